@@ -9,12 +9,10 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// dutyPause is the time between two rounds of the leader's duties, none of which is
-// urgent.
+// dutyPause is the time between two rounds of the leader's duties, none of which is urgent.
 const dutyPause = 5 * time.Second
 
-// startDuties starts what runs on every node, and what runs on the leader. Close ends
-// them.
+// startDuties starts the duties of every node and those of the leader. Close ends them.
 func (i *Issuer) startDuties(ctx context.Context) {
 	ctx, i.stop = context.WithCancel(ctx)
 	if i.config.Feed {
@@ -57,7 +55,7 @@ func (i *Issuer) lead(ctx context.Context) {
 func (i *Issuer) forgetNodes(ctx context.Context) {
 	members := i.Node.Members()
 	if len(members) == 0 {
-		return // a node alone has no list
+		return // a single node has no list of members
 	}
 	for n := range i.View().Nodes() {
 		if slices.ContainsFunc(members, func(m member.Member) bool { return m.ID == n.ID }) {

@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// reportEvery is how often a node reports the failures that it has counted. Those since
-// its last report are lost if its process crashes.
+// reportEvery is how often a node reports the failures that it has counted. A crash loses
+// those since the last report.
 const reportEvery = 5 * time.Minute
 
 func (i *Issuer) reportFailures(ctx context.Context) {
@@ -28,8 +28,8 @@ func (i *Issuer) reportFailures(ctx context.Context) {
 	}
 }
 
-// ReportFailures adds the failures that this node has counted since its last report to
-// the report of the present hour. Without failures it does nothing.
+// ReportFailures adds the failures that this node has counted since its last report to the
+// report of the current hour. It does nothing if there are none.
 func (i *Issuer) ReportFailures(ctx context.Context) error {
 	counts := i.config.Failures.Drain()
 	if counts.SignIns == 0 && counts.Authentications == 0 {
@@ -46,7 +46,7 @@ func (i *Issuer) ReportFailures(ctx context.Context) error {
 	return fmt.Errorf("propose: %w", err)
 }
 
-// sumFailures makes one event of the reports of each hour that is over.
+// sumFailures sums the reports of each past hour in one event.
 func (i *Issuer) sumFailures(ctx context.Context) {
 	for _, hour := range i.View().FailureHours(i.Now()) {
 		if _, _, err := i.Propose(ctx, &ledger.SumFailures{Hour: hour}); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
-// TestFieldsOfEachLevel: testdata/fields.txt has the fields of all rows and
-// commands, by the feature level that they came with.
+// TestFieldsOfEachLevel compares the fields of all rows and commands with
+// testdata/fields.txt, which has them by the feature level that added them.
 func TestFieldsOfEachLevel(t *testing.T) {
 	types, since := map[string]any{}, map[string]uint32{}
 	for table, row := range ledger.Rows() {
@@ -29,8 +29,8 @@ func TestFieldsOfEachLevel(t *testing.T) {
 	clustertest.Frozen(t, "testdata/fields.txt", ledger.Level, since, types, *update)
 }
 
-// TestEveryFieldTravels: a field of a command or row without an integer key
-// would be written by its name, and renamed by a refactoring.
+// TestEveryFieldTravels verifies that every field of a command or row has an integer key:
+// others would be encoded by their names, which a refactoring may change.
 func TestEveryFieldTravels(t *testing.T) {
 	var check func(t *testing.T, typ reflect.Type)
 	seen := map[reflect.Type]bool{}
@@ -59,7 +59,7 @@ func TestEveryFieldTravels(t *testing.T) {
 			}
 			key, rest, _ := strings.Cut(tag, ",")
 			require.Contains(t, rest, "keyasint", "%s.%s", typ, f.Name)
-			require.Empty(t, keys[key], "%s.%s has the key of another field", typ, f.Name)
+			require.Empty(t, keys[key], "%s.%s has the same key as another field", typ, f.Name)
 			keys[key] = f.Name
 			check(t, f.Type)
 		}

@@ -8,15 +8,15 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// goldenEveryCommand has every kind of command that a level knows, in an order in which
-// each is accepted.
+// goldenEveryCommand has every kind of command of a level, in an order in which each is
+// accepted.
 func goldenEveryCommand() []goldenStep {
 	operator := ledger.Actor{Operator: true}
 	id := func(n byte) (id [32]byte) { id[0] = n; return id }
 	grant := func(n byte) ledger.GrantID { return ledger.GrantID{n} }
 	s := ledger.DefaultSettings()
 	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
-	s.RotateEvery = 0 // as rows have it that are older than the schedule
+	s.RotateEvery = 0 // as in rows older than the schedule
 	secret := func(n byte) ledger.NewSecret {
 		return ledger.NewSecret{ID: fmt.Sprintf("s%d", n), Key: 1, Digest: id(n), Tail: "tail"}
 	}
@@ -75,7 +75,7 @@ func goldenEveryCommand() []goldenStep {
 		&ledger.MarkLogged{Seq: 3},
 		&ledger.Sweep{Grants: []ledger.GrantID{grant(1), grant(2), grant(3)}, Sessions: [][32]byte{id(1), id(2)}, Events: []uint64{1, 2, 2, 3}},
 
-		// A grant of a backup fast-forwards, once.
+		// A grant of a backup uses its fast-forward.
 		&ledger.SetUserState{Actor: operator, User: "u-alice", State: ledger.Enable},
 		&ledger.SignIn{Session: id(3), User: "u-alice", VerifiedHash: digestOf("another hash")},
 		&ledger.Allow{
@@ -97,8 +97,8 @@ func goldenEveryCommand() []goldenStep {
 	)
 }
 
-// goldenReplay has every kind of effect. Those on what is not there change
-// nothing, but must be read for ever.
+// goldenReplay has every kind of effect. Those on missing rows change nothing, but must
+// stay readable.
 func goldenReplay(secret ledger.NewSecret) *ledger.Replay {
 	c := &ledger.Replay{Backup: 1}
 	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectClientTransferred; kind++ {

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// goldenKeys has keys that rotate and leak, what is presented under them, settings
-// of two operators, an edit, a slow node.
+// goldenKeys has keys that rotate and leak, credentials under them, settings of two
+// operators, an edit, and a slow node.
 func goldenKeys() []goldenStep {
 	operator := ledger.Actor{Operator: true}
 	session := [32]byte{1}
@@ -78,7 +78,7 @@ func goldenKeys() []goldenStep {
 	return append(steps, seconds(
 		&ledger.AddSecret{Actor: operator, Client: "app", Secret: ledger.NewSecret{ID: "s2", Key: 2, Digest: digest(2), Tail: "tail"}},
 		&ledger.DropKey{ID: "c1", Emergency: true},
-		exchange(5, 1, 2), exchange(1, 1, 2), refresh(2, 1, 1, 2), // under a key that is gone
+		exchange(5, 1, 2), exchange(1, 1, 2), refresh(2, 1, 1, 2), // under a dropped key
 		refresh(1, 2, 2, 2), refresh(1, 2, 2, 1),
 		credentials(3), &ledger.DropKey{ID: "c3", Emergency: true}, credentials(3), credentials(4),
 		&ledger.ActivateKey{ID: "c4", Voters: []string{"n1"}},

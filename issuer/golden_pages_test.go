@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// goldenPages has what people do on the pages: logos, owners, administrators and
-// those whom they manage, sign-in elsewhere, reviews.
+// goldenPages has the actions of the pages: logos, owners, administrators and the users
+// they manage, sign-in through a provider, reviews.
 func goldenPages() []goldenStep {
 	operator, alice, bob := ledger.Actor{Operator: true}, ledger.Actor{Session: [32]byte{1}}, ledger.Actor{Session: [32]byte{2}}
 	s := ledger.DefaultSettings()
@@ -61,7 +61,7 @@ func goldenPages() []goldenStep {
 		&ledger.EndSession{Actor: bob, Session: [32]byte{3}},
 		&ledger.EndSession{Actor: alice, Session: [32]byte{3}},
 
-		// Reviews, and logos that come and go with them.
+		// Reviews, and logos that are added and removed with them.
 		create("app", "one"), create("other", ""),
 		edit(1, "App", "two"), review(2, ledger.Reject, "say what for"), edit(3, "App", "two"), review(4, ledger.Approve, ""),
 		edit(5, "Renamed", "three"), edit(6, "Renamed again", "three"), review(7, ledger.Approve, "fine"),
@@ -72,7 +72,7 @@ func goldenPages() []goldenStep {
 			Profile: ledger.Profile{Name: "Imported", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
 		},
 
-		// The sweep came two days later.
+		// The sweep was two days later.
 		&ledger.SignIn{Session: [32]byte{4}, User: "u-alice", VerifiedHash: digestOf("hash")},
 		&ledger.SignIn{Session: [32]byte{5}, User: "u-bob", VerifiedHash: digestOf("hash")},
 		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{4}}, ID: "app", Username: "Bob"},
@@ -80,7 +80,7 @@ func goldenPages() []goldenStep {
 		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{4}}, ID: "app", Username: "bob"},
 		&ledger.AcceptClient{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "app", Revision: 12},
 
-		// What was refused is gone on from, and then let go.
+		// A refused revision is edited, and then discarded.
 		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "app", Revision: 13, Profile: named("Once more", "four")},
 		&ledger.ReviewClient{Actor: operator, ID: "app", Verdict: ledger.Reject, Reason: "no", Revision: 14},
 		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "app", Revision: 15, Profile: named("Renamed again", "three")},
@@ -105,7 +105,7 @@ func goldenPages() []goldenStep {
 		}},
 		upstream(16, "lost", "u-6", nil),
 
-		// The reason of a suspension stays while an edit is decided on.
+		// The reason of a suspension stays while an edit is reviewed.
 		&ledger.SignIn{Session: [32]byte{20}, User: "u-alice", VerifiedHash: digestOf("hash")},
 		&ledger.ImportClient{
 			ID: "stopped", Owner: "u-alice", Type: ledger.Public, State: ledger.Approved,
@@ -115,7 +115,7 @@ func goldenPages() []goldenStep {
 		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "stopped", Revision: 2, Profile: named("Better", "")},
 		&ledger.ReviewClient{Actor: operator, ID: "stopped", Verdict: ledger.Reject, Reason: "too vague", Revision: 3},
 
-		// Who may do nothing any more gives nothing away.
+		// Offers of a disabled owner can't be accepted.
 		&ledger.PutUser{ID: "u-erin", Username: "erin", Password: "hash"},
 		&ledger.SignIn{Session: [32]byte{23}, User: "u-erin", VerifiedHash: digestOf("hash")},
 		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "stopped", Username: "erin"},
@@ -124,14 +124,14 @@ func goldenPages() []goldenStep {
 		state(operator, "u-alice", ledger.Enable),
 		&ledger.SignIn{Session: [32]byte{20}, User: "u-alice", VerifiedHash: digestOf("hash")},
 
-		// Nobody is called what is taken for somebody else.
+		// Names that could be mistaken for somebody else's are refused.
 		&ledger.PutUser{ID: "u-dora", Username: "Operator", Password: "hash"},
 		&ledger.PutUser{ID: "u-dora", Username: "u-alice", Password: "hash"},
 		&ledger.PutUser{ID: "alice", Username: "dora", Password: "hash"},
 		&ledger.SetPerson{Actor: operator, User: "u-alice", Username: "u_0123456789abcdefghijkl"},
 		&ledger.SignInUpstream{Session: [32]byte{21}, Issuer: "https://idp.example", Subject: "3", ID: "u-7", Username: "u-alice"},
 
-		// Nor by what nobody sees, and no browser is sent to what it does not go to.
+		// So are invisible characters, and redirection URIs that browsers don't follow.
 		&ledger.PutUser{ID: "u-dora", Username: "do\u200bra", Password: "hash"},
 		&ledger.PutUser{ID: "u-dora", Username: "dora", Password: "hash", Person: ledger.Person{Name: "\u3164"}},
 		&ledger.ImportClient{
@@ -141,7 +141,7 @@ func goldenPages() []goldenStep {
 		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "stopped", Revision: 4, Profile: named("Stop\u2800ped", "")},
 		upstream(22, "Do\u200bra", "u-8", nil),
 
-		// A new owner ends the secrets of the former one.
+		// A new owner revokes the secrets of the former one.
 		&ledger.ImportClient{
 			ID: "secretive", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved,
 			Profile: ledger.Profile{Name: "Secretive", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
@@ -150,7 +150,7 @@ func goldenPages() []goldenStep {
 		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "secretive", Username: "erin"},
 		&ledger.AcceptClient{Actor: ledger.Actor{Session: [32]byte{23}}, ID: "secretive", Revision: 1, RevokeSecrets: true},
 
-		// An administrator whose sign-in is old proves again who they are.
+		// An administrator whose sign-in is old authenticates again.
 		&ledger.SignInUpstream{
 			Session: [32]byte{24}, Issuer: "https://idp.example", Subject: "4", ID: "u-9", Username: "root", Admin: ptr(true),
 			Authenticated: ledger.Time(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()),

@@ -6,8 +6,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// goldenRestore has the timelines of a cluster, grants without limits that ended, and
-// a keyring that a hole in a journal left under two cluster keys.
+// goldenRestore has the timelines of a cluster, ended grants without limits, and a keyring
+// that a gap in a journal left under two cluster keys.
 func goldenRestore() []goldenStep {
 	session := [32]byte{1}
 	digest := func(n byte) [32]byte { return [32]byte{n} }

@@ -23,21 +23,20 @@ import (
 
 var update = flag.Bool("update", false, "write anew the golden logs of the newest level")
 
-// golden are the logs of each level, testdata/golden/LEVEL-NAME.log, each with a
-// snapshot of where it ends. Those of a level are frozen as soon as a version
-// with it was released: a node that is upgraded reads what the one before it
-// wrote, and decides as it did. When the test fails after that, add a level and
-// let the old rules hold below it; -update then makes the logs of the new level,
-// and leaves those of the levels before it alone.
+// golden are the logs of each level, testdata/golden/LEVEL-NAME.log, each with a snapshot
+// of its final state. Those of a level are frozen once a version with it is released: an
+// upgraded node reads what its predecessor wrote, and must decide in the same way. If the
+// test fails after that, add a level and keep the old rules below it; -update then creates
+// the logs of the new level only.
 var golden = map[string]func() []goldenStep{"commands": goldenEveryCommand, "keys": goldenKeys, "restore": goldenRestore, "pages": goldenPages, "trail": goldenTrail}
 
-// A goldenStep is a command, and the time since the one before it.
+// A goldenStep is a command and the time since the previous one.
 type goldenStep struct {
 	after   time.Duration
 	command command.Command
 }
 
-// seconds are steps a second apart; two kinds have an effect only later.
+// seconds returns steps one second apart, except for two kinds that take effect only later.
 func seconds(commands ...command.Command) (steps []goldenStep) {
 	for _, c := range commands {
 		after := time.Second
@@ -52,8 +51,8 @@ func seconds(commands ...command.Command) (steps []goldenStep) {
 	return steps
 }
 
-// A line of a golden log is a step: milliseconds since the one before, kind,
-// command, outcome, and the beginning of the checksum of the state after it.
+// A line of a golden log is a step: milliseconds since the previous one, kind, command,
+// outcome, and the beginning of the checksum of the state after it.
 const goldenLine = "%d %d %s %s %s"
 
 func TestGoldenLogs(t *testing.T) {
@@ -70,11 +69,11 @@ func TestGoldenLogs(t *testing.T) {
 				}
 			})
 		}
-		require.Empty(t, missing, "kinds that the golden logs of level %d lack", level)
+		require.Empty(t, missing, "kinds without effect in the golden logs of level %d", level)
 	}
 }
 
-// playGolden replays a log and reads its snapshot, and returns the kinds that
+// playGolden replays a log and reads its snapshot, and returns the kinds of commands that
 // changed something.
 func playGolden(t *testing.T, file string, level uint32) map[command.Kind]bool {
 	log, err := os.Open(file + ".log")
@@ -99,7 +98,7 @@ func playGolden(t *testing.T, file string, level uint32) map[command.Kind]bool {
 		require.NoError(t, machine.Unmarshal(raw, c))
 		again, err := machine.Marshal(c)
 		require.NoError(t, err)
-		require.Equal(t, body, hex.EncodeToString(again), "%T is written as it was", c)
+		require.Equal(t, body, hex.EncodeToString(again), "%T is encoded differently", c)
 		result, wrote := w.do(t, goldenStep{time.Duration(after) * time.Millisecond, c})
 		require.Equal(t, outcome, result, "outcome of command %d, %T", w.n, c)
 		require.Equal(t, sum, w.sum(), "state after command %d, %T", w.n, c)
@@ -113,10 +112,10 @@ func playGolden(t *testing.T, file string, level uint32) map[command.Kind]bool {
 	require.NoError(t, err)
 	var saved bytes.Buffer
 	require.NoError(t, w.memory.Save(&saved))
-	require.Equal(t, want, saved.Bytes(), "the format of snapshots")
+	require.Equal(t, want, saved.Bytes(), "the format of snapshots has changed")
 	restored := newGoldenEnv(level)
 	require.NoError(t, restored.memory.Load(bytes.NewReader(want)))
-	require.Equal(t, w.sum(), restored.sum(), "a snapshot of the same state")
+	require.Equal(t, w.sum(), restored.sum(), "the snapshot has another state")
 	return changed
 }
 
@@ -170,7 +169,7 @@ func (w *goldenEnv) sum() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// machineOf is the machine in a cluster of a level, which is that of its oldest
+// machineOf returns the machine in a cluster of a level, which is that of its oldest
 // program.
 func machineOf(level uint32) machine.Machine {
 	m := replica.Machine()

@@ -8,7 +8,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// goldenTrail has a client that refreshes and asks again in turn, on two days.
+// goldenTrail has a client that refreshes and repeats in turn, on two days.
 func goldenTrail() []goldenStep {
 	session := [32]byte{1}
 	grant := ledger.GrantID{1}
@@ -42,7 +42,7 @@ func goldenTrail() []goldenStep {
 	steps = append(steps, goldenStep{after: 24 * time.Hour, command: refresh(3)})
 	steps = append(steps, seconds(refresh(3), refresh(4), refresh(4))...)
 
-	// Two nodes report what failed, and two leaders sum it up.
+	// Two nodes report failures, and two leaders sum them.
 	hour := ledger.HourOf(ledger.Time(newGoldenEnv(1).now.UnixMilli())) + 24
 	failed := ledger.FailureCounts{
 		SignIns: 9, Users: map[string]int64{"u-alice": 5, "u-nobody": 2}, Authentications: 3, Clients: map[string]int64{"app": 3},
@@ -54,5 +54,5 @@ func goldenTrail() []goldenStep {
 	return append(steps, goldenStep{after: 2 * time.Hour, command: &ledger.SumFailures{Hour: hour}}, goldenStep{command: &ledger.SumFailures{Hour: hour}})
 }
 
-// goldenChallenge is that of RFC 7636, appendix B.
+// goldenChallenge is the code_challenge of RFC 7636, appendix B.
 const goldenChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"

@@ -9,8 +9,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestRubbishCostsABarrierOnlyWithASecret: who proved nothing costs the log
-// nothing, and nobody is told by an old view that a secret is right.
+// TestRubbishCostsABarrierOnlyWithASecret verifies that requests without valid
+// authentication cost the log nothing, and that a correct secret is never confirmed by a
+// stale view.
 func TestRubbishCostsABarrierOnlyWithASecret(t *testing.T) {
 	b := issuertest.New(t)
 	const times = 50
@@ -32,6 +33,6 @@ func TestRubbishCostsABarrierOnlyWithASecret(t *testing.T) {
 		return b.Node.Stats().Commit - before
 	}
 	require.GreaterOrEqual(t, present("a-secret", oauth.InvalidGrant), uint64(2*times))
-	require.Less(t, present("a-wrong-secret", oauth.InvalidClient), uint64(times), "but for what the node does by itself")
+	require.Less(t, present("a-wrong-secret", oauth.InvalidClient), uint64(times), "only entries of the node itself")
 	require.Less(t, present("", oauth.InvalidClient), uint64(times))
 }

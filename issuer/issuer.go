@@ -20,7 +20,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// Config is what an issuer is made of.
+// Config configures an Issuer.
 type Config struct {
 	Node        *cluster.Node
 	ClusterKeys *keys.ClusterKeys
@@ -28,26 +28,26 @@ type Config struct {
 	Log         *slog.Logger
 	Now         func() time.Time
 	Rand        io.Reader // safe for concurrent use
-	// Observer counts. It may be nil.
+	// Observer counts events for metrics. It may be nil.
 	Observer Observer
-	// Failures counts failures to authenticate on this node. It may be nil.
+	// Failures counts failed authentications on this node. It may be nil.
 	Failures *security.Recorder
-	// Tracer makes a span of each proposal. It may be nil.
+	// Tracer creates a span for each proposal. It may be nil.
 	Tracer trace.Tracer
-	// Feed has the issuer follow revocations: see Revocations.
+	// Feed enables the revocation feed: see Revocations.
 	Feed bool
-	// FreshWait is that of keyring.Config.
+	// FreshWait is keyring.Config.FreshWait.
 	FreshWait time.Duration
 }
 
-// An Observer counts. Its methods are called by any goroutine, on the path of
+// An Observer counts events for metrics. Its methods are called concurrently and during
 // requests.
 type Observer interface {
-	// Refused is called with the cause of each refusal that is answered, and the id of
-	// the client that it is about, "" for a client that does not exist.
+	// Refused is called with the cause of each refusal, and the id of the client, "" for a
+	// client that does not exist.
 	Refused(client string, cause ledger.Cause)
-	// Issued is called for each token response. retry is whether the same response was
-	// asked for again.
+	// Issued is called for each token response. retry reports whether the same response
+	// was requested again.
 	Issued(grant oauth.GrantType, retry, shared bool)
 	// Committed is called with the duration of each accepted command, from the request's
 	// node to the log and back.
@@ -61,8 +61,7 @@ func (nopObserver) Refused(string, ledger.Cause)       {}
 func (nopObserver) Issued(oauth.GrantType, bool, bool) {}
 func (nopObserver) Committed(time.Duration)            {}
 
-// An Issuer answers requests on one node. Its methods may be called by any
-// goroutine.
+// An Issuer handles requests on one node. Its methods are safe for concurrent use.
 type Issuer struct {
 	*replica.Ledger
 	Keyring *keyring.Keyring
@@ -75,9 +74,9 @@ type Issuer struct {
 	done sync.WaitGroup
 }
 
-// New opens the keys of the node's state, makes the first ones of a new cluster, and
-// starts the duties. It returns when tokens can be minted: a node that was a member
-// before needs no leader for that, but waits a little for one.
+// New opens the keys of the node's state, adds the first ones of a new cluster, and starts
+// the duties. It returns once tokens can be minted. A node that was a member before needs
+// no leader for that, but waits briefly for one.
 func New(ctx context.Context, c Config) (*Issuer, error) {
 	if c.Observer == nil {
 		c.Observer = nopObserver{}

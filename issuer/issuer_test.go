@@ -20,7 +20,8 @@ const redirect = issuertest.RedirectURI
 
 func digestOf(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
-// TestRestart: what was promised survives, down to the same refresh token.
+// TestRestart verifies that the issuer's state survives a restart, down to the same
+// refresh token.
 func TestRestart(t *testing.T) {
 	b := issuertest.New(t)
 	token := b.Exchange().RefreshToken
@@ -30,12 +31,12 @@ func TestRestart(t *testing.T) {
 	b.Start()
 	again, err := b.Refresh(token)
 	require.NoError(t, err)
-	require.Equal(t, once.RefreshToken, again.RefreshToken, "the successor is computed again")
+	require.Equal(t, once.RefreshToken, again.RefreshToken, "the same successor must be computed again")
 	require.NotEqual(t, once.AccessToken, again.AccessToken)
 }
 
-// TestExplain: the cause is in the error_id, and names the grant only to a
-// client that has proven that it is its own.
+// TestExplain verifies that the error_id has the cause, and the grant only for a client
+// that has proven that it owns the grant.
 func TestExplain(t *testing.T) {
 	b := issuertest.New(t)
 	first := b.Exchange()
@@ -68,7 +69,7 @@ func TestExplain(t *testing.T) {
 	require.ErrorIs(t, err, issuer.ErrNotAnErrorID)
 }
 
-// TestWrongClusterKey: a node with another cluster key starts nothing.
+// TestWrongClusterKey verifies that a node with another cluster key doesn't start.
 func TestWrongClusterKey(t *testing.T) {
 	b := issuertest.New(t)
 	other, err := keys.NewClusterKey(rand.Reader)
@@ -81,11 +82,11 @@ func TestWrongClusterKey(t *testing.T) {
 	require.ErrorContains(t, err, other.ID())
 }
 
-// TestSweep: the leader removes what has no effect any more.
+// TestSweep verifies that the leader removes rows that have no effect any more.
 func TestSweep(t *testing.T) {
 	b := issuertest.New(t)
 	live := b.Exchange()
-	b.NewCode() // never redeemed
+	b.NewCode() // is never redeemed
 	count := func() (n int) {
 		for range b.View().Grants() {
 			n++

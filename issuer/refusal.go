@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// descriptions are the public texts of refusals: one for each code, so that an answer
-// does not reveal which check failed.
+// descriptions are the public texts of refusals: one for each code, so that a response
+// doesn't reveal which check failed.
 var descriptions = map[oauth.Code]string{
 	oauth.InvalidClient:      "Client authentication failed.",
 	oauth.UnauthorizedClient: "The client can not be used now.",
@@ -19,14 +19,14 @@ var descriptions = map[oauth.Code]string{
 	oauth.InvalidRequest:     "The request does not fit the authorization that it belongs to.",
 }
 
-// publicError is the public answer to a refusal: its code, the text of the code,
-// and the cause sealed in the error_id.
+// publicError returns the public form of a refusal: its code, the text of the code, and
+// the cause sealed in the error_id.
 func (i *Issuer) publicError(client string, r ledger.Refusal) *oauth.Error {
 	return &oauth.Error{Code: r.Code, Description: descriptions[r.Code], ID: i.ErrorID(client, r), Cause: uint16(r.Cause)}
 }
 
-// ErrorID seals the cause of a refusal for the client's owner. Nothing is
-// stored, so a refusal costs no log entry.
+// ErrorID seals the cause of a refusal for the client's owner. Nothing is stored, so a
+// refusal costs no log entry.
 func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
 	i.config.Observer.Refused(i.existingClientID(client), r.Cause)
 	number, key := i.Keyring.Ring().Active()
@@ -36,8 +36,8 @@ func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
 	})
 }
 
-// existingClientID is the id of a client that exists, "" otherwise: an Observer must not
-// count by ids that strangers made up.
+// existingClientID returns the id of a client that exists, and otherwise "": an Observer
+// must not count by ids that senders invented.
 func (i *Issuer) existingClientID(client string) string {
 	if c := i.View().Client(client); c != nil {
 		return c.ID
@@ -45,10 +45,10 @@ func (i *Issuer) existingClientID(client string) string {
 	return ""
 }
 
-// ErrNotAnErrorID is returned for a text that no node of this cluster made.
+// ErrNotAnErrorID reports a text that no node of this cluster made.
 var ErrNotAnErrorID = errors.New("this is not an error_id of this server")
 
-// Explain opens an error_id. Who may see it is the caller's to check.
+// Explain opens an error_id. The caller must check who may see it.
 func (i *Issuer) Explain(id string) (ledger.Explanation, error) {
 	c, err := credential.OpenCause(i.Keyring.Ring().AEADs(ofErrors), id)
 	if err != nil {

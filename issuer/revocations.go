@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// gatherInterval is the time between two readings of the audit trail. All
-	// revocations of an interval go to the readers in one document.
+	// gatherInterval is the time between two readings of the audit trail. All revocations
+	// of an interval are sent to the readers in one document.
 	gatherInterval = 100 * time.Millisecond
 
-	// confirmEvery is how often a node asks the leader whether it has every
-	// revocation, while the feed has readers.
+	// confirmEvery is how often a node asks the leader whether it has every revocation,
+	// while the feed has readers.
 	confirmEvery = time.Second
 )
 
-// Revocations is the feed of revocations, nil unless Config.Feed is set.
+// Revocations returns the revocation feed, or nil unless Config.Feed is set.
 func (i *Issuer) Revocations() *feed.Feed { return i.feed }
 
 // serveRevocations starts the feed.
@@ -92,8 +92,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// keepEventsSince is the time from which on events are kept beyond the usual length of the
-// audit trail, since the feed needs them.
+// keepEventsSince returns the time from which on events are kept beyond the usual length
+// of the audit trail, since the feed needs them.
 func (i *Issuer) keepEventsSince(now ledger.Time) ledger.Time {
 	if i.feed == nil {
 		return math.MaxInt64

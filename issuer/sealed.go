@@ -18,19 +18,19 @@ func ofSessions(k *keyring.CredentialKey) cipher.AEAD   { return k.Sessions }
 func ofForms(k *keyring.CredentialKey) cipher.AEAD      { return k.Forms }
 func ofNewSecrets(k *keyring.CredentialKey) cipher.AEAD { return k.NewSecrets }
 
-// SealNewSecret seals a client secret for the form that makes it; see web.NewSecrets.
+// SealNewSecret seals a client secret for the form that adds it; see web.NewSecrets.
 func (i *Issuer) SealNewSecret(plain []byte) string { return i.seal(ofNewSecrets, plain) }
 
 // OpenNewSecret is the inverse of SealNewSecret.
 func (i *Issuer) OpenNewSecret(text string) ([]byte, error) { return i.open(ofNewSecrets, text) }
 
-// SealForm seals the record of the user that a form was shown to; see web.Forms.
+// SealForm seals the record of the user to whom a form was shown; see web.Forms.
 func (i *Issuer) SealForm(plain []byte) string { return i.seal(ofForms, plain) }
 
 // OpenForm is the inverse of SealForm.
 func (i *Issuer) OpenForm(text string) ([]byte, error) { return i.open(ofForms, text) }
 
-// SealAttempt seals the state of a sign-in at the provider, for a cookie of the
+// SealAttempt seals the state of a sign-in at the upstream provider, for a cookie of the
 // browser.
 func (i *Issuer) SealAttempt(plain []byte) string { return i.seal(ofAttempts, plain) }
 
@@ -48,8 +48,8 @@ func (i *Issuer) OpenDevice(text string) ([]byte, error) { return i.open(ofDevic
 func (i *Issuer) SealSession(plain []byte) string { return i.seal(ofSessions, plain) }
 
 // OpenSession is the inverse of SealSession. If the text names a key that this node
-// doesn't have, the key may be new, so the node asks the cluster first. The error is
-// oauth.ErrUnavailable if the cluster can't be asked.
+// doesn't have, the key may be new, so the node asks the leader first. The error is
+// oauth.ErrUnavailable if no leader answers.
 func (i *Issuer) OpenSession(ctx context.Context, text string) ([]byte, error) {
 	plain, err := i.open(ofSessions, text)
 	if !errors.Is(err, credential.ErrUnknownKey) {

@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 )
 
-// TestSealedForOnePurpose: what is sealed for one purpose opens for no other, so
-// that nobody makes one of what they were given as another.
+// TestSealedForOnePurpose verifies that a text that was sealed for one purpose opens for
+// no other, so that users can't misuse what they were given.
 func TestSealedForOnePurpose(t *testing.T) {
 	b := issuertest.New(t)
 	purposes := map[string]struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// Secret is what the ledger records of a client secret: its digest under the
-// active credential key.
+// Secret returns what the ledger records of a client secret: its digest under the active
+// credential key.
 func (i *Issuer) Secret(plain string) (ledger.NewSecret, error) {
 	if plain == "" {
 		return ledger.NewSecret{}, errors.New("a client secret is empty")
@@ -23,7 +23,7 @@ func (i *Issuer) Secret(plain string) (ledger.NewSecret, error) {
 	return s, err
 }
 
-// SecretOfSHA256 is Secret for one of which only the SHA-256 is known.
+// SecretOfSHA256 is Secret for a secret of which only the SHA-256 is known.
 func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	var id [8]byte
 	if _, err := io.ReadFull(i.config.Rand, id[:]); err != nil {
@@ -35,10 +35,9 @@ func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	}, nil
 }
 
-// Declared are keyed digests of a declaration, by which the ledger knows one
-// that it has applied: under the active key first, then under those it may
-// have been applied under. They are keyed because declarations hold secrets
-// that can be guessed.
+// Declared returns keyed digests of a declaration, by which the ledger recognises one that
+// it has applied: under the active key first, then under the others. They are keyed
+// because declarations contain secrets that can be guessed.
 func (i *Issuer) Declared(text []byte) []string {
 	ring := i.Keyring.Ring()
 	active, key := ring.Active()

@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
-// TestFirstSettings: each node that founds a cluster proposes its settings, and
-// only the first are taken, even where the cluster has changed them since.
+// TestFirstSettings: each node of a static bootstrap proposes its settings. Only the first
+// are accepted, even if the cluster has changed them since.
 func TestFirstSettings(t *testing.T) {
 	memory := machine.NewMemory(replica.Machine(), time.Now)
 	propose := func(id byte, url string, first bool) (wrote bool) {

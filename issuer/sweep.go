@@ -8,7 +8,7 @@ import (
 )
 
 // maxSweepScan is how many rows of a table one run of the sweeper reads, so that a large
-// table is walked in many short steps.
+// table is walked in many short runs.
 const maxSweepScan = 20_000
 
 // A sweeper walks the tables of grants, sessions and logos on the leader's own state, and
@@ -38,7 +38,7 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 			return fmt.Errorf("propose: %w", err)
 		}
 		if outcome.Count == 0 {
-			break // another leader removed them, or this clock is ahead
+			break // another leader removed them, or this node's clock is ahead
 		}
 	}
 	return s.sweepEvents(ctx, i)
@@ -58,7 +58,7 @@ func (s *sweeper) sweepEvents(ctx context.Context, i *Issuer) error {
 			_, err = i.ViewAt(ctx, index)
 		}
 		if err != nil {
-			s.shares = ledger.Shares{} // the events may have been removed nevertheless: count anew
+			s.shares = ledger.Shares{} // count again, since the events may have been removed
 			return fmt.Errorf("propose: %w", err)
 		}
 		s.shares.Drop(events)

@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestLogosAreSwept: a picture that no client shows is removed by the leader's
-// duty, and no other.
+// TestLogosAreSwept verifies that the leader's duty removes exactly the pictures that no
+// client shows.
 func TestLogosAreSwept(t *testing.T) {
 	b := issuertest.New(t)
 	edit := func(revision uint64, picture string) [32]byte {
@@ -34,7 +34,8 @@ func TestLogosAreSwept(t *testing.T) {
 	require.Nil(t, b.View().Logo(second))
 }
 
-// TestEventsAreSwept in steps, down to the bound, by the leader's duty.
+// TestEventsAreSwept verifies that the leader's duty removes events in steps, down to the
+// limit.
 func TestEventsAreSwept(t *testing.T) {
 	b := issuertest.New(t)
 	for i := range 600 {

@@ -7,11 +7,11 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// timelinePause is between two tries to give the cluster its first timeline.
+// timelinePause is the time between two attempts to begin the first timeline.
 const timelinePause = 200 * time.Millisecond
 
-// beginTimeline gives a cluster its first timeline. The leader calls it. Backups and journals
-// name the timeline that they belong to.
+// beginTimeline gives a cluster its first timeline. The leader calls it. Backups and
+// journals name the timeline that they belong to.
 func (i *Issuer) beginTimeline(ctx context.Context) {
 	for len(i.View().Timelines()) == 0 {
 		if _, _, err := i.Propose(ctx, &ledger.BeginTimeline{}); err == nil {

@@ -15,13 +15,13 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// Token answers a token request: propose, then mint what the outcome names.
-// A refusal is an *oauth.Error with its error_id; oauth.ErrUnavailable says
-// that nothing could be decided; any other error is this server's fault.
+// Token handles a token request: it proposes the command, then mints what the outcome
+// names. The error is an *oauth.Error with its error_id for a refusal,
+// oauth.ErrUnavailable if nothing could be decided, and otherwise an internal error.
 func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
 	cmd, parse := i.command(r)
 	if errors.Is(parse, credential.ErrUnknownKey) {
-		// Minted under a key that this node may not have heard of yet.
+		// The credential may be under a key that this node doesn't know yet.
 		if err := i.Keyring.Reload(ctx); err != nil {
 			return oauth.TokenResponse{}, err
 		}
@@ -55,12 +55,12 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	return response, err
 }
 
-// decideInvalid decides on a request whose code or token was not made by this server.
-// The MAC shows that, so nothing has to go through the log; only the error depends on
-// the client's authentication. The node decides by its own view, without the leader,
-// unless the client's secret was right. An error other than invalid_client reveals that
-// it was, so it must come from a fresh view: on a node without contact to the leader, the
-// secret may have been revoked since.
+// decideInvalid decides a request whose code or token was not issued by this server. The
+// MAC proves that, so nothing has to go through the log; only the error depends on the
+// client's authentication. The node decides on its own view, without the leader, unless
+// the client's secret was correct. An error other than invalid_client reveals that it was,
+// so it must come from a fresh view: on a node without contact to the leader, the secret
+// may have been revoked since.
 func (i *Issuer) decideInvalid(ctx context.Context, c command.Command, secret bool) (ledger.Outcome, error) {
 	outcome := i.View().Decide(c, command.Meta{At: int64(i.Now())})
 	if secret && outcome.Refusal != nil && outcome.Refusal.Code != oauth.InvalidClient {
@@ -76,14 +76,14 @@ func (i *Issuer) decideInvalid(ctx context.Context, c command.Command, secret bo
 	return outcome, nil
 }
 
-// command is the decision that the request asks for. The error is why the presented
-// code or token is no credential of this server; the command then has no reference to
-// one, and is refused.
+// command returns the command for a request. The error is why the presented code or token
+// is not a credential of this server; the command then has no reference to one, and is
+// refused.
 func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 	ring := i.Keyring.Ring()
 	auth := ledger.ClientAuth{Client: r.Client.ID, Secret: r.Client.Secret != ""}
 	if len(auth.Client) > ledger.MaxID {
-		auth.Client = "" // no client has it
+		auth.Client = "" // no client has this id
 	}
 	if auth.Secret {
 		auth.Digests = ring.Digests(r.Client.Secret)
@@ -101,7 +101,8 @@ func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 	return c, err
 }
 
-// genuine is the reference in a parsed credential, nil if the credential is invalid.
+// genuine returns the reference in a parsed credential, or nil if the credential is
+// invalid.
 func genuine(ref ledger.CredentialRef, err error) *ledger.CredentialRef {
 	if err != nil {
 		return nil
@@ -109,8 +110,8 @@ func genuine(ref ledger.CredentialRef, err error) *ledger.CredentialRef {
 	return &ref
 }
 
-// scopeOf is the scope that was asked for as a command carries it: each name
-// once, so that what a stranger sends can't swell the log.
+// scopeOf returns the requested scope in the form of a command: each name once, so that a
+// request can't enlarge the log.
 func scopeOf(asked string) string {
 	_, text, err := scope.Parse(asked)
 	if err != nil {
@@ -119,7 +120,7 @@ func scopeOf(asked string) string {
 	return text
 }
 
-// challengeOf is the challenge of a code_verifier as a command carries it.
+// challengeOf returns the challenge of a code_verifier in the form of a command.
 func challengeOf(verifier string) string {
 	if verifier == "" {
 		return ""
@@ -130,7 +131,7 @@ func challengeOf(verifier string) string {
 	return ledger.BadVerifier
 }
 
-// mint makes the two tokens of an outcome, with the keys that it names.
+// mint mints the two tokens of an outcome, with the keys that it names.
 func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oauth.TokenResponse, error) {
 	signer, err := i.Keyring.Signer(ctx, o.SigningKey, index)
 	if err != nil {
@@ -165,7 +166,7 @@ func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oaut
 	}, nil
 }
 
-// Code mints the authorization code of an Allow, which was decided at index.
+// Code mints the authorization code of an Allow that was decided at index.
 func (i *Issuer) Code(ctx context.Context, o *ledger.Issued, index uint64) (credential.Code, error) {
 	key, err := i.Keyring.Credential(ctx, o.CredentialKey, index)
 	if err != nil {

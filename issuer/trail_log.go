@@ -9,16 +9,17 @@ import (
 )
 
 // markEvery is how often the leader records up to which event it has logged the audit
-// trail. The next leader logs later events once more.
+// trail. The next leader logs later events again.
 const markEvery = 10 * time.Second
 
-// logTrail writes each event of the audit trail to the leader's log, in order and at
-// least once. The trail is bounded, so a copy of the log is the only complete record. A
-// new leader continues after the last event that its predecessor recorded as logged.
+// logTrail writes each event of the audit trail to the leader's log output, in order and
+// at least once. The trail is bounded, so a copy of the log output is the only complete
+// record. A new leader continues after the last event that its predecessor recorded as
+// logged.
 func (i *Issuer) logTrail(ctx context.Context) {
 	v, err := i.ViewFresh(ctx)
 	if err != nil {
-		v = i.View() // leadership was lost, or returns soon; an older view logs some events twice
+		v = i.View() // leadership is lost or will return; a stale view only logs some events twice
 	}
 	logged := v.Trail().Logged
 	ticker := time.NewTicker(markEvery)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The race detector makes pools forget on purpose, so this runs without it.
+// TestMACAllocations doesn't run with the race detector, which empties pools at random.
 func TestMACAllocations(t *testing.T) {
 	m := secretOf(t, sequence()).MAC("chain")
 	parts := [][]byte{make([]byte, 29)}

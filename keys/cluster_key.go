@@ -11,22 +11,22 @@ import (
 
 const clusterKeySize = 32
 
-// ErrNoKey is returned by operations on a zero key.
+// ErrNoKey is returned by operations on the zero key.
 var ErrNoKey = errors.New("no key")
 
-// ErrBadKey says that bytes or a text are not a key of the kind asked for. It
-// never carries what was read.
+// ErrBadKey reports bytes or a text that are not a key of the expected kind. It never
+// contains the input.
 var ErrBadKey = errors.New("not a valid key")
 
-// ClusterKey is the one secret that every node of a cluster is given out of
-// band; the cluster's other secrets are replicated sealed under it. Losing it
-// means losing them. The zero value is refused by every operation.
+// A ClusterKey is the only secret that nodes of a cluster receive out of band; the
+// cluster's other secrets are replicated sealed under it, and lost if it is lost. Every
+// operation refuses the zero value.
 type ClusterKey struct {
 	redacted
 	key *string // 32 bytes; nil in the zero value
 }
 
-// NewClusterKey makes a cluster key from 32 random bytes.
+// NewClusterKey returns a cluster key of 32 random bytes.
 func NewClusterKey(rand io.Reader) (ClusterKey, error) {
 	key := make([]byte, clusterKeySize)
 	if _, err := io.ReadFull(rand, key); err != nil {
@@ -35,9 +35,8 @@ func NewClusterKey(rand io.Reader) (ClusterKey, error) {
 	return clusterKeyOf(key)
 }
 
-// ParseClusterKey reads the text form of a cluster key, as it is found in a key
-// file, an environment variable or a systemd credential: 43 base64url
-// characters, and at most one line ending.
+// ParseClusterKey parses the text form of a cluster key, from a key file, an environment
+// variable or a systemd credential: 43 base64url characters and at most one line ending.
 func ParseClusterKey(text []byte) (ClusterKey, error) {
 	text = bytes.TrimSuffix(text, []byte("\n"))
 	text = bytes.TrimSuffix(text, []byte("\r"))
@@ -45,16 +44,16 @@ func ParseClusterKey(text []byte) (ClusterKey, error) {
 	if len(text) != base64.RawURLEncoding.EncodedLen(clusterKeySize) {
 		return ClusterKey{}, fmt.Errorf("parse cluster key: %w", ErrBadKey)
 	}
-	// The decoder skips line breaks, so the count is checked too. Its error
-	// names an offset only, but what is wrong with a secret is not told.
+	// The decoder skips line breaks, so the count is checked too. Its error is dropped, since
+	// it would reveal an offset in a secret.
 	if n, err := base64.RawURLEncoding.Strict().Decode(key, text); err != nil || n != clusterKeySize {
 		return ClusterKey{}, fmt.Errorf("parse cluster key: %w", ErrBadKey)
 	}
 	return clusterKeyOf(key)
 }
 
-// clusterKeyOf refuses the all-zero key, which no generator makes and a
-// truncated or zeroed file does.
+// clusterKeyOf refuses the all-zero key, which no generator makes but a truncated or zeroed
+// file may contain.
 func clusterKeyOf(key []byte) (ClusterKey, error) {
 	if isZero(key) {
 		return ClusterKey{}, fmt.Errorf("cluster key of zeros: %w", ErrBadKey)
@@ -63,8 +62,8 @@ func clusterKeyOf(key []byte) (ClusterKey, error) {
 	return ClusterKey{key: &hidden}, nil
 }
 
-// Text is the form that ParseClusterKey reads, with its line ending: the secret
-// itself, to be written into a file or given to another node of the cluster.
+// Text returns the form that ParseClusterKey parses, with its line ending: the secret
+// itself, to be written to a file or sent to another node of the cluster.
 func (k ClusterKey) Text() []byte {
 	return append(base64.RawURLEncoding.AppendEncode(nil, []byte(*k.key)), '\n')
 }
@@ -72,7 +71,7 @@ func (k ClusterKey) Text() []byte {
 // IsZero reports whether k is the zero value.
 func (k ClusterKey) IsZero() bool { return k.key == nil }
 
-// Equal compares in constant time. A zero key equals nothing.
+// Equal compares in constant time. The zero key equals nothing.
 func (k ClusterKey) Equal(other ClusterKey) bool {
 	if k.key == nil || other.key == nil {
 		return false

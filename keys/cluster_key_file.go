@@ -10,17 +10,16 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// ErrExposed says that a key file can be read or written by more than its owner.
+// ErrExposed reports a key file that others than its owner can read or write.
 var ErrExposed = errors.New("key file is open to others than its owner (want mode 0600 or 0400)")
 
-// ReadClusterKey reads a key file. A file that its group or the world has any
-// right to is refused, because what it holds may already be known.
+// ReadClusterKey reads a key file. It refuses a file with any permission for group or
+// others, since its contents may already be known.
 func ReadClusterKey(path string) (ClusterKey, error) { return readClusterKey(path, 0o077) }
 
-// ReadClusterCredential reads a key file that a service manager made for this
-// process, in a folder that only the process can enter. Such a file may be
-// readable for its group: that is how systemd grants the service's account the
-// right to it, by an access control list.
+// ReadClusterCredential reads a key file that a service manager made for this process, in a
+// folder that only the process can enter. Its group may read the file: systemd grants the
+// service's account access by an access control list, which shows as a group permission.
 func ReadClusterCredential(path string) (ClusterKey, error) { return readClusterKey(path, 0o037) }
 
 func readClusterKey(path string, exposed fs.FileMode) (ClusterKey, error) {
@@ -35,18 +34,17 @@ func readClusterKey(path string, exposed fs.FileMode) (ClusterKey, error) {
 	return key, nil
 }
 
-// maxKeyFile bounds what is read, in bytes: some eighty keys.
+// maxKeyFile is the maximum number of bytes read: some eighty keys.
 const maxKeyFile = 4096
 
-// readKeyFile refuses a file that has any of the rights in exposed.
+// readKeyFile refuses a file with any of the permissions in exposed.
 func readKeyFile(path string, exposed fs.FileMode) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read cluster key: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	// The mode is that of the open file, so it cannot be another's by the time
-	// it is read.
+	// Stat of the open file prevents the file from being replaced between check and read.
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("read cluster key: %w", err)
@@ -64,9 +62,9 @@ func readKeyFile(path string, exposed fs.FileMode) ([]byte, error) {
 	return text, nil
 }
 
-// WriteFile writes the key to a new file of mode 0600 and returns when file and
-// folder entry are on disk. It never overwrites: the file that is there may be
-// the only copy of the key that a cluster is sealed under.
+// WriteFile writes the key to a new file of mode 0600, and returns once the file and its
+// folder entry are on disk. It never overwrites: an existing file may be the only copy of
+// the key that a cluster is sealed under.
 func (k ClusterKey) WriteFile(path string) error {
 	if k.key == nil {
 		return fmt.Errorf("write cluster key: %w", ErrNoKey)

@@ -40,7 +40,7 @@ func TestClusterKeyFile(t *testing.T) {
 	assert.True(t, got.Equal(k))
 	assert.False(t, got.Equal(newClusterKey(t)))
 
-	// A second key never replaces the first.
+	// A second key doesn't replace the first.
 	require.ErrorIs(t, newClusterKey(t).WriteFile(path), fs.ErrExist)
 	again, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestClusterKeyFile(t *testing.T) {
 func TestReadClusterKeyRefusesExposedFiles(t *testing.T) {
 	for mode, want := range map[fs.FileMode]struct{ file, credential bool }{
 		0o600: {true, true}, 0o400: {true, true}, 0o700: {true, true},
-		0o440: {false, true}, 0o640: {false, true}, // as systemd makes them
+		0o440: {false, true}, 0o640: {false, true}, // as systemd creates them
 		0o604: {}, 0o644: {}, 0o620: {}, 0o601: {}, 0o660: {}, 0o450: {}, 0o444: {},
 	} {
 		t.Run(mode.String(), func(t *testing.T) {

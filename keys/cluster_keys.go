@@ -9,48 +9,46 @@ import (
 	"sync"
 )
 
-// ErrKeyNotStored says that a cluster key was asked for that is not here.
+// ErrKeyNotStored reports a cluster key that this node doesn't have.
 var ErrKeyNotStored = errors.New("this cluster key is not held here")
 
-// A FixedError says why a node can keep no other cluster key than the one it
-// has, and what to do about it.
+// A FixedError is the reason why a node can't store another cluster key than its own, and
+// what the operator can do.
 type FixedError struct{ Reason string }
 
 func (e *FixedError) Error() string { return e.Reason }
 
-// ClusterKeys are the cluster keys of a node. There is one, the current one,
-// but while the cluster key is being changed: then those that may follow it
-// are held beside it, and after that the one before it is, for what is still
-// sealed under it. Each is on disk before anybody is told that it is held.
+// ClusterKeys has the cluster keys of a node: the current key and, during a change of the
+// cluster key, the keys that may replace it; after the change also the previous key, for what
+// is still sealed under it. A key is on disk before the node acknowledges it.
 type ClusterKeys struct {
 	redacted
-	file  string // of the current key
-	fixed string // why no other may follow; "" where one may
+	file  string // path of the current key
+	fixed string // why the key can't be changed; "" if it can
 
-	mu                sync.RWMutex // of all below, and of the files
+	mu                sync.RWMutex // guards the fields below and the files
 	current           ClusterKey
 	pending           []ClusterKey
-	previous          []ClusterKey // open what they sealed, and are not held any more
-	previousFromStart bool         // the file of the key before was there at the start
+	previous          []ClusterKey // used to open only
+	previousFromStart bool         // the file of the previous key existed at the start
 
 	// onWrite is called before each change of a file, for tests.
 	onWrite func(step string) error
 }
 
-// FixedClusterKey is a set of one key that stays as it is, because of reason.
+// FixedClusterKey returns ClusterKeys with one key that can't be changed, for a reason.
 func FixedClusterKey(k ClusterKey, reason string) *ClusterKeys {
 	return &ClusterKeys{current: k, fixed: reason}
 }
 
-// Current is the key to seal with, where nothing says under which key the rest
-// is sealed.
+// Current returns the key to seal with, unless other data determines the key.
 func (c *ClusterKeys) Current() ClusterKey {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.current
 }
 
-// Get is the key with a public id.
+// Get returns the key with a public id.
 func (c *ClusterKeys) Get(id string) (ClusterKey, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -62,13 +60,13 @@ func (c *ClusterKeys) Get(id string) (ClusterKey, error) {
 	return ClusterKey{}, fmt.Errorf("cluster key %s: %w", id, ErrKeyNotStored)
 }
 
-// all is called with mu held.
+// all returns all keys. mu must be held.
 func (c *ClusterKeys) all() []ClusterKey {
 	return slices.Concat([]ClusterKey{c.current}, c.pending, c.previous)
 }
 
-// StoredIDs are the public ids of the current key and of those that may follow it,
-// sorted. They are there again after a crash.
+// StoredIDs returns the public ids of the current key and of those that may replace it,
+// sorted. These keys survive a crash.
 func (c *ClusterKeys) StoredIDs() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -80,8 +78,8 @@ func (c *ClusterKeys) StoredIDs() []string {
 	return ids
 }
 
-// PendingIDs are the public ids of the keys that may follow the current one, in the
-// order in which they came.
+// PendingIDs returns the public ids of the keys that may replace the current one, in the
+// order in which they were added.
 func (c *ClusterKeys) PendingIDs() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -105,8 +103,8 @@ func (c *ClusterKeys) Open(context string, sealed []byte) (plain []byte, err err
 	return nil, err
 }
 
-// AddOpenOnly adds keys that open what they sealed, from the text of a file, as long
-// as c is used: they are not held, and nothing is written.
+// AddOpenOnly adds keys, in the text form of a file, that are used to open only. They are
+// not written to disk and not in StoredIDs.
 func (c *ClusterKeys) AddOpenOnly(text []byte) error {
 	parsed, err := parseClusterKeys(text)
 	if err != nil {
@@ -122,7 +120,7 @@ func (c *ClusterKeys) AddOpenOnly(text []byte) error {
 	return nil
 }
 
-// IDs are the public ids of all keys that are at hand, the current one first.
+// IDs returns the public ids of all keys, the current one first.
 func (c *ClusterKeys) IDs() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -138,8 +136,8 @@ func (c *ClusterKeys) Seal(rand io.Reader, context string, plain []byte) ([]byte
 	return c.Current().Seal(rand, context, plain)
 }
 
-// Text is what another node of the cluster is given to open everything that
-// this one can: the secrets themselves, a line each, the current one first.
+// Text returns what another node of the cluster needs to open everything that this one can:
+// the secrets themselves, one on each line, the current one first.
 func (c *ClusterKeys) Text() []byte {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -150,7 +148,7 @@ func (c *ClusterKeys) Text() []byte {
 	return b
 }
 
-// parseClusterKeys reads one or more lines of ClusterKey.Text.
+// parseClusterKeys parses one or more lines of ClusterKey.Text.
 func parseClusterKeys(text []byte) ([]ClusterKey, error) {
 	var list []ClusterKey
 	for line := range bytes.Lines(text) {

@@ -11,22 +11,21 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// Beside the file of the current key may lie those of the keys that may follow
-// it, a line each, and of the one that it followed. Every change replaces a
-// file as a whole, in an order in which no key that is held is ever in no file.
+// Beside the file of the current key there may be a file of the keys that may replace it, one
+// on each line, and a file of the previous key. Every change replaces a whole file, in an
+// order in which every stored key is in some file at any time.
 const (
 	suffixPending  = ".new"
 	suffixPrevious = ".old"
-	suffixPart     = ".part" // what a crash left of a change
+	suffixPart     = ".part" // an unfinished change
 )
 
-// maxPending bounds how many keys are kept beside the current one. There is more
-// than one only where a change was begun on another node than the change that
-// was not finished.
+// maxPending is the maximum number of pending keys. There is more than one only if an
+// unfinished change and the next one were begun on different nodes.
 const maxPending = 32
 
-// OpenClusterKeys reads the keys that lie in and beside a file. The error is
-// fs.ErrNotExist where the file is missing.
+// OpenClusterKeys reads the keys in and beside a file. The error is fs.ErrNotExist if the file
+// is missing.
 func OpenClusterKeys(file string) (*ClusterKeys, error) {
 	c := &ClusterKeys{file: file}
 	var err error
@@ -38,7 +37,7 @@ func OpenClusterKeys(file string) (*ClusterKeys, error) {
 		return nil, err
 	}
 	for _, k := range next {
-		// A crash between two files of a change leaves a key in both.
+		// A crash between the two writes of a change leaves a key in both files.
 		if !k.Equal(c.current) && !containsKey(c.pending, k) {
 			c.pending = append(c.pending, k)
 		}
@@ -66,8 +65,8 @@ func readClusterKeys(path string) ([]ClusterKey, error) {
 	return list, nil
 }
 
-// ReadClusterKeys reads a file of one or more keys, which are for AddOpenOnly: that of
-// a node, or one that was kept of the time before a change.
+// ReadClusterKeys reads a file of one or more keys for AddOpenOnly: that of a node, or one
+// that was kept from before a change.
 func ReadClusterKeys(path string) (text []byte, err error) {
 	if text, err = readKeyFile(path, 0o077); err != nil {
 		return nil, err
@@ -78,13 +77,12 @@ func ReadClusterKeys(path string) (text []byte, err error) {
 	return text, nil
 }
 
-// ErrOtherCluster says that a node which joins a cluster has another key than
-// that cluster.
+// ErrOtherCluster reports that a joining node has another cluster key than the cluster.
 var ErrOtherCluster = errors.New("this node was given another cluster key than that of the cluster it joins")
 
-// StoreClusterKeys stores what another node gave to one that joins its cluster,
-// in a file and beside it. A key that is there already must be one of those: else
-// the error is ErrOtherCluster.
+// StoreClusterKeys stores the keys that a joining node received from a member, in a file and
+// beside it. If the file exists, its key must be one of them; otherwise the error is
+// ErrOtherCluster.
 func StoreClusterKeys(file string, text []byte) error {
 	received, err := parseClusterKeys(text)
 	if err != nil {
@@ -107,8 +105,8 @@ func StoreClusterKeys(file string, text []byte) error {
 	return c.AddPending(text)
 }
 
-// Changeable returns nil where another key can be kept beside the current one
-// and take its place, and else a *FixedError.
+// Changeable returns nil if another key can be stored and can replace the current one, and
+// otherwise a *FixedError.
 func (c *ClusterKeys) Changeable() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +129,7 @@ func (c *ClusterKeys) changeable() error {
 	if err := c.checkPreviousFile(); err != nil {
 		return &FixedError{err.Error()}
 	}
-	// A folder that can't be written to is found by writing to it.
+	// Only writing to the folder shows whether it is writable.
 	part := c.file + suffixPart
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
@@ -143,9 +141,8 @@ func (c *ClusterKeys) changeable() error {
 	return nil
 }
 
-// checkPreviousFile refuses to write over a file of the key before the current one that
-// somebody else put there: it may be the only copy of what is in it. It is called
-// with mu held.
+// checkPreviousFile refuses to overwrite a file of the previous key that this node did not
+// write: it may be the only copy of its contents. mu must be held.
 func (c *ClusterKeys) checkPreviousFile() error {
 	path := c.file + suffixPrevious
 	list, err := readClusterKeys(path)
@@ -155,8 +152,8 @@ func (c *ClusterKeys) checkPreviousFile() error {
 	return fmt.Errorf("%s is there, where the key before the current one is kept, and is not of this node's making: move it to another place", path)
 }
 
-// AddPending keeps keys beside the current one, from a text that Text or
-// ClusterKey.Text made. They are on disk when it returns nil.
+// AddPending stores keys beside the current one, in the text form of Text or ClusterKey.Text.
+// They are on disk when it returns nil.
 func (c *ClusterKeys) AddPending(text []byte) error {
 	added, err := parseClusterKeys(text)
 	if err != nil {
@@ -186,8 +183,8 @@ func (c *ClusterKeys) AddPending(text []byte) error {
 	return nil
 }
 
-// Activate makes one of the keys that may follow the current one. The one before
-// it is not held any more; its file stays until Forget after the next start.
+// Activate makes a pending key the current one. The previous key can still open; its file
+// stays until Drop after the next start.
 func (c *ClusterKeys) Activate(id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,19 +214,19 @@ func (c *ClusterKeys) Activate(id string) error {
 	c.current, c.previous, c.previousFromStart = chosen, before, false
 	c.pending = slices.Delete(slices.Clone(c.pending), i, i+1)
 	if err := c.replace(suffixPending, c.pending); err != nil {
-		return fmt.Errorf("use cluster key %s: %w", id, err) // nothing is lost by a file too much
+		return fmt.Errorf("use cluster key %s: %w", id, err) // a leftover file loses nothing
 	}
 	return nil
 }
 
-// Drop drops keys that nothing is sealed under: of those that may follow,
-// the ones with these ids, and the one before the current one if the node was
-// started since. Nobody may count on them any more.
+// Drop drops keys under which nothing is sealed: the pending keys with these ids and, if the
+// node was started since the change, the previous key. The node must have withdrawn its
+// acknowledgement of them.
 func (c *ClusterKeys) Drop(ids []string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fixed != "" {
-		return nil // it never took another
+		return nil // there are no other keys
 	}
 	next := slices.DeleteFunc(slices.Clone(c.pending), func(k ClusterKey) bool { return slices.Contains(ids, k.ID()) })
 	if err := c.replace(suffixPending, next); err != nil {
@@ -246,8 +243,8 @@ func (c *ClusterKeys) Drop(ids []string) error {
 	return nil
 }
 
-// replace makes a file hold these keys; no keys are no file. It is called with
-// mu held.
+// replace replaces the contents of a file with these keys, and removes the file if there are
+// none. mu must be held.
 func (c *ClusterKeys) replace(suffix string, list []ClusterKey) error {
 	path := c.file + suffix
 	if len(list) == 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// keyFile is a file with a key.
+// keyFile returns the path of a file with a key.
 func keyFile(t testing.TB, k keys.ClusterKey) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cluster.key")
@@ -48,7 +48,7 @@ func TestChangeOfTheClusterKey(t *testing.T) {
 	require.ErrorIs(t, err, keys.ErrUnsealable)
 
 	require.NoError(t, c.AddPending(b.Text()))
-	require.NoError(t, c.AddPending(b.Text()), "twice is once")
+	require.NoError(t, c.AddPending(b.Text()), "adding a key twice must succeed")
 	held := []string{a.ID(), b.ID()}
 	slices.Sort(held)
 	for _, c := range []*keys.ClusterKeys{c, openKeys(t, path)} {
@@ -69,12 +69,12 @@ func TestChangeOfTheClusterKey(t *testing.T) {
 	require.Equal(t, fs.FileMode(0o600), info.Mode())
 
 	require.NoError(t, c.Activate(b.ID()))
-	require.NoError(t, c.Activate(b.ID()), "twice is once")
+	require.NoError(t, c.Activate(b.ID()), "activating a key twice must succeed")
 	require.Equal(t, []string{b.ID()}, c.StoredIDs())
-	require.Equal(t, string(b.Text()), string(c.Text()), "nobody is given the key before")
+	require.Equal(t, string(b.Text()), string(c.Text()), "the previous key must not be distributed")
 	require.NoError(t, c.Drop(nil))
 	_, err = c.Open("c", sealed(t, a))
-	require.NoError(t, err, "until the next start")
+	require.NoError(t, err, "the previous key must open until the next start")
 	require.FileExists(t, path+".old")
 	require.NoFileExists(t, path+".new")
 	got, err := keys.ReadClusterKey(path)
@@ -83,15 +83,15 @@ func TestChangeOfTheClusterKey(t *testing.T) {
 
 	c = openKeys(t, path)
 	_, err = c.Open("c", sealed(t, a))
-	require.NoError(t, err, "what this node has may be older than what it knew")
+	require.NoError(t, err, "the state of this node may be older than its key")
 	require.NoError(t, c.Drop(nil))
 	_, err = c.Open("c", sealed(t, a))
 	require.ErrorIs(t, err, keys.ErrUnsealable)
 	require.NoFileExists(t, path+".old")
 }
 
-// TestCrashWhileTheClusterKeyChanges ends the node before each change of a
-// file: a key that is held is never lost, and a second try finishes.
+// TestCrashWhileTheClusterKeyChanges ends the process before each change of a file: a stored
+// key must not be lost, and a second attempt must finish.
 func TestCrashWhileTheClusterKeyChanges(t *testing.T) {
 	for step := 1; ; step++ {
 		a, b, left := newClusterKey(t), newClusterKey(t), newClusterKey(t)
@@ -126,7 +126,7 @@ func TestCrashWhileTheClusterKeyChanges(t *testing.T) {
 
 			c = openKeys(t, path)
 			if reached == "took" || reached == "used" || reached == "forgot" {
-				require.Contains(t, c.StoredIDs(), b.ID(), "what was promised is held")
+				require.Contains(t, c.StoredIDs(), b.ID(), "an acknowledged key was lost")
 			}
 			if reached != "used" && reached != "forgot" {
 				_, err := c.Open("c", sealed(t, a))
@@ -177,7 +177,7 @@ func TestClusterKeysThatStay(t *testing.T) {
 			var fixed *keys.FixedError
 			require.ErrorAs(t, c.Changeable(), &fixed)
 			require.ErrorAs(t, c.AddPending(b.Text()), &fixed)
-			require.NoError(t, c.AddPending(a.Text()), "it is there")
+			require.NoError(t, c.AddPending(a.Text()), "the key is stored already")
 			require.ErrorIs(t, c.Activate(b.ID()), keys.ErrKeyNotStored)
 			require.NoError(t, c.Activate(a.ID()))
 			require.NoError(t, c.Drop([]string{a.ID()}))
@@ -254,8 +254,8 @@ func TestClusterKeysDoNotShow(t *testing.T) {
 	}
 }
 
-// TestAddOpenOnly: a key that is given for a while opens what it sealed, and is
-// neither held nor kept.
+// TestAddOpenOnly verifies that such a key opens what was sealed under it, and is neither
+// stored nor acknowledged.
 func TestAddOpenOnly(t *testing.T) {
 	a, b, c := newClusterKey(t), newClusterKey(t), newClusterKey(t)
 	path := keyFile(t, a)
@@ -287,8 +287,8 @@ func TestAddOpenOnly(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// TestAnothersOldKey: what somebody else put where the key before the current one
-// goes may be the only copy of it.
+// TestAnothersOldKey verifies that a file in place of the previous key's, which the node did
+// not write, is not overwritten.
 func TestAnothersOldKey(t *testing.T) {
 	a, b, precious := newClusterKey(t), newClusterKey(t), newClusterKey(t)
 	for name, text := range map[string][]byte{"a key": precious.Text(), "some text": []byte("do not lose this\n"), "nothing": {}} {
@@ -303,7 +303,7 @@ func TestAnothersOldKey(t *testing.T) {
 			require.ErrorContains(t, fixed, path+".old")
 			require.ErrorContains(t, fixed, "move it")
 			require.NotContains(t, fixed.Error(), string(precious.Text()))
-			require.Error(t, c.Activate(b.ID()), "a change that is under way")
+			require.Error(t, c.Activate(b.ID()), "a change that has begun")
 			got, err := os.ReadFile(path + ".old")
 			require.NoError(t, err)
 			require.Equal(t, string(text), string(got))
@@ -312,7 +312,7 @@ func TestAnothersOldKey(t *testing.T) {
 			require.NoError(t, os.Rename(path+".old", path+".mine"))
 			require.NoError(t, c.Changeable())
 			require.NoError(t, c.Activate(b.ID()))
-			require.NoError(t, c.Changeable(), "its own is in nobody's way")
+			require.NoError(t, c.Changeable(), "the node's own file prevents no change")
 			require.True(t, openKeys(t, path).Current().Equal(b))
 		})
 	}

@@ -1,13 +1,12 @@
-// Package keys is a box of cryptography without a schedule: it generates,
-// seals, opens, signs and MACs, and names and publishes public keys.
+// Package keys provides the cryptography: it generates keys, seals, opens, signs and computes
+// MACs, and names and publishes public keys.
 //
-// It owns the formats of the cluster key file and of what is sealed under it,
-// the derivation of every subkey, the JWS signature bytes, and the JWK Set
-// document. It does not own when a key is made, published, used or dropped:
-// those rules are the ledger's, and the issuer's leader duties drive them. It
-// keeps no state but a node's cluster keys and their files, reads no clock and
-// knows nothing of OAuth.
+// It owns the formats of the cluster key file and of everything sealed under the cluster key,
+// the derivation of every subkey, the JWS signature bytes, and the JWK Set document. It does
+// not own when a key is made, published, used or dropped: package ledger has these rules, and
+// the issuer's duties apply them. Its only state is a node's cluster keys and their files. It
+// reads no clock and knows nothing of OAuth.
 //
-// What is secret here has a type of its own that can neither be printed nor
-// compared with ==, and whose zero value is refused.
+// Secrets have their own types, which can't be printed or compared with ==, and whose zero
+// value is refused.
 package keys

@@ -13,8 +13,8 @@ import (
 // p256Size is the length of one P-256 field element.
 const p256Size = 32
 
-// signES256 returns r and s as two 32-byte big-endian integers one after the
-// other, the form of RFC 7518 §3.4. The standard library signs into ASN.1.
+// signES256 returns r and s as two concatenated 32-byte big-endian integers (RFC 7518 §3.4).
+// The standard library signs in ASN.1 form.
 func signES256(key *ecdsa.PrivateKey, digest [sha256.Size]byte) ([]byte, error) {
 	der, err := ecdsa.SignASN1(rand.Reader, key, digest[:])
 	if err != nil {

@@ -1,7 +1,6 @@
 package keys
 
-// This is the only file that imports jwx, so that another version or library is
-// a change of one file.
+// This is the only file that imports jwx, so that replacing the library changes one file.
 
 import (
 	"bytes"
@@ -40,11 +39,11 @@ func encodeJWK(key crypto.PublicKey, alg Algorithm) (kid string, text []byte, er
 	return kid, text, err
 }
 
-// decodeJWK returns the key in a public JWK and what the JWK says of it.
+// decodeJWK returns the key in a public JWK and what the JWK claims about it.
 func decodeJWK(text []byte) (crypto.PublicKey, claims, error) {
 	k, err := jwk.ParseKey(text)
-	if err != nil || !json.Valid(text) { // jwx reads one value and leaves the rest
-		return nil, claims{}, fmt.Errorf("JWK: %w", ErrBadKey) // jwx quotes its input
+	if err != nil || !json.Valid(text) { // jwx ignores data after the first value
+		return nil, claims{}, fmt.Errorf("JWK: %w", ErrBadKey) // the error of jwx quotes its input
 	}
 	if err := mustBePublic(k); err != nil {
 		return nil, claims{}, err
@@ -60,7 +59,7 @@ func decodeJWK(text []byte) (crypto.PublicKey, claims, error) {
 	return raw, claims{kid: k.KeyID(), use: k.KeyUsage(), alg: alg}, nil
 }
 
-// mustBePublic refuses private keys, and symmetric ones, which are neither.
+// mustBePublic refuses private keys, and symmetric ones.
 func mustBePublic(k jwk.Key) error {
 	switch k.(type) {
 	case jwk.ECDSAPublicKey, jwk.OKPPublicKey, jwk.RSAPublicKey:
@@ -69,10 +68,9 @@ func mustBePublic(k jwk.Key) error {
 	return fmt.Errorf("not a public key: %w", ErrBadKey)
 }
 
-// JWKS renders the JWK Set (RFC 7517 §5) of stored public JWKs, in their order.
-// Each is parsed and written anew from the public key alone, so that whatever
-// was stored, no private member can be published. A kid that occurs twice is an
-// error: a verifier could take either.
+// JWKS encodes the JWK Set (RFC 7517 §5) of stored public JWKs, in their order. Each is parsed
+// and encoded again from the public key alone, so that no private member can be published,
+// whatever was stored. A repeated kid is an error, since a verifier could choose either key.
 func JWKS(public [][]byte) ([]byte, error) {
 	seen := make(map[string]bool, len(public))
 	document := bytes.NewBufferString(`{"keys":[`)

@@ -14,7 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// TestKeySetIsReadByJWX holds conformance JW02 and JW03.
+// TestKeySetIsReadByJWX covers conformance JW02 and JW03.
 func TestKeySetIsReadByJWX(t *testing.T) {
 	var stored [][]byte
 	for _, alg := range algorithms {
@@ -30,7 +30,7 @@ func TestKeySetIsReadByJWX(t *testing.T) {
 		k, ok := set.Key(i)
 		require.True(t, ok)
 		s := signers()[alg]
-		assert.Equal(t, s.KeyID(), k.KeyID(), "in the order given")
+		assert.Equal(t, s.KeyID(), k.KeyID(), "the order of keys changed")
 		assert.Equal(t, "sig", k.KeyUsage())
 		assert.Equal(t, string(alg), k.Algorithm().String())
 		sum, err := k.Thumbprint(crypto.SHA256)
@@ -63,7 +63,7 @@ func TestKeySetIsStable(t *testing.T) {
 	for range 20 {
 		again, err := keys.JWKS(stored)
 		require.NoError(t, err)
-		require.Equal(t, string(first), string(again)) // an ETag depends on it
+		require.Equal(t, string(first), string(again)) // required for a stable ETag
 	}
 	empty, err := keys.JWKS(nil)
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestPublicKeyText(t *testing.T) {
 		assert.Equal(t, alg, got.Algorithm())
 		assert.Equal(t, p.JWK(), got.JWK())
 
-		clear(got.JWK()) // a copy
+		clear(got.JWK()) // must be a copy
 		assert.Equal(t, p.JWK(), got.JWK())
 	}
 	_, err := keys.PublicKey{}.MarshalText()
@@ -97,8 +97,7 @@ func TestPublicKeyText(t *testing.T) {
 	assert.False(t, keys.PublicKey{}.Equal(keys.PublicKey{}))
 }
 
-// TestThumbprint reads the key of RFC 8037 appendix A.2 under the thumbprint that
-// appendix A.3 gives.
+// TestThumbprint parses the key of RFC 8037 appendix A.2 with the thumbprint of appendix A.3.
 func TestThumbprint(t *testing.T) {
 	const kid = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
 	p, err := keys.ParsePublicKey([]byte(`{"kty":"OKP","crv":"Ed25519","use":"sig","alg":"EdDSA",

@@ -7,15 +7,14 @@ import (
 	"sync"
 )
 
-// MACKey computes HMAC-SHA256 (RFC 2104) under one subkey. It is safe for
-// concurrent use.
+// A MACKey computes HMAC-SHA256 (RFC 2104) under one subkey. It is safe for concurrent use.
 type MACKey struct {
 	redacted
 	states sync.Pool // of *macState, each keyed and reset
 }
 
-// macState is one keyed HMAC. Keying hashes two blocks; a reset state has
-// them done, so a pool makes a short message twice as fast.
+// A macState is one keyed HMAC. Keying hashes two blocks, which resetting a pooled state avoids:
+// a short message is twice as fast.
 type macState struct {
 	hash.Hash
 	sum [sha256.Size]byte
@@ -31,9 +30,8 @@ func newMACKey(key []byte) *MACKey {
 	return m
 }
 
-// Sum returns the MAC of the parts one after the other. Where a part ends is
-// not part of what is authenticated: the caller frames them so that no two
-// meanings share the same bytes.
+// Sum returns the MAC of the concatenated parts. The boundaries of parts are not authenticated:
+// the caller must frame them so that the concatenation is unambiguous.
 func (m *MACKey) Sum(parts ...[]byte) [sha256.Size]byte {
 	s := m.states.Get().(*macState)
 	for _, p := range parts {

@@ -9,16 +9,15 @@ import (
 	"fmt"
 )
 
-// PublicKey is a verification key (RFC 7517 §4) as it is published and, as JSON
-// bytes, replicated.
+// A PublicKey is a verification key (RFC 7517 §4), which is published and, as JSON, replicated.
 type PublicKey struct {
-	_   [0]func() // Equal, not ==: keys are compared by what they are
+	_   [0]func() // prevents ==; use Equal
 	kid string
 	alg Algorithm
-	jwk []byte // canonical: made by this package from the key alone
+	jwk []byte // canonical: encoded by this package from the key alone
 }
 
-// newPublicKey names and encodes a key of one of the algorithms offered.
+// newPublicKey names and encodes a key of a supported algorithm.
 func newPublicKey(key crypto.PublicKey) (PublicKey, error) {
 	alg, err := algorithmOf(key)
 	if err != nil {
@@ -31,9 +30,9 @@ func newPublicKey(key crypto.PublicKey) (PublicKey, error) {
 	return PublicKey{kid: kid, alg: alg, jwk: jwk}, nil
 }
 
-// ParsePublicKey reads a public JWK that this package wrote. A private or
-// symmetric key, a kid that is not the thumbprint, another use or algorithm are
-// refused; members it does not know are dropped.
+// ParsePublicKey parses a public JWK that this package encoded. It refuses a private or
+// symmetric key, a kid that is not the thumbprint, and another use or algorithm. Unknown
+// members are ignored.
 func ParsePublicKey(jwk []byte) (PublicKey, error) {
 	key, claimed, err := decodeJWK(jwk)
 	if err != nil {
@@ -49,17 +48,16 @@ func ParsePublicKey(jwk []byte) (PublicKey, error) {
 	return p, nil
 }
 
-// claims are the members of a JWK that say what the key is for.
+// claims are the members of a JWK that describe the use of the key.
 type claims struct{ kid, use, alg string }
 
-// KeyID is the RFC 7638 thumbprint.
+// KeyID returns the RFC 7638 thumbprint.
 func (p PublicKey) KeyID() string { return p.kid }
 
-// Algorithm is the only algorithm that the key verifies.
+// Algorithm returns the only algorithm that the key verifies.
 func (p PublicKey) Algorithm() Algorithm { return p.alg }
 
-// JWK returns a copy of the JSON: kty, kid, use "sig", alg and the public
-// members of the key.
+// JWK returns a copy of the JSON: kty, kid, use "sig", alg and the public members of the key.
 func (p PublicKey) JWK() []byte { return append([]byte(nil), p.jwk...) }
 
 // MarshalText implements [encoding.TextMarshaler] with the JWK.
@@ -76,11 +74,12 @@ func (p *PublicKey) UnmarshalText(jwk []byte) (err error) {
 	return err
 }
 
-// Equal reports whether both are the same key; the kid is a digest of it.
+// Equal reports whether both are the same key. It compares the kids, which are digests of
+// the keys.
 func (p PublicKey) Equal(other PublicKey) bool { return p.kid != "" && p.kid == other.kid }
 
-// algorithmOf tells the algorithm from the kind of key, so that a key can never
-// be used with another one (RFC 8725 §3.1).
+// algorithmOf derives the algorithm from the type of key, so that a key can't be used
+// with another algorithm (RFC 8725 §3.1).
 func algorithmOf(key crypto.PublicKey) (Algorithm, error) {
 	switch key := key.(type) {
 	case *ecdsa.PublicKey:

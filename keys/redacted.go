@@ -8,17 +8,17 @@ import (
 
 const redactedText = "REDACTED"
 
-// redacted is embedded in everything that must not be shown. It answers every
-// way of printing, and its zero-size function array makes == a compile error:
-// a secret is compared in constant time or not at all.
+// redacted is embedded in every type that must not be printed. It implements all
+// interfaces for printing, and its zero-size function array makes == a compile error:
+// secrets must be compared in constant time.
 //
-// fmt cannot call methods on unexported fields of somebody else's struct, so a
-// type that embeds redacted must also keep its bytes where fmt prints an address:
-// behind a pointer to a string or to an interface. (A pointer to an array, slice
-// or struct it may follow: for a verb that does not fit, %s say.)
+// fmt can't call methods on unexported fields of other structs, so a type that embeds
+// redacted must also store its bytes where fmt prints an address: behind a pointer to a
+// string or to an interface. (fmt may follow a pointer to an array, slice or struct, for
+// a verb that doesn't fit, such as %s.)
 type redacted struct{ _ [0]func() }
 
-// Format implements [fmt.Formatter] for all verbs, %x and %d included.
+// Format implements [fmt.Formatter] for all verbs, including %x and %d.
 func (redacted) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redactedText) }
 
 // String implements [fmt.Stringer].
@@ -30,6 +30,6 @@ func (redacted) GoString() string { return redactedText }
 // LogValue implements [slog.LogValuer].
 func (redacted) LogValue() slog.Value { return slog.StringValue(redactedText) }
 
-// MarshalText implements [encoding.TextMarshaler], which encoding/json and most
-// other encoders ask for.
+// MarshalText implements [encoding.TextMarshaler], which encoding/json and most other
+// encoders use.
 func (redacted) MarshalText() ([]byte, error) { return []byte(redactedText), nil }

@@ -18,8 +18,8 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// TestNothingSecretIsPrinted prints each secret in each way that Go code prints
-// values, on its own and inside structs that know nothing of it.
+// TestNothingSecretIsPrinted prints each secret in every way that Go code prints values,
+// on its own and inside other structs.
 func TestNothingSecretIsPrinted(t *testing.T) {
 	raw := bytes.Repeat([]byte{0xA7, 0x5C, 0x31, 0xE2}, 8)
 	clusterKey, err := keys.NewClusterKey(bytes.NewReader(raw))
@@ -68,7 +68,7 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 		})
 	}
 
-	// fmt cannot call the methods of a typed, unexported field.
+	// fmt can't call the methods of a typed, unexported field.
 	type node struct {
 		key    keys.ClusterKey
 		root   keys.Secret
@@ -81,7 +81,7 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 	}
 }
 
-// assertAbsent looks for a piece of the secret in the spellings fmt could give it.
+// assertAbsent searches for parts of the secret in every form in which fmt could print it.
 func assertAbsent(t *testing.T, out string, secret []byte) {
 	t.Helper()
 	piece := secret[:8]
@@ -96,7 +96,7 @@ func assertAbsent(t *testing.T, out string, secret []byte) {
 	}
 }
 
-// TestSecretsAreNotComparable holds that == on a secret does not compile.
+// TestSecretsAreNotComparable verifies that == on a secret doesn't compile.
 func TestSecretsAreNotComparable(t *testing.T) {
 	for _, v := range []any{keys.ClusterKey{}, keys.Secret{}, keys.Signer{}, keys.PublicKey{}} {
 		assert.False(t, reflect.TypeOf(v).Comparable(), "%T", v)

@@ -17,16 +17,16 @@ const (
 	sealOverhead = 1 + nonceSize + tagSize
 )
 
-// ErrUnsealable says that bytes were not sealed under this key for this
-// context, or were changed since. Which of them is not told.
+// ErrUnsealable reports bytes that were not sealed under this key for this context, or
+// were changed since. It doesn't reveal which.
 var ErrUnsealable = errors.New("not sealed under this key for this context")
 
-// Seal encrypts plain with AES-256-GCM under a subkey of k. The context says
-// what is sealed ("signing-key/7"), is authenticated and must be given again to
-// Open, so that one sealed value cannot stand in for another.
+// Seal encrypts plain with AES-256-GCM under a subkey of k. The context names what is
+// sealed ("signing-key/7"). It is authenticated and must be passed to Open, so that one
+// sealed value can't replace another.
 //
-// The nonce is random: 2^32 values may be sealed under one cluster key (NIST SP
-// 800-38D §8.3). A cluster seals a few keys a month, and its backups.
+// The nonce is random: at most 2^32 values may be sealed under one cluster key (NIST SP 800-38D
+// §8.3). A cluster seals a few keys a month, and its backups.
 func (k ClusterKey) Seal(rand io.Reader, context string, plain []byte) ([]byte, error) {
 	aead, err := k.aead()
 	if err != nil {
@@ -41,7 +41,7 @@ func (k ClusterKey) Seal(rand io.Reader, context string, plain []byte) ([]byte, 
 	return aead.Seal(sealed, nonce, plain, sealContext(context)), nil
 }
 
-// Open returns what Seal was given, if it was sealed under k for this context.
+// Open returns the plain text of Seal, if it was sealed under k for this context.
 func (k ClusterKey) Open(context string, sealed []byte) ([]byte, error) {
 	aead, err := k.aead()
 	if err != nil {
@@ -69,8 +69,8 @@ func (k ClusterKey) aead() (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// sealContext is the associated data: the version is bound too, so a later one
-// cannot be turned back into this one.
+// sealContext returns the associated data. It includes the version, so that a later
+// version can't be changed to this one.
 func sealContext(context string) []byte {
 	return append([]byte{sealVersion}, context...)
 }

@@ -22,7 +22,7 @@ func TestSealOpen(t *testing.T) {
 			require.NoError(t, err)
 			again, err := k.Seal(rand.Reader, "signing-key/1", plain)
 			require.NoError(t, err)
-			assert.NotEqual(t, sealed, again, "nonces are random")
+			assert.NotEqual(t, sealed, again, "the nonce was repeated")
 			got, err := k.Open("signing-key/1", sealed)
 			require.NoError(t, err)
 			assert.True(t, bytes.Equal(plain, got))
@@ -30,17 +30,17 @@ func TestSealOpen(t *testing.T) {
 	}
 }
 
-// TestSealedFormat: what a cluster keeps sealed opens in the next version of the
-// program, so its bytes are fixed. The vector was made by another implementation
-// (Python's cryptography): AES-256-GCM under HKDF-SHA256 of the cluster key, the
-// version and the context as associated data.
+// TestSealedFormat pins the format, since what a cluster has sealed must open with the
+// next version of the program. The vector was made by another implementation (Python's
+// cryptography): AES-256-GCM under HKDF-SHA256 of the cluster key, with the version and
+// the context as associated data.
 func TestSealedFormat(t *testing.T) {
 	k, err := keys.NewClusterKey(bytes.NewReader(sequence()))
 	require.NoError(t, err)
 	const vector = "01" + "000102030405060708090a0b" + "4cf7928158b3b72f21c37d84d7" + "86c65acd281af19db8d911f9fad84688"
 	sealed, err := k.Seal(bytes.NewReader(sequence()), "signing-key/1", []byte("a signing key"))
 	require.NoError(t, err)
-	assert.Equal(t, vector, hex.EncodeToString(sealed), "version, nonce, text, tag")
+	assert.Equal(t, vector, hex.EncodeToString(sealed), "version, nonce, ciphertext, tag")
 }
 
 func TestOpenRefuses(t *testing.T) {
@@ -81,9 +81,9 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// FuzzOpen holds that what opens is what was sealed, to the byte.
+// FuzzOpen verifies that what opens equals what was sealed.
 func FuzzOpen(f *testing.F) {
-	// Fixed, because each fuzzing process makes its own.
+	// The key is fixed, since each fuzzing process would make its own.
 	k, err := keys.NewClusterKey(bytes.NewReader(sequence()))
 	require.NoError(f, err)
 	plain := []byte("plain")

@@ -14,14 +14,14 @@ import (
 // SecretSize is the length of a credential key's root in bytes.
 const SecretSize = 32
 
-// Secret is the root of a credential key. It is used for nothing itself: each
-// purpose has its own subkey (HKDF-SHA256, RFC 5869). The zero value is refused.
+// A Secret is the root of a credential key. It is only used to derive a subkey for each purpose
+// (HKDF-SHA256, RFC 5869). The zero value is refused.
 type Secret struct {
 	redacted
 	root *string // 32 bytes; nil in the zero value
 }
 
-// GenerateSecret makes a root from 32 random bytes.
+// GenerateSecret returns a root of 32 random bytes.
 func GenerateSecret(rand io.Reader) (Secret, error) {
 	root := make([]byte, SecretSize)
 	if _, err := io.ReadFull(rand, root); err != nil {
@@ -30,7 +30,7 @@ func GenerateSecret(rand io.Reader) (Secret, error) {
 	return ParseSecret(root)
 }
 
-// ParseSecret takes back what Bytes gave, after it was opened.
+// ParseSecret is the inverse of Bytes.
 func ParseSecret(root []byte) (Secret, error) {
 	if len(root) != SecretSize || isZero(root) {
 		return Secret{}, fmt.Errorf("parse secret: %w", ErrBadKey)
@@ -44,7 +44,7 @@ func (s Secret) Bytes() []byte {
 	return s.mustRoot()
 }
 
-// Equal compares in constant time. A zero secret equals nothing.
+// Equal compares in constant time. The zero secret equals nothing.
 func (s Secret) Equal(other Secret) bool {
 	if s.root == nil || other.root == nil {
 		return false
@@ -52,13 +52,13 @@ func (s Secret) Equal(other Secret) bool {
 	return subtle.ConstantTimeCompare([]byte(*s.root), []byte(*other.root)) == 1
 }
 
-// MAC returns the HMAC-SHA256 key for a purpose. Make it once and keep it.
+// MAC returns the HMAC-SHA256 key for a purpose. The caller should keep the result.
 func (s Secret) MAC(purpose string) *MACKey {
 	return newMACKey(subkey(s.mustRoot(), "mac/hmac-sha256/"+purpose))
 }
 
-// AEAD returns the XChaCha20-Poly1305 key for a purpose. Its 24-byte nonces may
-// be random without a limit worth counting to.
+// AEAD returns the XChaCha20-Poly1305 key for a purpose. Its 24-byte nonces may be random
+// for any practical number of messages.
 func (s Secret) AEAD(purpose string) cipher.AEAD {
 	a, err := chacha20poly1305.NewX(subkey(s.mustRoot(), "aead/xchacha20-poly1305/"+purpose))
 	if err != nil {
@@ -67,8 +67,8 @@ func (s Secret) AEAD(purpose string) cipher.AEAD {
 	return &hiddenAEAD{AEAD: a}
 }
 
-// mustRoot returns a copy, and panics on the zero value: a subkey of nothing would be a key that
-// everybody can compute.
+// mustRoot returns a copy of the root. It panics on the zero value, whose subkeys anybody
+// could compute.
 func (s Secret) mustRoot() []byte {
 	if s.root == nil {
 		panic("keys: use of a zero Secret")
@@ -76,7 +76,7 @@ func (s Secret) mustRoot() []byte {
 	return []byte(*s.root)
 }
 
-// hiddenAEAD keeps fmt away from the key inside the AEAD.
+// hiddenAEAD prevents fmt from printing the key inside the AEAD.
 type hiddenAEAD struct {
 	redacted
 	cipher.AEAD

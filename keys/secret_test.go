@@ -33,7 +33,7 @@ func secretOf(t testing.TB, root []byte) keys.Secret {
 	return s
 }
 
-// derive is another implementation of the derivation, as a judge.
+// derive is an independent implementation of the derivation.
 func derive(t testing.TB, root []byte, info string) []byte {
 	t.Helper()
 	key := make([]byte, 32)
@@ -50,14 +50,14 @@ func TestMACIsHMACUnderASubkey(t *testing.T) {
 	want := [32]byte(judge.Sum(nil))
 
 	assert.Equal(t, want, m.Sum([]byte("one two")))
-	assert.Equal(t, want, m.Sum([]byte("one"), []byte(" "), nil, []byte("two")), "parts run together")
-	assert.Equal(t, want, m.Sum([]byte("one two")), "a reset state is as good as new")
+	assert.Equal(t, want, m.Sum([]byte("one"), []byte(" "), nil, []byte("two")), "boundaries of parts were authenticated")
+	assert.Equal(t, want, m.Sum([]byte("one two")), "a reset state gives another MAC")
 	assert.Equal(t, want, m.Sum([]byte("one two")))
 	assert.NotEqual(t, want, m.Sum([]byte("one twO")))
 }
 
-// TestSubkeysStayTheSame pins the derivation: replicated state made with a
-// subkey must be readable for ever.
+// TestSubkeysStayTheSame pins the derivation: replicated state that was made with a
+// subkey must stay readable.
 func TestSubkeysStayTheSame(t *testing.T) {
 	sum := secretOf(t, sequence()).MAC("pinned").Sum([]byte("message"))
 	const want = "0507a95a6a4df610f8e1097035c0628f3543be9030dddefa100bf9b31456f164"
@@ -74,7 +74,7 @@ func TestPurposesAndSecretsDiffer(t *testing.T) {
 	assert.True(t, a.Equal(secretOf(t, a.Bytes())))
 	assert.False(t, a.Equal(b))
 
-	// Bytes is a copy.
+	// Bytes must return a copy.
 	clear(a.Bytes())
 	assert.True(t, a.Equal(secretOf(t, sequence())))
 }
@@ -88,7 +88,7 @@ func TestMACConcurrently(t *testing.T) {
 		wg.Go(func() {
 			for range 500 {
 				if m.Sum(message) != want {
-					t.Error("sums of goroutines mixed")
+					t.Error("concurrent sums were mixed")
 					return
 				}
 			}

@@ -12,15 +12,15 @@ import (
 	"fmt"
 )
 
-// Signer is a private signing key that knows its name and its public half. It
-// is safe for concurrent use and has no zero value to be used.
+// A Signer is a private signing key with its id and public key. It is safe for concurrent
+// use. The zero value is not usable.
 type Signer struct {
 	redacted
 	key    *crypto.Signer // *ecdsa.PrivateKey, ed25519.PrivateKey or *rsa.PrivateKey
 	public PublicKey
 }
 
-// GenerateSigner makes a key for an algorithm, from the system's randomness.
+// GenerateSigner generates a key for an algorithm, from the system's randomness.
 func GenerateSigner(alg Algorithm) (*Signer, error) {
 	var key crypto.Signer
 	var err error
@@ -40,12 +40,12 @@ func GenerateSigner(alg Algorithm) (*Signer, error) {
 	return newSigner(key)
 }
 
-// ParseSigner reads what PKCS8 wrote. The kind of key says the algorithm; keys
-// of other curves and RSA keys that are too short are refused.
+// ParseSigner is the inverse of PKCS8. The type of key determines the algorithm; it
+// refuses other curves and short RSA keys.
 func ParseSigner(der []byte) (*Signer, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
-		// The parser's own text may quote from the key.
+		// The parser's error may quote from the key.
 		return nil, fmt.Errorf("parse signing key: %w", ErrBadKey)
 	}
 	key, ok := parsed.(crypto.Signer)
@@ -63,7 +63,7 @@ func newSigner(key crypto.Signer) (*Signer, error) {
 	return &Signer{key: &key, public: public}, nil
 }
 
-// PKCS8 returns the private key as DER (RFC 5958), to be sealed.
+// PKCS8 returns the private key in DER (RFC 5958), to be sealed.
 func (s *Signer) PKCS8() ([]byte, error) {
 	der, err := x509.MarshalPKCS8PrivateKey(*s.key)
 	if err != nil {
@@ -72,16 +72,16 @@ func (s *Signer) PKCS8() ([]byte, error) {
 	return der, nil
 }
 
-// KeyID is the JWK thumbprint of the public key (RFC 7638, SHA-256, base64url).
+// KeyID returns the JWK thumbprint of the public key (RFC 7638, SHA-256, base64url).
 func (s *Signer) KeyID() string { return s.public.kid }
 
-// Algorithm says how Sign signs.
+// Algorithm returns the algorithm of Sign.
 func (s *Signer) Algorithm() Algorithm { return s.public.alg }
 
-// Alg is Algorithm as the "alg" header parameter has it (RFC 7515 §4.1.1).
+// Alg returns the value of the header parameter "alg" (RFC 7515 §4.1.1).
 func (s *Signer) Alg() string { return string(s.public.alg) }
 
-// Public returns the half that is published.
+// Public returns the public key.
 func (s *Signer) Public() PublicKey { return s.public }
 
 // Sign returns the JWS signature of a JWS signing input (RFC 7515 §5.1).

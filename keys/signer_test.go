@@ -25,7 +25,7 @@ import (
 
 var algorithms = []keys.Algorithm{keys.ES256, keys.EdDSA, keys.RS256}
 
-// signers are made once: an RSA key takes a second.
+// signers are generated once, since an RSA key takes a second.
 var signers = sync.OnceValue(func() map[keys.Algorithm]*keys.Signer {
 	made := make(map[keys.Algorithm]*keys.Signer)
 	for _, alg := range algorithms {
@@ -38,7 +38,7 @@ var signers = sync.OnceValue(func() map[keys.Algorithm]*keys.Signer {
 	return made
 })
 
-// TestSignaturesVerifyWithTheStandardLibrary also holds the form of RFC 7518 §3.4.
+// TestSignaturesVerifyWithTheStandardLibrary also covers the form of RFC 7518 §3.4.
 func TestSignaturesVerifyWithTheStandardLibrary(t *testing.T) {
 	input := []byte("header.payload")
 	digest := sha256.Sum256(input)
@@ -68,9 +68,9 @@ func TestSignaturesVerifyWithTheStandardLibrary(t *testing.T) {
 	}
 }
 
-// TestES256PadsShortIntegers signs until r and s have had a leading zero byte, as
-// each has in one of 256 signatures. One that was not padded shows by its length
-// or does not verify, so all are verified.
+// TestES256PadsShortIntegers signs until both r and s had a leading zero byte, which each
+// has in one of 256 signatures. An unpadded signature has another length or doesn't
+// verify, so all are verified.
 func TestES256PadsShortIntegers(t *testing.T) {
 	s := signers()[keys.ES256]
 	k, err := jwk.ParseKey(s.Public().JWK())
@@ -80,7 +80,7 @@ func TestES256PadsShortIntegers(t *testing.T) {
 	input := []byte("header.payload")
 	digest := sha256.Sum256(input)
 	var shortR, shortS bool
-	for range 10_000 { // 10,000 without one: less than 1 in 10^16
+	for range 10_000 { // the probability of 10,000 without one is less than 1 in 10^16
 		sig, err := s.Sign(input)
 		require.NoError(t, err)
 		require.Len(t, sig, 64)

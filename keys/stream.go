@@ -13,17 +13,17 @@ import (
 	"os"
 )
 
-// A sealed stream is
+// The format of a sealed stream is
 //
 //	version      1 byte
-//	salt        32 bytes, random: each stream has a key of its own
-//	chunks      64 KiB each, the last one shorter or as long, each with its tag
+//	salt        32 bytes, random: each stream has its own key
+//	chunks      64 KiB each, the last one at most as long, each with its tag
 //
 // in the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár: Online
-// Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance, 2015): the
-// nonce of a chunk is its number and whether it is the last, so that chunks
-// cannot be cut off, added, repeated or put in another order. Only an empty
-// stream ends in an empty chunk; one plain text has one division.
+// Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance, 2015): the nonce of a
+// chunk is its number and whether it is the last, so that chunks can't be removed, added,
+// repeated or reordered. Only an empty stream ends in an empty chunk; each plain text is
+// divided in one way.
 const (
 	streamVersion = 1
 	streamPurpose = "cluster-key/stream/aes-256-gcm"
@@ -33,8 +33,8 @@ const (
 	clusterKeyIDPurpose = "cluster-key/id"
 )
 
-// ID is a public name of the key: 16 hexadecimal digits that tell two keys
-// apart and say nothing about either. The zero key has none.
+// ID returns the public name of the key: 16 hexadecimal digits that identify the key and
+// reveal nothing about it. The zero key has none.
 func (k ClusterKey) ID() string {
 	if k.key == nil {
 		return ""
@@ -42,12 +42,11 @@ func (k ClusterKey) ID() string {
 	return hex.EncodeToString(subkey([]byte(*k.key), clusterKeyIDPurpose)[:8])
 }
 
-// SealStream is Seal for what is too long to be held in memory. What is written
-// to the result goes sealed to w; Close ends the stream, and without it the
-// stream cannot be opened to its end. Neither closes w.
+// SealStream is Seal for data that doesn't fit in memory. What is written to the result
+// is written sealed to w. Close ends the stream; without it, the stream can't be opened
+// to its end. Close doesn't close w.
 //
-// The context is authenticated, not written, and must be given again to
-// OpenStream.
+// The context is authenticated but not written, and must be passed to OpenStream.
 func (k ClusterKey) SealStream(rand io.Reader, w io.Writer, context []byte) (io.WriteCloser, error) {
 	head := make([]byte, 1+streamSalt)
 	head[0] = streamVersion
@@ -64,12 +63,12 @@ func (k ClusterKey) SealStream(rand io.Reader, w io.Writer, context []byte) (io.
 	return &streamWriter{stream: s, w: w, buf: make([]byte, 0, streamChunk+tagSize)}, nil
 }
 
-// OpenStream returns a reader of what SealStream was given. Its reader ends with
-// io.EOF only when everything up to the end that was sealed has been read;
-// otherwise with ErrUnsealable, or the error of r. What has been read before
-// such an error is genuine, but not all.
+// OpenStream returns a reader of the plain text of SealStream. The reader ends with
+// io.EOF only if everything up to the sealed end has been read, and otherwise with
+// ErrUnsealable or the error of r. Everything that was read before such an error is
+// genuine but incomplete.
 //
-// It reads r to its end: a stream that something else follows is not opened.
+// It reads r to its end: a stream that is followed by other data doesn't open.
 func (k ClusterKey) OpenStream(r io.Reader, context []byte) (io.Reader, error) {
 	head := make([]byte, 1+streamSalt)
 	_, err := io.ReadFull(r, head)
@@ -86,7 +85,7 @@ func (k ClusterKey) OpenStream(r io.Reader, context []byte) (io.Reader, error) {
 	return &streamReader{stream: s, r: r, buf: make([]byte, streamChunk+tagSize+1)}, nil
 }
 
-// stream is what both directions share.
+// stream is the common part of both directions.
 type stream struct {
 	redacted
 	aead    *hiddenAEAD
@@ -114,7 +113,7 @@ func (k ClusterKey) stream(salt, context []byte) (stream, error) {
 	return stream{aead: &hiddenAEAD{AEAD: aead}, context: bound}, nil
 }
 
-// nonce is that of the next chunk. It never repeats under the key of a stream.
+// nonce returns the nonce of the next chunk. It never repeats under the key of a stream.
 func (s *stream) nonce(last bool) []byte {
 	var n [nonceSize]byte
 	binary.BigEndian.PutUint64(n[nonceSize-9:], s.number)
@@ -129,11 +128,11 @@ type streamWriter struct {
 	stream
 	w   io.Writer
 	buf []byte // plain text of the next chunk
-	err error  // what every later call returns
+	err error  // returned by every later call
 }
 
-// Write implements io.Writer. A full chunk waits until more comes, because the
-// last one is sealed as such.
+// Write implements io.Writer. It holds back a full chunk until more is written, since the
+// last chunk is sealed as such.
 func (s *streamWriter) Write(p []byte) (int, error) {
 	n := 0
 	for s.err == nil && len(p) > 0 {
@@ -170,10 +169,10 @@ func (s *streamWriter) seal(last bool) {
 type streamReader struct {
 	stream
 	r     io.Reader
-	buf   []byte // a chunk and the first byte of the next, which shows that there is one
-	ahead int    // 1 when that byte is there
-	plain []byte // opened and not yet read, in buf
-	err   error  // what Read returns when plain is empty
+	buf   []byte // a chunk and the first byte of the next one, if there is one
+	ahead int    // 1 if that byte was read
+	plain []byte // opened and not yet returned, in buf
+	err   error  // returned by Read when plain is empty
 }
 
 // Read implements io.Reader.
@@ -194,13 +193,13 @@ func (s *streamReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next opens a chunk into plain.
+// next opens the next chunk into plain.
 func (s *streamReader) next() (last bool, err error) {
 	n := copy(s.buf, s.buf[len(s.buf)-s.ahead:])
 	for n < len(s.buf) && !last {
 		m, err := s.r.Read(s.buf[n:])
 		n += m
-		if err == io.EOF { // exactly: a wrapped one is somebody's error
+		if err == io.EOF { // exactly io.EOF: a wrapped one is an error of the reader
 			last = true
 		} else if err != nil {
 			return false, err

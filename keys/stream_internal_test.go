@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// One plain text has one division: an empty chunk behind a full one is refused,
-// though its tag is good.
+// TestOpenStreamRefusesAnEmptyLastChunk: each plain text is divided in one way, so an
+// empty chunk after a full one is refused although its tag is valid.
 func TestOpenStreamRefusesAnEmptyLastChunk(t *testing.T) {
 	k, err := NewClusterKey(bytes.NewReader(bytes.Repeat([]byte{7}, 64)))
 	require.NoError(t, err)

@@ -105,7 +105,7 @@ func TestOpenStreamRefuses(t *testing.T) {
 	plain := randomBytes(3*chunk - 9)
 	sealed := sealStream(t, k, rand.Reader, "file", plain)
 	other := sealStream(t, k, rand.Reader, "file", plain)
-	part := func(i int) []byte { // chunk i with its tag
+	part := func(i int) []byte { // returns chunk i with its tag
 		return sealed[prefix+i*(chunk+tag) : min(len(sealed), prefix+(i+1)*(chunk+tag))]
 	}
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
@@ -152,12 +152,12 @@ func TestOpenStreamRefuses(t *testing.T) {
 			got, err := openStream(tc.key, tc.context, bytes.NewReader(tc.sealed))
 			require.ErrorIs(t, err, keys.ErrUnsealable)
 			require.NotErrorIs(t, err, io.EOF)
-			require.True(t, bytes.HasPrefix(plain, got), "what was read before is genuine")
+			require.True(t, bytes.HasPrefix(plain, got), "data read before the error is not genuine")
 		})
 	}
 }
 
-// TestOpenStreamEveryTruncation: no length but the whole is taken for the end.
+// TestOpenStreamEveryTruncation verifies that a truncated stream never ends with io.EOF.
 func TestOpenStreamEveryTruncation(t *testing.T) {
 	k := newClusterKey(t)
 	sealed := sealStream(t, k, rand.Reader, "c", randomBytes(100))
@@ -181,14 +181,14 @@ func TestStreamPassesErrorsOn(t *testing.T) {
 			}
 		}
 	}
-	for limit := range int64(4) { // of writes: head, chunk, last chunk
+	for limit := range int64(4) { // number of successful writes: head, chunk, last chunk
 		w, err := k.SealStream(rand.Reader, &brokenWriter{left: limit, err: broken}, nil)
 		if err == nil {
 			_, err = w.Write(randomBytes(chunk + 1))
 			if err == nil {
 				err = w.Close()
 			} else {
-				require.ErrorIs(t, w.Close(), broken, "an error stays")
+				require.ErrorIs(t, w.Close(), broken, "the error must persist")
 			}
 		}
 		if limit == 3 {
@@ -225,7 +225,7 @@ func TestZeroKeySealsNoStream(t *testing.T) {
 	assert.Empty(t, zero.ID())
 }
 
-// TestStreamFormat: files that exist must open for ever.
+// TestStreamFormat pins the format: existing files must stay readable.
 func TestStreamFormat(t *testing.T) {
 	k, err := keys.NewClusterKey(bytes.NewReader(sequence()))
 	require.NoError(t, err)
@@ -252,8 +252,8 @@ func TestStreamIsNotPrinted(t *testing.T) {
 	}
 }
 
-// FuzzOpenStream holds that what opens to its end is what was sealed, and that
-// what is read before an error is a part of it.
+// FuzzOpenStream verifies that what opens to its end equals what was sealed, and that
+// what is read before an error is a prefix of it.
 func FuzzOpenStream(f *testing.F) {
 	k, err := keys.NewClusterKey(bytes.NewReader(sequence()))
 	require.NoError(f, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// A cluster key is on disk, its content before its name, when WriteFile returns:
-// a cluster may be sealed under it the next moment.
+// TestClusterKeyIsOnDisk verifies that content and name, in this order, are on disk when
+// WriteFile returns, since a cluster may be sealed under the key immediately after.
 func TestClusterKeyIsOnDisk(t *testing.T) {
 	key, err := keys.NewClusterKey(bytes.NewReader(bytes.Repeat([]byte{7}, 64)))
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ func header() backup.Header {
 	}
 }
 
-// fixedKey is the same in each process of a fuzzing run.
+// fixedKey returns the same key in each process of a fuzzing run.
 func fixedKey(t testing.TB) keys.ClusterKey {
 	t.Helper()
 	k, err := keys.NewClusterKey(strings.NewReader("a key of thirty-two bytes, fixed"))
@@ -57,7 +57,7 @@ func opener(k keys.ClusterKey) func(backup.Header, io.Reader, []byte) (io.Reader
 	return func(_ backup.Header, r io.Reader, context []byte) (io.Reader, error) { return k.OpenStream(r, context) }
 }
 
-// read is all of a file, or an error.
+// read returns the header and the body of a file, or an error.
 func read(k keys.ClusterKey, r io.Reader) (backup.Header, []byte, error) {
 	h, body, err := backup.Open(r, opener(k))
 	if err != nil {
@@ -105,8 +105,8 @@ func TestHeaderCanBeReadByPeople(t *testing.T) {
 	assert.NotContains(t, lines[2], "inside")
 }
 
-// TestLaterFieldsAreSkipped: a later version adds to the header; the file still
-// opens, because its bytes are what is bound, not what we made of them.
+// TestLaterFieldsAreSkipped verifies that a header with unknown fields opens: the seal
+// covers its bytes, not the parsed header.
 func TestLaterFieldsAreSkipped(t *testing.T) {
 	k := fixedKey(t)
 	head := []byte("mintmark backup 1\n{\"later\":[1],\"kind\":\"state\",\"seq\":5}\n")
@@ -124,7 +124,7 @@ func TestLaterFieldsAreSkipped(t *testing.T) {
 	assert.Equal(t, "body", string(body))
 }
 
-// TestEveryDamageIsFound flips each byte and cuts at each length.
+// TestEveryDamageIsFound flips each byte and truncates at each length.
 func TestEveryDamageIsFound(t *testing.T) {
 	k := fixedKey(t)
 	body := []byte("a small body")
@@ -152,7 +152,7 @@ func TestEveryDamageIsFound(t *testing.T) {
 	refused(append(bytes.Clone(good), good...), "twice", len(good))
 }
 
-// TestForgeryIsFound: a checksum can be made again by anybody, the seal cannot.
+// TestForgeryIsFound: anybody can compute the checksum, but not the seal.
 func TestForgeryIsFound(t *testing.T) {
 	k := fixedKey(t)
 	good := file(t, k, rand.Reader, header(), []byte("a small body"))
@@ -164,7 +164,7 @@ func TestForgeryIsFound(t *testing.T) {
 	require.NoError(t, err)
 	_, got, err := read(k, bytes.NewReader(forged))
 	require.ErrorIs(t, err, keys.ErrUnsealable)
-	require.NotErrorIs(t, err, backup.ErrDamaged, "the file is as somebody wrote it")
+	require.NotErrorIs(t, err, backup.ErrDamaged, "the checksum is correct")
 	assert.Empty(t, got)
 }
 
@@ -180,11 +180,11 @@ func TestAnotherKeyIsNotDamage(t *testing.T) {
 	refuse := errors.New("no such key here")
 	h, _, err = backup.Open(bytes.NewReader(good), func(backup.Header, io.Reader, []byte) (io.Reader, error) { return nil, refuse })
 	require.ErrorIs(t, err, refuse)
-	assert.Equal(t, "0011223344556677", h.ClusterKey, "the header says which key is needed")
+	assert.Equal(t, "0011223344556677", h.ClusterKey, "the header must name the required key")
 }
 
-// TestDamageGoesBeforeTheKey: of a file that is damaged no more is said, whatever
-// its head says of a key, and however little is left of it.
+// TestDamageGoesBeforeTheKey verifies that a damaged file is reported as such, whatever
+// key its header names, and however short it is.
 func TestDamageGoesBeforeTheKey(t *testing.T) {
 	good := file(t, fixedKey(t), rand.Reader, header(), []byte("a small body"))
 	for i := range good {
@@ -197,7 +197,7 @@ func TestDamageGoesBeforeTheKey(t *testing.T) {
 	}
 }
 
-// TestOpenerThatStopsEarly: what it left is damage, not the end.
+// TestOpenerThatStopsEarly verifies that unread sealed bytes are reported as damage.
 func TestOpenerThatStopsEarly(t *testing.T) {
 	good := file(t, fixedKey(t), rand.Reader, header(), []byte("body"))
 	_, r, err := backup.Open(bytes.NewReader(good), func(_ backup.Header, r io.Reader, _ []byte) (io.Reader, error) {
@@ -219,7 +219,7 @@ func TestErrorsArePassedOn(t *testing.T) {
 		_, _, err = read(k, io.MultiReader(bytes.NewReader(good[:i]), iotest.ErrReader(broken)))
 		require.ErrorIs(t, err, broken, "%d", i)
 	}
-	// Whatever fails while writing, the result is no backup.
+	// Whatever fails during writing, the result is not a valid backup.
 	seal := sealer(k, rand.Reader)
 	for name, write := range map[string]func(io.Writer) error{
 		"body": func(w io.Writer) error {
@@ -276,7 +276,7 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// FuzzOpen holds that what opens to its end is what was written, to the byte.
+// FuzzOpen verifies that a body that can be read to its end equals what was written.
 func FuzzOpen(f *testing.F) {
 	k := fixedKey(f)
 	body := []byte("a small body")

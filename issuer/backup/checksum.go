@@ -9,16 +9,16 @@ import (
 
 const checksumSize = sha256.Size
 
-// checksumReader reads up to the checksum, which is what comes last, and ends with
-// ErrDamaged instead of io.EOF where it is wrong.
+// A checksumReader reads everything before the trailing checksum. At the end it returns
+// ErrDamaged instead of io.EOF if the checksum is wrong.
 type checksumReader struct {
 	r    io.Reader
-	hash hash.Hash // of everything handed out, and the header
+	hash hash.Hash // of the header and everything returned so far
 	buf  []byte
-	// buf[from:to] is read and not handed out. Its last bytes may be the
-	// checksum, as long as nothing follows.
+	// buf[from:to] is read but not returned. Its last bytes are held back, since they may
+	// be the checksum.
 	from, to int
-	err      error // of r
+	err      error // returned by r
 }
 
 func newChecksumReader(r io.Reader, head []byte) *checksumReader {

@@ -11,26 +11,26 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// Create makes a file for its owner only that holds what write wrote, and
-// returns when file and folder entry are on disk.
+// Create creates a file with what write wrote, readable by its owner only. It returns once
+// the file and its folder entry are on disk.
 //
-// It never overwrites: where the name is taken, before or by the time write is
-// done, the error is fs.ErrExist. Under the name there is a whole file or none;
-// a crash can leave one that begins with a dot and ends in ".tmp" beside it.
+// It never overwrites: if the name exists, before or after write ran, the error is
+// fs.ErrExist. The name refers to a complete file or doesn't exist; a crash can leave
+// another file that begins with a dot and ends in ".tmp".
 func Create(path string, write func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
-		// Known before an hour of work, but decided by link below.
+		// This avoids an hour of work in vain; publish decides.
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
 	dir, name := filepath.Split(path)
 	if dir == "" {
 		dir = "."
 	}
-	f, err := os.CreateTemp(dir, "."+name+".*.tmp") // with mode 0600
+	f, err := os.CreateTemp(dir, "."+name+".*.tmp") // mode 0600
 	if err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
-	defer func() { // after a panic, too
+	defer func() { // also after a panic
 		_ = f.Close()
 		_ = os.Remove(f.Name())
 	}()
@@ -44,9 +44,9 @@ func Create(path string, write func(io.Writer) error) error {
 	return publish(f.Name(), path, dir)
 }
 
-// publish gives a complete file its name. A link, unlike a renaming, fails
-// where the name is taken. File systems without links are refused: nothing else
-// that they offer both never overwrites and never shows a half file.
+// publish gives a complete file its name. Unlike a rename, a link fails if the name
+// exists. File systems without links are not supported: none of their operations avoids
+// both overwriting and partial files.
 func publish(from, path, dir string) error {
 	if err := os.Link(from, path); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
@@ -56,7 +56,7 @@ func publish(from, path, dir string) error {
 		err = durable.SyncDir(dir)
 	}
 	if err != nil {
-		_ = os.Remove(path) // ours: the link made it
+		_ = os.Remove(path) // the link above created it
 		return fmt.Errorf("create %s: %w", path, err)
 	}
 	return nil

@@ -37,7 +37,7 @@ func TestCreate(t *testing.T) {
 	path := filepath.Join(dir, "state.backup")
 	require.NoError(t, backup.Create(path, func(w io.Writer) error {
 		require.NoError(t, text("half")(w))
-		assert.NoFileExists(t, path, "a crash here leaves nothing under the name")
+		assert.NoFileExists(t, path, "the name exists before the file is complete")
 		for _, name := range names(t, dir) {
 			info, err := os.Stat(filepath.Join(dir, name))
 			require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestCreate(t *testing.T) {
 	assert.Equal(t, []string{"state.backup"}, names(t, dir))
 
 	t.Chdir(dir)
-	require.NoError(t, backup.Create("other", text("x")), "a name alone is in the folder we are in")
+	require.NoError(t, backup.Create("other", text("x")), "a path without folder is in the current one")
 	assert.Equal(t, []string{"other", "state.backup"}, names(t, dir))
 }
 
@@ -71,7 +71,7 @@ func TestCreateNeverOverwrites(t *testing.T) {
 			before, err := os.Lstat(path)
 			require.NoError(t, err)
 			err = backup.Create(path, func(io.Writer) error {
-				assert.Fail(t, "work that was in vain from the start")
+				assert.Fail(t, "write was called although the name exists")
 				return nil
 			})
 			require.ErrorIs(t, err, fs.ErrExist)

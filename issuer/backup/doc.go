@@ -1,15 +1,14 @@
-// Package backup is the file that operators keep: a header that anybody can
-// read, a sealed body, and a checksum that shows damage without a key.
+// Package backup owns the format of the files that operators keep: a header in clear, a
+// sealed body, and a checksum that reveals damage without a key.
 //
 //	mintmark backup 1\n
 //	{header, as JSON}\n
 //	body, sealed by the caller with both lines as its context
 //	SHA-256 of everything before it, 32 bytes
 //
-// It owns that frame, and how such a file comes to be: complete under its name
-// or not at all, for its owner only, never in another's place. What is in the
-// body is the caller's matter, the state of a cluster or a journal; so is the
-// key. The checksum finds accidents. Only the seal finds forgery: of what
-// [Inspect] and [Open] say of a header, nothing is proven before the first byte
-// of the body has been read.
+// It owns this frame and how such a file is created: complete or not at all, readable by
+// its owner only, never overwriting another. The body, the state of a cluster or a
+// journal, and the key belong to the caller. The checksum detects accidents; only the seal
+// detects forgery: nothing that [Inspect] and [Open] return of a header is authenticated
+// before the first byte of the body has been read.
 package backup

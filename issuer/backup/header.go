@@ -16,58 +16,54 @@ const (
 	maxHeader = 64 << 10
 )
 
-// What a file can hold.
+// Kinds of files.
 const (
 	KindState   = "state"   // the whole state of a cluster
-	KindJournal = "journal" // what a node's journal has
+	KindJournal = "journal" // the journal of a node
 )
 
 var (
-	// ErrFormat says that a file is not a backup, or of a version that this
-	// program does not know.
+	// ErrFormat reports a file that is not a backup, or of an unknown version.
 	ErrFormat = errors.New("not a backup file that this program knows")
 
-	// ErrDamaged says that a file is not as it was written: changed, cut or
-	// longer.
+	// ErrDamaged reports a file that was changed, truncated or extended.
 	ErrDamaged = errors.New("the file is damaged: it was changed, or cut short; take another copy of it")
 )
 
-// Header is the part of the file that is not sealed. It says what the body is
-// and which key opens it. Readers skip fields they do not know, so that later
-// versions may add some.
+// A Header is the part of the file that is not sealed. It describes the body and names the
+// key that opens it. Readers ignore unknown fields, so that later versions can add some.
 type Header struct {
 	Kind       string            `json:"kind"`
 	Cluster    string            `json:"cluster"`             // id of the cluster
 	Node       string            `json:"node,omitempty"`      // name of the node that wrote it
-	Taken      time.Time         `json:"taken"`               // by the clock of that node
-	StateTime  time.Time         `json:"state_time,omitzero"` // of the last command in it
-	From       uint64            `json:"from,omitempty"`      // of a journal: first Seq that it covers
-	Seq        uint64            `json:"seq"`                 // of the last command in it
+	Taken      time.Time         `json:"taken"`               // by the clock of Node
+	StateTime  time.Time         `json:"state_time,omitzero"` // of the last command in the body
+	From       uint64            `json:"from,omitempty"`      // for a journal: first Seq that it covers
+	Seq        uint64            `json:"seq"`                 // of the last command in the body
 	LogIndex   uint64            `json:"log_index,omitempty"`
-	Version    string            `json:"version"` // of the program
+	Version    string            `json:"version"` // of the program that wrote it
 	Level      uint32            `json:"level"`   // feature level of the cluster
 	ClusterKey string            `json:"cluster_key"`
-	Timelines  []Timeline        `json:"timelines,omitempty"` // the timelines that led to the state in the backup, its own last; absent if the cluster had none yet
-	Counts     map[string]uint64 `json:"counts,omitempty"`    // rows of each table, or what else is in the body
+	Timelines  []Timeline        `json:"timelines,omitempty"` // the timelines that led to the state, its own last; absent if the cluster had none yet
+	Counts     map[string]uint64 `json:"counts,omitempty"`    // rows of each table, or other contents of the body
 
-	// Tail is what a journal has from the end of a log that does not say whether
-	// these commands were decided; nil if there is none.
+	// Tail describes commands at the end of a journal that come from a log which doesn't
+	// record whether they were decided; nil if there are none.
 	Tail *Tail `json:"tail,omitempty"`
-	// Incomplete says, for people, why a journal may end too early; "" if it does not.
+	// Incomplete explains why a journal may end too early; "" if it doesn't.
 	Incomplete string `json:"incomplete,omitempty"`
 
-	// Size is that of the whole file in bytes, when Inspect read it. It is not
-	// written.
+	// Size is the size of the whole file in bytes. Inspect sets it; it is not written.
 	Size int64 `json:"size,omitempty"`
 }
 
-// A Tail is the part of a journal after the commands that are known to be decided.
+// A Tail is the part of a journal after the commands that are known to have been decided.
 type Tail struct {
 	From uint64 `json:"from"` // Seq of its first command
-	Term uint64 `json:"term"` // of the last entry of the log that it was read from
+	Term uint64 `json:"term"` // of the last entry of the log from which it was read
 }
 
-// encode returns the two lines in front of the body.
+// encode returns the two lines before the body.
 func (h Header) encode() ([]byte, error) {
 	h.Size = 0
 	line, err := json.Marshal(h)
@@ -80,11 +76,11 @@ func (h Header) encode() ([]byte, error) {
 	return fmt.Appendf(nil, "%s%s\n%s\n", magic, version, line), nil
 }
 
-// readHeader returns the header and the bytes it was read from.
+// readHeader returns the header and its encoded bytes.
 func readHeader(r *bufio.Reader) (Header, []byte, error) {
 	first, err := readLine(r, len(magic)+16, ErrFormat)
 	if errors.Is(err, ErrFormat) && strings.HasPrefix(magic+version+"\n", string(first)) {
-		err = ErrDamaged // nothing is wrong with what there is of it
+		err = ErrDamaged // the magic is a prefix of the right one
 	}
 	if err != nil {
 		return Header{}, nil, err
@@ -98,14 +94,14 @@ func readHeader(r *bufio.Reader) (Header, []byte, error) {
 	}
 	var h Header
 	if err := json.Unmarshal(second, &h); err != nil {
-		return Header{}, nil, ErrDamaged // its own text could quote what it met
+		return Header{}, nil, ErrDamaged // the decoder's error could quote the input
 	}
 	h.Size = 0
 	return h, append(first, second...), nil
 }
 
-// readLine reads a line of at most limit bytes with its end. Where there is
-// none the error is bad, with what there is.
+// readLine reads a line of at most limit bytes, including its end. If there is none, it
+// returns the bytes read and the error bad.
 func readLine(r *bufio.Reader, limit int, bad error) ([]byte, error) {
 	var line []byte
 	for len(line) < limit {

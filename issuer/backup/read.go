@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Inspect reads a whole file and returns its header when the checksum is right.
-// It needs no key, and so cannot tell who wrote the file.
+// Inspect reads a whole file and returns its header if the checksum is correct. It needs
+// no key, so it can't tell who wrote the file.
 func Inspect(r io.Reader) (Header, error) {
 	in := bufio.NewReader(r)
 	h, head, err := readHeader(in)
@@ -23,13 +23,13 @@ func Inspect(r io.Reader) (Header, error) {
 	return h, nil
 }
 
-// Open returns the header and a reader of the body. open is given the header,
-// whose ClusterKey names the key that is needed, the sealed bytes and the context
-// they are bound to. Where it fails the header is returned all the same.
+// Open returns the header and a reader of the body. It calls open with the header, whose
+// ClusterKey names the required key, the sealed bytes, and the context that they are bound
+// to. If open fails, the header is returned nevertheless.
 //
-// The body ends with io.EOF only when all of it has been read and the checksum
-// is right, otherwise with an error, which is ErrDamaged where the file, rather
-// than the key, is at fault. Nothing that is read may take effect before that.
+// The body ends with io.EOF only if all of it has been read and the checksum is correct,
+// and otherwise with an error, which is ErrDamaged if the file rather than the key is at
+// fault. Nothing that was read may take effect before io.EOF.
 func Open(r io.Reader, open func(h Header, r io.Reader, context []byte) (io.Reader, error)) (Header, io.Reader, error) {
 	in := bufio.NewReader(r)
 	h, head, err := readHeader(in)
@@ -44,11 +44,11 @@ func Open(r io.Reader, open func(h Header, r io.Reader, context []byte) (io.Read
 	return h, &body{plain: plain, sealed: sealed}, nil
 }
 
-// body is the reader of what was sealed.
+// A body reads what was sealed.
 type body struct {
 	plain  io.Reader
 	sealed *checksumReader
-	err    error // what Read returns from now on
+	err    error // returned by every later Read
 }
 
 // Read implements io.Reader.
@@ -70,9 +70,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain is ErrDamaged in the place of an error of the opener where the checksum
-// says that the file is not what was written: a person is then not sent to look
-// for another key, of which no more is known than such a file says.
+// explain replaces an error of the opener with ErrDamaged if the checksum is wrong.
+// Otherwise an operator might search for another key because of a damaged file.
 func (c *checksumReader) explain(err error) error {
 	if errors.Is(err, ErrDamaged) {
 		return err
@@ -86,13 +85,13 @@ func (c *checksumReader) explain(err error) error {
 	return err
 }
 
-// atEnd is nil when everything was read and the checksum is right.
+// atEnd returns nil if everything was read and the checksum is correct.
 func (c *checksumReader) atEnd() error {
 	switch n, err := io.Copy(io.Discard, c); {
 	case err != nil:
 		return err
 	case n > 0:
-		return ErrDamaged // sealed bytes that the opener had no use for
+		return ErrDamaged // sealed bytes that the opener didn't read
 	default:
 		return nil
 	}

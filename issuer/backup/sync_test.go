@@ -11,7 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 )
 
-// A backup is on disk, its content before its name, when Create returns.
+// TestBackupIsOnDisk verifies that content and name, in this order, are on disk when
+// Create returns.
 func TestBackupIsOnDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "backup")
 	all := durabletest.Syncs(t)

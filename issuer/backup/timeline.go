@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// A Timeline is a history of commands. A restore of an older backup begins another
-// one, in which the same positions hold other commands, and so does the recovery
-// of the only node that is left.
+// A Timeline is a history of commands, like a timeline of PostgreSQL. Restoring an older
+// backup begins a new one, in which the same Seqs belong to other commands, and so does
+// recovering the only remaining node.
 type Timeline struct {
 	ID   string `json:"id"`   // random
-	From uint64 `json:"from"` // Seq of its first command; what came before is of the timeline it came out of
+	From uint64 `json:"from"` // Seq of its first command; earlier commands belong to the previous timeline
 }
 
-// A TimelineError says that files are of histories that do not go together.
+// A TimelineError reports files whose timelines are not compatible.
 type TimelineError struct{ Reason string }
 
 func (e *TimelineError) Error() string { return e.Reason }
 
-// ReplayLimits says how far each of some journals tells what happened after a backup:
-// up to which Seq. Together they follow the latest timeline among them, in whose
-// past the backup must lie. What an earlier timeline went on to do after the backup,
-// or the node, that a later one began with never happened in the later one.
+// ReplayLimits returns, for each journal, the Seq up to which it describes what happened
+// after a backup. The journals follow the latest timeline among them, which must include
+// the backup. Commands of an earlier timeline after the point at which the next one began
+// are not part of the latter.
 //
-// A journal that does not say its timeline is taken to be of the latest one.
+// A journal without timelines is assumed to be of the latest one.
 func ReplayLimits(state Header, journals ...Header) ([]uint64, error) {
 	latest := state.Timelines
 	for _, j := range journals {
@@ -58,7 +58,7 @@ func ReplayLimits(state Header, journals ...Header) ([]uint64, error) {
 	return upTo, nil
 }
 
-// otherTimeline is a timeline that does not go together with j.
+// otherTimeline returns a timeline that is not compatible with that of j.
 func otherTimeline(j, state Header, latest []Timeline) string {
 	if !isPrefix(j.Timelines, latest) {
 		return last(latest).ID
@@ -66,14 +66,14 @@ func otherTimeline(j, state Header, latest []Timeline) string {
 	return state.timeline()
 }
 
-// isPrefix reports whether timelines are the first of others.
+// isPrefix reports whether lives are the first elements of of.
 func isPrefix(lives, of []Timeline) bool {
 	return len(lives) <= len(of) && slices.Equal(lives, of[:len(lives)])
 }
 
 func last(lives []Timeline) Timeline { return lives[len(lives)-1] }
 
-// timeline is the id of the timeline that a file is of, "" where it does not say.
+// timeline returns the id of the timeline of a file, "" if the file has none.
 func (h Header) timeline() string {
 	if len(h.Timelines) == 0 {
 		return ""

@@ -11,9 +11,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 )
 
-// TestReplayLimits: which journals go together with which backup. A cluster began as
-// A; a backup up to command 100 was restored and began B; one of B up to command
-// 150 was restored and began C; and the first one was restored once more as D.
+// TestReplayLimits covers compatible and incompatible journals and backups. A cluster
+// began as A; a backup up to command 100 was restored and began B; a backup of B up to
+// command 150 was restored and began C; and the first backup was restored once more as D.
 func TestReplayLimits(t *testing.T) {
 	a := backup.Timeline{ID: "A", From: 1}
 	b, c, d := backup.Timeline{ID: "B", From: 101}, backup.Timeline{ID: "C", From: 151}, backup.Timeline{ID: "D", From: 101}

@@ -6,12 +6,11 @@ import (
 	"io"
 )
 
-// Write writes a whole file to w: the header, what body writes, sealed, and the
-// checksum. seal is given where sealed bytes go and the context they are bound
-// to; closing what it returns ends the stream, not the file.
+// Write writes a whole file to w: the header, the sealed output of body, and the checksum.
+// seal receives the destination of the sealed bytes and the context to bind them to;
+// closing its result ends the stream, not the file.
 //
-// After an error what is in w is not a backup, and neither Inspect nor Open
-// takes it for one.
+// After an error, w does not have a valid backup, and both Inspect and Open refuse it.
 func Write(w io.Writer, h Header, seal func(w io.Writer, context []byte) (io.WriteCloser, error), body func(io.Writer) error) error {
 	head, err := h.encode()
 	if err != nil {
@@ -26,7 +25,8 @@ func Write(w io.Writer, h Header, seal func(w io.Writer, context []byte) (io.Wri
 	if err != nil {
 		return fmt.Errorf("write backup: %w", err)
 	}
-	// Not closed on an error: it would make a whole stream of a half body.
+	// sealed is not closed after an error, since that would make a valid stream of a
+	// partial body.
 	if err := body(sealed); err != nil {
 		return fmt.Errorf("write backup: %w", err)
 	}

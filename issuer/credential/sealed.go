@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// A sealed text is base64url( version | key id | nonce | ciphertext ), with version and key id as
-// associated data. The key determines its purpose.
+// A sealed text is base64url( version | key id | nonce | ciphertext ), with version and
+// key id as associated data. The key determines its purpose.
 const (
 	sealedVersion = 1
 	sealedHead    = 1 + 4

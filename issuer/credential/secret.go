@@ -45,8 +45,9 @@ func Tail(secret string) string {
 	return secret[end:]
 }
 
-// Digest returns the stored form of a client secret: HMAC(key, SHA-256(secret)). The inner digest
-// is what other systems export; the key makes weak imported secrets safe in a stolen backup.
+// Digest returns the stored form of a client secret: HMAC(key, SHA-256(secret)). The
+// inner digest is what other systems export; the key makes weak imported secrets safe in
+// a stolen backup.
 func Digest(m MAC, secret string) [32]byte {
 	return DigestOfSHA256(m, sha256.Sum256([]byte(secret)))
 }

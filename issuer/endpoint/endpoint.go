@@ -51,10 +51,11 @@ type Config struct {
 	Now       func() time.Time
 }
 
-// The limits on failures of one client from one address: a burst, and a rate per second. Failures
-// beyond them get 429. Only failures are counted and refused, so a valid credential always gets
-// its response. So does a genuine code or refresh token that is no longer valid: the client must
-// learn that, whatever other requests from the same address fail.
+// The limits on failures of one client from one address: a burst, and a rate per second.
+// Failures beyond them get 429. Only failures are counted and refused, so a valid
+// credential always gets its response. So does a genuine code or refresh token that is no
+// longer valid: the client must learn that, whatever other requests from the same address
+// fail.
 const (
 	failureBurst   = 500
 	failureRate    = 5

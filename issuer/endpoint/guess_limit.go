@@ -9,14 +9,14 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A guessLimiter limits guessing at client secrets. A text in the form of a generated secret is
-// always verified, since those are too long to be guessed. Other secrets may be imported ones of
-// unknown strength, so the number of wrong ones is limited for each client_id, over all addresses.
-// The limit also applies to a client_id that no client has, so that it doesn't reveal which ones
-// exist.
+// A guessLimiter limits guessing at client secrets. A text in the form of a generated
+// secret is always verified, since those are too long to be guessed. Other secrets may be
+// imported ones of unknown strength, so the number of wrong ones is limited for each
+// client_id, over all addresses. The limit also applies to a client_id that no client
+// has, so that it doesn't reveal which ones exist.
 //
-// To prevent attackers from locking a client out, each network from which the client has recently
-// authenticated has a separate count for that client.
+// To prevent attackers from locking a client out, each network from which the client has
+// recently authenticated has a separate count for that client.
 type guessLimiter struct {
 	unauthenticated *limit.Fixed   // by client_id
 	recent          *limit.Recent  // pairs of client_id and network that authenticated
@@ -42,9 +42,9 @@ func newGuessLimiter() *guessLimiter {
 	}
 }
 
-// try counts the secret of a request as a guess, or returns how long to wait before the next one is
-// verified. The caller must call done with the error of the response; done removes the secret from
-// the count if it was correct and the code or token is genuine.
+// try counts the secret of a request as a guess, or returns how long to wait before the
+// next one is verified. The caller must call done with the error of the response; done
+// removes the secret from the count if it was correct and the code or token is genuine.
 func (g *guessLimiter) try(c oauth.ClientCredentials, address string, now time.Time) (wait time.Duration, done func(error)) {
 	if c.Secret == "" || credential.IsSecret(c.Secret) {
 		return 0, func(error) {}

@@ -13,7 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// keySet handles GET /.well-known/jwks.json. It needs no leader, so it works during every outage.
+// keySet handles GET /.well-known/jwks.json. It needs no leader, so it works during every
+// outage.
 func (e *Endpoints) keySet(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	k := e.KeySet()
 	serveDocument(w, r, "application/jwk-set+json", k.Body, k.ETag, k.MaxAge)

@@ -13,10 +13,10 @@ import (
 // meScope is the scope that GET /v2/me requires.
 const meScope = scope.ProfileRead
 
-// resourceMetadata returns the metadata of GET /v2/me as a protected resource. Challenges name it,
-// so that a client that only knows the address finds the authorization server (RFC 9728 §5). The
-// resource identifier is that address (RFC 9728 §3.3). It returns nil for an http address outside the
-// loopback, which can't be an identifier.
+// resourceMetadata returns the metadata of GET /v2/me as a protected resource. Challenges
+// name it, so that a client that only knows the address finds the authorization server
+// (RFC 9728 §5). The resource identifier is that address (RFC 9728 §3.3). It returns nil
+// for an http address outside the loopback, which can't be an identifier.
 func (e *Endpoints) resourceMetadata() *middleware.Metadata {
 	base := e.Server.View().Settings().BaseURL
 	m, err := middleware.NewMetadata(middleware.MetadataConfig{

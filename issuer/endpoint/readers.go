@@ -12,8 +12,9 @@ import (
 	"strings"
 )
 
-// Readers are the resource servers that may read the revocation feed, by name, with the SHA-256 of
-// their secrets. Secrets are 256 random bits, so they need no slow hash. Readers is immutable.
+// Readers are the resource servers that may read the revocation feed, by name, with the
+// SHA-256 of their secrets. Secrets are 256 random bits, so they need no slow hash.
+// Readers is immutable.
 type Readers struct {
 	secrets map[string][][sha256.Size]byte
 }
@@ -24,9 +25,9 @@ var ReaderName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 // maxReaders limits how much of a wrong file is parsed.
 const maxReaders = 10_000
 
-// ParseReaders parses lines "name:SHA-256 in hexadecimal". It skips empty lines and lines that begin
-// with "#". A repeated name has several valid secrets, so that secrets can be rotated. Errors don't
-// contain the input.
+// ParseReaders parses lines "name:SHA-256 in hexadecimal". It skips empty lines and lines
+// that begin with "#". A repeated name has several valid secrets, so that secrets can be
+// rotated. Errors don't contain the input.
 func ParseReaders(r io.Reader) (*Readers, error) {
 	readers := &Readers{secrets: map[string][][sha256.Size]byte{}}
 	lines := bufio.NewScanner(r)

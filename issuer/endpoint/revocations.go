@@ -21,7 +21,8 @@ type Revocations interface {
 	Poll(ctx context.Context, reader, after string, wait time.Duration) ([]byte, error)
 }
 
-// maxWait is the maximum of the parameter wait, in seconds. The feed may wait for a shorter time.
+// maxWait is the maximum of the parameter wait, in seconds. The feed may wait for a
+// shorter time.
 const maxWait = 60
 
 // revocations handles GET /v2/auth/oauth2/revocations, for resource servers only, since it names

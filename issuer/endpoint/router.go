@@ -11,8 +11,8 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// NewRouter returns a router without conveniences for unregistered paths: a redirect to a cleaned
-// path can leave the site, and a redirected POST is sent twice.
+// NewRouter returns a router without conveniences for unregistered paths: a redirect to a
+// cleaned path can leave the site, and a redirected POST is sent twice.
 func NewRouter() *httprouter.Router {
 	r := httprouter.New()
 	r.RedirectTrailingSlash = false

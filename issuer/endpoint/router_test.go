@@ -40,7 +40,8 @@ func TestGuardHeaders(t *testing.T) {
 	require.Equal(t, "max-age=31536000", w.Header().Get("Strict-Transport-Security"), "RFC 6797 §6.1")
 }
 
-// TestGuardPanic verifies that the client learns nothing of a panic, and that a handler may abort.
+// TestGuardPanic verifies that the client learns nothing of a panic, and that a handler
+// may abort.
 func TestGuardPanic(t *testing.T) {
 	w, log := guarded(t, false, "/x", nil, func(http.ResponseWriter, *http.Request) { panic("secret") })
 	require.Equal(t, http.StatusInternalServerError, w.Code)

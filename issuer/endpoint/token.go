@@ -16,8 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// token handles POST /v2/auth/oauth2/token (RFC 6749 §3.2): it parses the request, has it decided,
-// and writes the response.
+// token handles POST /v2/auth/oauth2/token (RFC 6749 §3.2): it parses the request, has it
+// decided, and writes the response.
 func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -51,8 +51,8 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 	writeJSON(w, http.StatusOK, response)
 }
 
-// tokenOptions responds without a body and permits no foreign origin, since a confidential client's
-// secret must not be used in a browser.
+// tokenOptions responds without a body and permits no foreign origin, since a
+// confidential client's secret must not be used in a browser.
 func (e *Endpoints) tokenOptions(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
 	w.Header().Set("Allow", "POST, OPTIONS")
 	w.WriteHeader(http.StatusNoContent)
@@ -130,8 +130,8 @@ func writeThrottled(w http.ResponseWriter, wait time.Duration, id string) {
 	})
 }
 
-// failureKey joins client and address. All ids that no client can have share one key, so that long
-// ones can't fill the memory.
+// failureKey joins client and address. All ids that no client can have share one key, so
+// that long ones can't fill the memory.
 func failureKey(client, address string) string {
 	if len(client) > ledger.MaxID {
 		client = ""

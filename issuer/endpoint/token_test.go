@@ -48,8 +48,8 @@ func TestTokenOptions(t *testing.T) {
 	require.Equal(t, http.Header{"Allow": {"POST, OPTIONS"}}, w.Header())
 }
 
-// TestTokenRefused covers RFC 6749 §5.2: only a client that failed to authenticate gets 401, and a
-// challenge only if it used the Authorization header.
+// TestTokenRefused covers RFC 6749 §5.2: only a client that failed to authenticate gets
+// 401, and a challenge only if it used the Authorization header.
 func TestTokenRefused(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -138,8 +138,8 @@ func TestTokenRefusedUnread(t *testing.T) {
 	}
 }
 
-// TestTokenBody verifies that a body is read up to 64 KiB, with or without Content-Length, and that a
-// connection is closed if its body was not read.
+// TestTokenBody verifies that a body is read up to 64 KiB, with or without
+// Content-Length, and that a connection is closed if its body was not read.
 func TestTokenBody(t *testing.T) {
 	fill := goodForm + "&x=" + strings.Repeat("a", oauth.MaxBody)
 	for name, c := range map[string]struct {
@@ -185,8 +185,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// TestFailuresAreLimited verifies that failures beyond a burst, by client and address, get 429, while
-// a valid request still gets its response.
+// TestFailuresAreLimited verifies that failures beyond a burst, by client and address,
+// get 429, while a valid request still gets its response.
 func TestFailuresAreLimited(t *testing.T) {
 	const burst = 500
 	for name, c := range map[string]struct {
@@ -239,8 +239,8 @@ func TestLongClientID(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, s.refresh(strings.Repeat("b", ledger.MaxID), secretMMS).Code)
 }
 
-// TestGuessesAreLimited verifies that the number of wrong secrets of one client is limited over all
-// addresses, unless they have the form of a generated secret.
+// TestGuessesAreLimited verifies that the number of wrong secrets of one client is
+// limited over all addresses, unless they have the form of a generated secret.
 func TestGuessesAreLimited(t *testing.T) {
 	const burst = 100
 	wrong := &oauth.Error{Code: oauth.InvalidClient, Cause: uint16(ledger.SecretWrong)}
@@ -294,8 +294,8 @@ func TestGuessesThatAreNone(t *testing.T) {
 	}
 }
 
-// TestGuessesWhereTheClientWas verifies that an address from which the client has authenticated has its
-// own count, so that attackers elsewhere can't lock the client out.
+// TestGuessesWhereTheClientWas verifies that an address from which the client has
+// authenticated has its own count, so that attackers elsewhere can't lock the client out.
 func TestGuessesWhereTheClientWas(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
@@ -330,8 +330,8 @@ func (s *testServer) from(address string) *http.Request {
 	return r
 }
 
-// TestRecordedFailure verifies that only the id of an existing client is recorded, since another may be
-// a secret in the wrong place.
+// TestRecordedFailure verifies that only the id of an existing client is recorded, since
+// another may be a secret in the wrong place.
 func TestRecordedFailure(t *testing.T) {
 	s := newTestServer(t, func(s *testServer) {
 		s.config.RequestID = func(*http.Request) string { return "request-1" }

@@ -12,24 +12,25 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// Type is the typ of the document's header, so that no token is taken for it and
-// it for no token (RFC 8725 §3.11).
+// Type is the typ in the document's header. It prevents the document from being mistaken
+// for a token, and the reverse (RFC 8725 §3.11).
 const Type = "mintmark-revocations+jwt"
 
-// A document is what is signed.
+// A document is the content to sign.
 type document struct {
 	confirmedAt    int64
 	version, after version
-	delta          bool // else it has all that is kept
+	delta          bool // revoked begins after the version after; otherwise it has everything
 	since          ledger.Time
 	revoked        []ledger.Revocation
 }
 
-// trimBefore leaves what is behind a Seq that a reader has, and a few before it: as many
-// as make a power of two. A reader takes in again what it knows, and no reader can
-// have more documents made of one state than the logarithm of its length, whatever
-// version it says that it has; all of them together are not twice as long as the
-// longest. What is not kept any more matters to nobody: no token is that old.
+// trimBefore removes the revocations that a reader with a Seq has, except that it rounds
+// the number of the remaining ones up to a power of two. Readers may receive what they
+// know already. So there are at most logarithmically many documents of one state, whatever
+// versions readers claim to have, and all of them together are less than twice as long as
+// the longest. A Seq older than everything that is kept gets everything: no token is that
+// old.
 func (d *document) trimBefore(seq uint64) {
 	if seq >= d.version.seq {
 		d.after, d.delta, d.revoked = d.version, true, nil
@@ -41,7 +42,7 @@ func (d *document) trimBefore(seq uint64) {
 		behind = 1 << bits.Len(uint(behind-1))
 	}
 	if behind >= n {
-		return // that is all
+		return // everything is sent
 	}
 	d.after = version{d.version.timeline, d.revoked[n-behind-1].Seq}
 	d.delta, d.revoked = true, d.revoked[n-behind:]
@@ -80,7 +81,7 @@ func (d *document) sign(c Config) ([]byte, error) {
 		payload.After = d.after.String()
 	}
 	if d.since > 0 {
-		payload.CompleteSince = d.since.Unix() + 1 // what is left of that second may be missing
+		payload.CompleteSince = d.since.Unix() + 1 // rounded up, since revocations of that second may be missing
 	}
 	for i := range d.revoked {
 		payload.Revoked[i] = entryOf(&d.revoked[i])
@@ -118,16 +119,17 @@ func entryOf(r *ledger.Revocation) revoked {
 	return e
 }
 
-// documentCache are the documents that were asked for since the last change. Readers who
-// wait together have the same version and get the same document, signed once.
+// documentCache has the documents that were requested since the last change. Readers who
+// wait concurrently have the same version and get the same document, signed once.
 type documentCache struct {
 	confirmedAt int64
 	version     version
 	since       ledger.Time
-	byAfter     map[version]*cachedDocument // by after, of which there are few: see cut; the zero one for all
+	byAfter     map[version]*cachedDocument // by after, which has few values: see trimBefore; the zero version for all
 }
 
-// get is the body of d, made or not. The feed's mu is held.
+// get returns the signed document for d, from the cache if possible. The feed's mu must be
+// held.
 func (b *documentCache) get(d *document) *cachedDocument {
 	if b.byAfter == nil || b.confirmedAt != d.confirmedAt || b.version != d.version || b.since != d.since {
 		b.confirmedAt, b.version, b.since, b.byAfter = d.confirmedAt, d.version, d.since, map[version]*cachedDocument{}

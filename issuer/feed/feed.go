@@ -15,49 +15,48 @@ import (
 // servers may be behind, plus MaxAhead, by which the token's iat may be ahead.
 const Window = (oauth.AccessTokenLifetime+60)*time.Second + ledger.MaxAhead
 
-// Config is what a Feed is made of.
+// Config configures a Feed.
 type Config struct {
-	Issuer func() string // iss of the tokens
-	// Signer is the key to sign with now.
+	Issuer func() string // returns iss of the tokens
+	// Signer returns the active signing key.
 	Signer func() (Signer, error)
 	Now    func() time.Time
 }
 
-// A Signer signs with a key of the published set.
+// A Signer signs with a key of the published key set.
 type Signer interface {
 	Alg() string
 	KeyID() string
 	Sign(input []byte) ([]byte, error)
 }
 
-// A Feed is what one node knows to be revoked. Its methods may be called by any
-// goroutine.
+// A Feed is the revocations that one node knows. Its methods are safe for concurrent use.
 type Feed struct {
 	config           Config
-	confirmRequested chan struct{} // has an element when somebody wants it to be fresh
+	confirmRequested chan struct{} // has an element if a confirmation was requested
 	closed           chan struct{}
 	waiters          waiters
 
 	mu          sync.Mutex
 	timeline    command.ID
 	restore     restorePoint
-	read        uint64              // the trail was read up to this Seq
-	revoked     []ledger.Revocation // in order of Seq; readers hold parts of it, so it is only cut and appended to
-	since       ledger.Time         // nothing is missing from then on; 0: nothing at all
+	read        uint64              // Seq up to which the trail was read
+	revoked     []ledger.Revocation // in order of Seq; readers share parts of it, so elements are never changed
+	since       ledger.Time         // revocations before this may be missing; 0 if none is
 	last        uint64              // Seq of the last revocation, kept or not
-	confirmedAt time.Time           // everything before is known; zero: never said
+	confirmedAt time.Time           // everything before is known; zero before the first Confirm
 	changed     chan struct{}       // closed at the next change of last or timeline
-	confirmed   chan struct{}       // closed at the next change of fresh
+	confirmed   chan struct{}       // closed at the next change of confirmedAt
 	cache       documentCache
 }
 
-// restorePoint tells one restore, and what was replayed after it, from another.
+// A restorePoint identifies a restore and what was replayed after it.
 type restorePoint struct {
 	count    uint32
 	replayed uint64
 }
 
-// New is a Feed that knows nothing yet.
+// New returns an empty Feed.
 func New(c Config) *Feed {
 	return &Feed{
 		config: c, confirmRequested: make(chan struct{}, 1), closed: make(chan struct{}),
@@ -65,15 +64,16 @@ func New(c Config) *Feed {
 	}
 }
 
-// Close has nobody wait any more. It is called once.
+// Close ends all waiting. It must be called once.
 func (f *Feed) Close() { close(f.closed) }
 
-// ConfirmRequested has an element when an answer was asked for since one was last taken.
+// ConfirmRequested returns a channel with an element after somebody requested a
+// confirmation.
 func (f *Feed) ConfirmRequested() <-chan struct{} { return f.confirmRequested }
 
-// Update takes in what the trail has that was not read before. It reports whether
-// that is a revocation. The view is taken in here, so that of two calls the later
-// one has no older view.
+// Update adds the revocations of events that were not read before, and reports whether
+// there were any. It calls view with the lock held, so that of two concurrent calls the
+// later one has no older view.
 func (f *Feed) Update(view func() ledger.View) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +93,7 @@ func (f *Feed) Update(view func() ledger.View) bool {
 	if len(more) > 0 {
 		f.revoked, f.last = append(f.revoked, more...), more[len(more)-1].Seq
 	}
-	// The list is ordered by At only to within MaxAhead; Window includes that.
+	// The list is ordered by At only to within MaxAhead, which Window includes.
 	f.revoked = f.revoked[sort.Search(len(f.revoked), func(i int) bool { return f.revoked[i].At >= from }):]
 	if before == (version{f.timeline, f.last}) {
 		return false
@@ -103,10 +103,10 @@ func (f *Feed) Update(view func() ledger.View) bool {
 	return true
 }
 
-// reset starts from what the trail still has. It is called with mu held.
+// reset starts again from the events that the trail still has. mu must be held.
 func (f *Feed) reset(v ledger.View, life ledger.Timeline, from, now ledger.Time) {
 	f.read, f.revoked, f.last = v.TrailBefore(from), nil, 0
-	// What an older timeline had, or what a journal brought back, is in no trail.
+	// The trail has no revocations of an earlier timeline or of a replayed journal.
 	f.since = max(v.TrailCompleteFrom(from), v.Restore().At)
 	if len(v.Timelines()) > 1 {
 		first := v.FirstEventTime(life)
@@ -117,8 +117,8 @@ func (f *Feed) reset(v ledger.View, life ledger.Timeline, from, now ledger.Time)
 	}
 }
 
-// Confirm says that the last view that was followed had all that was answered,
-// by any node, before a time.
+// Confirm records that the last view passed to Update had every revocation that any node
+// had confirmed before a time.
 func (f *Feed) Confirm(at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -24,7 +24,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// signer "signs" with a digest, and counts.
+// signer is a test Signer that appends a digest, and counts.
 type signer struct{ signed atomic.Int64 }
 
 func (*signer) Alg() string   { return "ES256" }
@@ -35,7 +35,7 @@ func (s *signer) Sign(input []byte) ([]byte, error) {
 	return sum[:], nil
 }
 
-// env is a state with a feed that follows it by hand.
+// env is a state with a feed that is updated manually.
 type env struct {
 	t      *testing.T
 	db     *memdb.MemDB
@@ -65,19 +65,19 @@ func (w *env) put(table string, row any) {
 
 func now() ledger.Time { return ledger.Time(time.Now().UnixMilli()) }
 
-// event adds to the trail.
+// event adds an event to the trail.
 func (w *env) event(e ledger.Event) {
 	w.seq++
 	e.Seq, e.At = w.seq, now()
 	w.put(ledger.TableAudit, &e)
 }
 
-// endGrant ends the grant of a number.
+// endGrant ends the grant with a number.
 func (w *env) endGrant(n byte) {
 	w.event(ledger.Event{Kind: ledger.EventGrantRevoked, Grant: ledger.GrantID{n}, User: "u", Client: "c"})
 }
 
-// catchUp is what the node does: follow, and know that it has everything.
+// catchUp does what a node does: update and confirm.
 func (w *env) catchUp() {
 	w.Update(func() ledger.View { return ledger.At(w.db.Txn(false)) })
 	w.Confirm(time.Now())
@@ -99,7 +99,7 @@ type testClaims struct {
 	}
 }
 
-// grants are the first octets of the grants that are named.
+// grants returns the first octets of the grants in the document.
 func (s testClaims) grants() string {
 	var b strings.Builder
 	for _, r := range s.Revoked {
@@ -172,13 +172,13 @@ func TestOldOnesGo(t *testing.T) {
 		time.Sleep(feed.Window)
 		w.endGrant(0xa2)
 		w.catchUp()
-		assert.Equal(t, "a1 a2", w.poll("", 0).grants(), "a token of just before may live")
+		assert.Equal(t, "a1 a2", w.poll("", 0).grants(), "a token issued just before may be valid")
 		time.Sleep(ledger.MaxAhead + time.Second)
 		w.catchUp()
 		assert.Equal(t, "a2", w.poll("", 0).grants())
-		assert.Equal(t, "a2", w.poll(first.Version, 0).grants(), "what went matters to nobody")
+		assert.Equal(t, "a2", w.poll(first.Version, 0).grants(), "an expired revocation is omitted")
 
-		again := newEnv(t) // a node that starts reads no more than that
+		again := newEnv(t) // a node that starts reads no older events
 		again.db, again.seq = w.db, w.seq
 		again.catchUp()
 		s := again.poll("", 0)
@@ -192,7 +192,7 @@ func TestLongPoll(t *testing.T) {
 		w := newEnv(t)
 		w.catchUp()
 		version := w.poll("", 0).Version
-		go func() { // the node, for as long as somebody asks
+		go func() { // the node confirms as long as it is requested
 			for {
 				select {
 				case <-w.ConfirmRequested():
@@ -206,7 +206,7 @@ func TestLongPoll(t *testing.T) {
 		assert.Empty(t, w.poll(version, 5*time.Second).Revoked)
 		assert.Equal(t, 5*time.Second, time.Since(began))
 		began = time.Now()
-		assert.Less(t, time.Now().Unix()-w.poll(version, time.Hour).IssuedAt, int64(2), "it stays fresh while somebody waits")
+		assert.Less(t, time.Now().Unix()-w.poll(version, time.Hour).IssuedAt, int64(2), "the node doesn't confirm while a reader waits")
 		assert.Equal(t, feed.MaxWait, time.Since(began))
 
 		before := w.signer.signed.Load()
@@ -221,7 +221,7 @@ func TestLongPoll(t *testing.T) {
 		for range 50 {
 			assert.Equal(t, "a1", (<-answers).grants())
 		}
-		assert.Equal(t, before+1, w.signer.signed.Load(), "one document for all")
+		assert.Equal(t, before+1, w.signer.signed.Load(), "the same document was signed again")
 
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
@@ -231,12 +231,12 @@ func TestLongPoll(t *testing.T) {
 		began = time.Now()
 		time.AfterFunc(time.Second, w.Close)
 		assert.Empty(t, w.poll(w.poll("", 0).Version, 8*time.Second).Revoked)
-		assert.Equal(t, time.Second, time.Since(began), "nobody waits for a node that stops")
+		assert.Equal(t, time.Second, time.Since(began), "Close doesn't end waiting")
 	})
 }
 
-// A node that does not know whether it has everything says so: by no answer at
-// first, then by the time at which it knew.
+// TestFreshness verifies that a node that can't confirm its state returns an error at
+// first, and later reports the time of the last confirmation.
 func TestFreshness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newEnv(t)
@@ -248,7 +248,7 @@ func TestFreshness(t *testing.T) {
 		at := time.Now().Unix()
 		time.Sleep(time.Minute)
 		w.endGrant(0xa1)
-		w.Update(func() ledger.View { return ledger.At(w.db.Txn(false)) }) // heard of, but who knows of what not
+		w.Update(func() ledger.View { return ledger.At(w.db.Txn(false)) }) // known, but not confirmed
 		s := w.poll("", 0)
 		assert.Equal(t, at, s.IssuedAt)
 		assert.Equal(t, "a1", s.grants())
@@ -256,7 +256,7 @@ func TestFreshness(t *testing.T) {
 		w.Confirm(time.Now().Add(-time.Second))
 		assert.Equal(t, time.Now().Unix()-1, w.poll("", 0).IssuedAt)
 		w.Confirm(time.Now().Add(-time.Minute))
-		assert.Equal(t, time.Now().Unix()-1, w.poll("", 0).IssuedAt, "it never goes back")
+		assert.Equal(t, time.Now().Unix()-1, w.poll("", 0).IssuedAt, "iat decreased")
 	})
 }
 
@@ -267,7 +267,7 @@ func TestTimelines(t *testing.T) {
 		w.catchUp()
 		version := w.poll("", 0).Version
 
-		// A restore: positions are used again, and some of what was revoked is lost.
+		// A restore: Seqs are reused, and some revocations are lost.
 		time.Sleep(time.Hour)
 		restored := &ledger.Restore{
 			ID: ledger.RestoreID, Count: 1, Seq: 9, At: now(),
@@ -278,7 +278,7 @@ func TestTimelines(t *testing.T) {
 		at := time.Now().Unix()
 		w.catchUp()
 		s := w.poll(version, time.Hour)
-		assert.Empty(t, s.After, "another life")
+		assert.Empty(t, s.After, "the version belongs to another timeline")
 		assert.Equal(t, at+1, s.Since)
 
 		time.Sleep(10 * time.Second)
@@ -286,7 +286,7 @@ func TestTimelines(t *testing.T) {
 		w.catchUp()
 		assert.Equal(t, at+1, w.poll(s.Version, 0).Since)
 
-		// A journal is replayed: its revocations are not told one by one.
+		// A journal is replayed: its revocations are not listed.
 		time.Sleep(10 * time.Second)
 		more := *restored
 		more.Replayed = 5
@@ -297,7 +297,7 @@ func TestTimelines(t *testing.T) {
 		assert.Equal(t, at+21, s.Since)
 		assert.Equal(t, "a2", s.grants())
 
-		// A timeline that has no event yet began at some time before this one.
+		// A timeline without events began at some time before this one.
 		next := more
 		next.Timelines = append(next.Timelines, ledger.Timeline{ID: command.ID{3}, From: 100})
 		w.put(ledger.TableRestores, &next)
@@ -307,7 +307,7 @@ func TestTimelines(t *testing.T) {
 	})
 }
 
-// A trail that was cut within the window is told.
+// TestTrailTrimmed verifies that removing events within the window is reported.
 func TestTrailTrimmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newEnv(t)
@@ -328,8 +328,8 @@ func TestTrailTrimmed(t *testing.T) {
 	})
 }
 
-// Whatever versions a reader makes up, the documents that are made of one state,
-// and kept for others who wait, are few and short.
+// TestDocumentsAreBounded verifies that the documents of one state are few and short,
+// whatever versions readers claim to have.
 func TestDocumentsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newEnv(t)
@@ -354,10 +354,10 @@ func TestDocumentsAreBounded(t *testing.T) {
 			}
 			s := read(t, text)
 			at := s.after()
-			require.LessOrEqual(t, at, i, "nothing is left out")
+			require.LessOrEqual(t, at, i, "a revocation is missing")
 			require.Len(t, s.Revoked, n-at)
 			if at > 0 {
-				require.Less(t, n-at, 2*max(1, n-i), "nor is there much too much")
+				require.Less(t, n-at, 2*max(1, n-i), "the document is too long")
 			}
 		}
 		kept := 0
@@ -366,19 +366,19 @@ func TestDocumentsAreBounded(t *testing.T) {
 		}
 		assert.Less(t, len(long), 16)
 		assert.Less(t, kept, 3*len(whole))
-		assert.LessOrEqual(t, w.signer.signed.Load(), int64(16), "each is made once")
+		assert.LessOrEqual(t, w.signer.signed.Load(), int64(16), "a document was signed again")
 	})
 }
 
-// after is the number of the version that s goes on from, 0 for none.
+// after returns the number of the version that s begins after, 0 for none.
 func (s testClaims) after() (n int) {
 	_, number, _ := strings.Cut(s.After, "-")
 	n, _ = strconv.Atoi(number)
 	return n
 }
 
-// TestWaitingIsBounded: a reader may have many answers wait, and all together a
-// few times that; one more is answered at once.
+// TestWaitingIsBounded verifies that the number of waiting requests is limited for each
+// reader and in total, and that further requests are answered at once.
 func TestWaitingIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newEnv(t)
@@ -402,12 +402,12 @@ func TestWaitingIsBounded(t *testing.T) {
 		assert.Zero(t, took("another"))
 		done.Wait()
 		w.catchUp()
-		assert.Equal(t, time.Second, took("0"), "when they are gone it may wait again")
+		assert.Equal(t, time.Second, took("0"), "the reader can wait again after its requests have ended")
 	})
 }
 
-// TestIsolatedNodeDoesNotWait: it does not have a reader wait for news that it can't
-// have, so that the reader can ask another node.
+// TestIsolatedNodeDoesNotWait verifies that a node without contact to the leader answers
+// at once, so that the reader can ask another node.
 func TestIsolatedNodeDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newEnv(t)

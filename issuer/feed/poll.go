@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	// MaxWait bounds how long an answer waits for something new. A reader learns
-	// from each answer how fresh it is, so it asks often anyway.
+	// MaxWait bounds how long Poll waits for a new revocation. Every response tells a
+	// reader how fresh it is, so readers poll often anyway.
 	MaxWait = 10 * time.Second
 
-	// confirmInterval is how often the node looks again for a reader who waits.
+	// confirmInterval is how often a confirmation is requested while a reader waits.
 	confirmInterval = time.Second
 
-	// maxStaleness is how stale a node may be before it looks again for a reader.
+	// maxStaleness is the age of the last confirmation beyond which Poll waits for
+	// another.
 	maxStaleness = 2 * time.Second
 
-	// confirmTimeout is how long a reader waits for that.
+	// confirmTimeout is how long Poll waits for a confirmation.
 	confirmTimeout = 2 * time.Second
 )
 
-// Poll is the signed document of what was revoked after a version, or of
-// everything that is kept where that is none of this timeline. It waits, at most for
-// a time, until there is something that the version has not. It does not wait
-// for a reader who has too many waiting, nor on a node that does not know whether
-// it has everything: another one may. The error is oauth.ErrUnavailable while this
-// node has never known it.
+// Poll returns the signed document of the revocations after a version, or of all
+// revocations if the version is not of the current timeline. It waits until there is a
+// newer version, for at most wait and MaxWait. It doesn't wait if the reader has too many
+// waiting requests, nor if this node can't confirm that it has everything, since another
+// node may. The error is oauth.ErrUnavailable before the first confirmation.
 func (f *Feed) Poll(ctx context.Context, reader, after string, wait time.Duration) ([]byte, error) {
 	fresh := f.awaitConfirmed(ctx)
 	known, ok := parseVersion(after)
@@ -42,7 +42,7 @@ func (f *Feed) Poll(ctx context.Context, reader, after string, wait time.Duratio
 	return f.document(known)
 }
 
-// await returns when there is something that a version has not, or after a while.
+// await returns once there is a newer version than known, or after wait.
 func (f *Feed) await(ctx context.Context, known version, wait time.Duration) error {
 	limit, again := time.NewTimer(wait), time.NewTicker(confirmInterval)
 	defer limit.Stop()
@@ -69,7 +69,7 @@ func (f *Feed) await(ctx context.Context, known version, wait time.Duration) err
 	}
 }
 
-// requestConfirm has this node look whether it has everything.
+// requestConfirm asks the node to confirm that it has everything.
 func (f *Feed) requestConfirm() {
 	select {
 	case f.confirmRequested <- struct{}{}:
@@ -77,8 +77,8 @@ func (f *Feed) requestConfirm() {
 	}
 }
 
-// awaitConfirmed reports whether this node knew a short while ago that it has
-// everything. Where it did not, it has some time to find out.
+// awaitConfirmed reports whether this node's state was confirmed recently. If not, it
+// waits for a confirmation for at most confirmTimeout.
 func (f *Feed) awaitConfirmed(ctx context.Context) bool {
 	f.mu.Lock()
 	fresh, sure := f.confirmedAt, f.confirmed
@@ -99,7 +99,7 @@ func (f *Feed) awaitConfirmed(ctx context.Context) bool {
 	return false
 }
 
-// document is the one for a reader who has a version.
+// document returns the signed document for a reader with a version.
 func (f *Feed) document(known version) ([]byte, error) {
 	f.mu.Lock()
 	if f.confirmedAt.IsZero() {

@@ -8,18 +8,18 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A version is a place in the feed. Positions are used again in another timeline of
-// the cluster, so each is of one.
+// A version is a position in the feed. Seqs are reused in another timeline of the cluster,
+// so it includes the timeline.
 type version struct {
 	timeline command.ID
-	seq      uint64 // of the last revocation; 0 for none yet
+	seq      uint64 // of the last revocation; 0 if there is none
 }
 
 func (v version) String() string {
 	return hex.EncodeToString(v.timeline[:]) + "-" + strconv.FormatUint(v.seq, 10)
 }
 
-// parseVersion reads what String wrote.
+// parseVersion parses the result of String.
 func parseVersion(s string) (v version, ok bool) {
 	life, seq, _ := strings.Cut(s, "-")
 	if len(life) != 2*len(v.timeline) {

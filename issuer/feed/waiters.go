@@ -2,20 +2,20 @@ package feed
 
 import "sync"
 
-// How many answers wait for something new at once: of one reader, which may be as
-// many processes of one resource server, and of all. Each holds a connection and a
-// goroutine. One more is answered without a wait, so that its reader asks again
-// after its own pause, and misses nothing.
+// How many requests may wait concurrently: of one reader, which may be many processes of
+// one resource server, and in total. Each occupies a connection and a goroutine. Further
+// requests are answered at once, so that their readers poll again after their own pause
+// and miss nothing.
 const (
 	maxWaitingPerReader = 1024
 	maxWaiting          = 4096
 )
 
-// waiters counts the answers that wait.
+// waiters counts waiting requests.
 type waiters struct {
 	mu       sync.Mutex
-	total    int            // mu
-	byReader map[string]int // mu; by reader, no zeros
+	total    int            // guarded by mu
+	byReader map[string]int // guarded by mu; without zeros
 }
 
 func (w *waiters) acquire(reader string) bool {

@@ -1,3 +1,3 @@
-// Package issuertest runs issuers on real nodes, for the tests of package issuer and of
-// the packages that it is made of.
+// Package issuertest runs issuers on real nodes, for the tests of package issuer and its
+// parts.
 package issuertest

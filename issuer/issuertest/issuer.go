@@ -23,10 +23,10 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// RedirectURI is the one of the client "app".
+// RedirectURI is the redirection URI of the client "app".
 const RedirectURI = "https://app.example/cb"
 
-// An Issuer runs on a node alone whose clock the test sets.
+// An Issuer runs on a single node whose clock the test sets.
 type Issuer struct {
 	*issuer.Issuer
 	T           testing.TB
@@ -36,7 +36,7 @@ type Issuer struct {
 	Offset      atomic.Int64 // of the clock, in nanoseconds
 }
 
-// New starts an issuer with the user "u-alice" and the client "app", whose secret is
+// New starts an issuer with the user "u-alice" and the client "app" with the secret
 // "a-secret". It is stopped at the end of the test.
 func New(t testing.TB) *Issuer {
 	key, err := keys.NewClusterKey(rand.Reader)
@@ -119,7 +119,7 @@ func (b *Issuer) Refresh(token string) (oauth.TokenResponse, error) {
 	})
 }
 
-// KeyID is the id of the key that signed an access token.
+// KeyID returns the id of the key that signed an access token.
 func KeyID(t testing.TB, token string) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[0])
@@ -129,5 +129,5 @@ func KeyID(t testing.TB, token string) string {
 	return h.Kid
 }
 
-// ActiveKey is the id of the key of a purpose that is in use.
+// ActiveKey returns the id of the active key of a purpose.
 func (b *Issuer) ActiveKey(p ledger.Purpose) string { return b.View().ActiveKey(p).ID }

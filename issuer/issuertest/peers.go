@@ -24,25 +24,25 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// A Peer is one node of a cluster, with the files that outlive it.
+// A Peer is one node of a cluster, with the files that outlive its process.
 type Peer struct {
 	Name      string
 	Fixed     string        // why its cluster key can't be changed
 	FreshWait time.Duration // of the next Start: see issuer.Config
 	Keys      *keys.ClusterKeys
 	Node      *cluster.Node  // nil while the peer is stopped
-	Issuer    *issuer.Issuer // as well
+	Issuer    *issuer.Issuer // nil while the peer is stopped
 
 	t            testing.TB
 	dir, address string
-	offset       *atomic.Int64 // of the clocks of all, in nanoseconds
+	offset       *atomic.Int64 // of the clocks of all peers, in nanoseconds
 	answersFor   atomic.Pointer[issuer.Issuer]
 }
 
-// KeyFile is the file of its cluster key.
+// KeyFile returns the path of its cluster key file.
 func (p *Peer) KeyFile() string { return filepath.Join(p.dir, "cluster.key") }
 
-// Start starts the node. first makes it a cluster.
+// Start starts the node. If first is set, it creates a cluster.
 func (p *Peer) Start(first bool) {
 	p.t.Helper()
 	held, err := keys.OpenClusterKeys(p.KeyFile())
@@ -84,7 +84,7 @@ func (p *Peer) Start(first bool) {
 	p.answersFor.Store(p.Issuer)
 }
 
-// Stop stops the node, if it runs.
+// Stop stops the node if it runs.
 func (p *Peer) Stop() {
 	if p.Node == nil {
 		return
@@ -99,7 +99,7 @@ func (p *Peer) Stop() {
 	p.Node, p.Issuer = nil, nil
 }
 
-// Sealing is the member.Secrets of the keys of a node.
+// Sealing is a member.Secrets with the cluster keys of a node.
 type Sealing struct{ Keys *keys.ClusterKeys }
 
 // Seal implements member.Secrets.
@@ -110,15 +110,15 @@ func (s Sealing) Seal(context string, b []byte) ([]byte, error) {
 // Open implements member.Secrets.
 func (s Sealing) Open(context string, b []byte) ([]byte, error) { return s.Keys.Open(context, b) }
 
-// Peers are a cluster of three.
+// Peers is a cluster of three nodes.
 type Peers struct {
 	All    []*Peer
-	Offset atomic.Int64 // of the clocks of all, in nanoseconds
+	Offset atomic.Int64 // of the clocks of all peers, in nanoseconds
 
 	t testing.TB
 }
 
-// NoPeers is a cluster without nodes yet.
+// NoPeers returns a cluster without nodes.
 func NoPeers(t testing.TB) *Peers { return &Peers{t: t} }
 
 // NewPeers starts three nodes. They are stopped at the end of the test.
@@ -145,7 +145,7 @@ func NewPeers(t testing.TB) *Peers {
 	return c
 }
 
-// Add makes a folder for another node, which is no member yet.
+// Add creates a folder for another node, which is not a member yet.
 func (c *Peers) Add() *Peer {
 	p := &Peer{t: c.t, Name: fmt.Sprintf("n%d", len(c.All)+1), dir: c.t.TempDir(), address: clustertest.Address(c.t), offset: &c.Offset}
 	c.All = append(c.All, p)
@@ -153,6 +153,7 @@ func (c *Peers) Add() *Peer {
 	return p
 }
 
+// Join makes the node of a folder a member, through the first node.
 // Join makes the folder of a node a member's, by the first node.
 func (c *Peers) Join(p *Peer) {
 	c.t.Helper()
@@ -168,7 +169,7 @@ func (c *Peers) Join(p *Peer) {
 	}))
 }
 
-// AwaitSettled waits until all nodes vote and hold one cluster key, the same, and
+// AwaitSettled waits until all nodes vote and have stored the same single cluster key, and
 // returns its id.
 func (c *Peers) AwaitSettled() (id string) {
 	c.t.Helper()
@@ -201,7 +202,7 @@ func (c *Peers) AwaitSettled() (id string) {
 	return id
 }
 
-// AwaitDropped waits until no node holds a key any more, as its keys and its row say.
+// AwaitDropped waits until no node has a key any more, by its keys and its row.
 func (c *Peers) AwaitDropped(id string) {
 	c.t.Helper()
 	require.Eventually(c.t, func() bool {
@@ -219,7 +220,8 @@ func (c *Peers) AwaitDropped(id string) {
 	}, 30*time.Second, 10*time.Millisecond)
 }
 
-// RequireUsable has every node use what is sealed: make a key, and issue a secret.
+// RequireUsable verifies on every node that sealed keys can be used: it adds a key and
+// issues a secret.
 func (c *Peers) RequireUsable() {
 	c.t.Helper()
 	for _, p := range c.All {
@@ -229,7 +231,7 @@ func (c *Peers) RequireUsable() {
 	}
 }
 
-// Restart stops and starts nodes, by their index.
+// Restart stops and starts the nodes with the given indices.
 func (c *Peers) Restart(which ...int) {
 	c.t.Helper()
 	for _, n := range which {

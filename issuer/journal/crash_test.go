@@ -119,8 +119,8 @@ func requireConsistent(t testing.TB, j *journal.Journal) {
 	require.LessOrEqual(t, end, j.Last())
 }
 
-// TestCrashAtEveryByte verifies that the journal is complete after the log was replayed, whatever
-// part of the last file reached the disk.
+// TestCrashAtEveryByte verifies that the journal is complete after the log was replayed,
+// whatever part of the last file reached the disk.
 func TestCrashAtEveryByte(t *testing.T) {
 	dir := writtenDir(t)
 	name := filepath.Base(segments(t, dir)[0])
@@ -188,8 +188,8 @@ func TestEveryFlippedByte(t *testing.T) {
 	require.NotZero(t, gaps, "no flip hit a frame in the middle")
 }
 
-// TestDamageInTheMiddle verifies that only the records of a damaged frame are missing, and that the
-// damage is reported.
+// TestDamageInTheMiddle verifies that only the records of a damaged frame are missing,
+// and that the damage is reported.
 func TestDamageInTheMiddle(t *testing.T) {
 	dir := writtenDir(t)
 	name := filepath.Base(segments(t, dir)[0])

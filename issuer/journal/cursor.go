@@ -14,8 +14,8 @@ type cursor struct {
 	known bool // false before the first frame
 }
 
-// accept advances over a frame. old is true for a frame that repeats an earlier one: a write that
-// failed may have reached the disk, and was then repeated.
+// accept advances over a frame. old is true for a frame that repeats an earlier one: a
+// write that failed may have reached the disk, and was then repeated.
 func (c *cursor) accept(f frame) (old bool, err error) {
 	switch {
 	case !c.known || f.since.seq >= c.seq && f.to.seq > c.seq:

@@ -125,8 +125,8 @@ func (l *errorLog) errors() []error {
 	return append([]error(nil), l.list...)
 }
 
-// TestDiskFailsAndRecovers verifies that data that could not be written is written exactly once when
-// the disk works again, whatever part of it had reached the disk.
+// TestDiskFailsAndRecovers verifies that data that could not be written is written
+// exactly once when the disk works again, whatever part of it had reached the disk.
 func TestDiskFailsAndRecovers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		half       bool
@@ -182,8 +182,8 @@ func TestDiskFailsAndRecovers(t *testing.T) {
 	}
 }
 
-// TestCrashWhileTheDiskFails verifies that a restart handles what a failing disk left behind, together
-// with the replayed log.
+// TestCrashWhileTheDiskFails verifies that a restart handles what a failing disk left
+// behind, together with the replayed log.
 func TestCrashWhileTheDiskFails(t *testing.T) {
 	for _, half := range []bool{true, false} {
 		d := newFaulty()
@@ -286,8 +286,8 @@ func TestNothingWaitsForTheDisk(t *testing.T) {
 	requireConsistent(t, open(t, configIn(j.Dir())))
 }
 
-// TestMemoryIsBounded verifies that frames beyond the memory limit are dropped, reported, and become a
-// gap.
+// TestMemoryIsBounded verifies that frames beyond the memory limit are dropped, reported,
+// and become a gap.
 func TestMemoryIsBounded(t *testing.T) {
 	d, l := newFaulty(), &errorLog{}
 	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), OnError: l.on, Delay: time.Hour}, d))
@@ -322,7 +322,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	assert.Equal(t, spans, open(t, configIn(j.Dir())).Spans())
 }
 
-// TestOversizedCommand verifies that an oversized command is dropped, reported, and becomes a gap.
+// TestOversizedCommand verifies that an oversized command is dropped, reported, and
+// becomes a gap.
 func TestOversizedCommand(t *testing.T) {
 	l := &errorLog{}
 	j := open(t, journal.Config{Dir: t.TempDir(), OnError: l.on})

@@ -14,10 +14,11 @@ import (
 //	CRC-32C of the 8 before  4 bytes
 //	body
 //
-// The body is varints: the point at which the previous frame ended, the point at which this frame
-// ends (both as differences), the number of records, and for each its length and bytes. Since each
-// frame states where it begins, the frame itself reveals that something before it is missing. The
-// length has its own checksum, so that the frames after a damaged body can be found.
+// The body is varints: the point at which the previous frame ended, the point at which
+// this frame ends (both as differences), the number of records, and for each its length
+// and bytes. Since each frame states where it begins, the frame itself reveals that
+// something before it is missing. The length has its own checksum, so that the frames
+// after a damaged body can be found.
 //
 // A frame without records extends a span or, if it ends where it begins, starts one.
 const (
@@ -82,8 +83,8 @@ func bodySize(head []byte) (int, bool) {
 	return int(n), n <= maxFrame
 }
 
-// readFrame reads the frame at the beginning of b and returns its size, which is 0 if the error is
-// errNoFrame.
+// readFrame reads the frame at the beginning of b and returns its size, which is 0 if the
+// error is errNoFrame.
 func readFrame(b []byte) (frame, int, error) {
 	if len(b) < frameHead {
 		return frame{}, 0, errNoFrame

@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// FuzzOpen opens a folder with arbitrary contents. Open must not fail, spans must be in order, and
-// records added afterwards must be present after a restart.
+// FuzzOpen opens a folder with arbitrary contents. Open must not fail, spans must be in
+// order, and records added afterwards must be present after a restart.
 func FuzzOpen(f *testing.F) {
 	dir := writtenDir(f)
 	segment, err := os.ReadFile(segments(f, dir)[0])

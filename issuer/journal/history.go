@@ -11,15 +11,15 @@ import (
 	"slices"
 )
 
-// The portable form is a line with its name and version, frames as in the journal's files, the head
-// of an empty frame, and the SHA-256 of all this.
+// The portable form is a line with its name and version, frames as in the journal's
+// files, the head of an empty frame, and the SHA-256 of all this.
 const (
 	portableMagic  = "mintmark journal "
 	portableHeader = portableMagic + "1\n"
 )
 
-// ErrFormat reports bytes that are not the portable form of a journal, or are in an unknown version
-// of it.
+// ErrFormat reports bytes that are not the portable form of a journal, or are in an
+// unknown version of it.
 var ErrFormat = errors.New("not a journal that this program knows")
 
 // A History is the contents of one or several journals. It is immutable.
@@ -42,8 +42,8 @@ func (h *History) Records(after uint64) iter.Seq[Record] {
 	return slices.Values(h.records[i:])
 }
 
-// Until returns the part of h up to a Seq. If h has later commands, the last span ends at the state
-// time of its last record.
+// Until returns the part of h up to a Seq. If h has later commands, the last span ends at
+// the state time of its last record.
 func (h *History) Until(seq uint64) *History {
 	out := &History{}
 	for _, r := range h.records {
@@ -79,8 +79,8 @@ func (h *History) After(seq uint64) *History {
 	return out
 }
 
-// Export writes the portable form of the journal, including records that are not on disk yet. Damaged
-// records are omitted and become a gap.
+// Export writes the portable form of the journal, including records that are not on disk
+// yet. Damaged records are omitted and become a gap.
 func (j *Journal) Export(w io.Writer) error {
 	t := j.snapshot(0)
 	e := newExporter(w)
@@ -175,8 +175,8 @@ func (e *exporter) end() error {
 	return e.w.Flush()
 }
 
-// Read reads a portable form to its end. A damaged one is refused, unlike a node's own journal, since
-// there is usually another copy or another node's journal.
+// Read reads a portable form to its end. A damaged one is refused, unlike a node's own
+// journal, since there is usually another copy or another node's journal.
 func Read(r io.Reader) (*History, error) {
 	in := &importer{r: bufio.NewReaderSize(r, 64<<10), hash: sha256.New()}
 	h, err := in.read()

@@ -168,8 +168,8 @@ func TestMergeRefusesContradictions(t *testing.T) {
 	require.NoError(t, err, "a history that doesn't cover the command contradicts nothing")
 }
 
-// TestMergeOfAnyParts verifies that merged histories have what any of them has, in every order of
-// merging.
+// TestMergeOfAnyParts verifies that merged histories have what any of them has, in every
+// order of merging.
 func TestMergeOfAnyParts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		commands := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 20).Draw(r, "records")

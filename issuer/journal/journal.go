@@ -42,8 +42,8 @@ const (
 	defaultDelay   = 100 * time.Millisecond
 )
 
-// A Journal is an open journal. Append, Covered and Skipped must be called by one goroutine, in the
-// order of Seq; all other methods are safe for concurrent use.
+// A Journal is an open journal. Append, Covered and Skipped must be called by one
+// goroutine, in the order of Seq; all other methods are safe for concurrent use.
 type Journal struct {
 	config   Config
 	recovery Recovery
@@ -87,12 +87,12 @@ var (
 	errOverflow = errors.New("more records wait for the disk than there is memory for: they are lost")
 )
 
-// Append adds all records of one command; they are written together or not at all. It copies them,
-// does no I/O and waits for none. It implies that all commands since the last call were seen and had
-// no records; if some were not seen, call Skipped first.
+// Append adds all records of one command; they are written together or not at all. It
+// copies them, does no I/O and waits for none. It implies that all commands since the
+// last call were seen and had no records; if some were not seen, call Skipped first.
 //
-// Commands at or before Last are ignored, since the log is replayed after a restart. An empty journal
-// begins with the first command.
+// Commands at or before Last are ignored, since the log is replayed after a restart. An
+// empty journal begins with the first command.
 func (j *Journal) Append(seq uint64, at int64, data ...[]byte) {
 	if len(data) == 0 {
 		j.Covered(seq, at)
@@ -116,9 +116,9 @@ func (j *Journal) Append(seq uint64, at int64, data ...[]byte) {
 	j.add(since, to, data)
 }
 
-// Covered records that all commands up to seq were seen, and that those since the last call had no
-// records. It is cheap and only changes memory: the next Flush writes it, or else the writer does once
-// a minute. An empty journal begins after seq.
+// Covered records that all commands up to seq were seen, and that those since the last
+// call had no records. It is cheap and only changes memory: the next Flush writes it, or
+// else the writer does once a minute. An empty journal begins after seq.
 func (j *Journal) Covered(seq uint64, at int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -131,10 +131,10 @@ func (j *Journal) Covered(seq uint64, at int64) {
 	}
 }
 
-// Skipped records that the state is now that after the command to, at its state time, because it was
-// taken from another node, and that the commands beginning with from were not seen. Commands at or
-// before Last were seen nevertheless, so Skipped(0, to, at) may follow every restore of a snapshot,
-// including that at a restart.
+// Skipped records that the state is now that after the command to, at its state time,
+// because it was taken from another node, and that the commands beginning with from were
+// not seen. Commands at or before Last were seen nevertheless, so Skipped(0, to, at) may
+// follow every restore of a snapshot, including that at a restart.
 func (j *Journal) Skipped(from, to uint64, at int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -185,8 +185,8 @@ func (j *Journal) Last() uint64 {
 	return j.covered.seq
 }
 
-// Spans returns what the journal covers, in order. Commands between two spans were not seen, or their
-// records have been lost.
+// Spans returns what the journal covers, in order. Commands between two spans were not
+// seen, or their records have been lost.
 func (j *Journal) Spans() []Span {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -208,8 +208,9 @@ func join(runs, more []run) []run {
 	return runs
 }
 
-// Flush returns nil once everything recorded before it is on disk. Call it before a snapshot of the
-// state is made, so that all commands that a crash could remove from the journal are still in the log.
+// Flush returns nil once everything recorded before it is on disk. Call it before a
+// snapshot of the state is made, so that all commands that a crash could remove from the
+// journal are still in the log.
 func (j *Journal) Flush() error {
 	reply := make(chan error, 1)
 	select {
@@ -220,8 +221,8 @@ func (j *Journal) Flush() error {
 	}
 }
 
-// Err returns why the journal can't be written at present, or nil. Meanwhile records are kept in memory,
-// up to 8 MiB, and writing is retried every second.
+// Err returns why the journal can't be written at present, or nil. Meanwhile records are
+// kept in memory, up to 8 MiB, and writing is retried every second.
 func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

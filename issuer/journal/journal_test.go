@@ -201,7 +201,8 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
-// TestGapIsKeptBeforeAnythingFollows covers a node that stops right after it installed a snapshot.
+// TestGapIsKeptBeforeAnythingFollows covers a node that stops right after it installed a
+// snapshot.
 func TestGapIsKeptBeforeAnythingFollows(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, configIn(dir))
@@ -240,8 +241,8 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestWrittenSoon verifies that without a Flush, a record is on disk after the delay, and coverage
-// without records after a minute.
+// TestWrittenSoon verifies that without a Flush, a record is on disk after the delay, and
+// coverage without records after a minute.
 func TestWrittenSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()

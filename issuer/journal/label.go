@@ -11,8 +11,8 @@ import (
 
 const labelName = "label"
 
-// SetLabel stores a text about the journal's timeline beside it. The text belongs to the caller and
-// identifies the journal when nothing else is left of the node.
+// SetLabel stores a text about the journal's timeline beside it. The text belongs to the
+// caller and identifies the journal when nothing else is left of the node.
 func (j *Journal) SetLabel(text []byte) error {
 	old, err := j.Label()
 	if err == nil && !bytes.Equal(old, text) {

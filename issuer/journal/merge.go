@@ -8,12 +8,13 @@ import (
 	"slices"
 )
 
-// ErrConflict reports that two histories differ about the same command. All nodes of a cluster decide
-// equally, so the histories are not of the same cluster, or not of the same timeline.
+// ErrConflict reports that two histories differ about the same command. All nodes of a
+// cluster decide equally, so the histories are not of the same cluster, or not of the
+// same timeline.
 var ErrConflict = errors.New("journals contradict each other")
 
-// Merge returns what any of the parts had. If one part covers a command and another has records of it,
-// both must have the same records, byte for byte.
+// Merge returns what any of the parts had. If one part covers a command and another has
+// records of it, both must have the same records, byte for byte.
 func Merge(parts ...*History) (*History, error) {
 	all := &History{}
 	for _, p := range parts {

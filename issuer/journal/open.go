@@ -17,8 +17,8 @@ type Recovery struct {
 	Damaged int
 }
 
-// Open opens the journal in a folder, or creates one. Damage is not an error: [Journal.Recovered]
-// reports it, and Spans doesn't include what was lost.
+// Open opens the journal in a folder, or creates one. Damage is not an error:
+// [Journal.Recovered] reports it, and Spans doesn't include what was lost.
 func Open(c Config) (*Journal, error) {
 	j, err := open(c)
 	if err != nil {
@@ -28,8 +28,8 @@ func Open(c Config) (*Journal, error) {
 	return j, nil
 }
 
-// Empty reports whether a folder is missing or has no records of a journal. Files without content count
-// as empty, since a start that fails before the first command leaves some.
+// Empty reports whether a folder is missing or has no records of a journal. Files without
+// content count as empty, since a start that fails before the first command leaves some.
 func Empty(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,8 +138,8 @@ func (j *Journal) load() error {
 	return nil
 }
 
-// resume opens the last segment and truncates it after its last valid frame. It syncs the file, since its
-// contents may not be on disk yet if only the process had ended.
+// resume opens the last segment and truncates it after its last valid frame. It syncs the
+// file, since its contents may not be on disk yet if only the process had ended.
 func (j *Journal) resume(s *segment, found int64) error {
 	f, err := j.config.disk.Open(s.path)
 	if err != nil {

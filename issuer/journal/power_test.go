@@ -83,8 +83,8 @@ func (f *lossyFile) Sync() error {
 	})
 }
 
-// TestPowerCut verifies that what Flush confirmed is present after a power failure, and that replaying
-// the log since then completes the journal.
+// TestPowerCut verifies that what Flush confirmed is present after a power failure, and
+// that replaying the log since then completes the journal.
 func TestPowerCut(t *testing.T) {
 	for flushed := range len(recordCounts) {
 		for cut := flushed; cut <= len(recordCounts); cut++ {
@@ -127,8 +127,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// TestLabelSurvivesAPowerCut verifies that the complete file and its folder entry are on disk once
-// SetLabel has returned.
+// TestLabelSurvivesAPowerCut verifies that the complete file and its folder entry are on
+// disk once SetLabel has returned.
 func TestLabelSurvivesAPowerCut(t *testing.T) {
 	dir := t.TempDir()
 	d := &lossy{Disk: journal.RealDisk}

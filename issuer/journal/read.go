@@ -9,8 +9,9 @@ import (
 	"os"
 )
 
-// Records yields the records of commands after a Seq, in order, including those that are not on disk yet.
-// For an unreadable part it yields ErrDamaged and continues after it; any other error is the last.
+// Records yields the records of commands after a Seq, in order, including those that are
+// not on disk yet. For an unreadable part it yields ErrDamaged and continues after it;
+// any other error is the last.
 func (j *Journal) Records(after uint64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for f, err := range j.snapshot(after).frames() {
@@ -41,8 +42,8 @@ type snapshot struct {
 	err    error
 }
 
-// snapshot opens the segments that reach beyond a Seq. Frames in memory are taken from there, so that a
-// journal whose disk is full can still be exported.
+// snapshot opens the segments that reach beyond a Seq. Frames in memory are taken from
+// there, so that a journal whose disk is full can still be exported.
 func (j *Journal) snapshot(after uint64) *snapshot {
 	j.files.RLock() // prevents removal until all are open
 	defer j.files.RUnlock()

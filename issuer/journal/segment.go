@@ -14,8 +14,8 @@ const (
 	segmentSuffix = ".journal"
 )
 
-// A segment is one file of frames. Journal.mu guards it; only the writer changes it, so the writer may
-// read it without the lock.
+// A segment is one file of frames. Journal.mu guards it; only the writer changes it, so
+// the writer may read it without the lock.
 type segment struct {
 	number uint64 // in the file name; increases with each segment
 	path   string
@@ -65,8 +65,8 @@ func (s *segment) add(size int, runs []run) {
 	}
 }
 
-// unwritten reports whether b is a segment of which only a part of the magic reached the disk; a file
-// system may have filled later writes with zeros.
+// unwritten reports whether b is a segment of which only a part of the magic reached the
+// disk; a file system may have filled later writes with zeros.
 func unwritten(b []byte) bool {
 	n := 0
 	for n < len(b) && n < len(segmentMagic) && b[n] == segmentMagic[n] {
@@ -75,9 +75,9 @@ func unwritten(b []byte) bool {
 	return len(bytes.Trim(b[n:], "\x00")) == 0
 }
 
-// load reads an existing segment. It returns the size of the file, the number of unreadable parts, and
-// whether one of them is at the end. It sets s.size to the end of the last valid frame, or to 0 if the
-// file is no segment.
+// load reads an existing segment. It returns the size of the file, the number of
+// unreadable parts, and whether one of them is at the end. It sets s.size to the end of
+// the last valid frame, or to 0 if the file is no segment.
 func (s *segment) load(c *cursor) (found int64, damaged int, torn bool, err error) {
 	b, err := os.ReadFile(s.path)
 	if err != nil {

@@ -17,8 +17,8 @@ type Span struct {
 	ToAt   int64  `json:"to_at"`   // state time of the last command
 }
 
-// Gaps returns what is missing in spans after a Seq, up to the end of the last span. A gap begins at state
-// time 0 if no span has the time.
+// Gaps returns what is missing in spans after a Seq, up to the end of the last span. A
+// gap begins at state time 0 if no span has the time.
 func Gaps(spans []Span, after uint64) []Span {
 	var gaps []Span
 	end := Span{To: after}

@@ -109,8 +109,9 @@ func (j *Journal) reportErrors(err, lost error) {
 	}
 }
 
-// append writes a batch to the active segment, or to a new one, and returns the segment once the batch is on
-// disk. After an error, nothing more is written to the same file, since its contents are unknown.
+// append writes a batch to the active segment, or to a new one, and returns the segment
+// once the batch is on disk. After an error, nothing more is written to the same file,
+// since its contents are unknown.
 func (w *writer) append(c *Config, b batch) (*segment, error) {
 	if len(b.buf) == 0 {
 		return w.active, nil
@@ -167,8 +168,8 @@ func (w *writer) start(c *Config) error {
 	return nil
 }
 
-// abandon closes a file that could not be written, after removing what may have reached it. If that fails too,
-// the frames are in two files; readers skip the repetition.
+// abandon closes a file that could not be written, after removing what may have reached
+// it. If that fails too, the frames are in two files; readers skip the repetition.
 func (w *writer) abandon(c *Config, isNew bool) {
 	if isNew {
 		_ = w.file.Close()
@@ -180,8 +181,8 @@ func (w *writer) abandon(c *Config, isNew bool) {
 	w.file, w.active = nil, nil
 }
 
-// prune removes the oldest segments if they are too old or too large. The last segment always stays, since it
-// records how far the journal has come.
+// prune removes the oldest segments if they are too old or too large. The last segment
+// always stays, since it records how far the journal has come.
 func (j *Journal) prune(now int64) error {
 	j.mu.Lock()
 	n := j.surplus(now)
@@ -229,9 +230,10 @@ func (j *Journal) surplus(now int64) int {
 	return n
 }
 
-// aged returns by how much, in milliseconds, a step of state time ages the records before it. It is bounded: a
-// step that spans many segments is caused by a wrong clock rather than a long time without commands, and the
-// records before it are needed when the clock is set right.
+// aged returns by how much, in milliseconds, a step of state time ages the records before
+// it. It is bounded: a step that spans many segments is caused by a wrong clock rather
+// than a long time without commands, and the records before it are needed when the clock
+// is set right.
 func (j *Journal) aged(step int64) int64 {
 	return min(step, 4*j.config.MaxAge.Milliseconds()/segmentsKept)
 }

@@ -8,17 +8,18 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// Refused is a rule that an operator's request is against, in words for operators.
+// Refused is the reason why an operator's request was refused, in words for operators.
 type Refused string
 
 func (r Refused) Error() string { return string(r) }
 
-// Refusal is the rule.
+// Refusal returns the reason.
 func (r Refused) Refusal() string { return string(r) }
 
-// Add makes a key, seals it and announces it. The first of its purpose is active at
-// once. The leader's duties activate another when every voter has opened it and
-// verifiers have had the time to fetch it. A rule against it is Refused.
+// Add generates a key, seals it and announces it. The first key of its purpose becomes
+// active at once. The leader's duties activate later ones when every voter has opened them
+// and verifiers have had the time to fetch them. The error is Refused if a rule forbids
+// it.
 func (k *Keyring) Add(ctx context.Context, p ledger.Purpose) (id string, err error) {
 	under, err := k.SealingKey()
 	if err != nil {
@@ -63,7 +64,7 @@ func (k *Keyring) Add(ctx context.Context, p ledger.Purpose) (id string, err err
 
 func credentialKeyID(number uint32) string { return fmt.Sprintf("c%d", number) }
 
-// CredentialNumber returns the number of a credential key by its id, 0 for another id.
+// CredentialNumber returns the number of a credential key from its id, or 0 for another id.
 func CredentialNumber(id string) (number uint32) {
 	if _, err := fmt.Sscanf(id, "c%d", &number); err != nil || credentialKeyID(number) != id {
 		return 0

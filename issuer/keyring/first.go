@@ -11,12 +11,12 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// firstPause is between two attempts to make the first keys.
+// firstPause is the time between two attempts to add the first keys.
 const firstPause = 50 * time.Millisecond
 
-// EnsureFirst returns when the state has a key of each purpose. Only the leader makes
-// them: if several nodes of a new cluster did, all but one of their signing keys would
-// be announced, and replace the first one after a while.
+// EnsureFirst returns once the state has a key of each purpose. Only the leader adds them:
+// if several nodes of a new cluster did, all but one of their signing keys would be
+// announced and later replace the first.
 func (k *Keyring) EnsureFirst(ctx context.Context) error {
 	leading, cancel := context.WithCancel(ctx)
 	var maker sync.WaitGroup

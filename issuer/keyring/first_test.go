@@ -22,7 +22,8 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// TestFirstKeysOfBootstrapNodes: nodes that begin together make one key of each purpose.
+// TestFirstKeysOfBootstrapNodes verifies that nodes that start together add one key of
+// each purpose.
 func TestFirstKeysOfBootstrapNodes(t *testing.T) {
 	for range 3 {
 		nodes := bootstrapNodes(t)
@@ -61,7 +62,7 @@ type bootstrapNode struct {
 	keys *keys.ClusterKeys
 }
 
-// bootstrapNodes are three nodes that have met.
+// bootstrapNodes returns three nodes of a static bootstrap.
 func bootstrapNodes(t *testing.T) []bootstrapNode {
 	t.Helper()
 	key, err := keys.NewClusterKey(rand.Reader)

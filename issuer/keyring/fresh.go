@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// A node that starts has the keys of when it was stopped. A key that leaked since may
-// have been dropped without this node. A verifier that takes the key set from it would
-// accept what the leaked key signs, and refuse tokens of the other nodes. So the node
-// first waits for a leader. If none answers, it gives its key set no lifetime.
+// A node that starts has the keys from when it was stopped. Meanwhile a leaked key may
+// have been dropped. A verifier that fetches the key set from this node would accept what
+// the leaked key signs, and refuse tokens of the other nodes. So the node first waits for
+// a leader. If none answers, it serves its key set with max-age 0.
 
-// freshPause is between two attempts to reach a leader.
+// freshPause is the time between two attempts to reach a leader.
 const freshPause = 200 * time.Millisecond
 
-// AwaitFresh returns when the ring is not older than the start, or after FreshWait.
-// LoadFresh must run meanwhile.
+// AwaitFresh returns once the ring is not older than the start, or after FreshWait.
+// LoadFresh must run concurrently.
 func (k *Keyring) AwaitFresh(ctx context.Context) {
 	select {
 	case <-k.fresh:
@@ -24,7 +24,8 @@ func (k *Keyring) AwaitFresh(ctx context.Context) {
 	}
 }
 
-// LoadFresh opens the keys of a fresh view, and returns when it has. It is called once.
+// LoadFresh opens the keys of a fresh view, and retries until it has. It must be called
+// once.
 func (k *Keyring) LoadFresh(ctx context.Context) {
 	for ctx.Err() == nil {
 		if _, err := k.Ledger.ViewFresh(ctx); err == nil && k.Reopen() == nil {

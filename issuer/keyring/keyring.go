@@ -15,32 +15,32 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// Config is what a Keyring is made of.
+// Config configures a Keyring.
 type Config struct {
 	Ledger      *replica.Ledger
 	ClusterKeys *keys.ClusterKeys
 	Log         *slog.Logger
 	Rand        io.Reader // safe for concurrent use
-	// FreshWait is how long AwaitFresh waits. Default: 3 seconds. It is not longer
-	// because the keys must be served through every outage.
+	// FreshWait is how long AwaitFresh waits; 0 means 3 seconds. It is short because the
+	// keys must be served during every outage.
 	FreshWait time.Duration
 }
 
-// A Keyring is the keys of one node, which follow its state. Its methods may be called
-// by any goroutine.
+// A Keyring is the keys of one node, which follow its state. Its methods are safe for
+// concurrent use.
 type Keyring struct {
 	Config
 
 	ring   atomic.Pointer[Ring]
-	openMu sync.Mutex // held while a new ring is made
+	openMu sync.Mutex // held while a new ring is opened
 
-	reloading  chan struct{} // holds an element during a Reload
-	reloadedAt time.Time     // when the last Reload asked for a view; guarded by reloading
+	reloading  chan struct{} // has an element during a Reload
+	reloadedAt time.Time     // when the last Reload requested a view; guarded by reloading
 
-	fresh chan struct{} // closed when the ring is not older than the start
+	fresh chan struct{} // closed once the ring is not older than the start
 }
 
-// New returns a keyring without keys: Reopen comes first.
+// New returns a keyring without keys; call Reopen first.
 func New(c Config) *Keyring {
 	if c.FreshWait == 0 {
 		c.FreshWait = 3 * time.Second
@@ -48,10 +48,10 @@ func New(c Config) *Keyring {
 	return &Keyring{Config: c, reloading: make(chan struct{}, 1), fresh: make(chan struct{})}
 }
 
-// Ring is the keys that this node has opened, nil before the first Reopen.
+// Ring returns the keys that this node has opened, or nil before the first Reopen.
 func (k *Keyring) Ring() *Ring { return k.ring.Load() }
 
-// Reopen opens the keys of the node's state. Errors are those of Open.
+// Reopen opens the keys of the node's current state. Errors are those of Open.
 func (k *Keyring) Reopen() error {
 	k.openMu.Lock()
 	defer k.openMu.Unlock()
@@ -63,12 +63,12 @@ func (k *Keyring) Reopen() error {
 	return nil
 }
 
-// reloadPause is the shortest time between two reloads. Anybody can name a key that
-// does not exist, and must not have the cluster asked for each forgery.
+// reloadPause is the minimum time between two reloads. Anybody can name a key that doesn't
+// exist, which must not cause a request to the leader each time.
 const reloadPause = 250 * time.Millisecond
 
-// Reload opens the keys of a state that is not older than the call. Calls that wait
-// together share one. The error is oauth.ErrUnavailable if no leader answers.
+// Reload opens the keys of a state that is not older than the call. Concurrent calls share
+// one request. The error is oauth.ErrUnavailable if no leader answers.
 func (k *Keyring) Reload(ctx context.Context) error {
 	called := time.Now()
 	select {
@@ -113,9 +113,9 @@ func (k *Keyring) Credential(ctx context.Context, number uint32, index uint64) (
 
 var errNotOpened = errors.New("not opened on this node")
 
-// find looks up a key that the command at index named. The ring may be a moment behind
-// the state, and the state behind the leader's, so a missing key is looked up again
-// when this node has applied the command.
+// find looks up a key that the command at index named. The ring may lag behind this node's
+// state, and that behind the leader's, so a missing key is looked up again once this node
+// has applied the command.
 func find[K any](ctx context.Context, k *Keyring, index uint64, in func(*Ring) *K) (*K, error) {
 	if key := in(k.Ring()); key != nil {
 		return key, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestRotationOfSigningKeys takes a key through its life by the leader's
-// duties, and looks at what verifiers see at each step.
+// TestRotationOfSigningKeys takes a key through all steps with the leader's duties, and
+// verifies what verifiers see after each.
 func TestRotationOfSigningKeys(t *testing.T) {
 	b := issuertest.New(t)
 	first := b.ActiveKey(ledger.ForSigning)
@@ -29,7 +29,7 @@ func TestRotationOfSigningKeys(t *testing.T) {
 	require.Equal(t, first, issuertest.KeyID(t, b.Exchange().AccessToken))
 
 	b.Keyring.Step(t.Context())
-	require.Equal(t, first, b.ActiveKey(ledger.ForSigning), "not before two max-ages")
+	require.Equal(t, first, b.ActiveKey(ledger.ForSigning), "the key became active before two max-ages had passed")
 
 	b.Offset.Store(int64(601 * time.Second))
 	require.LessOrEqual(t, b.Keyring.KeySet().MaxAge, 300*time.Second)
@@ -38,7 +38,7 @@ func TestRotationOfSigningKeys(t *testing.T) {
 		return b.ActiveKey(ledger.ForSigning) == second
 	}, 10*time.Second, 10*time.Millisecond)
 	require.Equal(t, second, issuertest.KeyID(t, b.Exchange().AccessToken))
-	require.Contains(t, string(b.Keyring.KeySet().Body), first, "an unexpired token may carry it")
+	require.Contains(t, string(b.Keyring.KeySet().Body), first, "an unexpired token may be signed with the key")
 
 	b.Offset.Store(int64((601 + 1859) * time.Second))
 	b.Keyring.Step(t.Context())
@@ -50,7 +50,7 @@ func TestRotationOfSigningKeys(t *testing.T) {
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
-// TestRotationOfCredentialKeys: nobody is signed out by it.
+// TestRotationOfCredentialKeys verifies that a rotation signs nobody out.
 func TestRotationOfCredentialKeys(t *testing.T) {
 	b := issuertest.New(t)
 	before := b.Exchange()
@@ -64,15 +64,15 @@ func TestRotationOfCredentialKeys(t *testing.T) {
 	}, 10*time.Second, 10*time.Millisecond)
 
 	opened, err := b.OpenAttempt(attempt)
-	require.NoError(t, err, "a sign-in that began before")
+	require.NoError(t, err, "a sign-in that began before the rotation")
 	require.Equal(t, "a sign-in elsewhere", string(opened))
 	_, err = b.OpenAttempt(b.ErrorID("c", ledger.Refusal{})[4:])
-	require.Error(t, err, "another kind of sealed text")
+	require.Error(t, err, "a text that was sealed for another purpose")
 	opened, err = b.OpenDevice(device)
 	require.NoError(t, err)
 	require.Equal(t, "a browser", string(opened))
 	_, err = b.OpenDevice(attempt)
-	require.Error(t, err, "what a stranger can have sealed is no browser that signed in")
+	require.Error(t, err, "a text that was sealed for another purpose")
 	opened, err = b.OpenSession(t.Context(), session)
 	require.NoError(t, err)
 	require.Equal(t, "a session", string(opened))
@@ -81,15 +81,15 @@ func TestRotationOfCredentialKeys(t *testing.T) {
 	younger := b.SealSession([]byte("a younger session"))
 	lag()
 	opened, err = b.OpenSession(t.Context(), younger)
-	require.NoError(t, err, "a node that has not heard of the key yet asks for it")
+	require.NoError(t, err, "a node without the key must ask for it")
 	require.Equal(t, "a younger session", string(opened))
 
 	r, err := b.Refresh(before.RefreshToken)
-	require.NoError(t, err, "a token made under the older key, and a secret recorded under it")
+	require.NoError(t, err, "a token and a secret under the older key")
 	r, err = b.Refresh(r.RefreshToken)
 	require.NoError(t, err)
 	_, err = b.Refresh(before.RefreshToken)
-	require.Error(t, err, "reuse is recognised across the rotation")
+	require.Error(t, err, "reuse across a rotation must be detected")
 	_, err = b.Refresh(r.RefreshToken)
 	require.Error(t, err)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// KeySet is the key set that verifiers fetch (RFC 7517 §5). It is rendered once per
-// change of the keys. Its MaxAge ends with the next step that a key may take, and is 0
-// while this node may have older keys than the others.
+// KeySet returns the key set that verifiers fetch (RFC 7517 §5). It is encoded once for
+// each change of the keys. Its MaxAge ends at the next step of a key, and is 0 while this
+// node may have older keys than the others.
 func (k *Keyring) KeySet() oauth.KeySet {
 	r, v := k.Ring(), k.Ledger.View()
 	age := v.Settings().JWKSMaxAge
@@ -23,8 +23,8 @@ func (k *Keyring) KeySet() oauth.KeySet {
 	return oauth.KeySet{Body: r.jwks, ETag: r.etag, MaxAge: age}
 }
 
-// Key makes a Keyring the verifier.KeySource of this server's own tokens. A key that
-// the ring does not have may be newer than this node's state, so it is asked for once.
+// Key implements verifier.KeySource for this server's own tokens. A key that the ring
+// doesn't have may be newer than this node's state, so Key reloads once.
 func (k *Keyring) Key(ctx context.Context, kid string) (verifier.Key, error) {
 	key, err := k.Ring().source.Key(ctx, kid)
 	if !errors.Is(err, verifier.ErrUnknownKey) {

@@ -15,8 +15,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// Purposes of the subkeys of a credential key. They are part of the derivation, so a
-// changed text is another key.
+// Purposes of the subkeys of a credential key. They are part of the derivation: changing a
+// text changes the key.
 const (
 	forChain        = "mintmark chained credential"
 	forSecret       = "mintmark client secret"
@@ -29,34 +29,34 @@ const (
 	forForms        = "mintmark form"
 )
 
-// A Ring is every key of one state of the ledger, opened. It is immutable.
+// A Ring has all keys of one state of the ledger, opened. It is immutable.
 type Ring struct {
 	signing     map[string]*keys.Signer
 	credentials map[uint32]*CredentialKey
-	active      uint32   // number of the credential key in use
+	active      uint32   // number of the active credential key
 	opened      []string // ids of all keys, sorted
 
 	jwks   []byte
 	etag   string
-	source verifier.KeySource // the signing keys, to verify this server's own tokens
+	source verifier.KeySource // the signing keys, for verifying this server's own tokens
 }
 
-// A CredentialKey is the subkeys of one credential key, by purpose.
+// A CredentialKey has the subkeys of one credential key, by purpose.
 type CredentialKey struct {
-	Chain        *keys.MACKey // of authorization codes and refresh tokens
-	Secret       *keys.MACKey // of the digests of client secrets
-	Declarations *keys.MACKey // of the digests of declared entries
+	Chain        *keys.MACKey // for authorization codes and refresh tokens
+	Secret       *keys.MACKey // for digests of client secrets
+	Declarations *keys.MACKey // for digests of declarations
 
-	Errors     cipher.AEAD // of error_ids
-	Attempts   cipher.AEAD // of sign-ins at the provider
-	Devices    cipher.AEAD // of the users who have signed in with a browser
-	Sessions   cipher.AEAD // of session cookies
-	NewSecrets cipher.AEAD // of client secrets in the form that makes them
-	Forms      cipher.AEAD // of the user that a form was shown to
+	Errors     cipher.AEAD // for error_ids
+	Attempts   cipher.AEAD // for sign-ins at the upstream provider
+	Devices    cipher.AEAD // for the users who have signed in with a browser
+	Sessions   cipher.AEAD // for session cookies
+	NewSecrets cipher.AEAD // for client secrets in the form that adds them
+	Forms      cipher.AEAD // for the user to whom a form was shown
 }
 
-// Open opens the keys of a view with the cluster keys. The error names a key that none
-// of them opens, and is keys.ErrUnsealable then.
+// Open opens the keys of a view with the cluster keys. If none of them opens a key, the
+// error names it and is keys.ErrUnsealable.
 func Open(v ledger.View, held *keys.ClusterKeys) (*Ring, error) {
 	r := &Ring{signing: map[string]*keys.Signer{}, credentials: map[uint32]*CredentialKey{}}
 	var published [][]byte
@@ -105,22 +105,23 @@ func Open(v ledger.View, held *keys.ClusterKeys) (*Ring, error) {
 	return r, nil
 }
 
-// Opened are the ids of all keys of the ring, sorted. The caller must not change them.
+// Opened returns the ids of all keys of the ring, sorted. The caller must not modify the
+// slice.
 func (r *Ring) Opened() []string { return r.opened }
 
-// Signer returns a signing key by its id, nil if the ring does not have it.
+// Signer returns the signing key with an id, or nil.
 func (r *Ring) Signer(id string) *keys.Signer { return r.signing[id] }
 
-// Credential returns a credential key by its number, nil if the ring does not have it.
+// Credential returns the credential key with a number, or nil.
 func (r *Ring) Credential(number uint32) *CredentialKey { return r.credentials[number] }
 
-// Active is the credential key to make digests and error ids with, and its number.
+// Active returns the active credential key, for digests and error ids, and its number.
 func (r *Ring) Active() (number uint32, k *CredentialKey) { return r.active, r.credentials[r.active] }
 
-// Credentials are all credential keys by number, in no order.
+// Credentials returns all credential keys by number, in no particular order.
 func (r *Ring) Credentials() iter.Seq2[uint32, *CredentialKey] { return maps.All(r.credentials) }
 
-// ChainMAC is for credential.ParseCode and credential.ParseRefresh.
+// ChainMAC is a credential.MACs for credential.ParseCode and credential.ParseRefresh.
 func (r *Ring) ChainMAC(number uint32) (credential.MAC, bool) {
 	k, ok := r.credentials[number]
 	if !ok {
@@ -129,8 +130,8 @@ func (r *Ring) ChainMAC(number uint32) (credential.MAC, bool) {
 	return k.Chain, true
 }
 
-// AEADs is for credential.OpenText and credential.OpenCause: the subkeys for one
-// purpose by the number of their credential key.
+// AEADs returns a credential.AEADs for credential.OpenText and credential.OpenCause, with
+// the subkeys for one purpose.
 func (r *Ring) AEADs(purpose func(*CredentialKey) cipher.AEAD) func(number uint32) (cipher.AEAD, bool) {
 	return func(number uint32) (cipher.AEAD, bool) {
 		k, ok := r.credentials[number]
@@ -141,8 +142,8 @@ func (r *Ring) AEADs(purpose func(*CredentialKey) cipher.AEAD) func(number uint3
 	}
 }
 
-// Digests are those of a presented secret under every key of the ring: the ledger has
-// the number of the key that each of the client's secrets was recorded under.
+// Digests returns the digests of a presented secret under every key of the ring. The
+// ledger knows under which key each of the client's secrets was recorded.
 func (r *Ring) Digests(secret string) []ledger.Digest {
 	d := make([]ledger.Digest, 0, len(r.credentials))
 	for number, k := range r.credentials {

@@ -7,8 +7,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// Rotate announces a new key of a purpose. The leader's duties take it and the key
-// before it through their steps. A rule against it is Refused.
+// Rotate announces a new key of a purpose. The leader's duties take it and the previous
+// key through their steps. The error is Refused if a rule forbids it.
 func (k *Keyring) Rotate(ctx context.Context, p ledger.Purpose) (id string, err error) {
 	v, err := k.Ledger.ViewFresh(ctx)
 	if err != nil {
@@ -20,7 +20,7 @@ func (k *Keyring) Rotate(ctx context.Context, p ledger.Purpose) (id string, err 
 	return k.Add(ctx, p)
 }
 
-// Announced is the announced key of a purpose, nil if there is none.
+// Announced returns the announced key of a purpose, or nil.
 func Announced(v ledger.View, p ledger.Purpose) *ledger.Key {
 	for k := range v.Keys() {
 		if k.Purpose == p && k.State == ledger.KeyAnnounced {
@@ -30,8 +30,8 @@ func Announced(v ledger.View, p ledger.Purpose) *ledger.Key {
 	return nil
 }
 
-// Step proposes each step of a key that may be due. It is a duty of the leader. The
-// ledger decides whether a step is due; a refused one is proposed again at the next call.
+// Step proposes the next step of every key. It is a duty of the leader. The ledger decides
+// whether a step is due; a refused step is proposed again at the next call.
 func (k *Keyring) Step(ctx context.Context) {
 	for key := range k.Ledger.View().Keys() {
 		var step command.Command
@@ -53,8 +53,8 @@ func (k *Keyring) Step(ctx context.Context) {
 	}
 }
 
-// RotateDue announces the successor of each key that has been active for as long as the
-// settings allow. It is a duty of the leader.
+// RotateDue announces the next key for each active one that has reached the age in the
+// settings. It is a duty of the leader.
 func (k *Keyring) RotateDue(ctx context.Context) {
 	v := k.Ledger.View()
 	for _, p := range []ledger.Purpose{ledger.ForCredentials, ledger.ForSigning} {

@@ -24,10 +24,10 @@ import (
 
 var update = flag.Bool("update", false, "write the scenarios anew")
 
-// TestRotationScenarios plays the texts of testdata/rotation on three nodes: a
-// step, "----", what came of it. After each step every node that runs must
-// publish what signed a token that has not expired: the kid of a token is in
-// every key set before its first use, and stays until it expires.
+// TestRotationScenarios runs the files of testdata/rotation on three nodes: each step is
+// followed by "----" and its result. After each step, every running node must publish the
+// keys of all unexpired tokens: a key is in every key set before its first use, and stays
+// until its last token expires.
 func TestRotationScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/rotation/*.txt")
 	require.NoError(t, err)
@@ -46,13 +46,13 @@ func TestRotationScenarios(t *testing.T) {
 	}
 }
 
-// A rotation is a cluster with what a scenario knows of it.
+// A rotation is a cluster and the state of a scenario.
 type rotation struct {
 	*issuertest.Peers
 	t       *testing.T
-	named   []string             // ids of signing keys, in order of their first sight: K1, K2 …
-	expires map[string]time.Time // of the last token that a key signed
-	away    *issuertest.Peer     // the leader that was stopped
+	named   []string             // ids of signing keys in order of appearance: K1, K2 …
+	expires map[string]time.Time // when the last token of each key expires
+	away    *issuertest.Peer     // the stopped leader
 }
 
 func newRotation(t *testing.T) *rotation {
@@ -107,7 +107,7 @@ func (r *rotation) step(words []string) string {
 	case "replace":
 		done, err := r.running()[0].Issuer.Rekey.Replace(r.t.Context(), r.id(words[1]))
 		require.NoError(r.t, err)
-		delete(r.expires, r.id(words[1])) // its tokens are refused, and that is meant
+		delete(r.expires, r.id(words[1])) // its tokens are revoked intentionally
 		return fmt.Sprintf("%s is active, %d steps, waits for %v", r.name(done.Active), len(done.Steps), done.WaitingFor)
 	case "opened":
 		r.await(func(p *issuertest.Peer) bool {
@@ -132,8 +132,8 @@ func (r *rotation) step(words []string) string {
 		if words[1] != "leader" {
 			p = r.node(words[1])
 		}
-		p.FreshWait = time.Minute // as long as it takes
-		if len(words) > 2 {       // alone, so that no leader comes
+		p.FreshWait = time.Minute // longer than needed
+		if len(words) > 2 {       // it starts alone and finds no leader
 			p.FreshWait = 100 * time.Millisecond
 		}
 		p.Start(false)
@@ -160,8 +160,8 @@ func (r *rotation) step(words []string) string {
 	return "ok"
 }
 
-// check is S9, on what every node serves now. A node that finds no leader can't
-// know better, and says so.
+// check verifies invariant S9 for what every node serves now. A node without a leader may
+// have older keys, but must serve them with max-age 0.
 func (r *rotation) check(step string) {
 	r.t.Helper()
 	now := time.Now().Add(time.Duration(r.Offset.Load()))
@@ -175,7 +175,8 @@ func (r *rotation) check(step string) {
 	}
 }
 
-// mint has every node issue tokens, by keys that all published before.
+// mint issues tokens on every node, and verifies that all nodes had published the key
+// before.
 func (r *rotation) mint() string {
 	var used []string
 	for _, p := range r.running() {
@@ -228,7 +229,7 @@ func kids(t *testing.T, k oauth.KeySet) (ids []string) {
 	return ids
 }
 
-// await has the duties done until all that run agree.
+// await repeats the duties until holds is true for all running nodes.
 func (r *rotation) await(holds func(*issuertest.Peer) bool) {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool {
@@ -237,7 +238,7 @@ func (r *rotation) await(holds func(*issuertest.Peer) bool) {
 	}, 30*time.Second, 10*time.Millisecond)
 }
 
-// duties are those of whoever leads, without their clock.
+// duties runs the duties of the leader, without their timers.
 func (r *rotation) duties() {
 	if p := r.leader(); p != nil {
 		p.Issuer.Keyring.Step(r.t.Context())
@@ -258,7 +259,7 @@ func (r *rotation) awaitLeader() (p *issuertest.Peer) {
 	return p
 }
 
-// depose has another node lead.
+// depose transfers leadership to another node.
 func (r *rotation) depose() {
 	old := r.awaitLeader()
 	require.Eventually(r.t, func() bool {
@@ -304,7 +305,7 @@ func (r *rotation) state(p *issuertest.Peer, name string) string {
 	return string(k.State)
 }
 
-// name is the one of a key in a scenario, and id the other way round.
+// name returns the name of a key in the scenario; id is its inverse.
 func (r *rotation) name(id string) string {
 	i := slices.Index(r.named, id)
 	if i < 0 {

@@ -11,8 +11,8 @@ import (
 // sealContext binds the sealed form of a key to its row.
 func sealContext(p ledger.Purpose, id string) string { return "mintmark/" + string(p) + "/" + id }
 
-// SealingKey is the cluster key to seal a new row under: that of the other rows. During
-// a change of the cluster key this may not be the node's own.
+// SealingKey returns the cluster key to seal a new row under: that of the other rows.
+// During a change of the cluster key it may differ from the node's current one.
 func (k *Keyring) SealingKey() (keys.ClusterKey, error) {
 	under := k.Ledger.View().SealedUnder()
 	if under == "" {
@@ -21,8 +21,7 @@ func (k *Keyring) SealingKey() (keys.ClusterKey, error) {
 	return k.ClusterKeys.Get(under)
 }
 
-// Rewrap returns all keys of a view sealed under another cluster key. held must open
-// them.
+// Rewrap returns all keys of a view sealed under another cluster key. held must open them.
 func Rewrap(v ledger.View, held *keys.ClusterKeys, under keys.ClusterKey, random io.Reader) ([]ledger.SealedKey, error) {
 	var all []ledger.SealedKey
 	for row := range v.Keys() {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Fixed allows each key a burst of events and then a steady rate, in memory of a fixed
-// size. A [Limiter] drops keys when it has too many, so an attacker who sends many keys
-// could reset the limit of one. Fixed drops no key; keys share buckets instead, by a
-// hash with a random seed.
+// Fixed allows each key a burst of events and then a steady rate, in a fixed amount of
+// memory. A [Limiter] drops keys if it has too many, so an attacker who sends many keys
+// could reset the limit of one. Fixed drops no key; instead, keys share buckets, by a hash
+// with a random seed.
 type Fixed struct {
 	rate, burst float64
 	seed        maphash.Seed
@@ -25,8 +25,8 @@ type spending struct {
 	last   time.Time
 }
 
-// fixedBuckets is the number of buckets, which take 2 MiB. Two keys share a bucket with
-// a probability of 1 in 65,536.
+// fixedBuckets is the number of buckets, which take 2 MiB. The probability that two keys
+// share a bucket is 1 in 65,536.
 const fixedBuckets = 1 << 16
 
 // NewFixed returns a Fixed for events at a rate of perSecond, after a burst.
@@ -34,12 +34,12 @@ func NewFixed(perSecond float64, burst int) *Fixed {
 	return &Fixed{rate: perSecond, burst: float64(burst), seed: maphash.MakeSeed(), spent: make([]spending, fixedBuckets)}
 }
 
-// Try does the same as [Limiter.Try].
+// Try is like [Limiter.Try].
 func (f *Fixed) Try(key string, now time.Time) (wait time.Duration, undo func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b := &f.spent[maphash.String(f.seed, key)%fixedBuckets]
-	if b.events > 0 { // after the clock was set back, the bucket fills from that time on
+	if b.events > 0 { // if the clock was set back, the bucket fills from that time on
 		b.events = max(0, b.events-f.rate*max(0, now.Sub(b.last).Seconds()))
 	}
 	b.last = now

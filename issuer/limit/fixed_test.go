@@ -10,7 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 )
 
-// TestFixed: whoever sends very many keys has none forgotten.
+// TestFixed verifies that sending very many keys resets none.
 func TestFixed(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	f := limit.NewFixed(2, 3)
@@ -19,23 +19,23 @@ func TestFixed(t *testing.T) {
 		return wait
 	}
 	for range 3 {
-		require.Zero(t, take("a"), "the burst")
+		require.Zero(t, take("a"), "within the burst")
 	}
 	require.InDelta(t, 500*time.Millisecond, take("a"), float64(time.Millisecond))
 	for i := range 200_000 {
 		take(fmt.Sprint("flood ", i))
 	}
-	require.NotZero(t, take("a"), "a key that others flooded out")
+	require.NotZero(t, take("a"), "other keys reset the limit")
 	now = now.Add(500 * time.Millisecond)
-	require.Zero(t, take("a"), "one comes back in half a second")
+	require.Zero(t, take("a"), "after half a second")
 	require.NotZero(t, take("a"))
 	now = now.Add(-time.Hour)
-	require.NotZero(t, take("a"), "a clock that is set back")
+	require.NotZero(t, take("a"), "after the clock was set back")
 
 	now = now.Add(2 * time.Hour)
 	for range 100 {
 		wait, undo := f.Try("a", now)
-		require.Zero(t, wait, "what is given back costs nothing")
+		require.Zero(t, wait, "an undone event was counted")
 		undo()
 	}
 }
@@ -49,7 +49,7 @@ func TestRecent(t *testing.T) {
 	l.Mark("a", now)
 	l.Mark("c", now)
 	require.True(t, l.Has("a", now))
-	require.False(t, l.Has("b", now), "there is room for two")
+	require.False(t, l.Has("b", now), "more keys than the limit were kept")
 	require.True(t, l.Has("c", now))
 	require.False(t, l.Has("c", now.Add(time.Hour)))
 }

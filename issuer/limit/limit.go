@@ -1,7 +1,6 @@
-// Package limit counts events by key and says when there were too many. It
-// owns the bound on how many keys are remembered, and what part of an address
-// stands for one subscriber; it does not own what else a key is made of, nor
-// what a caller over the limit is answered.
+// Package limit limits the rate of events by key. It owns the bound on the number of keys
+// in memory, and which prefix of an address identifies one subscriber. Callers choose the
+// keys, and what to respond beyond the limit.
 package limit
 
 import (
@@ -11,26 +10,26 @@ import (
 	"time"
 )
 
-// A Limiter allows each key a burst of events and then a steady rate: a token
-// bucket for each of the keys used last. A key that was forgotten starts with
-// a full bucket, which is what a limit of bounded memory can promise.
+// A Limiter allows each key a burst of events and then a steady rate: a token bucket for
+// each of the most recently used keys. A dropped key starts again with a full bucket,
+// since memory is bounded.
 type Limiter struct {
-	rate  float64 // events a second
+	rate  float64 // events per second
 	burst float64
 	most  int
 
-	mu     sync.Mutex // guards all below
-	recent *list.List // of *bucket, the latest first
+	mu     sync.Mutex // guards the fields below
+	recent *list.List // of *bucket, the most recently used first
 	byKey  map[string]*list.Element
 }
 
 type bucket struct {
 	key  string
-	left float64 // events, as of last
+	left float64 // events left, as of last
 	last time.Time
 }
 
-// New makes a limiter of at most that many keys.
+// New returns a Limiter for at most that many keys.
 func New(perSecond float64, burst, keys int) *Limiter {
 	return &Limiter{
 		rate: perSecond, burst: float64(burst), most: keys,
@@ -38,23 +37,24 @@ func New(perSecond float64, burst, keys int) *Limiter {
 	}
 }
 
-// Take counts one event of key and returns 0, or counts none and says how
-// long to wait for the next.
+// Take counts one event of key and returns 0, or counts none and returns how long to wait
+// for the next.
 func (l *Limiter) Take(key string, now time.Time) (wait time.Duration) {
 	wait, _ = l.Try(key, now)
 	return wait
 }
 
-// rounding keeps a caller who has waited as long as told from waiting once more.
+// rounding prevents a caller who has waited for the returned time from having to wait
+// again.
 const rounding = 1e-6
 
-// Try is Take for an event that may turn out to be none of those that are
-// limited: undo then gives it back, whole, however many others came meanwhile.
+// Try is Take for an event that may turn out not to be limited: undo then returns it
+// completely, however many other events came in between.
 func (l *Limiter) Try(key string, now time.Time) (wait time.Duration, undo func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.bucket(key, now)
-	// A clock that was set back fills nothing, and goes on from there.
+	// If the clock was set back, the bucket gains nothing and fills from that time on.
 	b.left = min(l.burst, b.left+l.rate*max(0, now.Sub(b.last).Seconds()))
 	b.last = now
 	if b.left < 1-rounding {
@@ -68,7 +68,7 @@ func (l *Limiter) Try(key string, now time.Time) (wait time.Duration, undo func(
 	}
 }
 
-// Forget gives key a full bucket again.
+// Forget resets key to a full bucket.
 func (l *Limiter) Forget(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,19 +94,19 @@ func (l *Limiter) drop(e *list.Element) {
 	delete(l.byKey, l.recent.Remove(e).(*bucket).key)
 }
 
-// narrow is the least that a subscriber has with IPv6, in bits.
+// narrow is the length in bits of the narrowest IPv6 prefix of a subscriber.
 const narrow = 64
 
-// Network is the part of an address that belongs to one subscriber: with IPv6
-// each has a /64 at least.
+// Network returns the part of an address that certainly belongs to one subscriber, for
+// IPv6 the /64.
 func Network(address string) string { return prefix(address, narrow) }
 
-// Site is the widest part of an address that one subscriber may have: with IPv6
-// a /48.
+// Site returns the widest part of an address that may belong to one subscriber, for IPv6
+// the /48.
 func Site(address string) string { return prefix(address, 48) }
 
-// Prefixes returns the prefixes of an address that one subscriber may have, the widest
-// first: for IPv6 the /48, the /56 and the /64.
+// Prefixes returns the prefixes of an address that may belong to one subscriber, the
+// widest first: for IPv6 the /48, the /56 and the /64.
 func Prefixes(address string) []string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil || ip.Unmap().Is4() {
@@ -115,7 +115,7 @@ func Prefixes(address string) []string {
 	return []string{prefix(address, 48), prefix(address, 56), prefix(address, narrow)}
 }
 
-// prefix is so many bits of an IPv6 address, and the whole of any other.
+// prefix returns that many bits of an IPv6 address, or any other address unchanged.
 func prefix(address string, bits int) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {

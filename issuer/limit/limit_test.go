@@ -14,17 +14,17 @@ func TestLimiter(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	l := limit.New(2, 3, 10)
 	for range 3 {
-		require.Zero(t, l.Take("a", now), "the burst")
+		require.Zero(t, l.Take("a", now), "within the burst")
 	}
 	require.InDelta(t, 500*time.Millisecond, l.Take("a", now), float64(time.Millisecond))
-	require.InDelta(t, 500*time.Millisecond, l.Take("a", now), float64(time.Millisecond), "asking in vain costs nothing")
-	require.Zero(t, l.Take("b", now), "another key has a bucket of its own")
-	require.Zero(t, l.Take("a", now.Add(500*time.Millisecond)), "one comes back in half a second")
+	require.InDelta(t, 500*time.Millisecond, l.Take("a", now), float64(time.Millisecond), "a refused event was counted")
+	require.Zero(t, l.Take("b", now), "another key has its own bucket")
+	require.Zero(t, l.Take("a", now.Add(500*time.Millisecond)), "after half a second")
 
 	l.Forget("a")
 	l.Forget("nobody")
 	require.Zero(t, l.Take("a", now))
-	require.Zero(t, l.Take("a", now.Add(-time.Hour)), "a clock that is set back")
+	require.Zero(t, l.Take("a", now.Add(-time.Hour)), "after the clock was set back")
 }
 
 func TestUndo(t *testing.T) {
@@ -32,7 +32,7 @@ func TestUndo(t *testing.T) {
 	l := limit.New(1, 2, 10)
 	for range 100 {
 		wait, undo := l.Try("a", now)
-		require.Zero(t, wait, "what is given back costs nothing")
+		require.Zero(t, wait, "an undone event was counted")
 		undo()
 	}
 	l.Take("a", now)
@@ -40,17 +40,17 @@ func TestUndo(t *testing.T) {
 	require.NotZero(t, l.Take("a", now))
 }
 
-// What is given back late is given back whole: many right passwords at once, each
-// of which takes a while to check, are not limited.
+// TestUndoWhileOthersCome verifies that a late undo returns the whole event: many correct
+// passwords at once, each of which takes a while to verify, are not limited.
 func TestUndoWhileOthersCome(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	l := limit.New(1, 60, 10)
 	var undo []func()
 	for i := range 1000 {
 		wait, back := l.Try("office", now)
-		require.Zero(t, wait, "the person number %d", i)
+		require.Zero(t, wait, "user number %d", i)
 		if undo = append(undo, back); len(undo) > 40 {
-			undo[0]() // two seconds later
+			undo[0]() // after two seconds
 			undo = undo[1:]
 		}
 		now = now.Add(50 * time.Millisecond)
@@ -67,18 +67,18 @@ func TestLimiterIsBounded(t *testing.T) {
 			l.Take("used", now)
 		}
 	}
-	require.NotZero(t, l.Take("999", now), "the latest keys are remembered")
-	require.NotZero(t, l.Take("used", now), "so is one that is used all the time")
-	require.Zero(t, l.Take("old", now), "the oldest is forgotten")
+	require.NotZero(t, l.Take("999", now), "a recent key was dropped")
+	require.NotZero(t, l.Take("used", now), "a key in constant use was dropped")
+	require.Zero(t, l.Take("old", now), "the oldest key was not dropped")
 }
 
-// Each network that an address belongs to has to allow an event.
+// TestNetworks verifies that every network of an address must allow an event.
 func TestNetworks(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	for name, test := range map[string]struct {
 		address func(i int) string
 		allowed int
-		other   string // that is still allowed one
+		other   string // an address that is still allowed an event
 		wait    time.Duration
 	}{
 		"one IPv4 address":  {func(int) string { return "192.0.2.1" }, 10, "192.0.2.2", time.Second},
@@ -114,7 +114,7 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
-// What is given back, and what was refused, costs no network anything.
+// TestNetworksUndo verifies that undone and refused events are counted in no network.
 func TestNetworksUndo(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	n := limit.NewNetworks(1, 10, 1000)
@@ -124,7 +124,7 @@ func TestNetworksUndo(t *testing.T) {
 		undo()
 	}
 	for range 500 {
-		n.Try("2001:db8::1", now) // all but ten are refused
+		n.Try("2001:db8::1", now) // all but ten events are refused
 	}
 	for i := range 30 {
 		wait, _ := n.Try(fmt.Sprintf("2001:db8:0:%x::1", i+1), now)

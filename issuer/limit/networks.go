@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Networks allows each network a burst of events and then a steady rate. An IPv6
-// address belongs to several, and each has to allow the event: providers hand out
-// anything from a /64 to a /48, and whoever has a wide one has thousands of narrow
-// ones. A wider one is allowed more, because it may be many people's.
+// Networks allows each network a burst of events and then a steady rate. An IPv6 address
+// belongs to several networks, and each must allow the event: providers assign anything
+// from a /64 to a /48, and a subscriber with a wide prefix has thousands of narrow ones.
+// Wider networks are allowed more, since they may belong to many subscribers.
 type Networks struct{ levels []level } // the widest first
 
 type level struct {
@@ -16,15 +16,15 @@ type level struct {
 	limiter *Limiter
 }
 
-// NewNetworks makes one that allows an IPv4 address, or a /64, what New would
-// allow a key; a /56 four times, and a /48 sixteen times as much.
+// NewNetworks returns a Networks that allows an IPv4 address, or a /64, the same as New
+// allows a key; a /56 four times as much, and a /48 sixteen times.
 func NewNetworks(perSecond float64, burst, keys int) *Networks {
 	times := func(bits, n int) level { return level{bits, New(float64(n)*perSecond, n*burst, keys)} }
 	return &Networks{levels: []level{times(48, 16), times(56, 4), times(64, 1)}}
 }
 
-// Try is Limiter.Try for an address. The widest network that is full says how
-// long to wait, and what a narrower one refuses costs a wider one nothing.
+// Try is like Limiter.Try, for an address. The wait is that of the widest network without
+// events left; an event that a narrower network refuses is not counted in a wider one.
 func (n *Networks) Try(address string, now time.Time) (wait time.Duration, undo func()) {
 	var taken []func()
 	undo = func() {

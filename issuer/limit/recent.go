@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Recent remembers the keys that were marked within a time. If there are too many, it
-// drops the ones whose last mark is oldest. Its methods may be called by any goroutine.
+// Recent records which keys were marked within a time. If there are too many, it drops the
+// keys with the oldest marks. Its methods are safe for concurrent use.
 type Recent struct {
 	within time.Duration
 	most   int
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	recent *list.List // of *mark, the most recent first
 	byKey  map[string]*list.Element
 }
@@ -22,8 +22,8 @@ type mark struct {
 	at  time.Time
 }
 
-// NewRecent returns a Lately that remembers at most that many keys, each for the time
-// within after its last mark.
+// NewRecent returns a Recent for at most that many keys, each for the time within after
+// its last mark.
 func NewRecent(within time.Duration, keys int) *Recent {
 	return &Recent{within: within, most: keys, recent: list.New(), byKey: map[string]*list.Element{}}
 }
@@ -43,7 +43,7 @@ func (l *Recent) Mark(key string, now time.Time) {
 	l.byKey[key] = l.recent.PushFront(&mark{key, now})
 }
 
-// Has reports whether a key was marked within the time, and not dropped.
+// Has reports whether a key was marked within the time and not dropped.
 func (l *Recent) Has(key string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

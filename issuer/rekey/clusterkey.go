@@ -18,7 +18,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// Config is what a Rekeyer is made of.
+// Config configures a Rekeyer.
 type Config struct {
 	Ledger      *replica.Ledger
 	Keyring     *keyring.Keyring
@@ -28,26 +28,25 @@ type Config struct {
 	Rand        io.Reader // safe for concurrent use
 }
 
-// A Rekeyer keeps the cluster keys of one node, and changes the cluster key or replaces a
-// leaked key. Its methods may be called by any goroutine.
+// A Rekeyer manages the cluster keys of one node, and changes the cluster key or replaces
+// a leaked key. Its methods are safe for concurrent use.
 type Rekeyer struct {
 	Config
 
 	rewrapMu     sync.Mutex    // held while this node changes the cluster key
-	clusterKeyMu sync.Mutex    // held while ClusterKeys change, or are acknowledged
-	wakeCh       chan struct{} // holds an element when Follow should not wait
+	clusterKeyMu sync.Mutex    // held while ClusterKeys change or are acknowledged
+	wakeCh       chan struct{} // has an element if Follow should not wait
 }
 
 // New returns the rekeyer of a node.
 func New(c Config) *Rekeyer { return &Rekeyer{Config: c, wakeCh: make(chan struct{}, 1)} }
 
-// A node keeps the cluster keys so that it can open what the state is sealed under, now
-// and at its next start. A key that it acknowledges in the ledger is on its disk, and it
-// withdraws the acknowledgement before it deletes a key: so Rewrap locks out no node that
-// acknowledged the new key.
+// A node stores the cluster keys that open the state, now and at its next start. A key
+// that it acknowledges in the ledger is on its disk, and it withdraws the acknowledgement
+// before it deletes a key: so Rewrap locks out no node that acknowledged the new key.
 
-// Receive is for cluster.Config.ReceiveSecret: it stores a cluster key that another node
-// made. Without a text it reports whether this node could.
+// Receive is the cluster.Config.ReceiveSecret: it stores a cluster key that another node
+// generated. Without a text it reports whether this node could store one.
 func (r *Rekeyer) Receive(text []byte) error {
 	if len(text) == 0 {
 		return r.ClusterKeys.Changeable()
@@ -61,7 +60,7 @@ func (r *Rekeyer) Receive(text []byte) error {
 	return nil
 }
 
-// wake has Follow look at once.
+// wake makes Follow check at once.
 func (r *Rekeyer) wake() {
 	select {
 	case r.wakeCh <- struct{}{}:
@@ -69,9 +68,9 @@ func (r *Rekeyer) wake() {
 	}
 }
 
-// Follow keeps the keyring of this node as new as its state, acknowledges the keys that
-// this node has opened and the cluster keys that it has stored, and follows a change of
-// the cluster key. It runs on every node until ctx ends.
+// Follow updates the keyring of this node with its state, acknowledges the keys that this
+// node has opened and the cluster keys that it has stored, and follows a change of the
+// cluster key. It runs on every node until ctx ends.
 func (r *Rekeyer) Follow(ctx context.Context) {
 	logged := false
 	for {
@@ -116,14 +115,14 @@ func (r *Rekeyer) followOnce(ctx context.Context) (settled bool, err error) {
 	return settled, nil
 }
 
-// acknowledge tells the cluster which keys this node has opened and stored.
+// acknowledge records in the ledger which keys this node has opened and stored.
 func (r *Rekeyer) acknowledge(ctx context.Context) error {
 	r.clusterKeyMu.Lock()
 	defer r.clusterKeyMu.Unlock()
 	return r.acknowledgeLocked(ctx, r.ClusterKeys.StoredIDs())
 }
 
-// acknowledgeLocked requires clusterKeyMu.
+// acknowledgeLocked is acknowledge with clusterKeyMu held.
 func (r *Rekeyer) acknowledgeLocked(ctx context.Context, stored []string) error {
 	_, _, err := r.Ledger.Propose(ctx, &ledger.AcknowledgeKeys{
 		Node: r.Ledger.Node.ID(), Opened: r.Keyring.Ring().Opened(), Version: r.Version, ClusterKeys: stored,
@@ -132,8 +131,8 @@ func (r *Rekeyer) acknowledgeLocked(ctx context.Context, stored []string) error 
 }
 
 // adopt acknowledges the keys. If everything is sealed under a pending cluster key, that
-// becomes the node's own. done is false if no change of the state will tell when to try
-// again.
+// becomes the node's current one. done is false if no later change of the state will
+// trigger another attempt.
 func (r *Rekeyer) adopt(ctx context.Context) (done bool, err error) {
 	r.clusterKeyMu.Lock()
 	defer r.clusterKeyMu.Unlock()
@@ -149,8 +148,7 @@ func (r *Rekeyer) adopt(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 		r.Log.Info("cluster key changed", "id", under)
-		// Earlier pending keys are of changes that were given up, later ones of the next
-		// change.
+		// Earlier pending keys are of abandoned changes, later ones of the next change.
 		stored := append([]string{under}, next[at+1:]...)
 		if err := r.acknowledgeLocked(ctx, stored); err != nil {
 			return false, err
@@ -163,7 +161,7 @@ func (r *Rekeyer) adopt(ctx context.Context) (done bool, err error) {
 	return true, r.acknowledgeLocked(ctx, held.StoredIDs())
 }
 
-// fetch asks the other nodes for the cluster key that the state is sealed under, which
+// fetch requests the cluster key that the state is sealed under from the other nodes; it
 // was changed while this node was down. cause is why the keyring could not be opened.
 func (r *Rekeyer) fetch(ctx context.Context, cause error) error {
 	under := r.Ledger.View().SealedUnder()
@@ -189,11 +187,11 @@ func (r *Rekeyer) fetch(ctx context.Context, cause error) error {
 	return r.Keyring.Reopen()
 }
 
-// openPause is between two attempts to reach a node that has the cluster key.
+// openPause is the time between two attempts to reach a node that has the cluster key.
 const openPause = 200 * time.Millisecond
 
-// Open opens the keyring of a node that starts. Its copy of the state may be older than
-// its cluster key, or newer, so it waits for a leader if the keys can't be opened.
+// Open opens the keyring of a node that starts. Its state may be older or newer than its
+// cluster key, so Open waits for a leader if the keys can't be opened.
 func (r *Rekeyer) Open(ctx context.Context) error {
 	err := r.Keyring.Reopen()
 	for errors.Is(err, keys.ErrUnsealable) {
@@ -214,11 +212,11 @@ func (r *Rekeyer) Open(ctx context.Context) error {
 	return err
 }
 
-// changeOverdue is how long a change of the cluster key may take before operators are
-// told.
+// changeOverdue is how long a change of the cluster key may take before it is reported to
+// operators.
 const changeOverdue = time.Hour
 
-// Problems are what operators should know of the cluster keys.
+// Problems returns problems with the cluster keys, in words for operators.
 func (r *Rekeyer) Problems() []string {
 	v := r.Ledger.View()
 	under := v.SealedUnder()
@@ -226,7 +224,7 @@ func (r *Rekeyer) Problems() []string {
 	for _, m := range r.Ledger.Node.Members() {
 		n := v.Node(m.ID)
 		switch {
-		case under == "" || n == nil || len(n.ClusterKeys) == 0: // nothing acknowledged yet
+		case under == "" || n == nil || len(n.ClusterKeys) == 0: // the node has not acknowledged anything yet
 		case !slices.Contains(n.ClusterKeys, under):
 			all = append(all, fmt.Sprintf("node %s does not hold cluster key %s, which the state is sealed under", m.Name, under))
 		case len(n.ClusterKeys) > 1 && r.Ledger.Now() >= n.Seen.Add(changeOverdue):

@@ -6,7 +6,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// RewrapSteps are those of Rewrap, one by one.
+// RewrapSteps returns the steps of Rewrap.
 func (r *Rekeyer) RewrapSteps(ctx context.Context) []func() error {
 	var key keys.ClusterKey
 	var voters []string

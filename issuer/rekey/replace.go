@@ -13,44 +13,44 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
-// ReplaceResult reports how a leaked key was replaced.
+// A ReplaceResult reports how a leaked key was replaced.
 type ReplaceResult struct {
 	Leaked  string
 	Purpose ledger.Purpose
-	// Steps are the steps that this call took, in words for operators; none if the key
-	// had been dropped before.
+	// Steps are the steps that this call took, in words for operators; none if the key had
+	// been dropped before.
 	Steps []string
-	// Active is the id of the key in use now.
+	// Active is the id of the active key.
 	Active string
 	// WaitingFor are the names of voters that have not opened Active.
 	WaitingFor []string
-	// LockedOut are the ids of clients that can't authenticate any more: they need
-	// another secret.
+	// LockedOut are the ids of clients that can't authenticate any more and need another
+	// secret.
 	LockedOut []string
-	// DroppedSecrets are the secrets that went with the key. A client that has another one
-	// can authenticate by that alone.
+	// DroppedSecrets are the secrets that were recorded under the key. A client with
+	// another secret can authenticate with that one only.
 	DroppedSecrets []ledger.DroppedSecret
 }
 
 const (
-	// replaceSteps bounds how often Replace looks for its next step. It has three, and
-	// the leader's duties may take one of them meanwhile.
+	// replaceSteps bounds how often Replace determines its next step. There are three
+	// steps, and the leader's duties may take some of them concurrently.
 	replaceSteps = 10
-	// replaceTimeout is shorter than an operator's command waits.
+	// replaceTimeout is shorter than the timeout of an operator's command.
 	replaceTimeout = 45 * time.Second
-	// openedTimeout is how long an emergency waits for nodes that may be down.
+	// openedTimeout is how long Replace waits for nodes that may be down.
 	openedTimeout = 5 * time.Second
 )
 
-// Replace drops a key that leaked, at once. A key in use is superseded by another
-// first. Each step depends only on the state of the named key, so that a repeated call
-// finishes what an earlier one began, and never touches another key.
+// Replace drops a leaked key at once. If the key is in use, another one is activated
+// first. Each step depends only on the state of the named key, so repeating the call
+// finishes what an earlier one began, and never affects another key.
 //
 // Access tokens that the key signed are refused. Verifiers refuse the tokens of the new
-// key until they have fetched it. Grants whose next credential is made with the key are
-// revoked, and secrets that are recorded under it must be made anew.
+// key until they have fetched it. Grants whose due credential was made with the key can't
+// be redeemed any more, and secrets that are recorded under it must be replaced.
 //
-// The error is NoKeyError for an unknown key, and an *UnfinishedError if the key may
+// The error is a NoKeyError for an unknown key, and an *UnfinishedError if the key may
 // still be accepted.
 func (r *Rekeyer) Replace(ctx context.Context, leaked string) (ReplaceResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, replaceTimeout)
@@ -79,7 +79,7 @@ func (r *Rekeyer) Replace(ctx context.Context, leaked string) (ReplaceResult, er
 	return done, r.unfinished(done, errors.New("the keys change all the time"))
 }
 
-// finishReplace completes the result when the key is gone.
+// finishReplace completes the result once the key is dropped.
 func (r *Rekeyer) finishReplace(v ledger.View, done *ReplaceResult) error {
 	if len(done.Steps) == 0 {
 		if !wasDropped(v, done.Leaked) {
@@ -101,7 +101,7 @@ func (r *Rekeyer) finishReplace(v ledger.View, done *ReplaceResult) error {
 	return r.Keyring.Reopen()
 }
 
-// wasDropped reports whether the audit trail has the drop of a key.
+// wasDropped reports whether the audit trail has an event of the drop of a key.
 func wasDropped(v ledger.View, id string) bool {
 	for e := range v.EventsBackwards() {
 		if e.Detail == id && (e.Kind == ledger.EventKeyEmergency || e.Kind == ledger.EventKeyDropped) {
@@ -111,8 +111,7 @@ func wasDropped(v ledger.View, id string) bool {
 	return false
 }
 
-// supersede activates the announced key in the place of the leaked one, or announces a
-// new one.
+// supersede activates the announced key in place of the leaked one, or announces a new key.
 func (r *Rekeyer) supersede(ctx context.Context, v ledger.View, done *ReplaceResult) error {
 	next := keyring.Announced(v, done.Purpose)
 	if next == nil {
@@ -120,7 +119,7 @@ func (r *Rekeyer) supersede(ctx context.Context, v ledger.View, done *ReplaceRes
 		var refused keyring.Refused
 		switch {
 		case errors.As(err, &refused):
-			return nil // another node announced one: the next step finds it
+			return nil // another node announced one, which the next step finds
 		case err != nil:
 			return err
 		}
@@ -144,7 +143,7 @@ func (r *Rekeyer) supersede(ctx context.Context, v ledger.View, done *ReplaceRes
 	case outcome.Refusal == nil:
 		done.addStep("key %s is active in the place of %s", next.ID, done.Leaked)
 	}
-	return nil // after a refusal the state has changed
+	return nil // a refusal means that the state has changed: the next step is determined anew
 }
 
 func (r *Rekeyer) drop(ctx context.Context, done *ReplaceResult) error {
@@ -155,12 +154,12 @@ func (r *Rekeyer) drop(ctx context.Context, done *ReplaceResult) error {
 	case outcome.Refusal == nil:
 		done.addStep("key %s is dropped", done.Leaked)
 	}
-	return nil // as above
+	return nil // as in supersede
 }
 
-// waitOpened waits until every voter has opened a key, and returns them. A leaked key
-// must be dropped even while a node is down, so after openedTimeout the voters that have
-// opened it are enough: the others find the key in the state when they are back.
+// waitOpened waits until every voter has opened a key, and returns the voters. A leaked
+// key must be dropped even while a node is down, so after openedTimeout the voters that
+// have opened it are enough: the others open the key from the state when they are back.
 func (r *Rekeyer) waitOpened(ctx context.Context, key string) ([]string, error) {
 	late, cancel := context.WithTimeout(ctx, openedTimeout)
 	defer cancel()
@@ -183,7 +182,7 @@ func (r *Rekeyer) waitOpened(ctx context.Context, key string) ([]string, error) 
 	}
 }
 
-// openedBy are the voters that have acknowledged that they opened a key, and the others.
+// openedBy returns the voters that have acknowledged opening a key, and the others.
 func (r *Rekeyer) openedBy(key string) (seen, without []string) {
 	v := r.Ledger.View()
 	for _, id := range r.Ledger.Node.Voters() {
@@ -214,7 +213,7 @@ func (u *UnfinishedError) Error() string { return u.Later() + ": " + u.cause.Err
 
 func (u *UnfinishedError) Unwrap() error { return u.cause }
 
-// Later describes, for operators, what was done and what remains.
+// Later describes, for operators, what was done and what is left.
 func (u *UnfinishedError) Later() string {
 	text := "it could not be made sure that key " + u.Leaked + " is dropped"
 	if len(u.Steps) > 0 {

@@ -42,7 +42,7 @@ func TestReplaceACredentialKey(t *testing.T) {
 		b.Keyring.Step(t.Context())
 		return b.ActiveKey(ledger.ForCredentials) == second
 	}, 10*time.Second, 10*time.Millisecond)
-	token := b.Exchange().RefreshToken // its client's secret moves to the second key
+	token := b.Exchange().RefreshToken // records the client's secret under the second key
 
 	newer, err := b.Secret("a-secret-of-late")
 	require.NoError(t, err)
@@ -56,19 +56,19 @@ func TestReplaceACredentialKey(t *testing.T) {
 	require.Equal(t, lost, r.DroppedSecrets)
 	again, err := b.Rekey.Replace(t.Context(), "c1")
 	require.NoError(t, err)
-	require.Equal(t, lost, again.DroppedSecrets, "told again to whoever missed it")
+	require.Equal(t, lost, again.DroppedSecrets, "a repeated call must report the dropped secrets again")
 	two := b.View().Client("two")
 	require.True(t, b.View().KeyDropped(&two.Secrets[0]))
 	require.False(t, b.View().KeyDropped(&two.Secrets[1]))
 	require.NotEmpty(t, b.View().GrantsOf("u-alice", b.Now()))
 	next, err := b.Refresh(token)
-	require.NoError(t, err, "made under the second key, by a client whose secret has moved")
+	require.NoError(t, err, "the token and the secret are under the second key")
 
 	var refused *oauth.Error
 	_, err = b.Token(t.Context(), oauth.TokenRequest{
 		GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "idle", Secret: "another-secret"}, RefreshToken: token,
 	})
-	require.ErrorAs(t, err, &refused, "no 503, which would ask it to try again for ever")
+	require.ErrorAs(t, err, &refused, "not a 503, which would make the client retry forever")
 	require.Equal(t, oauth.InvalidClient, refused.Code)
 	e, err := b.Explain(refused.ID)
 	require.NoError(t, err)
@@ -77,15 +77,15 @@ func TestReplaceACredentialKey(t *testing.T) {
 	_, err = b.Rekey.Replace(t.Context(), second)
 	require.NoError(t, err)
 	_, err = b.Refresh(next.RefreshToken)
-	require.ErrorAs(t, err, &refused, "grants due under the leaked key have ended")
-	require.Empty(t, b.View().GrantsOf("u-alice", b.Now()), "and are listed no more")
+	require.ErrorAs(t, err, &refused, "the grant is due under the leaked key")
+	require.Empty(t, b.View().GrantsOf("u-alice", b.Now()), "such a grant must not be listed")
 	for g := range b.View().Grants() {
 		require.Equal(t, ledger.KeyNotRecorded, b.View().GrantUnredeemable(g))
 	}
 }
 
-// TestReplaceGoesOn: what was interrupted after any of its steps is finished by
-// the same request, and another key is not touched.
+// TestReplaceGoesOn verifies that repeating a request that was interrupted after any step
+// finishes it, and affects no other key.
 func TestReplaceGoesOn(t *testing.T) {
 	for _, p := range []ledger.Purpose{ledger.ForSigning, ledger.ForCredentials} {
 		for done, want := range []int{3, 2, 1, 0} {
@@ -113,15 +113,15 @@ func TestReplaceGoesOn(t *testing.T) {
 			r, err := b.Rekey.Replace(t.Context(), leaked)
 			require.NoError(t, err)
 			if done < 2 {
-				require.LessOrEqual(t, len(r.Steps), want, "a duty may have taken one of them")
+				require.LessOrEqual(t, len(r.Steps), want, "a duty may have taken some of the steps")
 				require.Contains(t, r.Steps, "key "+leaked+" is dropped")
 			} else {
-				require.Len(t, r.Steps, want, "%s, %d steps were done", p, done)
+				require.Len(t, r.Steps, want, "%s, after %d steps", p, done)
 			}
 			require.Equal(t, p, r.Purpose)
 			require.Equal(t, b.ActiveKey(p), r.Active)
 			if done > 0 {
-				require.Equal(t, next, r.Active, "one that was made is used")
+				require.Equal(t, next, r.Active, "the announced key must be used")
 			}
 			again, err := b.Rekey.Replace(t.Context(), leaked)
 			require.NoError(t, err)
@@ -138,7 +138,8 @@ func TestReplaceGoesOn(t *testing.T) {
 	}
 }
 
-// TestReplaceAnAnnouncedKey: nothing was made with it, so that it just goes.
+// TestReplaceAnAnnouncedKey verifies that an announced key is dropped directly, since
+// nothing was made with it.
 func TestReplaceAnAnnouncedKey(t *testing.T) {
 	b := issuertest.New(t)
 	active := b.ActiveKey(ledger.ForCredentials)
@@ -152,7 +153,7 @@ func TestReplaceAnAnnouncedKey(t *testing.T) {
 	require.NotEqual(t, announced, next)
 }
 
-// TestReplaceTellsHowFarItCame where nothing can be decided any more.
+// TestReplaceTellsHowFarItCame covers a cluster that can't decide any more.
 func TestReplaceTellsHowFarItCame(t *testing.T) {
 	c := issuertest.NewPeers(t)
 	leaked := c.All[0].Issuer.View().ActiveKey(ledger.ForSigning).ID

@@ -18,39 +18,39 @@ import (
 )
 
 const (
-	// rewrapTimeout is shorter than an operator's command waits.
+	// rewrapTimeout is shorter than the timeout of an operator's command.
 	rewrapTimeout = 45 * time.Second
 	// ackTimeout is how long a node may take to acknowledge a key that it received.
 	ackTimeout = 10 * time.Second
-	// forcedAckTimeout is the same if some nodes are known to be down.
+	// forcedAckTimeout is ackTimeout if some nodes are known to be down.
 	forcedAckTimeout = 3 * time.Second
 )
 
-// RewrapResult reports a change of the cluster key.
+// A RewrapResult reports a change of the cluster key.
 type RewrapResult struct {
-	ID      string // public id of the key that everything is sealed under
+	ID      string // public id of the key under which everything is sealed
 	Resumed bool   // an earlier change was finished, and no other begun
-	// Behind are the names of the nodes whose own key it is not yet. They adopt it by
-	// themselves, if need be when they are started.
+	// Behind are the names of the nodes that have not adopted the key yet. They will do so
+	// by themselves, at their next start at the latest.
 	Behind []string
 }
 
 // Rewrap changes the cluster key while the cluster runs:
 //
-//  1. every member is asked whether it could store another key
-//  2. a new key is stored on this node, and distributed to every member
-//  3. every voter acknowledges in the ledger that it has stored the key
-//  4. the keyring is sealed under the key, in one command, which the ledger refuses
-//     without 3; then the key of the cluster's authority is
-//  5. each node adopts the key when it finds everything sealed under it. Rewrap waits for
-//     that a while, and names the nodes that have not
+//  1. Every member is asked whether it could store another key.
+//  2. A new key is stored on this node and distributed to every member.
+//  3. Every voter acknowledges in the ledger that it has stored the key.
+//  4. The keyring is sealed under the key in one command, which the ledger refuses without 3.
+//     Then the key of the cluster's authority is sealed under it.
+//  5. Each node adopts the key when it finds everything sealed under it. Rewrap waits for that
+//     for a while, and names the nodes that have not.
 //
-// An interruption before 4 leaves a key that nothing is sealed under, and the next Rewrap
-// on this node continues with it. After 4 the leader continues by itself. With force a
-// voter that can't be reached is no obstacle while a majority can be: it fetches the key
-// from the others when it is back.
+// An interruption before 4 leaves a key under which nothing is sealed; the next Rewrap on
+// this node continues with it. After 4 the leader continues by itself. If force is set,
+// unreachable voters don't prevent the change while a majority is reachable: they fetch
+// the key from the others when they are back.
 //
-// A rule against the change is keyring.Refused.
+// The error is keyring.Refused if a rule forbids the change.
 func (r *Rekeyer) Rewrap(ctx context.Context, force bool) (RewrapResult, error) {
 	if !r.rewrapMu.TryLock() {
 		return RewrapResult{}, keyring.Refused("this node is changing the cluster key already")
@@ -78,8 +78,8 @@ func (r *Rekeyer) Rewrap(ctx context.Context, force bool) (RewrapResult, error) 
 	return RewrapResult{ID: key.ID(), Behind: r.nodesBehind(ctx, key.ID(), force)}, nil
 }
 
-// nodesBehind waits a while until every node has adopted the key, and returns the names
-// of those that have not: operators who copy a node's key file need to know.
+// nodesBehind waits for a while until every node has adopted the key, and returns the
+// names of those that have not. Operators who copy a node's key file need to know.
 func (r *Rekeyer) nodesBehind(ctx context.Context, key string, force bool) []string {
 	late, cancel := context.WithTimeout(ctx, ackTimeoutFor(force))
 	defer cancel()
@@ -102,7 +102,7 @@ func (r *Rekeyer) nodesBehind(ctx context.Context, key string, force bool) []str
 	}
 }
 
-// ackTimeoutFor is how long to wait for the acknowledgement of each node.
+// ackTimeoutFor returns how long to wait for the acknowledgement of each node.
 func ackTimeoutFor(force bool) time.Duration {
 	if force {
 		return forcedAckTimeout
@@ -110,7 +110,7 @@ func ackTimeoutFor(force bool) time.Duration {
 	return ackTimeout
 }
 
-// resumeRewrap finishes a change whose key the keyring is sealed under already. id is ""
+// resumeRewrap finishes a change whose key the keyring is already sealed under. id is ""
 // if there is none.
 func (r *Rekeyer) resumeRewrap(ctx context.Context) (id string, err error) {
 	v, err := r.Ledger.ViewFresh(ctx)
@@ -132,8 +132,8 @@ func (r *Rekeyer) resumeRewrap(ctx context.Context) (id string, err error) {
 	return under, nil
 }
 
-// distributeKey makes a key, or takes that of an unfinished change, and distributes it to
-// every member. It changes nothing if a member can't store it.
+// distributeKey generates a key, or takes that of an unfinished change, and distributes it
+// to every member. It changes nothing if a member can't store the key.
 func (r *Rekeyer) distributeKey(ctx context.Context, force bool) (keys.ClusterKey, error) {
 	if err := r.ClusterKeys.Changeable(); err != nil {
 		return keys.ClusterKey{}, keyring.Refused("nothing was changed: this node: " + err.Error())
@@ -159,8 +159,8 @@ func (r *Rekeyer) keyToDistribute() (keys.ClusterKey, error) {
 	return key, r.Receive(key.Text())
 }
 
-// checkDistributed returns an error that names the nodes without the key that the change
-// can't do without.
+// checkDistributed returns an error that names the nodes that lack the key and are
+// required for the change.
 func checkDistributed(err error, force bool) error {
 	var not *cluster.DistributeError
 	if err == nil || !errors.As(err, &not) {
@@ -182,8 +182,8 @@ func checkDistributed(err error, force bool) error {
 	return keyring.Refused("the cluster key stays what it is: " + strings.Join(all, "; "))
 }
 
-// waitStored waits until every voter has acknowledged that it stored a key, and returns
-// them. With force a majority is enough.
+// waitStored waits until every voter has acknowledged storing a key, and returns the
+// voters. If force is set, a majority is enough.
 func (r *Rekeyer) waitStored(ctx context.Context, key string, force bool) ([]string, error) {
 	r.wake()
 	late, cancel := context.WithTimeout(ctx, ackTimeoutFor(force))
@@ -218,7 +218,7 @@ func (r *Rekeyer) joinNodeNames(ids []string) string {
 	return "node " + strings.Join(r.nodeNames(ids), ", node ")
 }
 
-// nodeNames are the names of nodes, or their ids without a name.
+// nodeNames returns the names of nodes, or their ids if they have no name.
 func (r *Rekeyer) nodeNames(ids []string) (all []string) {
 	for _, id := range ids {
 		for _, m := range r.Ledger.Node.Members() {
@@ -231,7 +231,7 @@ func (r *Rekeyer) nodeNames(ids []string) (all []string) {
 	return all
 }
 
-// rewrapTries bounds how often the keyring may change between the view and the command.
+// rewrapTries bounds the attempts if the keyring changes between the view and the command.
 const rewrapTries = 5
 
 // rewrapKeyring seals the whole keyring under a key.
@@ -260,7 +260,7 @@ func (r *Rekeyer) rewrapKeyring(ctx context.Context, key keys.ClusterKey, voters
 }
 
 // rewrapAuthorities seals the keys of the authorities under the key of the keyring, and
-// waits until this node has adopted it.
+// waits until this node has adopted that key.
 func (r *Rekeyer) rewrapAuthorities(ctx context.Context, key keys.ClusterKey) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
@@ -269,7 +269,7 @@ func (r *Rekeyer) rewrapAuthorities(ctx context.Context, key keys.ClusterKey) er
 		if err == nil && r.ClusterKeys.Current().ID() == key.ID() && r.Ledger.Node.CanOpenAuthorities(key.Open) {
 			return nil
 		}
-		var refused *member.RefusedError // the authorities have changed meanwhile
+		var refused *member.RefusedError // the authorities have changed in the meantime
 		if err != nil && !errors.As(err, &refused) && !errors.Is(err, cluster.ErrUnavailable) {
 			return fmt.Errorf("rewrap authorities: %w", err)
 		}
@@ -295,7 +295,7 @@ func (r *Rekeyer) CompleteRewrap(ctx context.Context) {
 	}
 }
 
-// oneKey is a member.Secrets of one cluster key.
+// oneKey is a member.Secrets with one cluster key.
 type oneKey struct {
 	key  keys.ClusterKey
 	rand io.Reader

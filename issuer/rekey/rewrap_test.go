@@ -28,12 +28,12 @@ func TestRewrap(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, r.Resumed)
 	require.Empty(t, r.Behind)
-	for _, p := range c.All { // without waiting
+	for _, p := range c.All { // without waiting for each other
 		require.Equal(t, r.ID, p.Keys.Current().ID())
 	}
 	require.Equal(t, r.ID, c.AwaitSettled())
 	require.NotEqual(t, before, r.ID)
-	require.Len(t, c.All[0].Issuer.Keyring.KeySet().Body, ring, "the keys are what they were")
+	require.Len(t, c.All[0].Issuer.Keyring.KeySet().Body, ring, "the keys changed")
 	c.RequireUsable()
 	for _, p := range c.All {
 		require.FileExists(t, p.KeyFile()+".old")
@@ -48,7 +48,7 @@ func TestRewrap(t *testing.T) {
 	}
 	_, err = c.All[2].Issuer.Keyring.Rotate(t.Context(), ledger.ForSigning)
 	require.NoError(t, err)
-	// All at once, so that none can ask another: each has what it needs.
+	// All nodes start at the same time, so that none can ask another for a key.
 	for _, p := range c.All {
 		p.Stop()
 	}
@@ -61,8 +61,8 @@ func TestRewrap(t *testing.T) {
 	c.RequireUsable()
 }
 
-// TestRewrapAfterCrash ends one node, or the one that is changing the key, at
-// each point of the change; then it goes on, from the same node or another.
+// TestRewrapAfterCrash ends a node, or the one that is changing the key, at each point of
+// the change. The change must then be finished from the same node or another.
 func TestRewrapAfterCrash(t *testing.T) {
 	c := issuertest.NewPeers(t)
 	for steps, point := range []string{
@@ -91,7 +91,7 @@ func TestRewrapAfterCrash(t *testing.T) {
 				c.Restart((who.killed + 1) % 3)
 				require.NotEqual(t, before, r.ID)
 				c.AwaitDropped(before)
-				// Keys of changes that were given up are let go of with the next one.
+				// The next change drops the keys of abandoned ones.
 				_, err := c.All[0].Issuer.Rekey.Rewrap(t.Context(), false)
 				require.NoError(t, err)
 				last, err := c.All[0].Issuer.Rekey.Rewrap(t.Context(), false)
@@ -103,7 +103,8 @@ func TestRewrapAfterCrash(t *testing.T) {
 	}
 }
 
-// TestRewrapGoesOnByItself: once the keyring is sealed, nobody needs to ask again.
+// TestRewrapGoesOnByItself verifies that the change is finished without another request
+// once the keyring is sealed.
 func TestRewrapGoesOnByItself(t *testing.T) {
 	c := issuertest.NewPeers(t)
 	before := c.AwaitSettled()
@@ -133,10 +134,10 @@ func TestRewrapNamesWhoIsDown(t *testing.T) {
 	require.Equal(t, []string{"n3"}, r.Behind)
 	_, err = c.All[1].Issuer.Keyring.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
-	down.Start(false) // with a key that opens nothing of what it will be sent
+	down.Start(false) // with a key that opens nothing of what it receives
 	require.Equal(t, r.ID, c.AwaitSettled())
 	c.RequireUsable()
-	// It has the key for good: none of the others is there to ask.
+	// It has stored the key: the other nodes are down.
 	for _, p := range c.All {
 		p.Stop()
 	}
@@ -145,7 +146,7 @@ func TestRewrapNamesWhoIsDown(t *testing.T) {
 	require.Equal(t, []string{r.ID}, held.StoredIDs())
 }
 
-// TestForcedRewrapNeedsAMajority: alone, a node would lock out the others.
+// TestForcedRewrapNeedsAMajority: a node alone would lock out the others.
 func TestForcedRewrapNeedsAMajority(t *testing.T) {
 	c := issuertest.NewPeers(t)
 	c.All[1].Stop()
@@ -170,12 +171,12 @@ func TestRewrapNamesWhoCannotKeepAKey(t *testing.T) {
 		require.Contains(t, refused.Refusal(), want)
 	}
 	for _, p := range c.All {
-		require.NoFileExists(t, p.KeyFile()+".new", "nothing was changed")
+		require.NoFileExists(t, p.KeyFile()+".new", "a refused change stored a key")
 	}
 	c.AwaitSettled()
 }
 
-// TestJoinDuringARewrap: whoever joins is given whatever it may need.
+// TestJoinDuringARewrap verifies that a joining node receives every key that it may need.
 func TestJoinDuringARewrap(t *testing.T) {
 	for steps, point := range []string{"begun", "kept", "given", "held", "ring", "authority"} {
 		t.Run(point, func(t *testing.T) {
@@ -207,7 +208,7 @@ func TestJoinDuringARewrap(t *testing.T) {
 	}
 }
 
-// TestRewrapAlone: a node without peers changes its key too.
+// TestRewrapAlone verifies that a single node can change its key.
 func TestRewrapAlone(t *testing.T) {
 	b := issuertest.New(t)
 	token := b.Exchange().RefreshToken

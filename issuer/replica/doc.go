@@ -1,8 +1,7 @@
-// Package replica is the ledger as a cluster replicates it: the Machine that every
-// node runs, and a Ledger, through which one node reads its copy of the state and has
-// commands decided.
+// Package replica connects ledger and cluster: the Machine that every node runs, and a
+// Ledger, through which one node reads its state and proposes commands.
 //
-// It is the only package that knows both cluster and ledger and nothing of keys, so
-// that the packages that do the issuer's duties need not know the Issuer. It decides
-// nothing. Errors of the cluster become those of package oauth here.
+// It is the only package that knows both cluster and ledger and no keys, so that the
+// packages that implement the issuer's duties need not know the Issuer. It decides
+// nothing. It converts errors of the cluster to those of package oauth.
 package replica

@@ -15,20 +15,20 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// Config is what a Ledger is made of.
+// Config configures a Ledger.
 type Config struct {
 	Node *cluster.Node
-	// Clock is the clock of this node. Decisions are stamped by the leader's.
+	// Clock is the clock of this node. The leader's clock stamps decisions.
 	Clock func() time.Time
-	// Tracer makes a span of each proposal. It may be nil.
+	// Tracer creates a span for each proposal. It may be nil.
 	Tracer trace.Tracer
-	// Committed is called with the duration of each proposal that was accepted, from
-	// this node to the log and back. It may be nil.
+	// Committed is called with the duration of each accepted proposal, from this node to
+	// the log and back. It may be nil.
 	Committed func(took time.Duration)
 }
 
-// A Ledger reads the state on one node, and proposes commands there. Its methods may be
-// called by any goroutine.
+// A Ledger reads the state on one node, and proposes commands there. Its methods are safe
+// for concurrent use.
 type Ledger struct{ Config }
 
 // New returns the ledger on a node.
@@ -42,10 +42,10 @@ func New(c Config) *Ledger {
 	return &Ledger{c}
 }
 
-// View is the state of this node, which may lag.
+// View returns the state of this node, which may lag.
 func (l *Ledger) View() ledger.View { return ledger.At(l.Node.View()) }
 
-// ViewAt is a state that has the command at the index applied.
+// ViewAt returns a state that includes the command at the index.
 func (l *Ledger) ViewAt(ctx context.Context, index uint64) (ledger.View, error) {
 	txn, err := l.Node.ViewAt(ctx, index)
 	if err != nil {
@@ -54,10 +54,11 @@ func (l *Ledger) ViewAt(ctx context.Context, index uint64) (ledger.View, error) 
 	return ledger.At(txn), nil
 }
 
-// InTouch reports that View lags by a moment at most.
+// InTouch reports whether this node has contact to the leader, so that View lags only
+// briefly.
 func (l *Ledger) InTouch() bool { return l.Node.InTouch() }
 
-// ViewFresh is a state that has every command that was answered before this call.
+// ViewFresh returns a state that includes every command that was answered before this call.
 func (l *Ledger) ViewFresh(ctx context.Context) (ledger.View, error) {
 	txn, err := l.Node.ViewFresh(ctx)
 	if err != nil {
@@ -66,8 +67,8 @@ func (l *Ledger) ViewFresh(ctx context.Context) (ledger.View, error) {
 	return ledger.At(txn), nil
 }
 
-// ViewPaced is ViewFresh for a request without a valid credential. All such requests
-// share a bounded number of fresh views: see cluster.Node.ViewPaced.
+// ViewPaced is ViewFresh for a request without a valid credential. All such requests share
+// a bounded number of fresh views: see cluster.Node.ViewPaced.
 func (l *Ledger) ViewPaced(ctx context.Context) (ledger.View, error) {
 	txn, err := l.Node.ViewPaced(ctx)
 	if err != nil {
@@ -76,9 +77,9 @@ func (l *Ledger) ViewPaced(ctx context.Context) (ledger.View, error) {
 	return ledger.At(txn), nil
 }
 
-// Propose has a command decided. A view at the index has its effect. The error is
-// oauth.ErrUnavailable if nothing was decided, which includes oauth.ErrOutcomeUnknown:
-// the command may have been accepted.
+// Propose has a command decided. A view at the index includes its effect. The error is
+// oauth.ErrUnavailable if nothing was decided, or oauth.ErrOutcomeUnknown, which is an
+// oauth.ErrUnavailable, if the command may have been accepted.
 func (l *Ledger) Propose(ctx context.Context, c command.Command) (outcome ledger.Outcome, index uint64, err error) {
 	ctx, span := l.Tracer.Start(ctx, "propose")
 	outcome, index, err = l.propose(ctx, c)
@@ -102,8 +103,8 @@ func (l *Ledger) propose(ctx context.Context, c command.Command) (ledger.Outcome
 	return outcome, index, nil
 }
 
-// Unavailable converts an error of the cluster, or of a context, that means that nothing
-// can be decided now.
+// Unavailable converts an error of the cluster or a context to oauth.ErrUnavailable if it
+// means that nothing can be decided now.
 func Unavailable(err error) error {
 	if errors.Is(err, cluster.ErrUnknown) {
 		return fmt.Errorf("%w: %w", oauth.ErrOutcomeUnknown, err)
@@ -115,5 +116,6 @@ func Unavailable(err error) error {
 	return err
 }
 
-// Now reads the clock for what is only shown, such as whether a session has expired.
+// Now returns the time of this node's clock, for display only, such as whether a session
+// has expired.
 func (l *Ledger) Now() ledger.Time { return ledger.Time(l.Clock().UnixMilli()) }

@@ -6,7 +6,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// Machine is the ledger as the cluster replicates it.
+// Machine returns the ledger as a state machine for the cluster.
 func Machine() machine.Machine {
 	return machine.Machine{
 		Tables:   ledger.Tables(),

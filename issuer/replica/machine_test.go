@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
-// TestDoubledKeysAreRefused in a command of any kind: two nodes could read different
-// commands in one entry of the log.
+// TestDoubledKeysAreRefused covers commands of every kind: with a repeated key, two nodes
+// could read different commands from one entry of the log.
 func TestDoubledKeysAreRefused(t *testing.T) {
 	commands := replica.Machine().Commands
 	require.NotEmpty(t, commands)

@@ -15,7 +15,7 @@ import (
 )
 
 // endProposal ends the span of a proposal. The span names the command and its outcome, but
-// no client or user: spans leave the machine.
+// no client or user, since spans leave the machine.
 func endProposal(span trace.Span, c command.Command, o ledger.Outcome, index uint64, err error) {
 	if !span.IsRecording() {
 		span.End()

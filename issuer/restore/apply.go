@@ -13,18 +13,18 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// A Target is the node that comes out of a restore or a recovery, before it serves
-// and before other nodes join it.
+// A Target is the node that results from a restore or a recovery, before it serves
+// requests and before other nodes join.
 type Target struct {
 	Node *cluster.Node
-	// Keys are the cluster keys of the node, and those that the state or the journals
-	// are sealed under.
+	// Keys are the cluster keys of the node, and those under which the state or the
+	// journals are sealed.
 	Keys    *keys.ClusterKeys
 	Version string // of the program
 	Log     *slog.Logger
 	Rand    io.Reader
-	// Step is called with the name of each completed step, for tests that kill the
-	// process there. It may be nil.
+	// Step is called with the name of each completed step, for tests that kill the process
+	// there. It may be nil.
 	Step func(string)
 }
 
@@ -50,8 +50,8 @@ func (t Target) step(name string) {
 	}
 }
 
-// rewrap seals the whole keyring under the node's own cluster key, before another node is
-// a member: those that join are given that key, and no other.
+// rewrap seals the whole keyring under the node's own cluster key. It runs before another
+// node is a member, since nodes that join receive that key only.
 func (t Target) rewrap(ctx context.Context) error {
 	v, key := ledger.At(t.Node.View()), t.Keys.Current()
 	if keyring.SealedUnder(v, key) {
@@ -73,7 +73,7 @@ func (t Target) rewrap(ctx context.Context) error {
 	return nil
 }
 
-// propose proposes a command that must not be refused. A view at the index has its
+// propose proposes a command that must not be refused. A view at the index includes its
 // effect.
 func (t Target) propose(ctx context.Context, c command.Command) (index uint64, err error) {
 	value, index, err := t.Node.Propose(ctx, c)

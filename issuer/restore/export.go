@@ -13,10 +13,11 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// An Exporter writes the files that operators keep, sealed under the node's cluster key.
+// An Exporter writes the files that operators keep, sealed under the node's current
+// cluster key.
 type Exporter struct {
 	Keys    *keys.ClusterKeys
-	Node    string // name of the node; "" if none runs, or for a node alone
+	Node    string // name of the node; "" if none runs, or for a single node
 	Version string // of the program
 	Now     func() time.Time
 	Rand    io.Reader
@@ -29,11 +30,11 @@ func (e Exporter) State(w io.Writer, b *machine.Backup) error {
 	h.Cluster, h.Timelines = v.Settings().BaseURL, Timelines(v)
 	h.StateTime, h.Seq, h.LogIndex = time.UnixMilli(b.At).UTC(), b.Seq, b.Index
 	h.Level, h.Counts = b.Level, maps.Clone(b.Rows)
-	delete(h.Counts, ledger.TableRestores) // its one row has the timelines: operators would count restores
+	delete(h.Counts, ledger.TableRestores) // the table's only row would be mistaken for the number of restores
 	return backup.Write(w, h, e.seal, b.Write)
 }
 
-// Journal writes the journal of a running node, whose state v is.
+// Journal writes the journal of a running node with the state v.
 func (e Exporter) Journal(w io.Writer, j *journal.Journal, v ledger.View) error {
 	if err := j.Flush(); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
@@ -56,12 +57,12 @@ func (e Exporter) header(kind string) backup.Header {
 	return backup.Header{Kind: kind, Node: e.Node, Taken: e.Now().UTC(), Version: e.Version, ClusterKey: e.Keys.Current().ID()}
 }
 
-// seal is for backup.Write.
+// seal is the argument seal of backup.Write.
 func (e Exporter) seal(w io.Writer, context []byte) (io.WriteCloser, error) {
 	return e.Keys.Current().SealStream(e.Rand, w, context)
 }
 
-// setSpans has the header describe a journal with these spans.
+// setSpans sets the fields of the header that describe a journal with these spans.
 func setSpans(h *backup.Header, spans []journal.Span) {
 	if len(spans) > 0 {
 		last := spans[len(spans)-1]

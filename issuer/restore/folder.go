@@ -19,14 +19,14 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
-// ReadFolder reads the journal in the data folder of a node that does not run. A
-// running node writes its journal some time after the log, and what a kill takes from
-// the journal is still in the log, so the log completes it. Header.Incomplete reports
-// a log that can't be read.
+// ReadFolder reads the journal in the data folder of a stopped node. A running node writes
+// its journal some time after the log, so records that a kill removes from the journal are
+// still in the log, which is replayed to complete it. Header.Incomplete reports a log that
+// can't be read.
 //
-// It works on a copy: opening the files writes to them, and the folder may be all that
-// is left of the node, or on a disk that can't be written. Nor may the journal of a
-// node that is started again have commands that were never decided.
+// It works on a copy: opening the files writes to them, and the folder may be all that is
+// left of the node, or on a disk that can't be written. Also, the journal of a node that
+// is started again must not have commands that were never decided.
 func ReadFolder(dataDir string, taken time.Time) (j Journal, err error) {
 	if _, err := os.Stat(journalDir(dataDir)); err != nil {
 		return j, fmt.Errorf("not the data folder of a node: %w", err)
@@ -68,8 +68,8 @@ func ReadFolder(dataDir string, taken time.Time) (j Journal, err error) {
 	return j, err
 }
 
-// replayLog applies a copy of the raft log in a data folder with the journal as the
-// apply observer. The copy is made in the folder to.
+// replayLog applies a copy of the raft log in a data folder, with the journal as the apply
+// observer. The copy is made in the folder to.
 func replayLog(dataDir, to string, j *journal.Journal) (*machine.Backup, error) {
 	raft, log := filepath.Join(to, "raft"), slog.New(slog.DiscardHandler)
 	if err := copyFiles(raft, filepath.Join(dataDir, "raft")); err != nil {
@@ -89,8 +89,7 @@ func historyOf(j *journal.Journal) (*journal.History, error) {
 	return journal.Read(&all)
 }
 
-// copyFiles copies a folder with the regular files in it. Only their owner can read
-// them.
+// copyFiles copies a folder with its regular files. Only their owner can read the copies.
 func copyFiles(to, from string) error {
 	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {

@@ -31,8 +31,8 @@ func OpenJournal(dataDir string, log *slog.Logger) (*Observer, error) {
 	return &Observer{Journal: j, Log: log}, nil
 }
 
-// RefuseExistingJournal returns an error if a data folder has a journal. A cluster must
-// not begin another history of commands beside that of an earlier one.
+// RefuseExistingJournal returns an error if a data folder has a journal, since a cluster
+// must not begin another timeline beside the journal of an earlier one.
 func RefuseExistingJournal(dataDir string) error {
 	dir := journalDir(dataDir)
 	empty, err := journal.Empty(dir)
@@ -45,17 +45,17 @@ func RefuseExistingJournal(dataDir string) error {
 	return fmt.Errorf("%s is the journal of another cluster, or of this one before its data was lost: move it away, and keep it for a restore", dir)
 }
 
-// A label names the cluster and the node that a journal belongs to. It lies beside the
-// journal, for the case that only this folder is left of the node.
+// A label names the cluster and the node that a journal belongs to. It is stored beside
+// the journal, in case only this folder is left of the node.
 type label struct {
 	Cluster   string            `json:"cluster"`
 	Node      string            `json:"node"`
 	Timelines []backup.Timeline `json:"timelines"`
 }
 
-// KeepLabel writes the label of a node's journal whenever the state changes it, until
-// stopping is closed. A node that joins learns the timeline of its cluster only after
-// it starts. name is that of the node, "" for a node alone.
+// KeepLabel updates the label of a node's journal whenever the state changes it, until
+// stopping is closed. A joining node learns the timeline of its cluster only after it has
+// started. name is the name of the node, "" for a single node.
 func KeepLabel(stopping <-chan struct{}, n *cluster.Node, o *Observer, name string) {
 	for {
 		restores, settings := n.Changed(ledger.TableRestores), n.Changed(ledger.TableSettings)
@@ -74,7 +74,7 @@ func KeepLabel(stopping <-chan struct{}, n *cluster.Node, o *Observer, name stri
 func writeLabel(j *journal.Journal, v ledger.View, name string) error {
 	l := label{Cluster: v.Settings().BaseURL, Node: name, Timelines: Timelines(v)}
 	if len(l.Timelines) == 0 || l.Cluster == "" {
-		return nil // not known yet
+		return nil // the timeline is not known yet
 	}
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -83,7 +83,7 @@ func writeLabel(j *journal.Journal, v ledger.View, name string) error {
 	return j.SetLabel(text)
 }
 
-// addLabel completes the header with what the label of a journal has, if there is one.
+// addLabel completes the header from the label of a journal, if there is one.
 func addLabel(h *backup.Header, j *journal.Journal) error {
 	text, err := j.Label()
 	if err != nil || text == nil {
@@ -97,7 +97,7 @@ func addLabel(h *backup.Header, j *journal.Journal) error {
 	return nil
 }
 
-// Timelines are the timelines of a state as the header of a file has them.
+// Timelines returns the timelines of a state in the form of a file's header.
 func Timelines(v ledger.View) []backup.Timeline {
 	var all []backup.Timeline
 	for _, l := range v.Timelines() {

@@ -10,9 +10,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// markPath names a file in the data folder that exists while a restore is under way.
-// A state whose journals were not replayed must never be served: what was revoked
-// after the backup would be valid again.
+// markPath returns the path of a file in the data folder that exists during a restore. A
+// state whose journals were not replayed must never be served, since everything that was
+// revoked after the backup would be valid again.
 func markPath(dataDir string) string { return filepath.Join(dataDir, "restoring") }
 
 // Mark records on disk that a restore begins.
@@ -23,7 +23,7 @@ func Mark(dataDir string) error {
 	return nil
 }
 
-// Unmark records that everything the restore decided is on disk.
+// Unmark records that the restore is complete and on disk.
 func Unmark(dataDir string) error {
 	if err := os.Remove(markPath(dataDir)); err != nil {
 		return fmt.Errorf("end the restore: %w", err)

@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/restore"
 )
 
-// TestMarkIsOnDisk, and so is its removal, when the call returns: a power cut must not
-// leave half a restore without its mark.
+// TestMarkIsOnDisk verifies that creating and removing the mark are on disk when the call
+// returns: a power failure must not leave a partial restore without its mark.
 func TestMarkIsOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	all := durabletest.Syncs(t)

@@ -19,7 +19,7 @@ type Journal struct {
 	History *journal.History
 }
 
-// ReadFile reads a journal that Exporter wrote. Errors are those of Read.
+// ReadFile reads a journal that an Exporter wrote. Errors are those of Read.
 func ReadFile(in io.Reader, held *keys.ClusterKeys) (j Journal, err error) {
 	h, body, err := open(in, backup.KindJournal, held)
 	if err != nil {
@@ -32,8 +32,7 @@ func ReadFile(in io.Reader, held *keys.ClusterKeys) (j Journal, err error) {
 	return Journal{h, history}, nil
 }
 
-// addJournals merges the journals, takes the records after the state from them, and
-// reports the gaps.
+// addJournals merges the journals, sets the records after the state, and reports the gaps.
 func (p *Plan) addJournals(journals []Journal) (err error) {
 	if len(journals) == 0 {
 		p.Gap = "there is no journal: whatever was revoked, suspended, disabled or changed after " +
@@ -57,7 +56,7 @@ func (p *Plan) addJournals(journals []Journal) (err error) {
 	return nil
 }
 
-// gaps reports the commands between the state and the end of the journals that no
+// gaps describes the commands between the state and the end of the journals that no
 // journal covers.
 func (p *Plan) gaps() []string {
 	h := p.Header
@@ -79,7 +78,7 @@ func (p *Plan) gaps() []string {
 	return all
 }
 
-// mergeJournals merges what happened in the timeline that the plan follows.
+// mergeJournals merges the parts of the journals that belong to the timeline of the plan.
 func (p *Plan) mergeJournals(journals []Journal) (*journal.History, error) {
 	var headers []backup.Header
 	for _, j := range journals {
@@ -105,11 +104,10 @@ func (p *Plan) mergeJournals(journals []Journal) (*journal.History, error) {
 	return history, nil
 }
 
-// merge merges journals of the same timeline. A journal may have a tail: the end of a
-// log that does not record which commands were decided. Commands in a tail are
-// dropped if another journal has different commands in their place that were
-// decided, or that are in a log with a later last term: no leader can have committed
-// both.
+// merge merges journals of the same timeline. A journal may have a tail: the end of a log
+// that doesn't record which commands were decided. Commands in a tail are dropped if
+// another journal has different commands in their place that were decided, or that are in
+// a log with a later last term: no leader can have committed both.
 func (p *Plan) merge(journals []Journal) (*journal.History, error) {
 	sorted := slices.Clone(journals)
 	slices.SortStableFunc(sorted, func(a, b Journal) int {
@@ -148,7 +146,7 @@ func (p *Plan) warnOfTail(j Journal, from uint64) {
 	}
 }
 
-// lastSeq is the Seq of the last command that a history covers, 0 if there is none.
+// lastSeq returns the Seq of the last command that a history covers, or 0.
 func lastSeq(h *journal.History) uint64 {
 	spans := h.Spans()
 	if len(spans) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// An Observer writes to a node's journal what commands revoke, so that a restore of an
-// older backup does not undo it. It is the machine.Observer of every node.
+// An Observer writes what commands revoke to a node's journal, so that a restore of an
+// older backup doesn't undo it. It is the machine.Observer of every node.
 type Observer struct {
 	Journal *journal.Journal
 	Log     *slog.Logger
@@ -20,7 +20,7 @@ type Observer struct {
 
 // Applied implements machine.Observer.
 func (o *Observer) Applied(txn *memdb.Txn, cmd command.Command, d command.Decision, m command.Meta) {
-	if _, ok := d.Outcome.(ledger.Outcome); !ok || len(d.Changes) == 0 { // a command of the cluster's own, or a refusal
+	if _, ok := d.Outcome.(ledger.Outcome); !ok || len(d.Changes) == 0 { // a command of the cluster itself, or a refusal
 		o.Journal.Covered(m.Seq, m.At)
 		return
 	}
@@ -31,7 +31,7 @@ func (o *Observer) Applied(txn *memdb.Txn, cmd command.Command, d command.Decisi
 	}
 	data, err := machine.Marshal(record)
 	if err != nil {
-		// Not covered: a restore reports the gap.
+		// The command is not covered, so a restore reports the gap.
 		o.Log.Error("command not recorded in the journal", "seq", m.Seq, "error", err)
 		o.Journal.Skipped(m.Seq, m.Seq, m.At)
 		return
@@ -42,9 +42,9 @@ func (o *Observer) Applied(txn *memdb.Txn, cmd command.Command, d command.Decisi
 // Restored implements machine.Observer.
 func (o *Observer) Restored(seq uint64, at int64) { o.Journal.Skipped(0, seq, at) }
 
-// Flush implements machine.Observer. It returns no error: a journal that can't be
-// written must not keep the log from being compacted, which would fill the disk. The
-// journal has a gap then, which a restore reports.
+// Flush implements machine.Observer. It returns no error: a journal that can't be written
+// must not prevent compaction of the log, which would fill the disk. The journal then has
+// a gap, which a restore reports.
 func (o *Observer) Flush() error {
 	if err := o.Journal.Flush(); err != nil {
 		o.Log.Error("journal not written", "error", err)
@@ -52,7 +52,7 @@ func (o *Observer) Flush() error {
 	return nil
 }
 
-// readRecords decodes the records of a journal that come after a position.
+// readRecords decodes the records of a journal after a Seq.
 func readRecords(h *journal.History, after uint64) ([]ledger.Record, error) {
 	var all []ledger.Record
 	for r := range h.Records(after) {

@@ -18,36 +18,36 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// A Plan is what a restore of a backup would do, or the replay of journals on the
-// survivor of a recovery.
+// A Plan describes what a restore of a backup would do, or the replay of journals on the
+// remaining node of a recovery.
 type Plan struct {
 	// Header describes the state that the journals complete.
 	Header backup.Header
-	// Settings are those in the backup; zero for a survivor.
+	// Settings are those in the backup; zero for a recovery.
 	Settings ledger.Settings
-	// State is the snapshot in the backup, for cluster.Restore; nil for a survivor.
+	// State is the snapshot in the backup, for cluster.Restore; nil for a recovery.
 	State []byte
-	// Keys are the cluster keys of the node, and those that the files are sealed under.
+	// Keys are the cluster keys of the node, and those under which the files are sealed.
 	Keys *keys.ClusterKeys
 	// Spans are the commands that the journals cover, in order.
 	Spans []journal.Span
 	// Replay is what the journals change in the state.
 	Replay ledger.Preview
-	// Gap reports, for operators, which revocations may be undone; "" if the journals
-	// leave nothing out.
+	// Gap describes, for operators, which revocations may be undone; "" if the journals
+	// have no gap.
 	Gap string
-	// Warnings report, for operators, what could not be checked.
+	// Warnings describe, for operators, what could not be checked.
 	Warnings []string
 
-	history *journal.History // what the journals have together; nil without any
-	records []ledger.Record  // those of it after Header.Seq
-	subject string           // in messages, what the journals complete: "the backup" or "this folder"
+	history *journal.History // the merged journals; nil without any
+	records []ledger.Record  // records of history after Header.Seq
+	subject string           // what the journals complete, for messages: "the backup" or "this folder"
 }
 
-// A KeyError reports that a cluster key is missing.
+// A KeyError reports that a required cluster key is missing.
 type KeyError struct {
 	// Outdated reports that the node's own key is older than the one that the journal
-	// names. Otherwise none of the keys opens a file, or a key in the state.
+	// names. If it is false, none of the keys opens a file, or a key in the state.
 	Outdated bool
 	err      error
 }
@@ -55,10 +55,10 @@ type KeyError struct {
 func (e *KeyError) Error() string { return e.err.Error() }
 func (e *KeyError) Unwrap() error { return e.err }
 
-// Read reads a backup to its end, with the journals that complete it, and plans
-// its restore on a node whose clock is now. The cluster keys must open every file and
-// every key of the state. Each error is a reason to refuse the restore, in words
-// for operators; it is a *KeyError if another cluster key would help.
+// Read reads a whole backup and the journals that complete it, and plans its restore on a
+// node with the clock now. The cluster keys must open every file and every key of the
+// state. Every error is a reason to refuse the restore, in words for operators; it is a
+// *KeyError if another cluster key would help.
 func Read(in io.Reader, journals [][]byte, held *keys.ClusterKeys, now func() time.Time) (*Plan, error) {
 	p := &Plan{Keys: held, subject: "the backup"}
 	var body io.Reader
@@ -98,9 +98,9 @@ func Read(in io.Reader, journals [][]byte, held *keys.ClusterKeys, now func() ti
 	return p, p.preview(state)
 }
 
-// Survivor plans the replay of the journals of lost nodes on the only node that is
-// left. Its state ends with command seq, at a state time in milliseconds. Without
-// journals no key is needed, and held may be nil. Errors are those of Read.
+// Survivor plans the replay of the journals of lost nodes on the only remaining node. Its
+// state ends with command seq, at the state time at, in milliseconds. Without journals no
+// key is needed, and held may be nil. Errors are those of Read.
 func Survivor(state ledger.View, seq uint64, at int64, held *keys.ClusterKeys, journals []Journal) (*Plan, error) {
 	p := &Plan{Keys: held, subject: "this folder", Header: backup.Header{
 		Cluster: state.Settings().BaseURL, Seq: seq, StateTime: stateTime(at), Timelines: Timelines(state),
@@ -137,8 +137,8 @@ func nameOfKind(kind string) string {
 	return kind
 }
 
-// preview finds out what the journals change in the state. It returns an error unless
-// the cluster keys open every key that is left afterwards.
+// preview computes what the journals change in the state. It returns an error unless the
+// cluster keys open every key of the result.
 func (p *Plan) preview(state ledger.View) error {
 	replay, refused := state.PreviewReplay(p.Header.Seq, p.records)
 	if refused != nil {
@@ -158,9 +158,9 @@ func (p *Plan) preview(state ledger.View) error {
 	return nil
 }
 
-// rewrappedTo returns the cluster key that the last rewrap in the records changed to,
-// or "" without a rewrap. The restored cluster must use that key: an older one may
-// have been changed because it leaked.
+// rewrappedTo returns the cluster key of the last rewrap in the records, or "". The
+// restored cluster must use that key: the previous one may have been changed because it
+// leaked.
 func rewrappedTo(records []ledger.Record) (id string) {
 	for _, r := range records {
 		for _, e := range r.Effects {
@@ -172,8 +172,8 @@ func rewrappedTo(records []ledger.Record) (id string) {
 	return id
 }
 
-// KnownUntil returns the last command that the journals cover, or the last of the
-// state if they end before that, and its state time. Revocations after it are undone.
+// KnownUntil returns the last command that the journals cover, or the last of the state if
+// they end before it, and its state time. Later revocations are undone by the restore.
 func (p *Plan) KnownUntil() (seq uint64, at time.Time) {
 	if n := len(p.Spans); n > 0 && p.Spans[n-1].To > p.Header.Seq {
 		return p.Spans[n-1].To, stateTime(p.Spans[n-1].ToAt)
@@ -181,7 +181,7 @@ func (p *Plan) KnownUntil() (seq uint64, at time.Time) {
 	return p.Header.Seq, p.Header.StateTime
 }
 
-// Attachment returns the journal that BeginRecovered replays at the next start, nil if
+// Attachment returns the journal that BeginRecovered replays at the next start, or nil if
 // there is nothing to replay.
 func (p *Plan) Attachment() ([]byte, error) {
 	if len(p.records) == 0 {
@@ -194,8 +194,8 @@ func (p *Plan) Attachment() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// stateTime converts a state time in milliseconds. 0, before the first command,
-// becomes the zero time.
+// stateTime converts a state time in milliseconds. 0, before the first command, becomes
+// the zero time.
 func stateTime(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}

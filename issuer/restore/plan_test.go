@@ -17,8 +17,8 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// written is the journal of a node that covers the commands from one on, each of which
-// disabled a user, "" for none.
+// written returns the journal of a node that covers commands beginning with from, each of
+// which disabled a user, or nobody for "".
 func written(t *testing.T, h backup.Header, from uint64, users ...string) restore.Journal {
 	t.Helper()
 	j, err := journal.Open(journal.Config{Dir: t.TempDir()})
@@ -45,7 +45,7 @@ func written(t *testing.T, h backup.Header, from uint64, users ...string) restor
 	return restore.Journal{Header: h, History: history}
 }
 
-// TestJournalsComplete a state that ends with command 5 and has the users a to d.
+// TestJournalsComplete completes a state with the users a to d that ends with command 5.
 func TestJournalsComplete(t *testing.T) {
 	db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: ledger.Tables()})
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestJournalsComplete(t *testing.T) {
 	none := backup.Header{}
 	for name, test := range map[string]struct {
 		journals []restore.Journal
-		disabled string // users, in order
+		disabled string // disabled users, in order
 		known    uint64
 		gap      string
 		warns    string

@@ -13,15 +13,15 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// retryPause is between two attempts to have a command of a recovery decided.
+// retryPause is the time between two attempts to propose a command of a recovery.
 const retryPause = 200 * time.Millisecond
 
-// BeginRecovered begins another timeline of the cluster on the survivor of a recovery,
-// if the raft folder dir is one. The lost nodes may have used the positions that the
-// survivor uses from now on, so their journals have other commands there. Revocations in
+// BeginRecovered begins another timeline of the cluster on the remaining node of a
+// recovery, if the raft folder dir is of one. The lost nodes may have used the Seqs that
+// this node uses from now on, so their journals have other commands there. Revocations in
 // the journals that the operator attached are replayed first. The mark of the recovery
 // stays in the folder until the cluster and the label of the journal name the new
-// timeline, so an interrupted start repeats all steps. name is that of the node.
+// timeline, so an interrupted start repeats all steps. name is the name of the node.
 func (t Target) BeginRecovered(ctx context.Context, dir string, j *journal.Journal, name string) error {
 	r, err := cluster.PendingRecovery(dir)
 	if err != nil || r == nil {
@@ -48,8 +48,8 @@ func (t Target) BeginRecovered(ctx context.Context, dir string, j *journal.Journ
 	return cluster.ForgetRecovery(dir)
 }
 
-// replayAttached replays the revocations in the journals of the lost nodes. Repeating
-// it changes nothing.
+// replayAttached replays the revocations in the journals of the lost nodes. Repeating it
+// changes nothing.
 func (t Target) replayAttached(ctx context.Context, r *cluster.Recovery, index uint64) (uint64, error) {
 	history, err := journal.Read(bytes.NewReader(r.Attached))
 	if err != nil {
@@ -68,8 +68,8 @@ func (t Target) replayAttached(ctx context.Context, r *cluster.Recovery, index u
 	return index, t.rewrap(ctx)
 }
 
-// proposeUntilDecided proposes a command until it is decided or ctx ends. The command
-// must have the same effect if it is decided twice.
+// proposeUntilDecided proposes a command until it is decided or ctx ends. Deciding the
+// command twice must have the same effect.
 func (t Target) proposeUntilDecided(ctx context.Context, c command.Command) (index uint64, err error) {
 	for {
 		index, err = t.propose(ctx, c)

@@ -15,17 +15,17 @@ type Kind string
 
 // Kinds.
 const (
-	SignIn Kind = "sign_in"               // of a person
+	SignIn Kind = "sign_in"               // of a user
 	Client Kind = "client_authentication" // of an application at the token endpoint
-	Reader Kind = "reader_authentication" // of a resource server at the feed of revocations
+	Reader Kind = "reader_authentication" // of a resource server at the revocation feed
 )
 
 var messages = map[Kind]string{
 	SignIn: "sign-in failed", Client: "client authentication failed", Reader: "reader authentication failed",
 }
 
-// A Failure is one failure to authenticate. No field may have a text that the sender made
-// up: a user name that no user has may be a password typed into the wrong field.
+// A Failure is one failed authentication. No field may contain text that the sender chose:
+// an unknown user name may be a password typed into the wrong field.
 type Failure struct {
 	Kind    Kind
 	Cause   ledger.Cause
@@ -36,19 +36,19 @@ type Failure struct {
 	Request string // id of the request
 }
 
-// The lines of the log are bounded by key. A key is a kind of authentication, a cause, an
-// account and a network. In each window a key has one line at its first failure, and one
-// at the end of the window with the number of the others.
+// The number of log lines is bounded by key. A key is a kind of authentication, a cause,
+// an account and a network. In each window a key has one line at its first failure, and
+// one at the end of the window with the number of the others.
 //
 // A network is the widest prefix that one subscriber may have. An attacker with many
 // networks could still use up the keys of a kind. From then on, failures of that kind
-// share one key for each cause and account, without the network: so failures at one
+// share one key for each cause and account, without the network, so that failures at one
 // account can't be hidden among those at another. The line with their number names no
-// address, since they come from several. Only accounts that exist have keys, so an
-// attacker can't make up accounts to use up these keys too.
+// address, since they come from several. Only existing accounts have keys, so an attacker
+// can't use up these keys with invented accounts.
 const (
 	window      = time.Minute
-	maxNetworks = 1000 // keys with a network, of each kind in a window
+	maxNetworks = 1000 // keys with a network, for each kind in a window
 )
 
 // maxAccounts is how many accounts of each kind are counted between two reports, and how
@@ -56,11 +56,11 @@ const (
 // counted without the account.
 const maxAccounts = 10_000
 
-// RequestID is the header with the id of a request. Every answer has it, and a trusted
+// RequestID is the header with the id of a request. Every response has it, and a trusted
 // proxy may set it in the request.
 const RequestID = "X-Request-Id"
 
-// Config is what a Recorder is made of.
+// Config configures a Recorder.
 type Config struct {
 	Log *slog.Logger
 	Now func() time.Time
@@ -70,22 +70,22 @@ type Config struct {
 	Count func(Kind, ledger.Cause)
 }
 
-// A Recorder records failures. Its methods may be called by any goroutine, and
+// A Recorder records failures. Its methods are safe for concurrent use, and may be called
 // on a nil Recorder, which records nothing.
 type Recorder struct {
 	config Config
 
-	mu       sync.Mutex // guards all below
-	since    time.Time  // when the window began
+	mu       sync.Mutex // guards the fields below
+	since    time.Time  // beginning of the window
 	kinds    map[Kind]*keys
-	overflow int // failures in this window whose key had no room
+	overflow int // failures in this window for which there was no key left
 	tally    ledger.FailureCounts
 }
 
-// keys are the keys of one kind in a window.
+// keys has the keys of one kind in a window.
 type keys struct {
 	networks map[key]*repeats
-	accounts map[key]*repeats // keys without a network, for failures that have no room in networks
+	accounts map[key]*repeats // keys without a network, used when networks is full
 }
 
 type key struct {
@@ -100,7 +100,7 @@ type repeats struct {
 	more int // failures after the first
 }
 
-// New makes a Recorder.
+// New returns a Recorder.
 func New(c Config) *Recorder {
 	return &Recorder{config: c, kinds: map[Kind]*keys{}}
 }
@@ -143,7 +143,7 @@ func (r *Recorder) add(f Failure) (first bool) {
 	switch seen := among[k]; {
 	case seen != nil:
 		seen.last = f
-		if k.network == "" { // the line counts failures from many addresses, so it names none
+		if k.network == "" { // the line counts failures from several addresses, so it names none
 			seen.last.Address, seen.last.Request = "", ""
 		}
 		seen.more++
@@ -169,7 +169,7 @@ func count(total *int64, accounts *map[string]int64, id string) {
 	}
 }
 
-// flush ends the window if its time is over, or in any case if now is true. It logs the
+// flush ends the window if its time is over, or in any case if now is set. It logs the
 // number of failures that had no line of their own.
 func (r *Recorder) flush(now bool) {
 	t := r.config.Now()
@@ -210,7 +210,7 @@ func (r *Recorder) log(f Failure, repeated int) {
 }
 
 // Run ends each window when its time is over, until ctx ends. Without Run, the number of
-// repeated failures would be logged at the next failure only.
+// repeated failures would only be logged at the next failure.
 func (r *Recorder) Run(ctx context.Context) {
 	ticker := time.NewTicker(window)
 	defer ticker.Stop()
@@ -225,7 +225,7 @@ func (r *Recorder) Run(ctx context.Context) {
 	}
 }
 
-// Drain returns the counts since the last Take and resets them.
+// Drain returns the counts since the last call and resets them.
 func (r *Recorder) Drain() ledger.FailureCounts {
 	if r == nil {
 		return ledger.FailureCounts{}
@@ -237,7 +237,7 @@ func (r *Recorder) Drain() ledger.FailureCounts {
 	return c
 }
 
-// AddBack adds the result of a Take to the counts again, after it could not be reported.
+// AddBack adds the result of Drain to the counts again, after it could not be reported.
 func (r *Recorder) AddBack(c ledger.FailureCounts) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -36,7 +36,7 @@ type line struct {
 	Security map[string]any `json:"security"`
 }
 
-// lines are those written since the last call.
+// lines returns the lines written since the last call.
 func (b *testRecorder) lines(t *testing.T) (all []line) {
 	t.Helper()
 	for _, text := range bytes.Split(bytes.TrimSpace(b.log.Bytes()), []byte("\n")) {
@@ -50,8 +50,8 @@ func (b *testRecorder) lines(t *testing.T) (all []line) {
 	return all
 }
 
-// TestLinesAreBounded: a source that fails a thousand times has a line at once,
-// and one that says how often.
+// TestLinesAreBounded verifies that a source with a thousand failures causes one line at
+// once, and one with the number of the others.
 func TestLinesAreBounded(t *testing.T) {
 	b := newTestRecorder()
 	f := security.Failure{
@@ -67,20 +67,20 @@ func TestLinesAreBounded(t *testing.T) {
 	other := f
 	other.Address = "192.0.2.1"
 	b.Record(other)
-	require.Len(t, b.lines(t), 1, "another source has a line of its own")
+	require.Len(t, b.lines(t), 1, "another source must have its own line")
 
 	b.now = b.now.Add(time.Minute)
 	b.Record(f)
 	got := b.lines(t)
 	require.Len(t, got, 2)
 	require.EqualValues(t, 999, got[0].Security["repeated"])
-	require.Equal(t, "2001:db8::3e8", got[0].Security["address"], "of the last")
+	require.Equal(t, "2001:db8::3e8", got[0].Security["address"], "the address must be that of the last failure")
 	require.NotContains(t, got[1].Security, "repeated")
-	require.Equal(t, 1002, b.counted, "each is counted")
+	require.Equal(t, 1002, b.counted, "every failure must be counted")
 }
 
-// TestSourcesAreBounded: many sources together cause a bounded number of lines,
-// and none of their failures is lost.
+// TestSourcesAreBounded verifies that many sources cause a bounded number of lines, and
+// that all their failures are counted.
 func TestSourcesAreBounded(t *testing.T) {
 	b := newTestRecorder()
 	const sources = 5000
@@ -89,21 +89,21 @@ func TestSourcesAreBounded(t *testing.T) {
 		f.Address = fmt.Sprintf("10.0.%d.%d", i/250, i%250)
 		b.Record(f)
 	}
-	require.Len(t, b.lines(t), 1001, "one for each network, and one for the account")
+	require.Len(t, b.lines(t), 1001, "one line for each network, and one for the account")
 	b.now = b.now.Add(time.Minute)
 	b.Record(security.Failure{Kind: security.Client, Cause: ledger.SecretWrong, Address: "10.9.9.9"})
 	got := b.lines(t)
 	require.Len(t, got, 2)
 	require.EqualValues(t, sources-1001, got[0].Security["repeated"])
 	require.Equal(t, "cal-app", got[0].Security["client"])
-	require.NotContains(t, got[0].Security, "address", "it is of many")
+	require.NotContains(t, got[0].Security, "address", "the failures come from several addresses")
 	counts := b.Drain()
 	require.EqualValues(t, sources+1, counts.Authentications)
 	require.Equal(t, map[string]int64{"cal-app": sources}, counts.Clients)
 }
 
-// TestFloodHidesNoAccount: whoever fails from very many networks uses up no line
-// of another account, of another kind or of another cause.
+// TestFloodHidesNoAccount verifies that failures from very many networks use up no line of
+// another account, kind or cause.
 func TestFloodHidesNoAccount(t *testing.T) {
 	wrong := security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: "u-alice", Name: "alice", Address: "192.0.2.1"}
 	flood := func(b *testRecorder, address func(i int) string) {
@@ -123,7 +123,7 @@ func TestFloodHidesNoAccount(t *testing.T) {
 			flood(b, address)
 			flooded := len(b.lines(t))
 			if name == "IPv6, one site" {
-				require.Equal(t, 3, flooded, "one subscriber")
+				require.Equal(t, 3, flooded, "one subscriber caused too many lines")
 			} else {
 				require.Equal(t, 2003, flooded)
 			}
@@ -145,15 +145,15 @@ func TestFloodHidesNoAccount(t *testing.T) {
 			for _, l := range b.lines(t) {
 				repeated[l.Security["user"]] = l.Security["repeated"]
 				if l.Security["user"] == "u-alice" && name != "IPv6, one site" {
-					require.NotContains(t, l.Security, "address", "it is of many, and none is to be blamed for all")
+					require.NotContains(t, l.Security, "address", "the failures come from several addresses")
 				}
 			}
-			require.EqualValues(t, 1, repeated["u-alice"], "the second of the window")
+			require.EqualValues(t, 1, repeated["u-alice"], "the second failure of the window")
 		})
 	}
 }
 
-// TestLinesOfAccountsAreBounded, too: whoever guesses at very many that exist.
+// TestLinesOfAccountsAreBounded covers guessing at very many existing accounts.
 func TestLinesOfAccountsAreBounded(t *testing.T) {
 	b := newTestRecorder()
 	const accounts = 12_000
@@ -168,8 +168,8 @@ func TestLinesOfAccountsAreBounded(t *testing.T) {
 	require.EqualValues(t, 1000, got[0].Security["failures"])
 }
 
-// TestCountsAreGivenBack where nobody could be told, with those that came
-// meanwhile.
+// TestCountsAreGivenBack verifies that counts that could not be reported are added to the
+// later ones.
 func TestCountsAreGivenBack(t *testing.T) {
 	b := newTestRecorder()
 	fail := func(user string) {
@@ -187,7 +187,7 @@ func TestCountsAreGivenBack(t *testing.T) {
 	require.Equal(t, map[string]int64{"u-alice": 2}, got.Users)
 }
 
-// TestAccountsAreBounded: whoever fails at very many accounts fills no memory.
+// TestAccountsAreBounded verifies that failures at very many accounts use bounded memory.
 func TestAccountsAreBounded(t *testing.T) {
 	b := newTestRecorder()
 	const accounts = 12_000

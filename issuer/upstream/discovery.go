@@ -49,9 +49,9 @@ func (p *Provider) discover(ctx context.Context) (*metadata, error) {
 	}, nil
 }
 
-// style is how the client authenticates. It is not tried out, as the library
-// would: a code that was sent once may be spent. Without a word of the provider
-// it is HTTP Basic (OpenID Connect Discovery §3).
+// style returns how the client authenticates. It is not found by trial, as the library
+// would do, since a code that was sent once may be spent. The default is HTTP Basic
+// (OpenID Connect Discovery §3).
 func (p *Provider) style(methods []string) oauth2.AuthStyle {
 	basic := len(methods) == 0 || slices.Contains(methods, "client_secret_basic")
 	if p.config.ClientSecret == "" || !basic {
@@ -60,8 +60,8 @@ func (p *Provider) style(methods []string) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// isSecure reports whether secrets may be sent to an address: by https, or on this
-// machine where the issuer is there too.
+// isSecure reports whether secrets may be sent to an address: by https, or on the loopback
+// if the issuer is there too.
 func (p *Provider) isSecure(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

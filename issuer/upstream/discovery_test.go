@@ -19,7 +19,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/upstream/upstreamtest"
 )
 
-// TestMetadataRefused: what would send secrets elsewhere, or can't be believed.
+// TestMetadataRefused covers metadata that would send secrets elsewhere or is not
+// trustworthy.
 func TestMetadataRefused(t *testing.T) {
 	for name, change := range map[string]func(claims){
 		"another issuer":              func(c claims) { c["issuer"] = "https://evil.example" },
@@ -46,7 +47,8 @@ func TestMetadataRefused(t *testing.T) {
 	}
 }
 
-// TestHowTheClientAuthenticates: as the provider says, and in one way only.
+// TestHowTheClientAuthenticates verifies that the client uses one method that the provider
+// supports.
 func TestHowTheClientAuthenticates(t *testing.T) {
 	for name, row := range map[string]struct {
 		methods []string
@@ -76,18 +78,18 @@ func TestHowTheClientAuthenticates(t *testing.T) {
 			_, _, basic := got.BasicAuth()
 			require.Equal(t, row.basic, basic)
 			require.Equal(t, !basic && row.secret != "", got.PostForm.Get("client_secret") != "")
-			require.Equal(t, 1, p.Requests("/token"), "a code is sent once")
+			require.Equal(t, 1, p.Requests("/token"), "the code was sent again")
 		})
 	}
 }
 
-// roundTripper plays the network.
+// roundTripper replaces the network.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestRun: a provider that is down is asked again, more and more rarely, and when
-// it is up it is known. When it goes down what was known is used.
+// TestRun verifies that an unreachable provider is retried with growing pauses, and that
+// its metadata is used during later outages.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var up atomic.Bool
@@ -123,14 +125,14 @@ func TestRun(t *testing.T) {
 		require.True(t, ready())
 		up.Store(false)
 		time.Sleep(2 * upstream.RefreshAfter)
-		require.True(t, ready(), "it was known before")
-		require.Equal(t, 2, strings.Count(log.String(), "level=WARN"), "once for each time that it goes down: %s", &log)
+		require.True(t, ready(), "the known metadata must be used")
+		require.Equal(t, 2, strings.Count(log.String(), "level=WARN"), "one warning for each outage: %s", &log)
 		stop()
 		<-ended
 	})
 }
 
-// TestSlowProvider: a provider that says nothing is given up.
+// TestSlowProvider verifies that a request without response times out.
 func TestSlowProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := upstream.New(upstream.Config{

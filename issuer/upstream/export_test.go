@@ -2,7 +2,7 @@ package upstream
 
 import "context"
 
-// Learn asks for the metadata once.
+// Learn fetches the metadata once.
 func (p *Provider) Learn(ctx context.Context) error {
 	m, err := p.discover(ctx)
 	if err == nil {

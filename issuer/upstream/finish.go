@@ -13,16 +13,16 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// An Answer is what the browser brought back: the parameters of the
-// authorization response. Its state is the caller's to check.
+// An Answer has the parameters of the authorization response, as the browser sent them.
+// The caller verifies its state.
 type Answer struct {
 	Code   string
 	Error  string
-	Issuer string // "" where the response has none (RFC 9207)
+	Issuer string // "" if the response has none (RFC 9207)
 }
 
-// Finish asks the provider who the code is about. The order of the checks is
-// that of OpenID Connect Core §3.1.2.7 and what follows there.
+// Finish exchanges the code and returns the authenticated person. Checks are in the order
+// of OpenID Connect Core §3.1.2.7 and the following sections.
 func (p *Provider) Finish(ctx context.Context, a Answer, proofs AuthRequest) (Person, error) {
 	m := p.metadata.Load()
 	if m == nil {
@@ -57,8 +57,8 @@ func (p *Provider) Finish(ctx context.Context, a Answer, proofs AuthRequest) (Pe
 	return p.person(id.Subject, claims, more), nil
 }
 
-// exchangeError has no text of the provider's but the code, if it is one of
-// RFC 6749 §5.2: the rest could repeat what we sent.
+// exchangeError contains no text of the provider except the error code, if it is one of
+// RFC 6749 §5.2: other text could repeat what this service sent.
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		code := "an error"
@@ -75,8 +75,8 @@ func exchangeError(err error) error {
 	return errors.New("exchange the code: the answer can not be read")
 }
 
-// unreachable is ErrUnreachable where a request was not answered, else nil. The
-// address in the error is an endpoint of the provider's.
+// unreachable returns an ErrUnreachable if a request got no response, and otherwise nil.
+// The address in the error is an endpoint of the provider.
 func unreachable(doing string, err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("%s: %w: %w", doing, ErrUnreachable, failed)
@@ -87,8 +87,8 @@ func unreachable(doing string, err error) error {
 	return nil
 }
 
-// identify checks the ID token (OpenID Connect Core §3.1.3.7): the library its
-// signature, issuer, audience and expiry, and here the rest.
+// identify validates the ID token (OpenID Connect Core §3.1.3.7): the library its
+// signature, issuer, audience and expiry, and this function everything else.
 func (p *Provider) identify(ctx context.Context, m *metadata, tokens *oauth2.Token, proofs AuthRequest) (*oidc.IDToken, claims, error) {
 	raw, _ := tokens.Extra("id_token").(string)
 	if raw == "" {
@@ -106,7 +106,7 @@ func (p *Provider) identify(ctx context.Context, m *metadata, tokens *oauth2.Tok
 	switch {
 	case subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(proofs.Nonce)) != 1:
 		return nil, nil, errors.New("the ID token is not for this sign-in: its nonce is another")
-	case id.Issuer != p.config.Issuer: // the library makes an exception for one
+	case id.Issuer != p.config.Issuer: // the library accepts another issuer for one provider
 		return nil, nil, errors.New("the ID token is another issuer's")
 	case id.Subject == "":
 		return nil, nil, errors.New("the ID token has no subject")
@@ -124,9 +124,9 @@ func (p *Provider) identify(ctx context.Context, m *metadata, tokens *oauth2.Tok
 // authTimeSkew is how much the provider's clock may differ from this node's.
 const authTimeSkew = time.Minute
 
-// authenticatedSince checks that auth_time is between since and now, to within
-// authTimeSkew. An ID token must have auth_time if the request had max_age (OpenID
-// Connect Core §2 and §3.1.3.7). A zero since accepts every token.
+// authenticatedSince verifies that auth_time is between since and now, to within
+// authTimeSkew. An ID token must have auth_time if the request had max_age (OpenID Connect
+// Core §2 and §3.1.3.7). A zero since accepts every token.
 func (c claims) authenticatedSince(since, now time.Time) error {
 	switch at := c.time("auth_time"); {
 	case since.IsZero():
@@ -140,9 +140,9 @@ func (c claims) authenticatedSince(since, now time.Time) error {
 	return nil
 }
 
-// userInfo asks for the claims that scopes stand for: with a code they are not in
-// the ID token (OpenID Connect Core §5.4). A provider without the endpoint has
-// put all it says into the ID token.
+// userInfo fetches the claims of the requested scopes: in the code flow they are not in
+// the ID token (OpenID Connect Core §5.4). A provider without this endpoint has all claims
+// in the ID token.
 func userInfo(ctx context.Context, m *metadata, tokens *oauth2.Token, subject string) (claims, error) {
 	if m.provider.UserInfoEndpoint() == "" {
 		return nil, nil

@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// A Person is who the provider says somebody is: that is issuer and subject, and
-// nothing else. The rest describes them, and is empty where the provider does not
-// say it.
+// A Person is a person whom the provider has authenticated. Only issuer and subject
+// identify the person. The other fields are descriptive, and empty if the provider did not
+// send them.
 type Person struct {
 	Issuer, Subject string
 
-	Username string // that they would like
+	Username string // preferred
 	Name     string
-	Email    string // not one that the provider calls unverified
+	Email    string // unless the provider marks it as unverified
 	Picture  string
 	TimeZone string
 	Locale   string
 
-	Admin *bool // nil: the provider does not decide it
+	Admin *bool // nil if the provider does not decide
 
-	Authenticated time.Time // auth_time: when the person signed in at the provider, maybe long ago; zero if it sent none
+	Authenticated time.Time // auth_time: when the person signed in at the provider, which may be long ago; zero if it sent none
 }
 
-// claims are those of one source.
+// claims are the claims of one source.
 type claims map[string]any
 
-// text is "" for what is no text.
+// text returns a claim, or "" if it is not a string.
 func (c claims) text(name string) string {
 	s, _ := c[name].(string)
 	return s
 }
 
-// time returns a claim as a time, or zero if it is absent or no NumericDate (RFC 7519
+// time returns a claim as a time, or zero if it is absent or not a NumericDate (RFC 7519
 // §2).
 func (c claims) time(name string) time.Time {
 	seconds, ok := c[name].(float64)
@@ -43,10 +43,10 @@ func (c claims) time(name string) time.Time {
 	return time.Unix(int64(seconds), 0)
 }
 
-// isTrue takes the text as well, which some providers send.
+// isTrue also accepts a string, which some providers send.
 func (c claims) isTrue(name string) bool { return c[name] == true || c[name] == "true" }
 
-// has reports whether a claim is a value, or has it in its list.
+// has reports whether a claim equals a value, or is a list that contains it.
 func (c claims) has(name, value string) bool {
 	is := func(v any) bool { return v == value || v == true && value == "true" }
 	if list, ok := c[name].([]any); ok {
@@ -55,8 +55,8 @@ func (c claims) has(name, value string) bool {
 	return is(c[name])
 }
 
-// person puts together what the ID token and the profile say. The ID token goes
-// first, since it is signed.
+// person combines the claims of the ID token and the profile. The signed ID token has
+// priority.
 func (p *Provider) person(subject string, id, profile claims) Person {
 	say := func(name string) string {
 		if s := id.text(name); s != "" {
@@ -73,7 +73,7 @@ func (p *Provider) person(subject string, id, profile claims) Person {
 	verified, said := false, false
 	for _, source := range []claims{id, profile} {
 		if _, says := source["email_verified"]; says && !said && source.text("email") == who.Email {
-			verified, said = source.isTrue("email_verified"), true // else it is about another address
+			verified, said = source.isTrue("email_verified"), true // otherwise it refers to another address
 		}
 	}
 	verified = verified && who.Email != ""
@@ -87,8 +87,8 @@ func (p *Provider) person(subject string, id, profile claims) Person {
 	return who
 }
 
-// admin is nil where nothing was configured. Else it decides both ways: who has
-// lost the claim has lost the role.
+// admin returns nil if nothing was configured. Otherwise the result both grants and
+// removes the role.
 func (p *Provider) admin(id, profile claims, email string, verified bool) *bool {
 	c := p.config
 	if c.AdminClaim == "" && len(c.AdminEmails) == 0 {
@@ -103,8 +103,8 @@ func (p *Provider) admin(id, profile claims, email string, verified bool) *bool 
 	return &yes
 }
 
-// lower folds ASCII only: with all of Unicode folded, addresses of different
-// people become one.
+// lower folds ASCII only: folding all of Unicode would make addresses of different people
+// equal.
 func lower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

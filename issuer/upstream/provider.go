@@ -14,29 +14,28 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Config is a provider and what this service is there. It is not changed after
-// New.
+// Config configures a provider and this service as its client. It must not be changed
+// after New.
 type Config struct {
-	Issuer       string // letter by letter as the provider's metadata says
-	Name         string // for people; default: the issuer's host
+	Issuer       string // exactly as in the provider's metadata
+	Name         string // for users; default: the issuer's host
 	ClientID     string
 	ClientSecret string // "" for a public client; see SetClientSecret
 	RedirectURI  string
-	Scopes       []string // beside openid; default: profile and email
+	Scopes       []string // in addition to openid; default: profile and email
 
-	// An administrator is who has AdminValue in AdminClaim, or a verified e-mail
-	// address of AdminEmails. Without either the provider does not decide that.
+	// A person is an administrator with AdminValue in AdminClaim, or with a verified
+	// e-mail address in AdminEmails. If both are empty, the provider does not decide.
 	AdminClaim, AdminValue string
 	AdminEmails            []string
 
-	Now func() time.Time // what ID tokens run out by; default: time.Now
+	Now func() time.Time // for the expiry of ID tokens; default: time.Now
 	Log *slog.Logger     // default: slog.Default()
-	// Transport carries the requests. Default: one with limits of its own.
+	// Transport sends the requests. The default has its own limits.
 	Transport http.RoundTripper
 }
 
-// A Provider is one OpenID Connect provider. Its methods may be called by any
-// goroutine.
+// A Provider is one OpenID Connect provider. Its methods are safe for concurrent use.
 type Provider struct {
 	config   Config
 	client   *http.Client
@@ -44,7 +43,7 @@ type Provider struct {
 	secret   atomic.Pointer[string]
 }
 
-// metadata is what the provider said of itself.
+// metadata is the relevant metadata of the provider.
 type metadata struct {
 	provider *oidc.Provider
 	oauth    oauth2.Config
@@ -52,7 +51,7 @@ type metadata struct {
 	sendsIss bool // in every authorization response (RFC 9207 §3)
 }
 
-// New asks the provider nothing yet: see Run.
+// New returns a Provider without metadata: see Run.
 func New(c Config) *Provider {
 	if u, err := url.Parse(c.Issuer); err == nil {
 		c.Name = cmp.Or(c.Name, u.Host)
@@ -74,47 +73,46 @@ func New(c Config) *Provider {
 	return p
 }
 
-// SetClientSecret replaces the client secret for all later requests. Whether the client
-// is public depends on Config.ClientSecret only and doesn't change.
+// SetClientSecret replaces the client secret for all later requests. Whether the client is
+// public depends on Config.ClientSecret only and doesn't change.
 func (p *Provider) SetClientSecret(secret string) { p.secret.Store(&secret) }
 
-// Name is what people call the provider.
+// Name returns the display name of the provider.
 func (p *Provider) Name() string { return p.config.Name }
 
-// Errors of Begin and Finish. Any error that is neither of these nor a *Denial
-// means that the answer can't be believed.
+// Errors of Begin and Finish. Any error that is neither of these nor a *Denial means that
+// the response is not valid.
 var (
-	// ErrUnreachable says that the provider did not answer. The same may work in
-	// a moment.
+	// ErrUnreachable reports that the provider did not respond. The request can be
+	// repeated later.
 	ErrUnreachable = errors.New("the provider can not be reached")
-	// ErrNotReauthenticated reports that the provider didn't prove a new sign-in: its ID token has
-	// no auth_time, or an earlier one than Proofs.Since.
+	// ErrNotReauthenticated reports that the provider didn't prove a new sign-in: its ID
+	// token has no auth_time, or an earlier one than AuthRequest.Since.
 	ErrNotReauthenticated = errors.New("the provider did not confirm a new sign-in")
 )
 
-// A Denial is the provider's answer that there will be none (OpenID Connect Core
-// §3.1.2.6).
+// A Denial reports an error response of the provider (OpenID Connect Core §3.1.2.6).
 type Denial struct{ Code string }
 
-// Error has no word of the provider's: the code came by way of the browser, and
-// may be anybody's.
+// Error contains no text of the provider: the code came through the browser and may be
+// forged.
 func (*Denial) Error() string { return "the provider refused to say who this is" }
 
-// AuthRequest are what binds an answer to the request that it is to: three texts that
-// nobody can guess, and that are used for one sign-in.
+// An AuthRequest binds a response to its request: three random texts that are used for one
+// sign-in.
 type AuthRequest struct {
 	State    string
 	Nonce    string
-	Verifier string // of PKCE; 43 to 128 unreserved characters (RFC 7636 §4.1)
+	Verifier string // PKCE code verifier, 43 to 128 unreserved characters (RFC 7636 §4.1)
 
-	// Since is when a request for a new sign-in began: the person must sign in at or
-	// after it. It is zero if an earlier sign-in at the provider suffices.
+	// Since is when a request for a new sign-in began: the person must sign in at or after
+	// it. It is zero if an earlier sign-in at the provider suffices.
 	Since time.Time
 }
 
-// Begin is the address that the browser is sent to. With anew the provider asks
-// who is there although it knows somebody in this browser (OpenID Connect Core
-// §3.1.2.1): login is the prompt that each has to understand.
+// Begin returns the address to send the browser to. If anew is set, the provider asks for
+// a sign-in although it may have a session in this browser (OpenID Connect Core §3.1.2.1):
+// every provider must support the prompt login.
 func (p *Provider) Begin(proofs AuthRequest, anew bool) (string, error) {
 	m := p.metadata.Load()
 	if m == nil {
@@ -125,23 +123,23 @@ func (p *Provider) Begin(proofs AuthRequest, anew bool) (string, error) {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
 	}
 	if !proofs.Since.IsZero() {
-		// max_age and not prompt=login: only max_age makes the provider send auth_time,
-		// which proves the new sign-in.
+		// max_age is sent instead of prompt=login, because only max_age makes the provider
+		// send auth_time, which proves the new sign-in.
 		options = append(options, oauth2.SetAuthURLParam("max_age", "0"))
 	}
 	return m.oauth.AuthCodeURL(proofs.State, options...), nil
 }
 
-// How long the provider is left alone: after it has said of itself what there is
-// to know, and, growing, after it has not.
+// How long to wait before the next request for metadata: after a success and, with growing
+// pauses, after failures.
 const (
 	refreshAfter = time.Hour
 	retryMin     = time.Second
 	retryMax     = time.Minute
 )
 
-// Run learns the provider's metadata and follows its changes until ctx ends.
-// While the provider is down what was known goes on being used.
+// Run fetches the provider's metadata and refreshes it until ctx ends. While the provider
+// is down, the last metadata is used.
 func (p *Provider) Run(ctx context.Context) {
 	pause, failed := retryMin, false
 	for {

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	waitAnswer     = 10 * time.Second // for one answer of the provider, to its last byte
+	waitAnswer     = 10 * time.Second // for one complete response of the provider
 	maxAnswer      = 1 << 20          // bytes
-	maxConnections = 16               // connections
+	maxConnections = 16
 )
 
-// newTransport is bounded in every way: what the provider does, or who plays it,
-// must cost this service little.
+// newTransport returns a transport with limits on everything, so that the provider, or an
+// impostor, can't exhaust resources of this service.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -31,8 +31,8 @@ func newTransport() *http.Transport {
 	}
 }
 
-// newClient follows no redirect: none of the provider's endpoints has a reason
-// for one, and what is sent to them are secrets.
+// newClient follows no redirect: the provider's endpoints have no need for one, and the
+// requests contain secrets.
 func newClient(t http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport: bounded{t}, Timeout: waitAnswer,
@@ -40,9 +40,9 @@ func newClient(t http.RoundTripper) *http.Client {
 	}
 }
 
-// bounded lets answers through that can be read, of bounded size. The others
-// become errors here, without a word of their bodies: the libraries would quote
-// them, and they may hold anything.
+// A bounded passes on successful responses of bounded size. It turns others into errors
+// without their bodies, since the libraries would quote them and they may contain
+// anything.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -50,7 +50,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The errors of the token endpoint are answers (RFC 6749 §5.2).
+	// Error responses of the token endpoint are passed on (RFC 6749 §5.2).
 	refusal := r.Method == http.MethodPost && a.StatusCode >= 400 && a.StatusCode < 500
 	if a.StatusCode != http.StatusOK && !refusal {
 		_ = a.Body.Close()
@@ -67,8 +67,8 @@ type boundedBody struct {
 	remaining int
 }
 
-// Read fails where there is more than may be, instead of ending: half an answer
-// is none.
+// Read returns an error if the body exceeds the limit, instead of ending: a truncated body
+// could be mistaken for a complete one.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.remaining -= n; b.remaining < 0 {
@@ -77,7 +77,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// truncateError is an error of a library, short enough for a log.
+// truncateError returns an error of a library, shortened for a log.
 func truncateError(doing string, err error) error {
 	text := err.Error()
 	if len(text) > 300 {

@@ -28,7 +28,7 @@ var authRequest = upstream.AuthRequest{
 	State: strings.Repeat("s", 43), Nonce: strings.Repeat("n", 43), Verifier: strings.Repeat("v", 43),
 }
 
-// relying is this service at a provider, with its metadata read.
+// relying returns this service as a client of a provider, with its metadata fetched.
 func relying(t *testing.T, p *upstreamtest.Provider, change ...func(*upstream.Config)) *upstream.Provider {
 	t.Helper()
 	r := relyingUnread(p, change...)
@@ -47,7 +47,7 @@ func relyingUnread(p *upstreamtest.Provider, change ...func(*upstream.Config)) *
 	return upstream.New(c)
 }
 
-// signIn goes there and back.
+// signIn performs a whole sign-in.
 func signIn(t *testing.T, r *upstream.Provider, p *upstreamtest.Provider, change func(*upstream.Answer)) (upstream.Person, error) {
 	t.Helper()
 	location, err := r.Begin(authRequest, false)
@@ -74,8 +74,8 @@ func TestSignIn(t *testing.T) {
 	}, who)
 }
 
-// TestRefused: every answer that can't be believed, and nothing of it is in the
-// error.
+// TestRefused covers every invalid response, and verifies that none of its contents is in
+// the error.
 func TestRefused(t *testing.T) {
 	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -169,7 +169,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWrongAuthRequest: PKCE holds where the rest would.
+// TestWrongAuthRequest verifies that PKCE detects a code of another request.
 func TestWrongAuthRequest(t *testing.T) {
 	p := upstreamtest.New(t, now)
 	r := relying(t, p)
@@ -191,8 +191,8 @@ func TestDenied(t *testing.T) {
 	require.Zero(t, p.Requests("/token"))
 }
 
-// TestAdministrators: by a claim, or by an address that is verified, and by the
-// same source as says the address.
+// TestAdministrators covers a claim, and an address that is verified by the source that
+// sent it.
 func TestAdministrators(t *testing.T) {
 	for name, row := range map[string]struct {
 		claim       bool
@@ -240,7 +240,8 @@ func TestAdministrators(t *testing.T) {
 	}
 }
 
-// TestEmailThatIsNotTheirs is not kept: applications would take it for theirs.
+// TestEmailThatIsNotTheirs verifies that an unverified address is dropped, since
+// applications would trust it.
 func TestEmailThatIsNotTheirs(t *testing.T) {
 	for name, row := range map[string]struct {
 		profile claims
@@ -255,11 +256,11 @@ func TestEmailThatIsNotTheirs(t *testing.T) {
 		who, err := signIn(t, relying(t, p), p, nil)
 		require.NoError(t, err)
 		require.Equal(t, row.want, who.Email, name)
-		require.Equal(t, "a", who.Username, "nothing better is known")
+		require.Equal(t, "a", who.Username, "the name must be derived from the address")
 	}
 }
 
-// TestAnew: the provider is told to ask, and else is left to know.
+// TestAnew verifies that a new sign-in is requested only if anew is set.
 func TestAnew(t *testing.T) {
 	r := relying(t, upstreamtest.New(t, now))
 	for _, anew := range []bool{false, true} {
@@ -271,8 +272,8 @@ func TestAnew(t *testing.T) {
 	}
 }
 
-// TestSignInSince: after a request with max_age the ID token has to say that the
-// person signed in since (OpenID Connect Core §3.1.3.7).
+// TestSignInSince verifies that after a request with max_age, the ID token must prove a
+// sign-in since then (OpenID Connect Core §3.1.3.7).
 func TestSignInSince(t *testing.T) {
 	since := authRequest
 	since.Since = now()
@@ -311,8 +312,8 @@ func TestSignInSince(t *testing.T) {
 	}
 }
 
-// TestAuthTime: what the provider says of the time is passed on, and asked for by
-// nobody at an ordinary sign-in.
+// TestAuthTime verifies that auth_time is passed on, and that an ordinary sign-in doesn't
+// request it.
 func TestAuthTime(t *testing.T) {
 	p := upstreamtest.New(t, now)
 	r := relying(t, p)

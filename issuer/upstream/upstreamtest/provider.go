@@ -1,6 +1,5 @@
-// Package upstreamtest plays an OpenID Connect provider over HTTP for tests, and
-// makes every mistake that it is told to. What real providers do is tested against
-// a real one, in cmd/mintmark/e2e.
+// Package upstreamtest simulates an OpenID Connect provider over HTTP for tests, including
+// its possible errors. The behaviour of a real provider is tested in cmd/mintmark/e2e.
 package upstreamtest
 
 import (
@@ -23,40 +22,39 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the service under test is at the provider.
+// Registration of the service under test at the provider.
 const (
 	ClientID     = "mintmark & friends"
 	ClientSecret = "s3cret/+: of the client"
 )
 
-// Claims are those of an ID token or a profile.
+// Claims are the claims of an ID token or a profile.
 type Claims = map[string]any
 
-// A Provider is running until the test ends. Its fields are changed between
-// requests.
+// A Provider runs until the test ends. Its fields may be changed between requests.
 type Provider struct {
 	URL string // the issuer
 	t   testing.TB
 	now func() time.Time
 	key *ecdsa.PrivateKey
 
-	mu        sync.Mutex // guards all below, while the provider answers
+	mu        sync.Mutex // guards the fields below while the provider handles a request
 	Metadata  func(Claims)
-	Profile   Claims       // of everybody, beside sub
+	Profile   Claims       // of every user, in addition to sub
 	ID        func(Claims) // changes an ID token before it is signed
 	Sign      func(text string) string
-	Answer    map[string]http.HandlerFunc // instead of the provider's own, by path
+	Answer    map[string]http.HandlerFunc // replaces the provider's own handlers, by path
 	codes     map[string]request
-	requested []string // paths
+	requested []string // paths, in order
 }
 
-// A request is what an authorization request asked for.
+// A request is the part of an authorization request that the provider remembers.
 type request struct {
 	subject, nonce, challenge, redirectURI string
 	reauth                                 bool // the request had max_age=0
 }
 
-// New starts a provider by whose clock ID tokens run out.
+// New starts a provider whose ID tokens expire by the clock now.
 func New(t testing.TB, now func() time.Time) *Provider {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -67,7 +65,7 @@ func New(t testing.TB, now func() time.Time) *Provider {
 	return p
 }
 
-// Requests is how often a path was asked for.
+// Requests returns how often a path was requested.
 func (p *Provider) Requests(path string) (times int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,9 +118,8 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// SignIn plays the person and the provider's pages: it reads the authorization
-// request that the browser was sent with, and returns the query that the browser
-// is sent back with.
+// SignIn simulates the user and the provider's pages: it parses the authorization request
+// in location, and returns the query of the redirect back.
 func (p *Provider) SignIn(location, subject string) url.Values {
 	p.t.Helper()
 	u, err := url.Parse(location)
@@ -143,7 +140,7 @@ func (p *Provider) SignIn(location, subject string) url.Values {
 	return url.Values{"code": {code}, "state": {q.Get("state")}, "iss": {p.URL}}
 }
 
-// token checks all that RFC 6749 §4.1.3 and RFC 7636 §4.6 say.
+// token verifies a request by RFC 6749 §4.1.3 and RFC 7636 §4.6.
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	refuse := func(code string) {
 		w.Header().Set("Content-Type", "application/json")
@@ -165,7 +162,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	now := p.now().Unix()
 	claims := Claims{"iss": p.URL, "aud": ClientID, "sub": asked.subject, "nonce": asked.nonce, "iat": now, "exp": now + 60}
 	if asked.reauth {
-		claims["auth_time"] = now // the test's person authenticates at once
+		claims["auth_time"] = now // the user of the test authenticates at once
 	}
 	if p.ID != nil {
 		p.ID(claims)
