@@ -8,21 +8,21 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// An EventFilter chooses from the audit trail.
+// An EventFilter selects events of the audit trail.
 type EventFilter struct {
 	Client string `json:"client,omitempty"`
-	User   string `json:"user,omitempty"`  // name or id, as the actor or as the one it happened to
-	Kind   string `json:"kind,omitempty"`  // "grant.reuse", or "grant" for all of grants
-	Limit  int    `json:"limit,omitempty"` // at most that many events: the newest ones, or with After the oldest ones; 0 for all
-	// After restricts the answer to events with a higher Seq. nil: no restriction.
+	User   string `json:"user,omitempty"`  // name or id: the actor, or the user concerned
+	Kind   string `json:"kind,omitempty"`  // such as "grant.reuse", or "grant" for all kinds of grant events
+	Limit  int    `json:"limit,omitempty"` // maximum number of events, the newest or, with After, the oldest; 0 means no limit
+	// After restricts the result to events with a higher Seq, if it is not nil.
 	After *uint64 `json:"after,omitempty"`
 }
 
-// An EventList is oldest first.
+// An EventList has the oldest event first.
 type EventList struct {
 	Events    []Event `json:"events"`
-	Truncated bool    `json:"truncated"` // Limit left out events: older ones, or with After newer ones
-	// Read is the Seq up to which the trail was read. As After of the next query it
+	Truncated bool    `json:"truncated"` // Limit omitted events: older ones or, with After, newer ones
+	// Read is the Seq up to which the trail was read. A query with this value of After
 	// continues from there.
 	Read uint64 `json:"read"`
 }
@@ -46,7 +46,7 @@ func (c *call) audit(ctx context.Context, q EventFilter) (EventList, error) {
 		return list, err
 	}
 	if u := findUser(v, q.User); u != nil {
-		q.User = u.ID // else it may be one that is gone altogether
+		q.User = u.ID // otherwise it may be the id of a user who no longer exists
 	}
 	chosen := ledger.EventQuery{Client: q.Client, User: q.User, Kind: q.Kind}
 	events := v.EventsMatching(chosen)

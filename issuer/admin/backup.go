@@ -33,23 +33,22 @@ func (c *call) restoreBackup(context.Context, restoreQuery, io.Reader) (RestoreR
 	return RestoreReport{}, c.alreadyInitialized()
 }
 
-// restoreQuery is RestoreOptions on the wire: the keys and then the journals come
-// first among the bytes that follow, and the backup behind them.
+// A restoreQuery is RestoreOptions in the request. The body continues with the keys, the
+// journals, and the backup.
 type restoreQuery struct {
 	AcceptGap bool    `json:"accept_gap,omitempty"`
 	DryRun    bool    `json:"dry_run,omitempty"`
-	Keys      []int64 `json:"keys,omitempty"`     // their sizes in bytes
-	Journals  []int64 `json:"journals,omitempty"` // as well
+	Keys      []int64 `json:"keys,omitempty"`     // sizes in bytes
+	Journals  []int64 `json:"journals,omitempty"` // sizes in bytes
 }
 
-// MaxJournal is how large journals may be together, in bytes: they are held in
-// memory.
+// MaxJournal is the maximum size of all journals together, in bytes. They are kept in memory.
 const MaxJournal = 1 << 30
 
-// maxKeys bounds the texts of keys together.
+// maxKeys is the maximum size of the texts of all keys together, in bytes.
 const maxKeys = 64 << 10
 
-// options reads the keys and journals and leaves the backup.
+// options reads the keys and journals; the backup remains in in.
 func (q restoreQuery) options(in io.Reader) (RestoreOptions, error) {
 	o := RestoreOptions{AcceptGap: q.AcceptGap, DryRun: q.DryRun}
 	texts, err := parts(in, q.Keys, maxKeys, "keys", "64 KiB")
@@ -63,7 +62,7 @@ func (q restoreQuery) options(in io.Reader) (RestoreOptions, error) {
 	return o, err
 }
 
-// parts reads what has these sizes.
+// parts reads parts of the given sizes.
 func parts(in io.Reader, sizes []int64, left int64, what, most string) ([][]byte, error) {
 	var all [][]byte
 	for _, size := range sizes {
@@ -80,20 +79,19 @@ func parts(in io.Reader, sizes []int64, left int64, what, most string) ([][]byte
 	return all, nil
 }
 
-// SaveBackup writes a backup of the cluster. Without an error it is whole; with
-// one, whatever was written is of no use.
+// SaveBackup writes a backup of the cluster. After an error, what was written is useless.
 func SaveBackup(ctx context.Context, c *Caller, w io.Writer) error {
 	return saveBackup.call(ctx, c, SaveQuery{}, w)
 }
 
-// SaveJournal writes the journal of the node that is asked, as SaveBackup does
-// a backup.
+// SaveJournal writes the journal of the node that is asked. After an error, what was written is
+// useless.
 func SaveJournal(ctx context.Context, c *Caller, w io.Writer) error {
 	return saveJournal.call(ctx, c, SaveQuery{}, w)
 }
 
-// RestoreBackup sends a backup to a node that belongs to no cluster yet, and
-// returns when the node serves what was in it.
+// RestoreBackup sends a backup to a node that belongs to no cluster yet, and returns once the
+// node serves the restored state.
 func RestoreBackup(ctx context.Context, c *Caller, backup io.Reader, o RestoreOptions) (RestoreReport, error) {
 	q := restoreQuery{AcceptGap: o.AcceptGap, DryRun: o.DryRun}
 	all := int64(0)

@@ -15,20 +15,20 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// operator is the actor of all that comes over the socket.
+// operator is the actor of everything that comes over the socket.
 var operator = ledger.Actor{Operator: true}
 
-// A request is one operation under way.
+// A call is one operation in progress.
 type call struct {
 	Config
-	stale    bool    // what was read may lag
-	proposed bool    // something was changed
+	stale    bool    // the view that was read may lag
+	proposed bool    // a change was made
 	subject  string  // of the change
-	stream   *stream // of a download
+	stream   *stream // for a download
 }
 
-// view is for what is only shown. While nothing fresh can be had it is what
-// this node knows: in an outage operators want to see that rather than nothing.
+// view returns a view for display. If no fresh view is available, it returns this node's state,
+// since operators need to see something during an outage.
 func (c *call) view(ctx context.Context) (ledger.View, error) {
 	v, err := c.Ledger.ViewFresh(ctx)
 	if errors.Is(err, oauth.ErrUnavailable) {
@@ -41,7 +41,7 @@ func (c *call) view(ctx context.Context) (ledger.View, error) {
 	return v, nil
 }
 
-// fresh is for what a change is based on.
+// fresh returns a view to base a change on.
 func (c *call) fresh(ctx context.Context) (ledger.View, error) {
 	v, err := c.Ledger.ViewFresh(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *call) fresh(ctx context.Context) (ledger.View, error) {
 	return v, nil
 }
 
-// propose has a command decided; every answer but an acceptance is an error.
+// propose has a command decided. Everything but an acceptance is an error.
 func (c *call) propose(ctx context.Context, subject string, cmd command.Command) (ledger.Outcome, error) {
 	out, _, err := c.Ledger.Propose(ctx, cmd)
 	switch {
@@ -65,8 +65,7 @@ func (c *call) propose(ctx context.Context, subject string, cmd command.Command)
 	return out, nil
 }
 
-// newID makes 120 random bits, in letters and digits that no shell or URL
-// minds.
+// newID returns 120 random bits, in letters and digits that need no escaping in a shell or URL.
 func (c *call) newID(prefix string) (string, error) {
 	var b [15]byte
 	if _, err := io.ReadFull(c.Rand, b[:]); err != nil {
@@ -75,11 +74,11 @@ func (c *call) newID(prefix string) (string, error) {
 	return prefix + strings.ToLower(base32.StdEncoding.EncodeToString(b[:])), nil
 }
 
-// maxSecret bounds a secret that was chosen elsewhere, in bytes.
+// maxSecret is the maximum length of a secret that was chosen elsewhere, in bytes.
 const maxSecret = 1024
 
-// secret is the digest of a secret that came with a request, or of a new one,
-// which is returned to be shown once.
+// secret returns the digest of the secret in a request, or of a generated one, which it returns
+// too, to be shown once.
 func (c *call) secret(subject string, given Plain) (ledger.NewSecret, Plain, error) {
 	plain, shown := given.Reveal(), Plain("")
 	if plain == "" {
@@ -96,9 +95,9 @@ func (c *call) secret(subject string, given Plain) (ledger.NewSecret, Plain, err
 	return s, shown, nil
 }
 
-// password returns the hash of the password that came with a request. If none came, it
-// makes a new one and returns that too, to be shown once. Names are the user's names,
-// which the password must not be like: see credential.PasswordFault.
+// password returns the hash of the password in a request. If there is none, it generates
+// a password and returns that too, to be shown once. names are the user's names, which
+// the password must not resemble: see credential.PasswordFault.
 func (c *call) password(ctx context.Context, subject string, given Plain, names ...string) (string, Plain, error) {
 	plain, shown := given.Reveal(), Plain("")
 	if plain == "" {
@@ -117,7 +116,7 @@ func (c *call) password(ctx context.Context, subject string, given Plain, names 
 	return hash, shown, nil
 }
 
-// findUser takes a user's id or name; nil where there is none.
+// findUser returns the user with an id or name, or nil.
 func findUser(v ledger.View, ref string) *ledger.User {
 	if u := v.User(ref); u != nil {
 		return u
@@ -125,8 +124,7 @@ func findUser(v ledger.View, ref string) *ledger.User {
 	return v.UserByName(ref)
 }
 
-// userName is how a user is told to people: the name, or the id of one who
-// has none any more.
+// userName returns the user name for display, or the id if the user no longer has a name.
 func userName(v ledger.View, id string) string {
 	if u := v.User(id); u != nil && u.Username != "" {
 		return u.Username
@@ -134,7 +132,7 @@ func userName(v ledger.View, id string) string {
 	return id
 }
 
-// stdTime is t for JSON: absent where there is none.
+// stdTime returns t for JSON; zero, which is omitted, if there is no time.
 func stdTime(t ledger.Time) time.Time {
 	if t == 0 {
 		return time.Time{}

@@ -18,17 +18,17 @@ import (
 // A Caller sends operations to the server of a data directory.
 type Caller struct {
 	http    *http.Client
-	streams *http.Client // for what may take its time
+	streams *http.Client // without a timeout for the whole operation
 	path    string
-	// Timeout is for how long the server may answer nothing at all, whatever it
-	// was asked. Default: DefaultTimeout.
+	// Timeout is how long the server may be unresponsive, whatever the operation. 0
+	// means DefaultTimeout.
 	Timeout time.Duration
-	// Stale is told that an answer may lag, since the server could not make
-	// sure; nil where nobody wants to know.
+	// Stale is called if a response may lag, since the server had no fresh view. It may be
+	// nil.
 	Stale func()
 }
 
-// NewCaller looks for the server of a data directory when it is first used.
+// NewCaller returns a Caller. It connects at the first call.
 func NewCaller(dataDir string) (*Caller, error) {
 	path := filepath.Join(dataDir, SocketName)
 	if err := checkPath(path); err != nil {
@@ -46,13 +46,13 @@ func NewCaller(dataDir string) (*Caller, error) {
 	return &Caller{http: client(time.Minute), streams: client(0), path: path, Timeout: DefaultTimeout}, nil
 }
 
-// Close ends the connections that are kept open.
+// Close closes idle connections.
 func (c *Caller) Close() {
 	c.http.CloseIdleConnections()
 	c.streams.CloseIdleConnections()
 }
 
-// An UnreachableError says that no server answered.
+// An UnreachableError reports that no server responded.
 type UnreachableError struct {
 	Path string
 	Err  error
@@ -72,8 +72,8 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// cause is the system's error where there is one: what stands around it
-// repeats the path and names a URL that means nothing here.
+// cause returns the system's error, if there is one. The errors around it repeat the path
+// and name a URL that has no meaning here.
 func cause(err error) error {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
@@ -82,8 +82,8 @@ func cause(err error) error {
 	return err
 }
 
-// Call runs the operation. The error is a *Problem or an *UnreachableError,
-// or says that the two programs do not understand each other.
+// Call runs the operation. The error is a *Problem or an *UnreachableError, or reports
+// that client and server are incompatible.
 func (o Operation[Q, A]) Call(ctx context.Context, c *Caller, q Q) (A, error) {
 	var answer A
 	body, err := json.Marshal(q)
@@ -101,7 +101,7 @@ func (o Operation[Q, A]) Call(ctx context.Context, c *Caller, q Q) (A, error) {
 	return answer, c.timeoutCause(ctx, err)
 }
 
-// post sends a request. Its answer is one that is no Problem.
+// post sends a request and returns a response that is not a Problem.
 func (c *Caller) post(ctx context.Context, via *http.Client, operation, kind string, body io.Reader) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://local"+pathPrefix+operation, body)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// call runs a download. Without an error w has all of it.
+// call runs a download. Without an error, w has received everything.
 func (o download[Q]) call(ctx context.Context, c *Caller, q Q, w io.Writer) error {
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -46,7 +46,7 @@ func truncatedAnswer() *Problem {
 	return &Problem{Class: Unavailable, Text: "the node stopped in the middle of its answer"}
 }
 
-// call runs an upload: r is sent to its end.
+// call runs an upload of the whole of r.
 func (o upload[Q, A]) call(ctx context.Context, c *Caller, q Q, r io.Reader) (A, error) {
 	var none A
 	line, err := json.Marshal(q)
@@ -69,11 +69,11 @@ func (o upload[Q, A]) call(ctx context.Context, c *Caller, q Q, r io.Reader) (A,
 	return answer, c.timeoutCause(ctx, err)
 }
 
-// A reader remembers why it could not be read: whoever copies can't tell that
-// from a failure to write.
+// A reader records why it could not be read, which the copying code can't distinguish
+// from an error of writing.
 type reader struct {
 	io.Reader
-	err atomic.Pointer[error] // read after, or while, another goroutine sends
+	err atomic.Pointer[error] // may be read while another goroutine sends
 }
 
 func (r *reader) Read(b []byte) (int, error) {
@@ -84,7 +84,7 @@ func (r *reader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// failed is what Read failed with, nil if it did not.
+// failed returns the error of Read, or nil.
 func (r *reader) failed() error {
 	if err := r.err.Load(); err != nil {
 		return *err

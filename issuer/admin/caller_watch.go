@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// DefaultTimeout is for how long a node may be silent before a Caller gives up.
+// DefaultTimeout is how long a node may be unresponsive before a Caller gives up.
 const DefaultTimeout = 15 * time.Second
 
-// A timeoutError says that a node that took a connection answers nothing there:
-// it was stopped in its tracks, or its machine hangs.
+// A timeoutError reports that a node that accepts connections doesn't respond: its
+// process was stopped, or its machine hangs.
 type timeoutError struct{ timeout time.Duration }
 
 func (e *timeoutError) Error() string { return fmt.Sprintf("nothing came for %s", e.timeout) }
 
-// withProbe is a context that ends when the node hangs while an operation is under
-// way. Some operations take long by right, and a backup takes what its size
-// needs, so it is not the answer that must come in time: a node that lives
-// answers another question beside it at once.
+// withProbe returns a context that is cancelled if the node hangs during an operation.
+// Some operations are slow for good reasons, such as a large backup, so there is no limit
+// on the time of a response. Instead, a probe is sent concurrently, to which a running
+// node responds at once.
 func (c *Caller) withProbe(ctx context.Context) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	go c.probe(ctx, end)
@@ -45,9 +45,9 @@ func (c *Caller) probe(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// isUnresponsive asks a server what it does ("OPTIONS *", RFC 9110 §9.3.7), which every
-// one answers without looking at its state. One that is gone is not silent: the
-// operation hears of that by itself.
+// isUnresponsive sends a server a request that it answers without reading its state
+// ("OPTIONS *", RFC 9110 §9.3.7). It returns false for a server that has exited: the
+// operation itself fails then.
 func (c *Caller) isUnresponsive(ctx context.Context, patience time.Duration) bool {
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -61,7 +61,7 @@ func (c *Caller) isUnresponsive(ctx context.Context, patience time.Duration) boo
 	return err != nil && ctx.Err() == nil && errors.Is(asking.Err(), context.DeadlineExceeded)
 }
 
-// timeoutCause is err, or what ended an operation whose node hangs.
+// timeoutCause returns err, or the cause of the cancellation if the node hangs.
 func (c *Caller) timeoutCause(ctx context.Context, err error) error {
 	var silent *timeoutError
 	if err != nil && errors.As(context.Cause(ctx), &silent) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A LegacyClient is a client from before scopes, as another system knew it.
-// It is approved at once. Its secrets are there in clear or as their SHA-256.
+// A LegacyClient is a client from before scopes, from another system. It is approved at
+// once. Its secrets are in clear or SHA-256 digests.
 type LegacyClient struct {
 	ID            string   `json:"id"`
 	Name          string   `json:"name"`
@@ -25,7 +25,7 @@ type LegacyClient struct {
 	SecretsSHA256 []Plain  `json:"secrets_sha256,omitempty"` // hexadecimal
 }
 
-// Imported says what an import did.
+// Imported is the result of an import.
 type Imported struct {
 	ID     string `json:"id"`
 	Result string `json:"result"` // ResultImported, ResultChanged or ResultUnchanged
@@ -35,7 +35,7 @@ type Imported struct {
 const (
 	ResultImported  = "imported"
 	ResultChanged   = "changed"
-	ResultUnchanged = "unchanged" // the same was imported before; what happened since stays
+	ResultUnchanged = "unchanged" // the same line was imported before; later changes stay
 )
 
 func (c *call) importClient(ctx context.Context, q LegacyClient) (Imported, error) {
@@ -59,7 +59,7 @@ func (c *call) importClient(ctx context.Context, q LegacyClient) (Imported, erro
 		case slices.Contains(cmd.Declared, old.Declared):
 			return Imported{q.ID, ResultUnchanged}, nil
 		}
-		cmd.State, result = old.State, ResultChanged // a line says nothing of the state
+		cmd.State, result = old.State, ResultChanged // an import doesn't change the state
 	}
 	owner := findUser(v, q.Owner)
 	if owner == nil {

@@ -6,28 +6,26 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A ClientEdit changes the fields that are there. An operator's edit is
-// immediate.
+// A ClientEdit changes the fields that are present. An operator's edit takes effect at once.
 type ClientEdit struct {
 	ID           string    `json:"id"`
-	Revision     uint64    `json:"revision,omitempty"` // the one that was looked at; 0 stands for the newest
+	Revision     uint64    `json:"revision,omitempty"` // the revision that the operator saw; 0 means the newest
 	Name         *string   `json:"name,omitempty"`
 	Purpose      *string   `json:"purpose,omitempty"`
 	Website      *string   `json:"website,omitempty"`
 	RedirectURIs *[]string `json:"redirect_uris,omitempty"`
 	Scopes       *[]string `json:"scopes,omitempty"`
-	// Confirm selects the scopes of a legacy client although authorization
-	// requests still come without scope.
+	// Confirm selects the scopes of a legacy client although authorization requests still arrive
+	// without scope.
 	Confirm bool `json:"confirm,omitempty"`
 }
 
-// EditedClient is the client after an edit.
+// An EditedClient is the client after an edit.
 type EditedClient struct {
 	Client
-	// Dropped says that a proposed revision was waiting, which the edit
-	// replaced.
+	// Dropped reports that the edit replaced a pending proposed revision.
 	Dropped bool `json:"dropped_proposal"`
-	// Migrated says that the client was a legacy client until this edit.
+	// Migrated reports that the client was a legacy client before this edit.
 	Migrated bool `json:"migrated"`
 }
 

@@ -12,14 +12,13 @@ type ClientRef struct {
 	ID string `json:"id"`
 }
 
-// A ClientFilter chooses from the list of clients. Empty fields choose all
-// but deleted ones.
+// A ClientFilter selects clients of the list. Empty fields match all but deleted ones.
 type ClientFilter struct {
 	State string `json:"state,omitempty"`
 	Owner string `json:"owner,omitempty"` // a user's name or id
 }
 
-// A ClientList is in the order of ids.
+// A ClientList is ordered by id.
 type ClientList struct {
 	Clients []ClientSummary `json:"clients"`
 }
@@ -37,7 +36,7 @@ type ClientSummary struct {
 	Created  time.Time `json:"created_at"`
 }
 
-// A Client is everything that is known of one.
+// A Client has everything that is known of a client.
 type Client struct {
 	ClientSummary
 	Reason       string       `json:"reason,omitempty"` // of the last review
@@ -48,33 +47,33 @@ type Client struct {
 	Scopes       []string     `json:"scopes"`
 	Changed      time.Time    `json:"changed_at"`
 	Secrets      []Secret     `json:"secrets"`
-	Difference   []Difference `json:"proposal,omitempty"` // what the waiting revision would change
+	Difference   []Difference `json:"proposal,omitempty"` // what the pending revision would change
 
-	// Of clients that are or were legacy: what their authorization requests
-	// of the last 30 days looked like, and the scopes they asked for.
+	// Traffic counts the authorization requests of the last 30 days, and Asked has their
+	// scopes, for clients that are or were legacy.
 	Traffic     *Traffic `json:"traffic,omitempty"`
 	AskedScopes []string `json:"asked_scopes,omitempty"`
 }
 
-// A Secret is a client secret as far as anybody can still see it.
+// A Secret is a client secret without its text.
 type Secret struct {
 	ID      string    `json:"id"`
 	Tail    string    `json:"tail,omitempty"`
-	State   string    `json:"state"` // "active", "revoked", or "void": its key leaked and was dropped
+	State   string    `json:"state"` // "active", "revoked", or "void" if its key leaked and was dropped
 	Created time.Time `json:"created_at"`
 	Used    time.Time `json:"last_used_at,omitzero"`
 	Revoked time.Time `json:"revoked_at,omitzero"`
 }
 
-// A Difference is one change that a proposed revision makes: of a list one
-// member added or removed, of a text the old and the new one.
+// A Difference is one change by a proposed revision: for a list, one member that is added
+// or removed; for a text, the old and the new one.
 type Difference struct {
 	Field   string `json:"field"`
 	Removed string `json:"removed,omitempty"`
 	Added   string `json:"added,omitempty"`
 }
 
-// Traffic counts authorizations of the last 30 days.
+// Traffic counts the authorizations of the last 30 days.
 type Traffic struct {
 	WithoutScope uint32 `json:"without_scope"`
 	WithScope    uint32 `json:"with_scope"`
@@ -122,7 +121,7 @@ func clientOf(v ledger.View, c *ledger.Client, now ledger.Time) Client {
 	return out
 }
 
-// difference says what the proposal would change, one line each.
+// difference returns what the proposal would change, one line for each change.
 func difference(old, proposed *ledger.Profile) []Difference {
 	var all []Difference
 	for _, d := range ledger.Differences(old, proposed) {

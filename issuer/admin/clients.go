@@ -8,9 +8,9 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// NewClient asks for a client that waits for its review.
+// NewClient requests a new client, which is pending until its review.
 type NewClient struct {
-	ID           string   `json:"id,omitempty"` // made where absent
+	ID           string   `json:"id,omitempty"` // generated if absent
 	Name         string   `json:"name"`
 	Owner        string   `json:"owner"` // a user's name or id
 	Type         string   `json:"type"`
@@ -18,10 +18,10 @@ type NewClient struct {
 	Website      string   `json:"website,omitempty"`
 	RedirectURIs []string `json:"redirect_uris"`
 	Scopes       []string `json:"scopes"`
-	Secret       Plain    `json:"secret,omitempty"` // of a confidential client; made where absent
+	Secret       Plain    `json:"secret,omitempty"` // of a confidential client; generated if absent
 }
 
-// AddedClient has the secret only where it was made here.
+// An AddedClient has the secret only if it was generated.
 type AddedClient struct {
 	ID       string `json:"id"`
 	State    string `json:"state"`
@@ -70,8 +70,7 @@ func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) 
 	return out, nil
 }
 
-// checkScopes names a scope that does not exist; the ledger only says that
-// there is one.
+// checkScopes names an unknown scope; the ledger only reports that there is one.
 func checkScopes(subject string, names []string) error {
 	if _, err := scope.Of(names...); err != nil {
 		return badField(subject, "scopes", "can't be: "+err.Error())
@@ -118,7 +117,7 @@ func (c *call) showClient(ctx context.Context, q ClientRef) (Client, error) {
 	return clientOf(v, client, c.Ledger.Now()), nil
 }
 
-// freshClient is a client to base a change on.
+// freshClient returns a client to base a change on.
 func (c *call) freshClient(ctx context.Context, id string) (*ledger.Client, error) {
 	v, err := c.fresh(ctx)
 	if err != nil {
@@ -141,7 +140,7 @@ type Review struct {
 	ID      string `json:"id"`
 	Verdict string `json:"verdict"` // approve, reject, suspend or resume
 	Reason  string `json:"reason,omitempty"`
-	// Revision is the one that was looked at; 0 stands for the newest.
+	// Revision is the revision that the operator saw; 0 means the newest.
 	Revision uint64 `json:"revision,omitempty"`
 }
 
@@ -162,7 +161,7 @@ func (c *call) reviewClient(ctx context.Context, q Review) (Client, error) {
 	return c.showClient(ctx, ClientRef{q.ID})
 }
 
-// addDetails adds to a refusal what the operator would have to look up.
+// addDetails adds facts to a refusal that the operator would otherwise have to look up.
 func addDetails(err error, client *ledger.Client, now ledger.Time) error {
 	p, ok := err.(*Problem)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A newly created client is pending (service document, section 2.1), and its
-// secret is in the answer to the request that made it, and nowhere else.
+// TestAddClient verifies that a new client is pending (service document, section 2.1),
+// and that its secret is in the response to the creating request only.
 func TestAddClient(t *testing.T) {
 	w, c := newEnv(t)
 	q := calApp()
@@ -36,7 +36,7 @@ func TestAddClient(t *testing.T) {
 
 	q.Type, q.Secret = "confidential", "chosen-elsewhere"
 	chosen := ask(t, c, admin.AddClient, q)
-	require.Empty(t, chosen.Secret, "a secret that the caller knows is not repeated")
+	require.Empty(t, chosen.Secret, "a secret that the caller chose must not be returned")
 	require.True(t, authenticates(w, chosen.ID, "chosen-elsewhere"))
 }
 
@@ -65,8 +65,8 @@ func TestAddClientRefusals(t *testing.T) {
 	}
 }
 
-// No client is given a code at an address of the service itself, in whatever way
-// an operator registers it.
+// TestOwnRedirectionURIs verifies that an operator can't register an address of the
+// service itself in any way.
 func TestOwnRedirectionURIs(t *testing.T) {
 	w, c := newEnv(t)
 	own := ledger.DefaultSettings()
@@ -105,8 +105,8 @@ func TestReviews(t *testing.T) {
 	require.Equal(t, admin.NotFound, refused(t, c, admin.ReviewClient, admin.Review{ID: "nobody", Verdict: "approve"}).Class)
 }
 
-// What an owner's edit of an approved client widens waits for its review,
-// which sees it as a difference.
+// TestProposedRevision verifies that whatever widens access in an owner's edit of an
+// approved client awaits a review, which shows it as a difference.
 func TestProposedRevision(t *testing.T) {
 	w, c := newEnv(t)
 	approve(t, c, "cal-app")
@@ -120,7 +120,7 @@ func TestProposedRevision(t *testing.T) {
 	require.Equal(t, []admin.Difference{
 		{Field: "name", Removed: "Calendar App", Added: "Calendar"},
 		{Field: "scopes", Added: "BOOKING_WRITE"},
-	}, got.Difference) // PROFILE_READ was taken away at once
+	}, got.Difference) // PROFILE_READ was removed at once
 
 	got = ask(t, c, admin.ReviewClient, admin.Review{ID: "cal-app", Verdict: "approve", Revision: got.Revision})
 	require.Equal(t, "Calendar", got.Name)
@@ -146,8 +146,8 @@ func TestListClients(t *testing.T) {
 	require.Equal(t, admin.Refused, refused(t, c, admin.ListClients, admin.ClientFilter{State: "odd"}).Class)
 }
 
-// Section 5.4 of the service document: two secrets at most, and revoking
-// takes effect at once.
+// TestSecrets covers section 5.4 of the service document: at most two secrets, and
+// immediate revocation.
 func TestSecrets(t *testing.T) {
 	w, c := newEnv(t)
 	first := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"}).Secrets[0]
@@ -176,7 +176,7 @@ func TestSetClient(t *testing.T) {
 	got := ask(t, c, admin.SetClient, admin.ClientEdit{ID: "cal-app", Name: &name, RedirectURIs: &uris})
 	require.Equal(t, "Renamed", got.Name)
 	require.Equal(t, uris, got.RedirectURIs)
-	require.Equal(t, []string{"BOOKING_READ", "PROFILE_READ"}, sorted(got.Scopes), "what was not given stays")
+	require.Equal(t, []string{"BOOKING_READ", "PROFILE_READ"}, sorted(got.Scopes), "an absent field was changed")
 	require.Equal(t, "approved", got.State)
 	require.False(t, got.Dropped)
 	require.False(t, got.Migrated)
@@ -186,8 +186,9 @@ func TestSetClient(t *testing.T) {
 	require.ErrorContains(t, refused(t, c, admin.SetClient, admin.ClientEdit{ID: "cal-app", Scopes: &none}), "scopes needs at least one")
 }
 
-// Section 9: a legacy client selects its scopes; while authorization requests
-// still come without scope, that must be confirmed.
+// TestMigrationOfALegacyClient covers section 9 of the service document: selecting the
+// scopes of a legacy client must be confirmed while authorization requests arrive without
+// scope.
 func TestMigrationOfALegacyClient(t *testing.T) {
 	w, c := newEnv(t)
 	ask(t, c, admin.ImportClient, legacyApp())

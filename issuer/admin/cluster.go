@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// cluster is the cluster, or why there is none.
+// cluster returns the cluster, or why there is none.
 func (c *call) cluster() (Cluster, error) {
 	if c.Cluster == nil {
 		return nil, errStandalone
@@ -22,7 +22,7 @@ func (c *call) initCluster(context.Context, NewCluster) (CreatedCluster, error) 
 	return CreatedCluster{}, c.alreadyInitialized()
 }
 
-// alreadyInitialized is why this node can't be made a cluster.
+// alreadyInitialized returns why this node can't create a cluster.
 func (c *call) alreadyInitialized() error {
 	if _, err := c.cluster(); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (c *call) alreadyInitialized() error {
 
 var errAlreadyMember = &Problem{Class: Refused, Text: "this node belongs to a cluster already"}
 
-// done notes a change that was made, for the log.
+// done records a change for the log.
 func (c *call) done(subject, id string) Done {
 	c.proposed, c.subject = true, subject
 	return Done{id}
@@ -49,7 +49,7 @@ func (c *call) replaceNode(ctx context.Context, q Replacement) (Invited, error) 
 	return c.invite(ctx, q.Name, q.Old, q.Lifetime)
 }
 
-// maxInvitation bounds for how long a token that nobody used lies around.
+// maxInvitation is the maximum lifetime of an unused join token.
 const maxInvitation = 7 * 24 * time.Hour
 
 func (c *call) invite(ctx context.Context, name, replaces string, lifetime time.Duration) (Invited, error) {
@@ -105,7 +105,7 @@ func (c *call) showCluster(ctx context.Context, _ StatusQuery) (ClusterStatus, e
 		return ClusterStatus{}, err
 	}
 	s := cluster.Status(ctx)
-	s.Nodes = append([]ClusterNode{}, s.Nodes...) // not null, and ours to change
+	s.Nodes = append([]ClusterNode{}, s.Nodes...) // a copy to modify, and not null in JSON
 	for i := range s.Nodes {
 		if t := &s.Nodes[i].CertificateExpires; !t.IsZero() {
 			*t = t.UTC()
@@ -117,8 +117,8 @@ func (c *call) showCluster(ctx context.Context, _ StatusQuery) (ClusterStatus, e
 	return s, nil
 }
 
-// clusterKeys are the keys as this node knows them: somebody who wants to know
-// how the cluster is does not want to wait for a leader.
+// clusterKeys returns the keys by this node's state, since a query of the cluster's
+// health must not wait for a leader.
 func (c *call) clusterKeys() []ClusterKey {
 	list := []ClusterKey{}
 	v := c.Ledger.View()
@@ -137,7 +137,7 @@ func (c *call) checksumNode(ctx context.Context, _ ChecksumQuery) (ClusterChecks
 	if err != nil {
 		return ClusterChecksum{}, err
 	}
-	name := cluster.Status(ctx).Name // the cluster's for this node, not its own
+	name := cluster.Status(ctx).Name // the cluster's name of this node, not its configured one
 	sum, applied := cluster.Checksum()
 	return ClusterChecksum{Name: name, Applied: applied, Checksum: hex.EncodeToString(sum[:])}, nil
 }

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// From when on something is a problem.
+// Thresholds of problems.
 const (
 	maxLag                 = 10_000             // entries
-	minCertificateValidity = 7 * 24 * time.Hour // of a certificate: it renews itself long before
+	minCertificateValidity = 7 * 24 * time.Hour // certificates are renewed long before
 	maxClockOffset         = 5 * time.Second
-	maxStateAhead          = 10 * time.Second // if state time is further ahead, the cluster decides no commands
+	maxStateAhead          = 10 * time.Second // the cluster decides no commands if state time is further ahead
 	defaultDiskLow         = 128 << 20        // bytes
 	maxClockOffsetMillis   = int64(maxClockOffset / time.Millisecond)
 )
 
-// problems is why a cluster is not healthy, of the whole first and then node by
-// node in their order.
+// problems returns why a cluster is not healthy: problems of the cluster first, then of
+// each node in order.
 func (s *ClusterStatus) problems(now time.Time) []string {
 	all := []string{}
 	if apart := cmp.Or(s.Removed, s.Duplicate); apart != "" {
@@ -28,11 +28,11 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 	if s.ID == "" {
 		return all // the node has not opened its data, so it has no list of members
 	}
-	if s.Isolated != "" { // the cause of everything that the node does not know of the others
+	if s.Isolated != "" { // this causes everything that the node does not know of the others
 		all = append(all, "this node keeps away from the others because of "+s.Isolated+"; make room or repair it, and the node comes back by itself")
 	}
 	member := slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ID == s.ID })
-	if !member { // and what follows is no wonder
+	if !member { // this causes everything that would follow
 		all = append(all, fmt.Sprintf("this node, %s, was removed from the cluster: "+
 			"its machine comes back only by an invitation, with an empty data folder", s.Name))
 	}
@@ -41,7 +41,7 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 			"if the clocks were set back, set them right; if a wrong clock has stamped, the way back is the restore of an earlier backup",
 			ahead.Round(time.Second), ahead.Round(time.Second)))
 	}
-	for i := range s.Nodes { // problems of the clocks first: they have to be solved before all others
+	for i := range s.Nodes { // clocks first, since they must be corrected before anything else
 		if n := &s.Nodes[i]; n.ClockUntrusted {
 			all = append(all, n.Name+": "+n.errorText())
 		}
@@ -63,7 +63,7 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 			}
 			n.Error = "" // already listed above
 		}
-		if n.ClockUntrusted { // already listed above, too
+		if n.ClockUntrusted { // already listed above
 			if n.State == StateUnreachable {
 				continue
 			}
@@ -81,8 +81,8 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 
 func (s *ClusterStatus) ahead() time.Duration { return time.Duration(s.StateAhead) * time.Millisecond }
 
-// leaderSeenByOthers returns which leader the other nodes report, such as "n2 leads", for a node
-// that knows no leader itself. It is "" if they report none.
+// leaderSeenByOthers returns which leader the other nodes report, such as "n2 leads", for
+// a node that knows no leader itself. It is "" if they report none.
 func (s *ClusterStatus) leaderSeenByOthers() string {
 	follows := ""
 	for i := range s.Nodes {
@@ -97,10 +97,10 @@ func (s *ClusterStatus) leaderSeenByOthers() string {
 	return follows
 }
 
-// majorityLostAdvice returns what the operator should do if too few voters answer to elect a
-// leader, and "" if enough do. It advises against recovering the cluster without a node
-// that isolated itself, which returns by itself when its disk takes writes again, and
-// against recovering while clocks are wrong.
+// majorityLostAdvice returns what the operator should do if too few voters are reachable
+// to elect a leader, and "" if enough are. It advises against recovering the cluster
+// without a node that isolated itself, which returns by itself when its disk is writable
+// again, and against recovering while clocks are wrong.
 func (s *ClusterStatus) majorityLostAdvice() string {
 	if s.Isolated != "" {
 		return ""
@@ -142,7 +142,7 @@ func (s *ClusterStatus) majorityLostAdvice() string {
 		voters, strings.Join(silent, " and "), them, they, are)
 }
 
-// errorText is why a node can't be reached, or what is wrong with it.
+// errorText returns why a node can't be reached, or what is wrong with it.
 func (n *ClusterNode) errorText() string {
 	switch {
 	case n.State != StateUnreachable:
@@ -156,7 +156,7 @@ func (n *ClusterNode) errorText() string {
 func (n *ClusterNode) problems(now time.Time) (all []string) {
 	switch {
 	case n.State == StateUnreachable && n.Error == "" && n.Role != RoleVoter:
-		return nil // it is about to come, and nobody depends on it
+		return nil // the node is joining, and nothing depends on it yet
 	case n.State == StateUnreachable:
 		return []string{n.errorText()}
 	case n.Error != "":

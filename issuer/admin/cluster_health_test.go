@@ -13,7 +13,7 @@ import (
 func TestHealth(t *testing.T) {
 	const day = 24 * time.Hour
 	const removed = "this node, n1, was removed from the cluster: its machine comes back only by an invitation, with an empty data folder"
-	// third changes the third node only.
+	// third returns a change of the third node only.
 	third := func(change func(n *admin.ClusterNode)) func(*admin.ClusterStatus) {
 		return func(s *admin.ClusterStatus) { change(&s.Nodes[2]) }
 	}
@@ -67,7 +67,7 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) { *s = admin.ClusterStatus{Name: "n1"} },
 			[]string{},
 		},
-		"removed, and cut off from the others": { // who must not be told to make a cluster of one
+		"removed, and cut off from the others": { // must not get the advice to create a cluster of one
 			func(s *admin.ClusterStatus) {
 				s.Nodes, s.Leader = s.Nodes[1:], ""
 				for i := range s.Nodes {
@@ -156,7 +156,7 @@ func TestHealth(t *testing.T) {
 				"n2: it can't be reached", "n3: it can't be reached",
 			},
 		},
-		"all clocks were set back, and the nodes started again": { // which doubt no clock that is late
+		"all clocks were set back, and the nodes started again": { // a node trusts a clock that is late
 			func(s *admin.ClusterStatus) {
 				leaderless(s)
 				s.StateAhead = 7_200_000

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// newCluster is a node of three, as operators reach it.
+// newCluster returns a node of a cluster of three, and a Caller for it.
 func newCluster(t *testing.T) (*admintest.Env, *admin.Caller) {
 	t.Helper()
 	w := admintest.New(t)
@@ -38,7 +38,7 @@ func caller(t *testing.T, dir string) *admin.Caller {
 	return c
 }
 
-// golden compares JSON with a file: programs read it.
+// golden compares JSON with a file, since programs parse it.
 func golden(t *testing.T, name string, v any) {
 	t.Helper()
 	got, err := json.MarshalIndent(v, "", "  ")
@@ -53,7 +53,7 @@ func golden(t *testing.T, name string, v any) {
 	require.Equal(t, string(want), string(got)+"\n")
 }
 
-// raw is an answer as it is on the wire.
+// raw returns the body of a response.
 func raw(t *testing.T, c *admin.Caller, operation, q string) any {
 	t.Helper()
 	return ask(t, c, admin.Operation[json.RawMessage, json.RawMessage](operation), json.RawMessage(q))
@@ -79,10 +79,10 @@ func TestClusterJSON(t *testing.T) {
 	golden(t, "status_removed.json", raw(t, c, "cluster.status", `{}`))
 }
 
-// Whoever asks how the cluster is gets an answer while there is no leader, too.
+// TestStatusWithoutALeader verifies that the status is available without a leader.
 func TestStatusWithoutALeader(t *testing.T) {
 	w, c := newCluster(t)
-	c.Stale = func() { t.Error("the status of now is not stale") }
+	c.Stale = func() { t.Error("the status was reported as stale") }
 	w.SetNoLeader(true)
 	require.Len(t, ask(t, c, admin.ShowCluster, admin.StatusQuery{}).Keys, 2)
 }

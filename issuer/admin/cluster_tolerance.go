@@ -2,13 +2,13 @@ package admin
 
 import "fmt"
 
-// A Tolerance is how many nodes a cluster can do without. It takes a majority of
-// all voters to decide anything, whether they answer or not.
+// A Tolerance is how many voters may fail. Every decision needs a majority of all voters,
+// reachable or not.
 type Tolerance struct {
 	Voters    int `json:"voters"`
-	Answering int `json:"answering"`         // voters
-	Needed    int `json:"needed"`            // voters
-	Failures  int `json:"failure_tolerance"` // how many of those that answer may fail
+	Answering int `json:"answering"`         // reachable voters
+	Needed    int `json:"needed"`            // voters of a majority
+	Failures  int `json:"failure_tolerance"` // how many of the reachable voters may fail
 }
 
 func toleranceOf(nodes []ClusterNode) (t Tolerance) {
@@ -28,7 +28,7 @@ func toleranceOf(nodes []ClusterNode) (t Tolerance) {
 	return t
 }
 
-// String is a sentence for people.
+// String describes the tolerance in a sentence.
 func (t Tolerance) String() string {
 	counts := fmt.Sprintf("%d of %d voters answer, it takes %d", t.Answering, t.Voters, t.Needed)
 	more := ""

@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// TestTolerance: two voters are worse than one, and a node that catches up does
-// not count.
+// TestTolerance verifies that two voters tolerate no failure, and that a node which is
+// catching up doesn't count.
 func TestTolerance(t *testing.T) {
 	for nodes, want := range map[string]struct {
 		failures int

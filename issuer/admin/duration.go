@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// ParseDuration is time.ParseDuration with days, of 24 hours, in front of the
-// rest: 90d, 1d12h. Nobody who means a year should have to count its hours.
+// ParseDuration is time.ParseDuration with a leading number of days of 24 hours: 90d, 1d12h.
 func ParseDuration(text string) (time.Duration, error) {
 	days, rest, found := strings.Cut(text, "d")
 	if !found {

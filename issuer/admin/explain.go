@@ -9,20 +9,20 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// An ErrorID asks what is sealed in one.
+// An ErrorID requests what is sealed in an error_id.
 type ErrorID struct {
 	ErrorID string `json:"error_id"`
 }
 
 // Explained is why a request was refused.
 type Explained struct {
-	Client     string       `json:"client_id,omitempty"` // empty where no client of this digest is known
+	Client     string       `json:"client_id,omitempty"` // empty if no client with the digest exists
 	ClientName string       `json:"client_name,omitempty"`
 	Cause      ledger.Cause `json:"cause"`
 	Text       string       `json:"text"`
 	At         time.Time    `json:"at"`
-	When       time.Time    `json:"when,omitzero"` // of what the text speaks about
-	// Of the grant, where the client authenticated and owns it.
+	When       time.Time    `json:"when,omitzero"` // when the cause occurred
+	// The following fields are set if the client authenticated and owns the grant.
 	Grant     string  `json:"grant_id,omitempty"`
 	Presented *uint32 `json:"generation_presented,omitempty"`
 	Due       *uint32 `json:"generation_due,omitempty"`

@@ -2,8 +2,8 @@ package admin
 
 import "time"
 
-// Problems is what decides on health.
+// Problems is ClusterStatus.problems.
 func Problems(s ClusterStatus, now time.Time) []string { return s.problems(now) }
 
-// IsOrigin is what decides on addresses.
+// IsOrigin is isOrigin.
 var IsOrigin = isOrigin

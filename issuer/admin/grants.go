@@ -10,22 +10,22 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A GrantFilter chooses grants of a user, of a client, or of both. Without
-// either nothing is listed: there may be a million.
+// A GrantFilter selects grants of a user, of a client, or of both. One of them is
+// required, since there may be a million grants.
 type GrantFilter struct {
 	User   string `json:"user,omitempty"` // name or id
 	Client string `json:"client,omitempty"`
-	Ended  bool   `json:"ended,omitempty"` // those that have ended and are still known, too
-	Limit  int    `json:"limit,omitempty"` // 0 for all
+	Ended  bool   `json:"ended,omitempty"` // include grants that have ended and are still stored
+	Limit  int    `json:"limit,omitempty"` // 0 means no limit
 }
 
-// A GrantList has Truncated where the limit left some out.
+// A GrantList has Truncated set if the limit omitted some.
 type GrantList struct {
 	Grants    []Grant `json:"grants"`
 	Truncated bool    `json:"truncated"`
 }
 
-// A Grant is one "Allow" of a user for a client.
+// A Grant is one consent of a user to a client.
 type Grant struct {
 	ID         string    `json:"id"`
 	User       string    `json:"user"` // name
@@ -87,7 +87,7 @@ func (c *call) listGrants(ctx context.Context, q GrantFilter) (GrantList, error)
 	return list, nil
 }
 
-// grantsOf are the grants that a user's row lists, ended ones included.
+// grantsOf returns the grants that a user's row lists, ended ones included.
 func grantsOf(v ledger.View, u *ledger.User) iter.Seq[*ledger.Grant] {
 	return func(yield func(*ledger.Grant) bool) {
 		for _, id := range u.Grants {

@@ -14,8 +14,8 @@ type handler struct {
 	routes map[string]route // by path
 }
 
-// NewHandler serves the operations. It checks nobody's identity: whoever can
-// open the socket is an operator.
+// NewHandler serves the operations. It authenticates nobody: whoever can open the socket
+// is an operator.
 func NewHandler(c Config) http.Handler { return newHandler(c, routes) }
 
 func newHandler(c Config, routes []route) *handler {
@@ -29,8 +29,8 @@ func newHandler(c Config, routes []route) *handler {
 	return h
 }
 
-// ServeHTTP runs one operation and logs it. Neither request nor answer is
-// logged: both may hold secrets.
+// ServeHTTP runs one operation and logs it. It logs neither request nor response, since
+// both may contain secrets.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{Config: h.Config}
 	answer, err := h.run(c, w, r)
@@ -60,7 +60,7 @@ func (h *handler) run(c *call, w http.ResponseWriter, r *http.Request) (any, err
 	return route.serve(c, w, r)
 }
 
-// log says what came of an operation, and returns what is told of its error.
+// log logs the result of an operation, and returns the Problem to send.
 func (h *handler) log(c *call, r *http.Request, err error) *Problem {
 	name := strings.TrimPrefix(r.URL.Path, pathPrefix)
 	if err == nil {

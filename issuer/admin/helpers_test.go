@@ -30,7 +30,7 @@ func calApp() admin.NewClient {
 	}
 }
 
-// ask runs an operation that must work.
+// ask runs an operation that must succeed.
 func ask[Q, A any](t *testing.T, c *admin.Caller, o admin.Operation[Q, A], q Q) A {
 	t.Helper()
 	a, err := o.Call(t.Context(), c, q)
@@ -38,7 +38,7 @@ func ask[Q, A any](t *testing.T, c *admin.Caller, o admin.Operation[Q, A], q Q) 
 	return a
 }
 
-// refused runs an operation that must not.
+// refused runs an operation that must be refused.
 func refused[Q, A any](t *testing.T, c *admin.Caller, o admin.Operation[Q, A], q Q) *admin.Problem {
 	t.Helper()
 	_, err := o.Call(t.Context(), c, q)

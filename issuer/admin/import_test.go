@@ -18,7 +18,7 @@ func TestImportIsIdempotent(t *testing.T) {
 	require.Equal(t, "approved", got.State)
 	require.Equal(t, "legacy", got.Kind)
 
-	// What happened since the import stays when it is repeated.
+	// Later changes stay when the import is repeated.
 	ask(t, c, admin.ReviewClient, admin.Review{ID: "old-app", Verdict: "suspend"})
 	before := w.Proposals.Load()
 	require.Equal(t, admin.ResultUnchanged, ask(t, c, admin.ImportClient, legacyApp()).Result)
@@ -29,7 +29,7 @@ func TestImportIsIdempotent(t *testing.T) {
 	require.Equal(t, admin.ResultChanged, ask(t, c, admin.ImportClient, changed).Result)
 	got = ask(t, c, admin.ShowClient, admin.ClientRef{ID: "old-app"})
 	require.Equal(t, "Older App", got.Name)
-	require.Equal(t, "suspended", got.State, "an import says nothing of the state")
+	require.Equal(t, "suspended", got.State, "an import changed the state")
 	require.Len(t, got.Secrets, 1)
 }
 
@@ -42,8 +42,8 @@ func TestImportOfDigests(t *testing.T) {
 	require.True(t, authenticates(w, "old-app", "exported"))
 }
 
-// A migrated client must not lose its limits because an old file is imported
-// once more with a small change, nor a client that was never legacy.
+// TestImportDoesNotWiden: importing an old file with a small change must not remove the
+// limits of a migrated client, or of a client that was never legacy.
 func TestImportDoesNotWiden(t *testing.T) {
 	_, c := newEnv(t)
 	ask(t, c, admin.ImportClient, legacyApp())
@@ -80,7 +80,7 @@ func TestImportRefusals(t *testing.T) {
 			q, before := legacyApp(), w.Proposals.Load()
 			test.change(&q)
 			require.ErrorContains(t, refused(t, c, admin.ImportClient, q), test.text)
-			require.Equal(t, before, w.Proposals.Load(), "nothing is half-applied")
+			require.Equal(t, before, w.Proposals.Load(), "a refused import made a proposal")
 			require.Nil(t, w.View().Client("old-app"))
 		})
 	}

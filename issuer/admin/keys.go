@@ -8,10 +8,10 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A KeyFilter chooses from the keyring; it chooses all.
+// A KeyFilter selects all keys of the keyring.
 type KeyFilter struct{}
 
-// A KeyList is the keyring, by id.
+// A KeyList is ordered by id.
 type KeyList struct {
 	Keys []Key `json:"keys"`
 }
@@ -25,9 +25,9 @@ type Key struct {
 	Announced time.Time `json:"announced"`
 	Activated time.Time `json:"activated,omitzero"`
 	Retired   time.Time `json:"retired,omitzero"`
-	NextStep  time.Time `json:"next_step,omitzero"` // not before then
-	// Secrets are the clients' active secrets that are recorded under a
-	// credential key: a retiring one stays as long as there are any.
+	NextStep  time.Time `json:"next_step,omitzero"` // the step is not taken before this time
+	// Secrets is the number of active client secrets recorded under a credential key. A
+	// retiring key is kept while there are any.
 	Secrets int `json:"secrets,omitempty"`
 }
 
@@ -53,27 +53,26 @@ func (c *call) listKeys(ctx context.Context, _ KeyFilter) (KeyList, error) {
 	return list, nil
 }
 
-// A Rotation asks for a new key of a purpose, or for another in the place of
-// one that leaked.
+// A Rotation requests a new key of a purpose, or the replacement of a leaked key.
 type Rotation struct {
 	Purpose string `json:"purpose,omitempty"` // signing or credential
-	// Leaked is the id of a key that is dropped at once, whatever breaks. It is
-	// named, and not "the one in use", so that a request that comes again
-	// finishes what the first has begun. Purpose is then empty.
+	// Leaked is the id of a key to drop at once, whatever depends on it. The key is named
+	// explicitly, so that a repeated request finishes what the first one began. Purpose
+	// is then empty.
 	Leaked string `json:"leaked,omitempty"`
 }
 
-// Rotated says what was done.
+// Rotated describes what was done.
 type Rotated struct {
-	ID string `json:"id"` // of the new key; after an emergency, of the one in use
-	// Of an emergency:
+	ID string `json:"id"` // of the new key; after an emergency, of the active one
+	// The following fields are set after an emergency.
 	Purpose    string   `json:"purpose,omitempty"`
 	Dropped    string   `json:"dropped,omitempty"`
-	Steps      []string `json:"steps,omitempty"`       // the steps; none where all was done before
-	WaitingFor []string `json:"waiting_for,omitempty"` // names of nodes that have not opened the key in use
-	LockedOut  []string `json:"locked_out,omitempty"`  // ids of clients that have no secret left
-	// DroppedSecrets are the clients' secrets that went with a credential key, those of
-	// clients that have another one too.
+	Steps      []string `json:"steps,omitempty"`       // steps that were taken; none if all had been taken before
+	WaitingFor []string `json:"waiting_for,omitempty"` // names of nodes that have not opened the active key
+	LockedOut  []string `json:"locked_out,omitempty"`  // ids of clients that have no valid secret left
+	// DroppedSecrets are the client secrets that became invalid with a credential key,
+	// including those of clients with another valid secret.
 	DroppedSecrets []SecretRef `json:"dropped_secrets,omitempty"`
 }
 

@@ -18,14 +18,14 @@ func TestKeys(t *testing.T) {
 	require.NotEmpty(t, list)
 	for _, k := range list {
 		require.Equal(t, "active", k.State)
-		require.Equal(t, k.Activated.Add(90*24*time.Hour), k.NextStep, "when it is rotated")
+		require.Equal(t, k.Activated.Add(90*24*time.Hour), k.NextStep, "the time of its rotation")
 	}
 
 	require.Equal(t, "k9", ask(t, c, admin.RotateKeys, admin.Rotation{Purpose: "signing"}).ID)
 	_, err := admin.RotateKeys.Call(context.Background(), c, admin.Rotation{Purpose: "signing"})
 	problem := new(admin.Problem)
 	require.ErrorAs(t, err, &problem)
-	require.Equal(t, admin.Refused, problem.Class, "one at a time")
+	require.Equal(t, admin.Refused, problem.Class, "a second key was announced")
 
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
 		if k.Purpose == "signing" {
@@ -36,7 +36,7 @@ func TestKeys(t *testing.T) {
 	require.ErrorAs(t, err, &problem)
 }
 
-// TestReplaceKey: a key that leaked is named, and how far it went is told.
+// TestReplaceKey verifies that a leaked key is named, and that the steps taken are reported.
 func TestReplaceKey(t *testing.T) {
 	w := admintest.New(t)
 	var asked []string
@@ -49,7 +49,7 @@ func TestReplaceKey(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	require.Equal(t, answer, ask(t, c, admin.RotateKeys, admin.Rotation{Leaked: "k1"}))
-	require.Contains(t, w.Log.String(), "key k1", "the log names it")
+	require.Contains(t, w.Log.String(), "key k1", "the log must name the key")
 
 	problem := new(admin.Problem)
 	_, err = admin.RotateKeys.Call(t.Context(), c, admin.Rotation{Leaked: "k1", Purpose: "signing"})
@@ -63,7 +63,7 @@ func TestReplaceKey(t *testing.T) {
 	require.ErrorContains(t, err, "there is no key k1")
 }
 
-// TestSecretsOfKeys: the list says what keeps a credential key.
+// TestSecretsOfKeys verifies that the list shows what a credential key is needed for.
 func TestSecretsOfKeys(t *testing.T) {
 	_, c := newEnv(t)
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
@@ -71,7 +71,7 @@ func TestSecretsOfKeys(t *testing.T) {
 	}
 }
 
-// TestAfterALeak: what went with a key is listed as what it is.
+// TestAfterALeak verifies that secrets under a dropped key are listed as void.
 func TestAfterALeak(t *testing.T) {
 	w, c := newEnv(t)
 	approve(t, c, "cal-app")

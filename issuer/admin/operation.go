@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// An Operation is the name of what can be asked for, with the types of
-// request and answer, so that client and server can't disagree on them.
+// An Operation is the name of an operation, with the types of request and response, so
+// that client and server can't disagree on them.
 type Operation[Request, Answer any] string
 
-// The operations.
+// Operations.
 const (
 	AddClient    Operation[NewClient, AddedClient]          = "client.add"
 	ListClients  Operation[ClientFilter, ClientList]        = "client.list"
@@ -59,13 +59,12 @@ const (
 	restoreBackup upload[restoreQuery, RestoreReport] = "cluster.backup.restore"
 )
 
-// Done is the answer of an operation that has nothing to tell.
+// Done is the response of an operation without other results.
 type Done struct {
 	ID string `json:"id"` // of what was changed
 }
 
-// A route is one row of the server's table. Without an error the answer is
-// what remains to be sent, as JSON.
+// A route is one entry of the server's table. Without an error, the result is sent as JSON.
 type route struct {
 	name  string
 	serve func(c *call, w http.ResponseWriter, r *http.Request) (any, error)
@@ -81,7 +80,7 @@ func operationRoute[Q, A any](o Operation[Q, A], do func(*call, context.Context,
 	}}
 }
 
-// request is a body that is one JSON value.
+// request parses a body that is one JSON value.
 func request[Q any](w http.ResponseWriter, r *http.Request) (q Q, err error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -90,10 +89,9 @@ func request[Q any](w http.ResponseWriter, r *http.Request) (q Q, err error) {
 	return q, decode(body, &q)
 }
 
-// decode reads one JSON value and refuses fields it does not know: a program
-// that is newer than the server must learn that it was not understood. The
-// texts of package json may repeat a value, so only those that name a field
-// are passed on.
+// decode parses one JSON value and refuses unknown fields: a client that is newer than
+// the server must learn that it was not understood. Errors of package json may quote
+// values, so only those that name a field are passed on.
 func decode(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()

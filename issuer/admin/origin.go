@@ -10,10 +10,10 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// checkOrigin refuses a text that is not an origin (RFC 6454 §6.2) in its canonical
-// spelling: the issuer is compared character by character in every token, and an Origin
-// header has the spelling of the browser. The issuer can't be changed later, so one
-// without TLS must have been accepted expressly.
+// checkOrigin refuses a text that is not an origin (RFC 6454 §6.2) in canonical spelling:
+// the issuer is compared character by character in every token, and an Origin header has
+// the spelling of the browser. The issuer can't be changed later, so one without TLS must
+// be accepted explicitly.
 func (q NewCluster) checkOrigin(field, text string) error {
 	switch {
 	case !isOrigin(text):

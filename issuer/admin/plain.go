@@ -6,11 +6,11 @@ import (
 	"log/slog"
 )
 
-// Plain is a secret or a password in clear, on its way over the socket. JSON
-// carries it; whatever prints or logs it shows REDACTED.
+// Plain is a secret or a password in clear, sent over the socket. It is encoded in JSON,
+// but prints and logs as REDACTED.
 type Plain string
 
-// Reveal is the text itself.
+// Reveal returns the text.
 func (p Plain) Reveal() string { return string(p) }
 
 // Format implements fmt.Formatter for all verbs.

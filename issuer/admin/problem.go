@@ -9,16 +9,16 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A Class sorts problems by what the caller can do about them.
+// A Class classifies problems by what the caller can do about them.
 type Class string
 
-// Classes.
+// Classes of problems.
 const (
-	Refused     Class = "refused"     // a rule says no
-	NotFound    Class = "not_found"   // what is asked for does not exist
-	Unavailable Class = "unavailable" // nothing can be decided now: try again
-	BadRequest  Class = "bad_request" // caller and server do not understand each other
-	Internal    Class = "internal"    // a fault of the server; its log has it
+	Refused     Class = "refused"     // a rule forbids the operation
+	NotFound    Class = "not_found"   // the named object does not exist
+	Unavailable Class = "unavailable" // nothing can be decided now; the operation can be retried
+	BadRequest  Class = "bad_request" // client and server are incompatible
+	Internal    Class = "internal"    // an internal error, which the server has logged
 )
 
 var status = map[Class]int{
@@ -29,17 +29,17 @@ var status = map[Class]int{
 	Internal:    http.StatusInternalServerError,
 }
 
-// A Problem is an operation that was not done. It never holds a secret.
+// A Problem reports an operation that was not done. It never contains a secret.
 type Problem struct {
 	Class   Class        `json:"class"`
-	Subject string       `json:"subject,omitempty"` // what it is about: "client cal-app"
+	Subject string       `json:"subject,omitempty"` // the object concerned, such as "client cal-app"
 	Cause   ledger.Cause `json:"cause,omitempty"`
 	Text    string       `json:"text"`
 	Field   string       `json:"field,omitempty"` // of the request
-	Note    string       `json:"note,omitempty"`  // what is wrong with the field, or what else helps
+	Note    string       `json:"note,omitempty"`  // what is wrong with the field, or another fact
 }
 
-// Error is one line for people.
+// Error returns one line for operators.
 func (p *Problem) Error() string {
 	var b strings.Builder
 	if p.Subject != "" {
@@ -74,8 +74,8 @@ func badField(subject, field, note string) *Problem {
 	return refusal(subject, &ledger.Refusal{Cause: ledger.BadField, Field: field, Note: note})
 }
 
-// problem is what is told of any error. What is not a Problem and not known
-// to pass is a fault of ours, and its text goes to the log only.
+// problem converts any error. An error that is neither a Problem nor otherwise known is
+// internal: its text is only logged.
 func problem(err error) *Problem {
 	var p *Problem
 	var later interface {

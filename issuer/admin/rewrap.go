@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// A Resealing asks for another cluster key.
+// A RewrapRequest requests another cluster key.
 type RewrapRequest struct {
 	Force bool `json:"force,omitempty"` // even while voters can't be reached
 }
 
-// RewrapResult names the cluster key that everything is sealed under now.
+// A RewrapResult names the cluster key under which everything is sealed now.
 type RewrapResult struct {
-	ID      string `json:"id"`      // public: it says nothing about the key
-	Resumed bool   `json:"resumed"` // a change that was begun before was finished, and no other begun
-	// Behind are the names of the nodes whose file does not hold it yet. Those that
-	// run, or are started, renew theirs by themselves.
+	ID      string `json:"id"`      // public id of the key
+	Resumed bool   `json:"resumed"` // an earlier change was finished, and no other begun
+	// Behind are the names of the nodes that have not adopted the key yet. They do so by
+	// themselves while they run or when they are started.
 	Behind []string `json:"behind"`
 }
 
@@ -29,21 +29,21 @@ func (c *call) rewrapKeys(ctx context.Context, q RewrapRequest) (RewrapResult, e
 	return r, nil
 }
 
-// An AuthorityRotation asks for another authority for the nodes' certificates.
+// An AuthorityRotation requests another authority for the nodes' certificates.
 type AuthorityRotation struct{}
 
-// An AuthorityChange is how far a change of the authority has come.
+// An AuthorityChange reports the progress of a change of the authority.
 type AuthorityChange struct {
-	Done        bool        `json:"done"` // the new one is the only one
+	Done        bool        `json:"done"` // the new authority is the only one
 	Authorities []Authority `json:"authorities"`
 }
 
-// An Authority vouches for the certificates that nodes show each other.
+// An Authority signs the certificates of nodes.
 type Authority struct {
 	ID         string    `json:"id"`    // SHA-256 of its certificate, hexadecimal
 	State      string    `json:"state"` // announced, signing or retiring
 	Made       time.Time `json:"made"`
-	WaitingFor []string  `json:"waiting_for"` // names of nodes that keep it from its next step
+	WaitingFor []string  `json:"waiting_for"` // names of nodes that delay its next step
 }
 
 func (c *call) rotateAuthority(ctx context.Context, _ AuthorityRotation) (AuthorityChange, error) {

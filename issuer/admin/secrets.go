@@ -6,13 +6,13 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// NewSecret asks for a second secret beside the one in use.
+// NewSecret requests a second secret beside the existing one.
 type NewSecret struct {
 	Client string `json:"client"`
-	Secret Plain  `json:"secret,omitempty"` // made where absent
+	Secret Plain  `json:"secret,omitempty"` // generated if absent
 }
 
-// AddedSecret has the secret only where it was made here.
+// An AddedSecret has the secret only if it was generated.
 type AddedSecret struct {
 	ID     string `json:"id"`
 	Secret Plain  `json:"secret,omitempty"`

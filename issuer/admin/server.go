@@ -16,52 +16,50 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A Ledger is where commands are decided and views come from.
+// A Ledger provides views and decides commands.
 type Ledger interface {
-	// ViewFresh holds everything acknowledged before the call; its error is
-	// oauth.ErrUnavailable where that can't be had now.
+	// ViewFresh returns a view that includes everything acknowledged before the call. The
+	// error is oauth.ErrUnavailable if no such view is available now.
 	ViewFresh(ctx context.Context) (ledger.View, error)
-	// View is local and may lag.
+	// View returns this node's state, which may lag.
 	View() ledger.View
-	// Propose has a command decided; the error is oauth.ErrUnavailable where
-	// nothing can be.
+	// Propose has a command decided. The error is oauth.ErrUnavailable if nothing can be
+	// decided.
 	Propose(ctx context.Context, c command.Command) (ledger.Outcome, uint64, error)
-	// Now is for what is shown only.
+	// Now is for display only.
 	Now() ledger.Time
 }
 
-// Config is what the operations are made of. Without a comment that says
-// otherwise a field is needed.
+// Config configures the operations. A field is required unless its comment says otherwise.
 type Config struct {
-	// Cluster is nil on a node that runs alone for good.
+	// Cluster is nil on a standalone node.
 	Cluster Cluster
-	// AcceptClock makes a node without a Cluster trust its clock after it jumped. It
-	// may be nil.
+	// AcceptClock makes a node without a Cluster trust its clock after it jumped. It may be nil.
 	AcceptClock func() error
-	// Backup writes what operators keep, whole. Nil on a node that runs alone.
+	// Backup writes a complete backup. It is nil on a standalone node.
 	Backup func(ctx context.Context, w io.Writer) error
-	// Journal writes this node's journal likewise.
+	// Journal writes this node's journal. It is nil on a standalone node.
 	Journal func(ctx context.Context, w io.Writer) error
 
 	Ledger Ledger
 	Rand   io.Reader // safe for concurrent use
-	// Secret is the digest of a client secret under the active credential
-	// key, with a random id and the tail.
+	// Secret returns the digest of a client secret under the active credential key, with
+	// a random id and the tail.
 	Secret         func(plain string) (ledger.NewSecret, error)
 	SecretOfSHA256 func(sum [32]byte) (ledger.NewSecret, error)
-	// Declared are the keyed digests of a declaration, which may hold weak
-	// secrets: under the active key first.
+	// Declared returns keyed digests of a declaration, which may contain weak secrets:
+	// under the active key first.
 	Declared func(text []byte) []string
-	// Explain opens an error_id, or fails for what is none.
+	// Explain opens an error_id. It returns an error for any other text.
 	Explain func(errorID string) (ledger.Explanation, error)
-	// Rotate announces a new key of a purpose. A rule that stands against it is
-	// told as by Cluster, here and below.
+	// Rotate announces a new key of a purpose. Its errors, and those of the functions
+	// below, report refusals like those of Cluster.
 	Rotate func(ctx context.Context, p ledger.Purpose) (id string, err error)
-	// Replace drops a key that leaked at once; another takes its place where it
-	// is in use. To repeat it finishes what was begun.
+	// Replace drops a leaked key at once, after activating another if the key is in use.
+	// Repeating it finishes an interrupted replacement.
 	Replace func(ctx context.Context, leaked string) (Rotated, error)
-	// Rewrap changes the cluster key of all nodes. With force a voter that can't
-	// be reached is no obstacle.
+	// Rewrap changes the cluster key of all nodes. If force is set, unreachable voters
+	// don't prevent it.
 	Rewrap    func(ctx context.Context, force bool) (RewrapResult, error)
 	Passwords *credential.Hasher
 	Log       *slog.Logger // default: slog.Default()
@@ -69,11 +67,11 @@ type Config struct {
 
 const (
 	pathPrefix  = "/v1/"
-	staleHeader = "Mintmark-Stale" // set where the answer may lag
+	staleHeader = "Mintmark-Stale" // set if the response may lag
 	maxBody     = 1 << 20
 )
 
-// routes is everything that can be asked for.
+// routes has all operations.
 var routes = []route{
 	operationRoute(AddClient, (*call).addClient),
 	operationRoute(ListClients, (*call).listClients),
@@ -115,15 +113,15 @@ var routes = []route{
 	uploadRoute(restoreBackup, (*call).restoreBackup),
 }
 
-// A Server answers on one socket.
+// A Server serves one socket.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
 	handler  atomic.Pointer[http.Handler]
 }
 
-// Open makes the socket at a path, for a handler of NewHandler or
-// NewSetupHandler. Nothing is answered before Serve.
+// Open creates the socket at a path, for a handler of NewHandler or NewSetupHandler.
+// Nothing is served before Serve.
 func Open(path string, h http.Handler) (*Server, error) {
 	l, err := listen(path)
 	if err != nil {
@@ -140,11 +138,11 @@ func Open(path string, h http.Handler) (*Server, error) {
 	return s, nil
 }
 
-// Handle gives what is asked from now on to another handler. What the one
-// before it has begun it ends.
+// Handle makes another handler serve new requests. Requests in progress are finished by
+// the previous handler.
 func (s *Server) Handle(h http.Handler) { s.handler.Store(&h) }
 
-// Serve answers until Close; its error is then nil.
+// Serve serves requests until Close, and then returns nil.
 func (s *Server) Serve() error {
 	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the local socket: %w", err)
@@ -152,7 +150,7 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Close lets what runs finish, for a few seconds, and removes the socket.
+// Close waits a few seconds for requests in progress, and removes the socket.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
@@ -160,6 +158,6 @@ func (s *Server) Close() error {
 	if err != nil {
 		err = s.http.Close()
 	}
-	_ = s.listener.Close() // Shutdown does not know it before Serve
+	_ = s.listener.Close() // before Serve, Shutdown doesn't close it
 	return err
 }

@@ -11,31 +11,31 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A SettingsQuery asks for all settings.
+// A SettingsQuery requests all settings.
 type SettingsQuery struct{}
 
-// A SettingsChange sets some of them, all or none.
+// A SettingsChange sets some settings, all or none of them.
 type SettingsChange struct {
 	Set map[string]string `json:"set"`
 }
 
-// Settings are the settings of the cluster, which hold on every node.
+// Settings are the settings of the cluster, which apply to every node.
 type Settings struct {
 	Settings []Setting `json:"settings"`
 }
 
-// A Setting is one of them.
+// A Setting is one of the settings.
 type Setting struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
-	Fixed bool   `json:"fixed,omitempty"` // it can't be changed any more
+	Fixed bool   `json:"fixed,omitempty"` // can't be changed any more
 	About string `json:"about"`
 }
 
-// rotationOff is how a schedule of no rotations is written.
+// rotationOff is the text of a RotateEvery that disables scheduled rotation.
 const rotationOff = "off"
 
-// settings are all of them, in the order in which they are shown.
+// settings has all settings in the order of display.
 var settings = []struct {
 	key, about string
 	text       func(*ledger.Settings) *string // exactly one of text, flag and duration is set
@@ -88,12 +88,11 @@ func shownSettings(s *ledger.Settings) Settings {
 	return all
 }
 
-// setTries is how often somebody else may change the settings between the
-// moment they are read and the moment they are replaced.
+// setTries bounds the attempts if the settings change between reading and replacing them.
 const setTries = 5
 
-// setSettings changes those that are named. The others stay what they are even
-// where another operator changes them at the same time.
+// setSettings changes the named settings. The others stay unchanged even if another
+// operator changes them concurrently.
 func (c *call) setSettings(ctx context.Context, q SettingsChange) (Settings, error) {
 	for try := 1; ; try++ {
 		v, err := c.fresh(ctx)
@@ -118,8 +117,8 @@ func (c *call) setSettings(ctx context.Context, q SettingsChange) (Settings, err
 	}
 }
 
-// set says what is wrong with a value, "" if nothing; bounds are the ledger's to
-// check.
+// set sets one setting, and returns what is wrong with the value, or "". The ledger
+// checks bounds.
 func set(s *ledger.Settings, key, value string) (note string) {
 	for _, k := range settings {
 		switch {

@@ -46,13 +46,13 @@ func TestSettings(t *testing.T) {
 	require.Equal(t, "0s", value(s, "retry_window"))
 	require.Equal(t, 720*time.Hour, w.View().Settings().RotateEvery)
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
-		require.Equal(t, k.Activated.Add(720*time.Hour), k.NextStep, "when it is rotated")
+		require.Equal(t, k.Activated.Add(720*time.Hour), k.NextStep, "the time of its rotation")
 	}
 	s, err = set("rotate_every", "off", "algorithm", "EdDSA")
 	require.NoError(t, err)
 	require.Equal(t, "off", value(s, "rotate_every"))
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
-		require.Zero(t, k.NextStep, "nothing comes by itself")
+		require.Zero(t, k.NextStep, "no rotation is scheduled")
 	}
 	require.Equal(t, ledger.RotateNever, w.View().Settings().RotateEvery)
 
@@ -69,12 +69,12 @@ func TestSettings(t *testing.T) {
 			before := *w.View().Settings()
 			_, err := set(test.key, test.value, "session_idle", "1h")
 			require.ErrorContains(t, err, test.note)
-			require.Equal(t, before, *w.View().Settings(), "all or none")
+			require.Equal(t, before, *w.View().Settings(), "a refused change was partly made")
 		})
 	}
 }
 
-// meanwhile is a ledger in which somebody changes something after each read.
+// meanwhile is a ledger in which another operator changes something after each read.
 type meanwhile struct {
 	*admintest.Env
 	do func()
@@ -86,7 +86,7 @@ func (m meanwhile) ViewFresh(ctx context.Context) (ledger.View, error) {
 	return v, err
 }
 
-// TestSettingsOfTwoOperators: neither undoes what the other has set.
+// TestSettingsOfTwoOperators verifies that concurrent changes don't undo each other.
 func TestSettingsOfTwoOperators(t *testing.T) {
 	w := admintest.New(t)
 	first := ledger.DefaultSettings()

@@ -9,28 +9,25 @@ import (
 	"sync"
 )
 
-// Setup is what a node can do that belongs to no cluster yet. It must be one
-// of these: one that is created, or restored, and gets the operations of
-// NewHandler instead; or one that joins another by itself, which can do neither.
+// A Setup has the operations of a node that belongs to no cluster yet. The node either is
+// created or restored, and then gets the operations of NewHandler; or it joins a cluster
+// by itself, and Create and Restore are nil.
 type Setup struct {
 	Name string // of this node
-	// Create makes a cluster of one and returns when it serves. It is called
-	// once at a time, and not again when it has returned nil. Nil on a node that
-	// is to join another. Its context outlives a client that does not wait: half
-	// a cluster is of no use to anybody.
+	// Create creates a cluster of one node and returns once it serves. It is not called
+	// concurrently, and not again after it returned nil. It is nil on a node that joins a
+	// cluster. Its context outlives a client that disconnects, since a partly created
+	// cluster is useless.
 	Create func(ctx context.Context, c NewCluster) error
-	// Restore is Create with the state of a backup. It reads to the end of the
-	// file that came; an error of reading says that only a part came. A dry run
-	// makes nothing.
+	// Restore is like Create, with the state of a backup. It reads the file to its end; a
+	// read error reports that the file is incomplete. A dry run creates nothing.
 	Restore func(ctx context.Context, backup io.Reader, o RestoreOptions) (RestoreReport, error)
-	// WaitReason says what a node that is to join waits for, "" if for nothing in
-	// particular. May be nil.
+	// WaitReason returns what a joining node waits for, or "". It may be nil.
 	WaitReason func() string
 	Log        *slog.Logger // default: slog.Default()
 }
 
-// NewSetupHandler serves the operations of a node that belongs to no cluster
-// yet.
+// NewSetupHandler serves the operations of a node that belongs to no cluster yet.
 func NewSetupHandler(s Setup) http.Handler {
 	p := &setup{Setup: s}
 	byName := make(map[string]route, len(routes))
@@ -61,15 +58,15 @@ func refuseNotJoined(*call, http.ResponseWriter, *http.Request) (any, error) {
 	return nil, &Problem{Class: Unavailable, Text: "this node joins a cluster, and is no member yet: mintmark cluster status says what it waits for"}
 }
 
-// setup is a Setup that happens at most once.
+// A setup is a Setup that is completed at most once.
 type setup struct {
 	Setup
-	mu      sync.Mutex // held while a cluster is made
+	mu      sync.Mutex // held while a cluster is created
 	created bool
 }
 
-// once does what makes a cluster, unless somebody else does or did. A dry run,
-// for which do returns false, may be followed by another.
+// once calls do, unless another call is in progress or has succeeded. After a dry run,
+// for which do returns false, it may be called again.
 func (s *setup) once(do func() (created bool, err error)) error {
 	if !s.mu.TryLock() {
 		return &Problem{Class: Unavailable, Text: "this node is being made a cluster"}

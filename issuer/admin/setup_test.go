@@ -16,7 +16,7 @@ import (
 const notYet = "this node belongs to no cluster yet: mintmark cluster init, or start it with --join"
 
 func TestNodeOfNoCluster(t *testing.T) {
-	never := func(context.Context, admin.NewCluster) error { panic("not asked for") }
+	never := func(context.Context, admin.NewCluster) error { panic("unexpected call") }
 	dir, _ := admintest.Open(t, admin.NewSetupHandler(admin.Setup{Name: "n1", Create: never}))
 	c := caller(t, dir)
 	golden(t, "status_setup.json", raw(t, c, "cluster.status", `{}`))
@@ -46,8 +46,8 @@ func TestNodeThatIsToJoin(t *testing.T) {
 	require.Equal(t, admin.Refused, p.Class)
 }
 
-// One socket answers before and after; the answer to cluster.init comes when
-// the node serves.
+// TestFromSetupToService verifies that one socket serves before and after, and that
+// cluster.init returns once the node serves.
 func TestFromSetupToService(t *testing.T) {
 	w := admintest.New(t)
 	w.Cluster = admintest.NewCluster()
@@ -71,8 +71,9 @@ func TestFromSetupToService(t *testing.T) {
 	require.Equal(t, admin.Refused, again.Class)
 }
 
-// A cluster is made once, however many ask for it at a time, and after a
-// failure it can be asked for again. Whoever asks may go away meanwhile.
+// TestOneCreatesTheCluster verifies that a cluster is created once, however many clients
+// request it concurrently, that a failed creation can be repeated, and that the client
+// may disconnect meanwhile.
 func TestOneCreatesTheCluster(t *testing.T) {
 	entered, leave := make(chan context.Context), make(chan error)
 	dir, _ := admintest.Open(t, admin.NewSetupHandler(admin.Setup{Name: "n1", Create: func(ctx context.Context, _ admin.NewCluster) error {
@@ -104,7 +105,7 @@ func TestOneCreatesTheCluster(t *testing.T) {
 	require.ErrorIs(t, <-result, context.Canceled)
 	require.NoError(t, inside.Err())
 	leave <- nil
-	require.Eventually(t, func() bool { // the answer has no reader that would tell
+	require.Eventually(t, func() bool { // nothing signals the end of a request whose client is gone
 		return refused(t, c, admin.InitCluster, q).Class == admin.Refused
 	}, waitLimit, waitStep)
 }
@@ -116,7 +117,7 @@ func TestAddressesOfACluster(t *testing.T) {
 	const good = "https://id.example"
 	for name, test := range map[string]struct {
 		q     admin.NewCluster
-		field string // that is refused
+		field string // the refused field
 	}{
 		"nothing":        {admin.NewCluster{}, "public_url"},
 		"only the pages": {admin.NewCluster{AppURL: good}, "public_url"},
@@ -127,7 +128,7 @@ func TestAddressesOfACluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := refused(t, c, admin.InitCluster, test.q)
 			if require.Equal(t, test.field, p.Field); test.field == "" {
-				require.Equal(t, admin.Internal, p.Class, "it was called")
+				require.Equal(t, admin.Internal, p.Class, "Create must have been called")
 			} else {
 				require.Equal(t, admin.Refused, p.Class)
 			}
@@ -154,7 +155,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// What is taken for an origin is what a browser makes of it.
+// FuzzOrigin compares accepted origins with those that browsers would send.
 func FuzzOrigin(f *testing.F) {
 	for text := range origins {
 		f.Add(text)

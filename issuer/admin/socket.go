@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// SocketName is the socket's file in the data directory.
+// SocketName is the name of the socket in the data directory.
 const SocketName = "admin.sock"
 
-// maxSocketPath is the longest path of a socket in bytes: sockaddr_un has 108
-// on Linux, 104 elsewhere, and the last is zero.
+// maxSocketPath is the maximum length of a socket's path, in bytes: sockaddr_un has 108
+// on Linux and 104 on other systems, including a terminating zero.
 var maxSocketPath = func() int {
 	if runtime.GOOS == "linux" {
 		return 107
@@ -32,8 +32,8 @@ func checkPath(path string) error {
 	return nil
 }
 
-// listen makes the socket, open to its owner only. A socket file that a
-// server left behind is removed; one that is answered is not.
+// listen creates the socket, which only its owner can open. It removes a socket file that
+// a server left behind, but not one on which a server responds.
 func listen(path string) (net.Listener, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ func TestSocketThatIsAnsweredIsNotTaken(t *testing.T) {
 	c, err := admin.NewCaller(dir)
 	require.NoError(t, err)
 	defer c.Close()
-	ask(t, c, admin.ListUsers, admin.UserFilter{}) // the first still serves
+	ask(t, c, admin.ListUsers, admin.UserFilter{}) // the first server still works
 }
 
 func TestFileThatIsNoSocketIsNotRemoved(t *testing.T) {

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// A download is an operation that answers with bytes. It ends with a trailer
-// that says so: bytes without one are cut.
+// A download is an operation whose response is bytes. It ends with a trailer; without the
+// trailer, the bytes are incomplete.
 type download[Request any] string
 
-// An upload is an operation whose request is one line of JSON and then bytes.
-// They are sent in chunks (RFC 9112 §7.1), of which the last says that it is
-// the last: a reader of bytes that were cut gets an error in place of io.EOF.
+// An upload is an operation whose request is one line of JSON followed by bytes. The body
+// is sent in chunks (RFC 9112 §7.1), of which the last is marked: reading a truncated
+// body returns an error instead of io.EOF.
 type upload[Request, Answer any] string
 
 const (
 	endTrailer = "Mintmark-End"
-	endWhole   = "whole" // what it says if all went well; else a Problem as JSON
+	endWhole   = "whole" // the trailer after success; otherwise it is a Problem as JSON
 
-	maxLine = 64 << 10 // of an upload's request
+	maxLine = 64 << 10 // of an upload's first line
 )
 
 func downloadRoute[Q any](o download[Q], do func(*call, context.Context, Q, io.Writer) error) route {
@@ -35,14 +35,14 @@ func downloadRoute[Q any](o download[Q], do func(*call, context.Context, Q, io.W
 		if err := do(c, r.Context(), q, c.stream); err != nil {
 			return nil, err
 		}
-		c.stream.begin() // though there is nothing in it
+		c.stream.begin() // the download is empty
 		return nil, c.stream.err
 	}}
 }
 
 func uploadRoute[Q, A any](o upload[Q, A], do func(*call, context.Context, Q, io.Reader) (A, error)) route {
 	return route{string(o), func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
-		// The deadline for reading a request is for one that is short.
+		// The read deadline is meant for short requests.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		in := bufio.NewReaderSize(r.Body, maxLine)
 		line, err := in.ReadSlice('\n')
@@ -57,12 +57,12 @@ func uploadRoute[Q, A any](o upload[Q, A], do func(*call, context.Context, Q, io
 	}}
 }
 
-// A stream is the answer to a download. The first byte settles that it is one:
-// what fails before is answered as any other operation is.
+// A stream is the response to a download. It begins with the first byte: an earlier error
+// gets an ordinary response.
 type stream struct {
 	w    http.ResponseWriter
 	open bool
-	err  error // of the first write that failed, whether or not the writer minded
+	err  error // the first error of writing, even if the writer ignored it
 }
 
 func (s *stream) begun() bool { return s != nil && s.open }
@@ -88,13 +88,13 @@ func (s *stream) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// end says that all was sent, or why not.
+// end writes the trailer: success, or why not everything was sent.
 func (s *stream) end(p *Problem) {
 	said := endWhole
 	if p != nil {
 		b, err := json.Marshal(p)
 		if err != nil {
-			return // and so the client takes it to be cut
+			return // without a trailer, the client treats the download as incomplete
 		}
 		said = string(b)
 	}

@@ -27,10 +27,10 @@ const (
 	waitStep  = 5 * time.Millisecond
 )
 
-// large is more than any buffer on the way holds.
+// large exceeds every buffer between client and server.
 var large = strings.Repeat("0123456789abcdef", 1<<18)
 
-// saver is a node whose backup is what write writes.
+// saver returns a Caller of a node whose backup is the output of write.
 func saver(t *testing.T, write func(context.Context, io.Writer) error) *admin.Caller {
 	t.Helper()
 	w := admintest.New(t)
@@ -52,7 +52,7 @@ func TestSaveBackup(t *testing.T) {
 	}
 }
 
-// A backup that is not whole is never taken for one.
+// TestSavedBackupIsCut verifies that an incomplete backup is reported as an error.
 func TestSavedBackupIsCut(t *testing.T) {
 	for name, test := range map[string]struct {
 		write func(ctx context.Context, w io.Writer) error
@@ -90,8 +90,7 @@ func TestSavedBackupIsCut(t *testing.T) {
 	}
 }
 
-// Whatever comes instead of the last chunk and the trailer, the client does not
-// take it for the end.
+// TestAnswerWithoutAnEnd verifies that a response without last chunk and trailer is an error.
 func TestAnswerWithoutAnEnd(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n"
 	for name, answer := range map[string]string{
@@ -128,14 +127,15 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// A fault of the client's own is told as that, and the node is let go.
+// TestSaveFailsHere verifies that an error of the client is reported as such, and ends
+// the request.
 func TestSaveFailsHere(t *testing.T) {
 	ended := make(chan error, 1)
 	c := saver(t, func(ctx context.Context, w io.Writer) error {
 		for {
 			if _, err := io.WriteString(w, large); err != nil {
 				ended <- err
-				return nil // a writer that does not mind
+				return nil // a writer that ignores errors
 			}
 		}
 	})
@@ -146,14 +146,15 @@ func TestSaveFailsHere(t *testing.T) {
 	require.Error(t, <-ended)
 }
 
-// A restored is what reached the hook.
+// A restored is what the restore function received.
 type restored struct {
 	options admin.RestoreOptions
 	backup  string
-	err     error // of reading
+	err     error // error of reading
 }
 
-// restorer is a node that waits for a backup, and what reaches its hook.
+// restorer returns a Caller of a node that waits for a backup, and what its restore
+// function receives.
 func restorer(t *testing.T, answer error) (*admin.Caller, chan restored) {
 	t.Helper()
 	got := make(chan restored, 4)
@@ -209,7 +210,8 @@ func TestRestoreOnceButTryFirst(t *testing.T) {
 	require.ErrorContains(t, restoreError(t, c, "x", admin.RestoreOptions{DryRun: true}), "belongs to a cluster already")
 }
 
-// What the node answers is heard whether or not it has read what was sent.
+// TestRestoreIsRefused verifies that the response is received whether or not the node has
+// read the whole request.
 func TestRestoreIsRefused(t *testing.T) {
 	c, _ := restorer(t, admintest.Rule("the journal has a gap"))
 	require.EqualError(t, restoreError(t, c, large, admin.RestoreOptions{}), "the journal has a gap")
@@ -222,7 +224,7 @@ func TestRestoreIsRefused(t *testing.T) {
 	}
 }
 
-// A file that can't be read to its end reaches the node as an error.
+// TestRestoredFileIsCut verifies that an error of reading the file is an error for the node too.
 func TestRestoredFileIsCut(t *testing.T) {
 	c, got := restorer(t, nil)
 	bad := io.MultiReader(strings.NewReader(large), iotest.ErrReader(errors.New("bad sector")))
@@ -231,7 +233,8 @@ func TestRestoredFileIsCut(t *testing.T) {
 	require.Error(t, (<-got).err)
 }
 
-// A request has a minute to come in; a backup has as long as it takes.
+// TestBackupOutlivesTheDeadlineOfRequests: the read deadline of requests must not apply
+// to a backup.
 func TestBackupOutlivesTheDeadlineOfRequests(t *testing.T) {
 	got := make(chan string, 1)
 	s := httptest.NewUnstartedServer(admin.NewSetupHandler(admin.Setup{
@@ -247,7 +250,7 @@ func TestBackupOutlivesTheDeadlineOfRequests(t *testing.T) {
 	in, out := io.Pipe()
 	go func() {
 		_, _ = io.WriteString(out, "{}\nfirst")
-		time.Sleep(4 * s.Config.ReadTimeout) // what must not matter
+		time.Sleep(4 * s.Config.ReadTimeout) // longer than the deadline
 		_, _ = io.WriteString(out, " and last")
 		_ = out.Close()
 	}()
@@ -283,8 +286,8 @@ func TestUploadsThatAreNotUnderstood(t *testing.T) {
 	}
 }
 
-// A backup that takes longer than a node may be silent is not cut off while the
-// node lives; an operation neither.
+// TestSlowIsNotSilent verifies that a slow backup or operation is not cancelled while the
+// node responds to probes.
 func TestSlowIsNotSilent(t *testing.T) {
 	c := saver(t, func(_ context.Context, w io.Writer) error {
 		time.Sleep(time.Second) // what must not matter

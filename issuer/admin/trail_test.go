@@ -25,7 +25,7 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, uint32(6), *got.Due)
 	require.Equal(t, ledger.GrantID{1}.String(), got.Grant)
 
-	// A stranger's request names neither client nor grant.
+	// A request that didn't authenticate names neither client nor grant.
 	id = w.ErrorID(credential.Cause{Code: uint16(ledger.UnknownClient), At: int64(w.Now()), Client: credential.ClientDigest("none")})
 	got = ask(t, c, admin.Explain, admin.ErrorID{ErrorID: id})
 	require.Empty(t, got.Client)

@@ -6,8 +6,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A UserStateChange enables, disables or deletes an account, or gives or takes
-// the right to review clients.
+// A UserStateChange enables, disables or deletes an account, or grants or removes the
+// role of an administrator.
 type UserStateChange struct {
 	User  string `json:"user"`
 	State string `json:"state"` // enable, disable, delete, promote or demote
@@ -25,13 +25,13 @@ func (c *call) setUserState(ctx context.Context, q UserStateChange) (User, error
 	return c.showUser(ctx, UserRef{u.ID})
 }
 
-// A PasswordChange sets a password, or has one made.
+// A PasswordChange sets a password, or has one generated.
 type PasswordChange struct {
 	User     string `json:"user"`
 	Password Plain  `json:"password,omitempty"`
 }
 
-// ChangedPassword has the password only where it was made here.
+// A ChangedPassword has the password only if it was generated.
 type ChangedPassword struct {
 	ID       string `json:"id"`
 	Password Plain  `json:"password,omitempty"`

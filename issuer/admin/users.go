@@ -7,18 +7,18 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// NewUser asks for an account of our own.
+// NewUser requests an account that signs in by password.
 type NewUser struct {
-	ID       string `json:"id,omitempty"` // made where absent
+	ID       string `json:"id,omitempty"` // generated if absent
 	Username string `json:"username"`
 	Email    string `json:"email,omitempty"`
 	Name     string `json:"name,omitempty"`
 	TimeZone string `json:"time_zone,omitempty"`
 	Admin    bool   `json:"admin,omitempty"`
-	Password Plain  `json:"password,omitempty"` // made where absent
+	Password Plain  `json:"password,omitempty"` // generated if absent
 }
 
-// AddedUser has the password only where it was made here.
+// An AddedUser has the password only if it was generated.
 type AddedUser struct {
 	ID       string `json:"id"`
 	Username string `json:"username"`
@@ -30,17 +30,17 @@ type UserRef struct {
 	User string `json:"user"`
 }
 
-// A UserFilter chooses from the list of users: all but deleted ones, or all.
+// A UserFilter selects users of the list: all but deleted ones, or all.
 type UserFilter struct {
 	Deleted bool `json:"deleted,omitempty"`
 }
 
-// A UserList is in the order of ids.
+// A UserList is ordered by id.
 type UserList struct {
 	Users []User `json:"users"`
 }
 
-// A User is an account as operators see it.
+// A User is an account, for operators.
 type User struct {
 	ID       string    `json:"id"`
 	Username string    `json:"username"`
@@ -49,13 +49,13 @@ type User struct {
 	TimeZone string    `json:"time_zone,omitempty"`
 	State    string    `json:"state"` // "enabled", "disabled" or "deleted"
 	Admin    bool      `json:"admin"`
-	Upstream string    `json:"upstream,omitempty"` // where the user signs in, if not here
+	Upstream string    `json:"upstream,omitempty"` // issuer of the upstream provider, if the user signs in there
 	Password bool      `json:"has_password"`
 	Created  time.Time `json:"created_at"`
 
-	// Of one user that is shown alone.
+	// The following fields are set only if one user is shown.
 	Clients []string `json:"clients,omitempty"` // ids of the clients the user owns
-	Grants  int      `json:"grants,omitempty"`  // how many live
+	Grants  int      `json:"grants,omitempty"`  // number of live grants
 }
 
 func userOf(u *ledger.User) User {
@@ -129,7 +129,7 @@ func (c *call) showUser(ctx context.Context, q UserRef) (User, error) {
 	return out, nil
 }
 
-// freshUser is a user to change.
+// freshUser returns a user to change.
 func (c *call) freshUser(ctx context.Context, ref string) (*ledger.User, error) {
 	v, err := c.fresh(ctx)
 	if err != nil {

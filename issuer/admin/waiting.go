@@ -9,19 +9,18 @@ import (
 	"time"
 )
 
-// Waiting is what operators can do with a node that does not serve yet although
-// it belongs to a cluster, or will when whom it waits for has come.
+// A Waiting has the operations of a node that does not serve yet although it belongs to a
+// cluster, or will once the nodes that it waits for have started.
 type Waiting struct {
-	// WaitReason says what it waits for.
+	// WaitReason returns what the node waits for.
 	WaitReason func() string
-	// Status is that of Cluster, where the node knows one. May be nil.
+	// Status returns the status of the cluster, if the node has one. It may be nil.
 	Status func(ctx context.Context) ClusterStatus
-	Name   string // of this node, for where there is no status
-	// Create completes a cluster that was made and has no addresses yet, and
-	// returns when it serves. Nil where that is not what is missing.
+	Name   string // of this node, used if there is no Status
+	// Create completes a cluster that has no addresses yet, and returns once it serves.
+	// It is nil if something else is missing.
 	Create func(ctx context.Context, c NewCluster) error
-	// AcceptClock makes the node trust its clock as it is. It is nil before the node
-	// has read its data.
+	// AcceptClock makes the node trust its clock. It is nil before the node has read its data.
 	AcceptClock func() error
 	Now         func() time.Time
 	Log         *slog.Logger // default: slog.Default()
@@ -86,7 +85,7 @@ func (w *Waiting) acceptClock(c *call, _ context.Context, _ ClockAcceptance) (Do
 	return c.done(nodeSubject(w.Name), w.Name), nil
 }
 
-// complete has the pages where the API is, unless they are said to be elsewhere.
+// complete returns q with the address of the pages, which defaults to that of the API.
 func (q NewCluster) complete() (NewCluster, error) {
 	if q.AppURL == "" {
 		q.AppURL = q.PublicURL

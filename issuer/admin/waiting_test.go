@@ -26,9 +26,9 @@ func TestNodeThatWaits(t *testing.T) {
 		require.Equal(t, waits, p.Text)
 	}
 	q := admin.NewCluster{PublicURL: "https://id.example"}
-	require.Equal(t, admin.Refused, refused(t, c, admin.InitCluster, q).Class, "it has one")
+	require.Equal(t, admin.Refused, refused(t, c, admin.InitCluster, q).Class, "the cluster exists already")
 
-	// It knows its cluster.
+	// The node knows its cluster.
 	w.Status = func(context.Context) admin.ClusterStatus {
 		return admin.ClusterStatus{Name: "n2", ID: "2", Nodes: []admin.ClusterNode{
 			{Name: "n1", ID: "1", Role: admin.RoleVoter, State: admin.StateUnreachable},
@@ -36,7 +36,7 @@ func TestNodeThatWaits(t *testing.T) {
 			{Name: "n3", ID: "3", Role: admin.RoleVoter, State: admin.StateUnreachable},
 		}}
 	}
-	// And it has no addresses.
+	// The cluster has no addresses.
 	var got admin.NewCluster
 	w.Create = func(_ context.Context, q admin.NewCluster) error {
 		got = q

@@ -27,7 +27,7 @@ func marshal(t *testing.T, v any) []byte {
 
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
 
-// post sends what our own client would not.
+// post sends a request that Caller would not send.
 func post(h http.Handler, method, path, body string) (int, string) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(method, path, strings.NewReader(body)))
@@ -59,8 +59,8 @@ func TestRequestsThatAreNotUnderstood(t *testing.T) {
 	}
 }
 
-// While nothing can be decided, operators still see what the node knows, and
-// are told that it may lag; changes are refused as unavailable.
+// TestWithoutALeader verifies that operators see the node's state, marked as stale, while
+// nothing can be decided, and that changes are refused as unavailable.
 func TestWithoutALeader(t *testing.T) {
 	w, c := newEnv(t)
 	stale := 0
@@ -75,7 +75,8 @@ func TestWithoutALeader(t *testing.T) {
 	require.Equal(t, admin.Unavailable, refused(t, c, admin.DeleteClient, admin.ClientRef{ID: "cal-app"}).Class)
 }
 
-// A fault of the server is told without its text, which may hold anything.
+// TestFaultsStayInTheLog verifies that the text of an internal error is only logged,
+// since it may contain anything.
 func TestFaultsStayInTheLog(t *testing.T) {
 	w := admintest.New(t)
 	config := w.Config()
@@ -87,7 +88,7 @@ func TestFaultsStayInTheLog(t *testing.T) {
 	require.Contains(t, w.Log.String(), "fire")
 }
 
-// Whatever is asked and whatever comes of it, the log has no secret.
+// TestSecretsStayOutOfTheLog verifies that no request and no result puts a secret into the log.
 func TestSecretsStayOutOfTheLog(t *testing.T) {
 	const given = "given-credential-0123456789"
 	w, c := newEnv(t)
@@ -97,7 +98,7 @@ func TestSecretsStayOutOfTheLog(t *testing.T) {
 	q := calApp()
 	q.ID, q.Secret = "given", given
 	ask(t, c, admin.AddClient, q)
-	refused(t, c, admin.AddClient, q) // taken
+	refused(t, c, admin.AddClient, q) // the id is taken
 	q.ID, q.Secret = "made", ""
 	seen(ask(t, c, admin.AddClient, q).Secret)
 	seen(ask(t, c, admin.AddSecret, admin.NewSecret{Client: "made"}).Secret)

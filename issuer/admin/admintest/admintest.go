@@ -1,6 +1,6 @@
-// Package admintest is a ledger in memory behind a real admin socket, for
-// tests of the operations and of the command line. It decides with the code
-// that a node runs; it has no log, no peers and no keys that outlive it.
+// Package admintest provides a ledger in memory behind a real admin socket, for tests of the
+// operations and of the command line. Decisions are made by the code that a node runs; there
+// is no log, and there are no peers and no persistent keys.
 package admintest
 
 import (
@@ -32,7 +32,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// A World is everything that operations act on.
+// An Env is everything that operations act on.
 type Env struct {
 	t        testing.TB
 	memory   *machine.Memory
@@ -41,17 +41,17 @@ type Env struct {
 	key      keys.Secret
 
 	Passwords *credential.Hasher
-	Log       Log // of the server
+	Log       Log // output of the server
 	Proposals atomic.Int64
 
-	// Of a node that has peers; to be set before Config or Serve.
+	// Cluster is set for a node with peers, before Config or Serve is called.
 	Cluster *Cluster
 	Rewrap  func(ctx context.Context, force bool) (admin.RewrapResult, error)
 	Replace func(ctx context.Context, leaked string) (admin.Rotated, error)
 	Backup  func(context.Context, io.Writer) error
 }
 
-// New is an env with a credential key and nothing else.
+// New returns an Env with a signing key and a credential key only.
 func New(t testing.TB) *Env {
 	t.Helper()
 	key, err := keys.GenerateSecret(rand.Reader)
@@ -64,7 +64,7 @@ func New(t testing.TB) *Env {
 	return w
 }
 
-// Serve opens the socket and returns the data directory that it is in.
+// Serve opens the socket and returns the data directory with it.
 func (w *Env) Serve() string {
 	w.t.Helper()
 	dir, _ := Open(w.t, admin.NewHandler(w.Config()))
@@ -74,7 +74,7 @@ func (w *Env) Serve() string {
 // Open is Serve for any handler.
 func Open(t testing.TB, h http.Handler) (dir string, s *admin.Server) {
 	t.Helper()
-	// Not t.TempDir, whose path has the test's name: a socket's is short.
+	// Not t.TempDir, whose path includes the test's name: the path of a socket must be short.
 	dir, err := os.MkdirTemp("", "admin")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -89,7 +89,7 @@ func Open(t testing.TB, h http.Handler) (dir string, s *admin.Server) {
 	return dir, s
 }
 
-// Config is the env as the operations see it.
+// Config returns the configuration of the operations.
 func (w *Env) Config() admin.Config {
 	c := admin.Config{
 		Backup: w.Backup, Rewrap: w.Rewrap,
@@ -143,20 +143,20 @@ func (w *Env) View() ledger.View { return ledger.At(w.memory.View()) }
 // Now implements admin.Ledger.
 func (w *Env) Now() ledger.Time { return ledger.Time(w.now.Load()) }
 
-// Advance moves the clock on.
+// Advance advances the clock.
 func (w *Env) Advance(d time.Duration) { w.now.Add(d.Milliseconds()) }
 
-// SetNoLeader says whether nothing can be decided.
+// SetNoLeader sets whether nothing can be decided.
 func (w *Env) SetNoLeader(down bool) { w.noLeader.Store(down) }
 
-// Secret is the digest of a secret.
+// Secret returns the digest of a secret.
 func (w *Env) Secret(plain string) (ledger.NewSecret, error) {
 	s, err := w.SecretOfSHA256(sha256.Sum256([]byte(plain)))
 	s.Tail = credential.Tail(plain)
 	return s, err
 }
 
-// SecretOfSHA256 is Secret where only the SHA-256 is known.
+// SecretOfSHA256 is Secret for a secret of which only the SHA-256 is known.
 func (w *Env) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
@@ -165,7 +165,7 @@ func (w *Env) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	}, nil
 }
 
-// Declared is a keyed digest.
+// Declared returns a keyed digest.
 func (w *Env) Declared(text []byte) []string {
 	sum := w.key.MAC("declared").Sum(text)
 	return []string{hex.EncodeToString(sum[:])}
@@ -192,7 +192,7 @@ func (w *Env) rotate(_ context.Context, p ledger.Purpose) (string, error) {
 	return "k9", nil
 }
 
-// SignIn makes a session.
+// SignIn creates a session.
 func (w *Env) SignIn(user string) ledger.Actor {
 	w.t.Helper()
 	var id [32]byte
@@ -201,7 +201,7 @@ func (w *Env) SignIn(user string) ledger.Actor {
 	return ledger.Actor{Session: id}
 }
 
-// Allow makes a grant; without a scope it is that of a legacy client.
+// Allow creates a grant, a legacy one if scope is "".
 func (w *Env) Allow(user, client, scope string) ledger.GrantID {
 	w.t.Helper()
 	var id ledger.GrantID
@@ -216,9 +216,9 @@ func (w *Env) Allow(user, client, scope string) ledger.GrantID {
 	return id
 }
 
-// A Log keeps what was logged.
+// A Log collects log output.
 type Log struct {
-	mu   sync.Mutex // of text
+	mu   sync.Mutex // guards text
 	text bytes.Buffer
 }
 

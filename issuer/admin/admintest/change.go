@@ -7,8 +7,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// RotateAuthority implements admin.Cluster: a node that can't be reached holds
-// it up.
+// RotateAuthority implements admin.Cluster. An unreachable node delays the change.
 func (c *Cluster) RotateAuthority(ctx context.Context) (admin.AuthorityChange, error) {
 	if err := c.do("rotate-authority"); err != nil {
 		return admin.AuthorityChange{}, err

@@ -10,22 +10,22 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// Started is when a World's clock stands at first.
+// Started is the initial time of an Env's clock.
 var Started = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
-// Token is the join token that a Cluster gives to everybody.
+// Token is the join token that every invitation of a Cluster has.
 const Token = admin.Plain("mintmark-join-AbCdEf0123456789")
 
-// A Cluster says what a test wants it to, and keeps what it was asked for.
+// A Cluster is an admin.Cluster whose status a test sets, and which records calls.
 type Cluster struct {
-	mu    sync.Mutex // of all below
+	mu    sync.Mutex // guards the fields below
 	state admin.ClusterStatus
 	err   error
 	calls []string
 }
 
-// NewCluster is a cluster of three healthy nodes, n1 to n3, of which n2 leads
-// and n1 is asked.
+// NewCluster returns a cluster of three healthy nodes, n1 to n3. n2 is the leader, and n1 is
+// the node that is asked.
 func NewCluster() *Cluster {
 	c := &Cluster{state: admin.ClusterStatus{Name: "n1", ID: "id-n1", Leader: "n2", Term: 7, Level: 1, StateTime: Started, StateAhead: -12_000}}
 	for i, state := range []string{"follower", "leader", "follower"} {
@@ -38,21 +38,21 @@ func NewCluster() *Cluster {
 	return c
 }
 
-// Change changes what the cluster says of itself.
+// Change changes the status of the cluster.
 func (c *Cluster) Change(change func(*admin.ClusterStatus)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(&c.state)
 }
 
-// Fail is what all changes fail with from now on; nil for none.
+// Fail makes all later changes fail with err, or succeed if err is nil.
 func (c *Cluster) Fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = err
 }
 
-// Calls are the changes that were made, as "remove n3 force=true".
+// Calls returns the changes that were requested, in a form such as "remove n3 force=true".
 func (c *Cluster) Calls() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +85,7 @@ func (c *Cluster) Invite(_ context.Context, name, replaces string, lifetime time
 	return Token, Started.Add(lifetime), nil
 }
 
-// Invitations implements admin.Cluster: there is always one.
+// Invitations implements admin.Cluster. It always returns one.
 func (c *Cluster) Invitations(context.Context) (open []admin.OpenInvitation, stale bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,5 +120,5 @@ type Rule string
 
 func (r Rule) Error() string { return "rule: " + string(r) }
 
-// Refusal is the rule in words for people.
+// Refusal returns the reason, in words for operators.
 func (r Rule) Refusal() string { return string(r) }
