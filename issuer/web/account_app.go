@@ -14,8 +14,7 @@ type appBody struct {
 	Lifetimes   lifetimes
 }
 
-// connectedApp says what one application may do. It is there for who has
-// allowed it.
+// connectedApp shows what one application may do, if the user has allowed it.
 func (w *Web) connectedApp(c *request, v session) error {
 	var one connection
 	there, err := w.confirmFresh(c, &v, func() bool {
@@ -44,7 +43,7 @@ func (w *Web) connectedApp(c *request, v session) error {
 	})
 }
 
-// hostOf is how a page names a website.
+// hostOf returns the host of a website for display.
 func hostOf(website string) string {
 	u, err := url.Parse(website)
 	if err != nil {

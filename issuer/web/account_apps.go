@@ -12,7 +12,7 @@ import (
 
 const (
 	pathApps    = "/connected-apps"
-	appsPerPage = 10 // on one page
+	appsPerPage = 10
 )
 
 var (
@@ -29,9 +29,9 @@ var appNotices = notices{
 
 type appsBody struct {
 	Connections []connection
-	All         int  // connections there are
-	Found       int  // of them, those that the search found
-	Many        bool // more than fit on a page
+	All         int  // number of connections
+	Found       int  // number of connections that the search found
+	Many        bool // there are more than fit on a page
 	Search      search
 	Pages       pager
 	AnyLegacy   bool
@@ -39,7 +39,7 @@ type appsBody struct {
 	Lifetimes   lifetimes
 }
 
-// lifetimes are how long what an application has goes on by itself.
+// lifetimes are how long an application's access lasts without the user.
 type lifetimes struct{ Access, Idle, Absolute time.Duration }
 
 func lifetimesOf(v *session) lifetimes {
@@ -47,8 +47,8 @@ func lifetimesOf(v *session) lifetimes {
 	return lifetimes{Access: oauth.AccessTokenLifetime * time.Second, Idle: s.RefreshIdle, Absolute: s.GrantAbsolute}
 }
 
-// A connection is an application that the user has allowed: all of its grants
-// that live, as one.
+// A connection is an application that the user has allowed, with all live grants taken
+// together.
 type connection struct {
 	ClientID string
 	Path     string
@@ -56,18 +56,18 @@ type connection struct {
 	Picture  picture
 	State    ledger.ClientState
 	Legacy   bool
-	Shared   bool // two copies of the application seem to use one grant: see ledger.Grant.Shared
+	Shared   bool // two parties seem to use one grant: see ledger.Grant.Shared
 	First    ledger.Time
-	Used     ledger.Time // 0 for never
+	Used     ledger.Time // 0 if never
 	Form     *form
 
-	Permissions int // how many there are
-	Writes      int // of them, those that can change something
+	Permissions int // number of permissions
+	Writes      int // number of permissions that can change something
 
 	scopes scope.Set
 }
 
-// connectedApps lists them, the one allowed first first.
+// connectedApps lists the connected applications in the order in which they were allowed.
 func (w *Web) connectedApps(c *request, v session) error {
 	all := w.connections(&v)
 	body := appsBody{All: len(all), Many: len(all) > appsPerPage, AllForm: v.form(&disconnectAllForm, nil), Lifetimes: lifetimesOf(&v)}
@@ -89,7 +89,7 @@ func (w *Web) connectedApps(c *request, v session) error {
 	return w.show(c, v, "account_apps", page{Title: "Connected apps", Notice: appNotices.text(c), Body: body})
 }
 
-// connections are what the user's grants add up to.
+// connections returns the user's live grants by application.
 func (w *Web) connections(v *session) []connection {
 	var list []connection
 	position := map[string]int{}
@@ -111,7 +111,7 @@ func (w *Web) connections(v *session) []connection {
 	return list
 }
 
-// count counts the permissions.
+// count sets Permissions and Writes.
 func (one *connection) count() {
 	for _, s := range scope.Catalogue() {
 		if one.scopes.Has(s.Name) {
@@ -128,7 +128,7 @@ func (w *Web) disconnect(c *request, v session, f *form) error {
 	return w.revokeGrants(c, v, f.get("client"), "disconnected")
 }
 
-// disconnectAll does so for every application.
+// disconnectAll ends all grants of the user.
 func (w *Web) disconnectAll(c *request, v session, _ *form) error {
 	return w.revokeGrants(c, v, "", "disconnected-all")
 }
@@ -145,7 +145,7 @@ func (w *Web) revokeGrants(c *request, v session, client, word string) error {
 	return c.redirectNotice(pathApps, appNotices, word)
 }
 
-// matches reports whether a text has what is searched for, whatever its case.
+// matches reports whether a text contains the search, ignoring case.
 func (s search) matches(text string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(s.Query))
 }

@@ -17,7 +17,7 @@ import (
 
 const disconnectPath = "/connected-apps/disconnect"
 
-// allow goes through the authorization step: pairs as in with.
+// allow completes the authorization step; pairs are as in with.
 func (b *browser) allow(pairs ...string) {
 	b.env.t.Helper()
 	b.decide(b.get(at(with(good(), pairs...))), "allow").location(b.env.t, callback)
@@ -37,7 +37,7 @@ func TestConnectedApps(t *testing.T) {
 	b.allow("scope", "TEAM_BOOKING_READ BOOKING_WRITE")
 	b.allow("client_id", "old", "scope", "")
 	apps = b.get("/connected-apps")
-	assert.Equal(t, 2, strings.Count(apps.body, `action="`+disconnectPath+`"`), "one entry for an application")
+	assert.Equal(t, 2, strings.Count(apps.body, `action="`+disconnectPath+`"`), "one entry for each application")
 	for _, text := range []string{
 		"2 applications can use your account", `<a href="/connected-apps/calendar"><bdi>The calendar app</bdi></a>`,
 		`aria-label="Disconnect The calendar app"`, "2 permissions, 1 of them to change things",
@@ -48,7 +48,7 @@ func TestConnectedApps(t *testing.T) {
 	} {
 		assert.Contains(t, apps.body, text)
 	}
-	assert.NotContains(t, apps.body, "3 permissions", "a code that was never exchanged has lapsed")
+	assert.NotContains(t, apps.body, "3 permissions", "a code that was not exchanged has expired")
 
 	w.client("calendar", func(c *ledger.ImportClient) { c.State = ledger.Suspended })
 	apps = b.get("/connected-apps")
@@ -83,7 +83,7 @@ func TestConnectedApp(t *testing.T) {
 		assert.Equal(t, http.StatusNotFound, b.get("/connected-apps/"+id).StatusCode, id)
 	}
 	w.user("u-bob", "bob", "Bob")
-	assert.Equal(t, http.StatusNotFound, w.signedInAs("bob").get("/connected-apps/calendar").StatusCode, "somebody else's")
+	assert.Equal(t, http.StatusNotFound, w.signedInAs("bob").get("/connected-apps/calendar").StatusCode, "another user")
 
 	w.lag()
 	b.allow("client_id", "calendar")
@@ -92,7 +92,8 @@ func TestConnectedApp(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, b.get("/connected-apps/calendar").StatusCode)
 }
 
-// A node that lags looks again before it says that something is not there.
+// TestConnectedAppOnALaggingNode verifies that a node that lags uses a fresh view before it
+// responds 404.
 func TestConnectedAppOnALaggingNode(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -103,7 +104,7 @@ func TestConnectedAppOnALaggingNode(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, b.get("/connected-apps/calendar").StatusCode)
 }
 
-// Last used comes from an exchange, which the ledger decides.
+// TestConnectedAppsLastUsed uses an exchange, which the ledger decides.
 func TestConnectedAppsLastUsed(t *testing.T) {
 	w := newEnv(t)
 	w.client("used", func(c *ledger.ImportClient) {
@@ -123,11 +124,11 @@ func TestConnectedAppsLastUsed(t *testing.T) {
 	assert.Contains(t, b.get("/connected-apps").body, `Last used on <time datetime="2026-03-04">4 March 2026</time>`)
 	assert.Contains(t, b.get("/connected-apps/used").body, `<time datetime="2026-03-04T12:01Z">4 March 2026, 12:01 UTC</time>`)
 	w.advance(10 * 24 * time.Hour)
-	assert.Contains(t, w.signedIn().get("/connected-apps").body, "No application is connected", "idle for 30 days")
+	assert.Contains(t, w.signedIn().get("/connected-apps").body, "No application is connected", "after 30 days without use")
 }
 
-// Two copies of an application that ask for each generation are shown to the user,
-// with the way to end it beside them.
+// TestConnectedAppsShared verifies that a shared grant is shown to the user, beside the
+// button that ends it.
 func TestConnectedAppsShared(t *testing.T) {
 	w := newEnv(t)
 	w.client("copied", func(c *ledger.ImportClient) {
@@ -170,7 +171,7 @@ func TestDisconnect(t *testing.T) {
 	assert.Contains(t, after.body, `role="status"`)
 	assert.Contains(t, after.body, "was disconnected")
 	assert.Contains(t, after.body, "No application is connected")
-	assert.Equal(t, http.StatusSeeOther, b.post(disconnectPath, form).StatusCode, "twice is fine")
+	assert.Equal(t, http.StatusSeeOther, b.post(disconnectPath, form).StatusCode, "the same form twice")
 
 	w.do(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
 	assert.Equal(t, http.StatusSeeOther, b.post(disconnectPath, form).StatusCode)
@@ -188,10 +189,10 @@ func TestDisconnectAll(t *testing.T) {
 	res := b.post("/connected-apps/disconnect-all", b.get("/connected-apps").form(t, "/connected-apps/disconnect-all"))
 	assert.Contains(t, b.get(res.Header.Get("Location")).body, "All applications were disconnected.")
 	assert.Empty(t, w.grants())
-	assert.Contains(t, bob.get("/connected-apps").body, "The calendar app", "another's stay")
+	assert.Contains(t, bob.get("/connected-apps").body, "The calendar app", "another user's applications must stay")
 }
 
-// A list of any length is paged, and can be searched.
+// TestConnectedAppsArePaged verifies paging and searching of a long list.
 func TestConnectedAppsArePaged(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -239,7 +240,7 @@ func TestConnectedAppsArePaged(t *testing.T) {
 	}
 	assert.Equal(t, "00", seen(last)[0])
 	assert.Empty(t, link(last, "prev"))
-	assert.Equal(t, "00", seen(b.get("/connected-apps?after=gone"))[0], "an entry that is gone means the beginning")
+	assert.Equal(t, "00", seen(b.get("/connected-apps?after=gone"))[0], "after an unknown entry, the list begins again")
 
 	found := b.get("/connected-apps?q=" + url.QueryEscape("7 <&LONG"))
 	assert.Equal(t, []string{"07", "17", "27", "37"}, seen(found))

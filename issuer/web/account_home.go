@@ -1,6 +1,6 @@
 package web
 
-// accountRoutes are the pages of a person's own account.
+// accountRoutes returns the pages of a user's own account.
 func (w *Web) accountRoutes() []route {
 	account := w.pageFor(users, pathAccount, w.profile).
 		inMenu("Your account", "Your profile, your password, and where you are signed in.")
@@ -29,7 +29,7 @@ type homeBody struct {
 	Menu   []menuItem
 }
 
-// home says what this user can do here: what the navigation names, in words.
+// home shows what the user can do here: the entries of the navigation with explanations.
 func (w *Web) home(c *request, v session) error {
 	body := homeBody{Person: personOf(v.user)}
 	for _, item := range w.menu(c, &v) {

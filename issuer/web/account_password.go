@@ -23,11 +23,11 @@ var passwordForm = formKind{
 
 type passwordBody struct {
 	Username string
-	Rule     string // for a new one
+	Rule     string // for a new password
 	Form     *form
 }
 
-// passwordPage is there for who has a password.
+// passwordPage exists for users who have a password.
 func (w *Web) passwordPage(c *request, v session) error {
 	if !w.hasLocalPassword(v.user) {
 		return errNotFound
@@ -45,8 +45,8 @@ func (w *Web) showPassword(c *request, v session, f *form) error {
 	})
 }
 
-// changePassword needs the current password: a browser that was left open is
-// not enough. Guesses at it are bounded as at sign-in.
+// changePassword requires the current password, so that an unattended browser is not enough.
+// Guesses at it are limited as at the sign-in.
 func (w *Web) changePassword(c *request, v session, f *form) error {
 	if !w.hasLocalPassword(v.user) {
 		return errNotFound
@@ -91,8 +91,8 @@ func (f *form) checkPasswords(u *ledger.User) {
 	}
 }
 
-// replacePassword reports whether the new password is the user's now. The same
-// form sent twice finds that it is so already, which is no mistake of theirs.
+// replacePassword proposes the new password and reports whether the user has it now. If the
+// same form is sent twice, the user has it already, which is not an error.
 func (w *Web) replacePassword(c *request, v *session, f *form) (bool, error) {
 	u, err := w.authenticate(c, v.view, v.user.Username, f.get("current"))
 	if err != nil {

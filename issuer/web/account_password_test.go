@@ -18,7 +18,7 @@ const (
 	another      = "a new pass phrase"
 )
 
-// changePassword fills in the form of the page.
+// changePassword submits the form of the page.
 func (b *browser) changePassword(current, next, again string) answer {
 	b.env.t.Helper()
 	form := b.get(passwordPath).form(b.env.t, passwordPath)
@@ -35,11 +35,11 @@ func TestChangePassword(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
 	after := b.get(res.Header.Get("Location"))
 	assert.Contains(t, after.body, "Your password was changed.")
-	assert.Equal(t, http.StatusSeeOther, other.get("/account").StatusCode, "other sessions end")
+	assert.Equal(t, http.StatusSeeOther, other.get("/account").StatusCode, "other sessions must end")
 	assert.Len(t, w.grants(), 1)
 
 	res = b.post(passwordPath, form)
-	assert.Equal(t, "/account?done=password", leadsTo(res), "the same form twice is no mistake")
+	assert.Equal(t, "/account?done=password", leadsTo(res), "the same form twice")
 	n := w.browser()
 	assert.Equal(t, http.StatusUnprocessableEntity, n.signIn(n.get("/auth/sign-in"), "ada", password).StatusCode)
 	assert.Equal(t, http.StatusSeeOther, n.signIn(n.get("/auth/sign-in"), "ada", another).StatusCode)
@@ -80,12 +80,13 @@ func TestChangePasswordRefusals(t *testing.T) {
 			}
 			assert.Empty(t, w.proposals)
 			form := with(res.form(t, passwordPath), "current", password, "new", another, "again", another)
-			assert.Equal(t, http.StatusSeeOther, b.post(passwordPath, form).StatusCode, "the page shown again works")
+			assert.Equal(t, http.StatusSeeOther, b.post(passwordPath, form).StatusCode, "the redisplayed form must work")
 		})
 	}
 }
 
-// Guesses at the current password are as few as at sign-in.
+// TestChangePasswordAttempts verifies that guesses at the current password are limited as at
+// the sign-in.
 func TestChangePasswordAttempts(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -97,7 +98,7 @@ func TestChangePasswordAttempts(t *testing.T) {
 	assert.Equal(t, "10", res.Header.Get("Retry-After"))
 	assert.Contains(t, res.body, "too many attempts")
 	b.address = "198.51.100.7"
-	assert.Equal(t, http.StatusTooManyRequests, b.changePassword(password, another, another).StatusCode, "from elsewhere")
+	assert.Equal(t, http.StatusTooManyRequests, b.changePassword(password, another, another).StatusCode, "from another address")
 	other := w.signedIn()
 	w.exhaust()
 	assert.Equal(t, http.StatusSeeOther, other.changePassword(password, another, another).StatusCode, "in another browser")
@@ -105,12 +106,12 @@ func TestChangePasswordAttempts(t *testing.T) {
 	bob := w.browser()
 	bob.address = "198.51.100.8"
 	bob.signIn(bob.get("/auth/sign-in"), "bob", password)
-	bob.address = "192.0.2.1" // as the guesser
-	assert.Equal(t, http.StatusSeeOther, bob.changePassword(password, another, another).StatusCode, "no neighbour keeps anybody from it")
+	bob.address = "192.0.2.1" // the attacker's
+	assert.Equal(t, http.StatusSeeOther, bob.changePassword(password, another, another).StatusCode, "another user at the same address")
 }
 
-// A change is an event of the audit trail. Only those that were made are counted:
-// whoever does not know the password takes nothing from its owner.
+// TestChangesOfThePasswordAreBounded: each change adds an event to the audit trail. Only
+// successful changes are counted, so only somebody with the password can use up the limit.
 func TestChangesOfThePasswordAreBounded(t *testing.T) {
 	w := newEnv(t)
 	b, thief := w.signedIn(), w.signedIn()
@@ -132,7 +133,7 @@ func TestChangesOfThePasswordAreBounded(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, b.changePassword(now, another, another).StatusCode)
 }
 
-// Two browsers, or two clicks, at the same moment.
+// TestChangePasswordRaces covers two browsers, or two clicks, at the same time.
 func TestChangePasswordRaces(t *testing.T) {
 	set := func(w *env, password string) func() {
 		return func() {
@@ -145,7 +146,7 @@ func TestChangePasswordRaces(t *testing.T) {
 		form := with(b.get(passwordPath).form(t, passwordPath), "current", password, "new", another, "again", another)
 		w.beforePropose = set(w, "what an operator chose")
 		res := b.post(passwordPath, form)
-		assert.Equal(t, "/auth/sign-in?note=undone&to=%2Faccount%2Fpassword", res.Header.Get("Location"), "that signs out")
+		assert.Equal(t, "/auth/sign-in?note=undone&to=%2Faccount%2Fpassword", res.Header.Get("Location"), "the change must sign out the other browser")
 	})
 	t.Run("no leader", func(t *testing.T) {
 		w := newEnv(t)

@@ -16,15 +16,15 @@ var signOutEverywhereForm = formKind{purpose: forSignOutEverywhere, ends: true, 
 type profileBody struct {
 	Facts       []fact
 	HasPassword bool
-	SignedIn    ledger.Time // in this browser
-	SessionEnds ledger.Time // at the latest
+	SignedIn    ledger.Time // sign-in of this browser
+	SessionEnds ledger.Time // absolute end of this session
 	Sessions    []signedIn
-	Pages       pager // of sessions
+	Pages       pager // of Sessions
 	SignOutForm *form
-	Edit        string // the page for the profile, for who may change it
+	Edit        string // the page that edits the profile, if the user may
 }
 
-// A fact is a line of a profile. An empty value is not set.
+// A fact is a line of a profile. An empty value means not set.
 type fact struct{ Name, Value string }
 
 var accountNotices = notices{
@@ -32,8 +32,8 @@ var accountNotices = notices{
 	"signed-out": "That browser was signed out.",
 }
 
-// profile is the account page. It shows what GET /v2/me tells an application
-// that may see the profile.
+// profile is the account page. It shows what GET /v2/me returns to an application that may see
+// the profile.
 func (w *Web) profile(c *request, v session) error {
 	settings := v.view.Settings()
 	body := &profileBody{
@@ -54,7 +54,7 @@ func (w *Web) profile(c *request, v session) error {
 	})
 }
 
-// facts are what GET /v2/me says of a user.
+// facts returns what GET /v2/me returns for a user.
 func facts(u *ledger.User, about string) []fact {
 	clock := "24 hours"
 	if u.TimeFormat == 12 {
@@ -76,14 +76,14 @@ func facts(u *ledger.User, about string) []fact {
 	}
 }
 
-// signOutEverywhere ends all sessions of the user, this one too.
+// signOutEverywhere ends all sessions of the user, including this one.
 func (w *Web) signOutEverywhere(c *request, v session, _ *form) error {
 	out, _, err := w.config.Ledger.Propose(c.r.Context(), &ledger.SignOut{
 		Session: credential.SessionDigest(v.id), Everywhere: true,
 	})
 	switch {
 	case err != nil:
-		// As in signOut, the cookie stays.
+		// As in signOut, the cookie is kept.
 		return fmt.Errorf("sign out everywhere: %w", err)
 	case out.Unknown:
 		return fmt.Errorf("sign out everywhere: %w", oauth.ErrUnavailable)

@@ -32,7 +32,7 @@ func TestProfile(t *testing.T) {
 	for _, text := range []string{"I count.", "https://ada.example/a.png", "12 hours", "s-1", "Monday", "Europe/London", "en-GB", "o-1", "u-ada"} {
 		assert.Contains(t, page.body, "<bdi>"+text+"</bdi>")
 	}
-	assert.NotContains(t, page.body, "<img src=\"https:", "nobody is told that the page was opened")
+	assert.NotContains(t, page.body, "<img src=\"https:", "another site would learn that the page was opened")
 }
 
 func TestSignOutEverywhere(t *testing.T) {
@@ -43,7 +43,7 @@ func TestSignOutEverywhere(t *testing.T) {
 	form := b.get("/account").form(t, "/account/sign-out-everywhere")
 	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.post("/account/sign-out-everywhere", form).StatusCode)
-	assert.Contains(t, b.cookies, "mintmark", "so that it can be tried again")
+	assert.Contains(t, b.cookies, "mintmark", "the session is needed to try again")
 	w.noLeader = false
 
 	res := b.post("/account/sign-out-everywhere", form)
@@ -51,7 +51,7 @@ func TestSignOutEverywhere(t *testing.T) {
 	assert.NotContains(t, b.cookies, "mintmark")
 	assert.Contains(t, b.get(res.Header.Get("Location")).body, "You are signed out in every browser.")
 	assert.Equal(t, "/auth/sign-in?to=%2Faccount", other.get("/account").Header.Get("Location"))
-	assert.Len(t, w.grants(), 1, "what is connected stays so")
+	assert.Len(t, w.grants(), 1, "grants must stay")
 	res = b.post("/account/sign-out-everywhere", form)
-	assert.Equal(t, "/auth/sign-in?note=undone&to=%2Faccount", res.Header.Get("Location"), "twice is harmless")
+	assert.Equal(t, "/auth/sign-in?note=undone&to=%2Faccount", res.Header.Get("Location"), "the same form twice")
 }

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	sessionsPerPage = 10 // on one page
-	// maxListedSessions bounds what is read for a page. Whoever signs in more often
-	// can still sign out everywhere.
+	sessionsPerPage = 10
+	// maxListedSessions bounds what is read for a page. A user with more sessions can still
+	// sign out everywhere.
 	maxListedSessions = 1000
 )
 
-// endSessionForm names a session by its handle, which is the digest that the
-// ledger has: the id itself is in nobody's hands but the browser's.
+// endSessionForm identifies a session by its handle, the digest in the ledger. Only the browser
+// has the id itself.
 var endSessionForm = formKind{
 	purpose: forEndSession, ends: true, action: "/account/sign-out", page: pathAccount, fields: []field{boundField("session")},
 }
@@ -23,14 +23,13 @@ var endSessionForm = formKind{
 // A signedIn is one browser in which the user is signed in.
 type signedIn struct {
 	Browser string
-	Here    bool // it is this one
+	Here    bool // this browser
 	Since   ledger.Time
-	Seen    ledger.Time // to ten minutes
+	Seen    ledger.Time // with a resolution of ten minutes
 	Form    *form
 }
 
-// sessions are the browsers of the user, on one page of several: this one first,
-// then the one that was used last.
+// sessions returns one page of the user's browsers: this one first, then the most recently used.
 func (w *Web) sessions(c *request, v *session) ([]signedIn, pager) {
 	all := v.view.SessionsOf(v.user.ID, w.config.Ledger.Now(), maxListedSessions)
 	all = slices.DeleteFunc(all, func(s *ledger.Session) bool { return s.ID == v.stored.ID })
@@ -46,7 +45,7 @@ func (w *Web) sessions(c *request, v *session) ([]signedIn, pager) {
 	return list, pages.below("sessions")
 }
 
-// endSession signs one browser out. In this one that is what "Sign out" does.
+// endSession signs one browser out. For this browser, that is the same as signing out.
 func (w *Web) endSession(c *request, v session, f *form) error {
 	id, ok := ledger.SessionOf(f.get("session"))
 	if !ok {

@@ -25,7 +25,7 @@ const (
 	safari  = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
 )
 
-// signedInWith signs Ada in with a browser of a name.
+// signedInWith signs Ada in with a browser of a certain kind.
 func (w *env) signedInWith(agent string) *browser {
 	w.t.Helper()
 	b := w.browser()
@@ -39,7 +39,7 @@ func handle(b *browser) string {
 	return (&ledger.Session{ID: credential.SessionDigest(b.session())}).Handle()
 }
 
-// endings are the forms of a page that end sessions, by the session's handle.
+// endings returns the forms of a page that end sessions, by the session's handle.
 func endings(t *testing.T, page answer) map[string]url.Values {
 	t.Helper()
 	forms := map[string]url.Values{}
@@ -69,20 +69,20 @@ func TestSessions(t *testing.T) {
 	} {
 		assert.Contains(t, page.body, text)
 	}
-	assert.Less(t, strings.Index(page.body, "Firefox on"), strings.Index(page.body, "Safari on"), "this browser first")
+	assert.Less(t, strings.Index(page.body, "Firefox on"), strings.Index(page.body, "Safari on"), "this browser must be first")
 	other := phone.get("/account")
-	assert.Less(t, strings.Index(other.body, "Safari on"), strings.Index(other.body, "Firefox on"), "in each")
+	assert.Less(t, strings.Index(other.body, "Safari on"), strings.Index(other.body, "Firefox on"), "this browser must be first")
 	for _, one := range []*browser{b, phone, bob} {
-		assert.NotContains(t, page.body, one.session(), "nobody's secret")
+		assert.NotContains(t, page.body, one.session(), "the page contains a session id")
 	}
 	forms := endings(t, page)
-	require.Len(t, forms, 2, "one's own, and nobody else's")
+	require.Len(t, forms, 2, "the user's own sessions only")
 	require.Contains(t, forms, handle(phone))
 
-	// Nobody ends what they may not.
+	// Other users' sessions can't be ended.
 	foreign := url.Values{"session": {handle(phone)}, "token": {web.FormToken(bob.session(), "end session", "u-bob", handle(phone))}}
 	assert.Equal(t, http.StatusNotFound, bob.post(endPath, foreign).StatusCode)
-	assert.Equal(t, http.StatusForbidden, b.post(endPath, with(forms[handle(b)], "session", handle(phone))).StatusCode, "a form is for one")
+	assert.Equal(t, http.StatusForbidden, b.post(endPath, with(forms[handle(b)], "session", handle(phone))).StatusCode, "a form is bound to one session")
 	for _, odd := range []string{"", "zz", handle(phone)[2:], phone.session()} {
 		form := url.Values{"session": {odd}, "token": {web.FormToken(b.session(), "end session", "u-ada", odd)}}
 		assert.Equal(t, http.StatusNotFound, b.post(endPath, form).StatusCode, odd)
@@ -90,25 +90,25 @@ func TestSessions(t *testing.T) {
 	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.post(endPath, forms[handle(phone)]).StatusCode)
 	w.noLeader = false
-	assert.Equal(t, http.StatusOK, phone.get("/account").StatusCode, "nothing was done yet")
+	assert.Equal(t, http.StatusOK, phone.get("/account").StatusCode, "a refused form ended a session")
 
 	after := b.done(b.post(endPath, forms[handle(phone)]))
 	assert.Contains(t, after.body, "That browser was signed out.")
 	assert.NotContains(t, after.body, "Safari")
 	assert.Equal(t, "/auth/sign-in?to=%2Faccount", phone.get("/account").Header.Get("Location"))
-	assert.Equal(t, http.StatusSeeOther, b.post(endPath, forms[handle(phone)]).StatusCode, "twice is harmless")
+	assert.Equal(t, http.StatusSeeOther, b.post(endPath, forms[handle(phone)]).StatusCode, "the same form twice")
 	assert.Equal(t, http.StatusOK, bob.get("/account").StatusCode)
 
-	// In this browser it is to sign out.
+	// Ending this browser's own session signs out.
 	own := endings(t, b.get("/account"))[handle(b)]
 	res := b.post(endPath, own)
 	assert.Equal(t, "/auth/sign-in", res.Header.Get("Location"))
 	assert.NotContains(t, b.cookies, "mintmark")
 	assert.Equal(t, http.StatusSeeOther, b.get("/account").StatusCode)
-	assert.Equal(t, "/auth/sign-in?note=undone&to=%2Faccount", b.post(endPath, own).Header.Get("Location"), "twice is harmless")
+	assert.Equal(t, "/auth/sign-in?note=undone&to=%2Faccount", b.post(endPath, own).Header.Get("Location"), "the same form twice")
 }
 
-// Sessions that are over are not shown.
+// TestSessionsThatLive verifies that ended sessions are not shown.
 func TestSessionsThatLive(t *testing.T) {
 	w := newEnv(t)
 	w.signedInWith(safari)
@@ -118,7 +118,7 @@ func TestSessionsThatLive(t *testing.T) {
 	assert.Len(t, endings(t, page), 1)
 }
 
-// However many there are, a page is small, and all are reached.
+// TestSessionsArePaged verifies that pages stay small, and that every session is on one.
 func TestSessionsArePaged(t *testing.T) {
 	w := newEnv(t)
 	w.must(&ledger.PutUser{ID: "u-ada", Username: "ada", Password: passwordHash(), Person: ledger.Person{
@@ -143,12 +143,12 @@ func TestSessionsArePaged(t *testing.T) {
 		}
 		require.Less(t, n, 10)
 		assert.Regexp(t, `^/account\?after=[0-9a-f]{64}#sessions$`, html.UnescapeString(m[1]))
-		address, _, _ := strings.Cut(m[1], "#") // which a browser keeps to itself
+		address, _, _ := strings.Cut(m[1], "#") // browsers don't send the fragment
 		page = b.get(address)
 	}
 	assert.Len(t, seen, 35)
 	assert.Contains(t, page.body, `#sessions" rel="prev">`)
-	assert.NotContains(t, page.body, "This browser</span>", "it is on the first")
+	assert.NotContains(t, page.body, "This browser</span>", "this browser is on the first page")
 }
 
 func TestBrowserName(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// Addresses of the administration.
+// Paths of the administration.
 const (
 	pathAdmin        = "/admin"
 	pathAdminClients = pathAdmin + "/clients"
@@ -20,11 +20,10 @@ const (
 	pathAdminEvents  = pathAdmin + "/audit.jsonl"
 )
 
-// adminRowsPerPage is how many rows a list of the administration has on one page.
+// adminRowsPerPage is the number of rows on one page of a list of the administration.
 const adminRowsPerPage = 25
 
-// adminRoutes are for administrators. For anybody else who is signed in there
-// are no such pages.
+// adminRoutes returns the pages for administrators. Other users get 404.
 func (w *Web) adminRoutes() []route {
 	return []route{
 		w.pageFor(administrators, pathAdmin, w.reviewQueue).
@@ -51,7 +50,7 @@ func (w *Web) adminRoutes() []route {
 	}
 }
 
-// adminAreas are the parts of the administration.
+// adminAreas are the sections of the administration.
 var adminAreas = []menuItem{
 	{Title: "Reviews", Path: pathAdmin},
 	{Title: "Applications", Path: pathAdminClients},
@@ -59,7 +58,7 @@ var adminAreas = []menuItem{
 	{Title: "Audit", Path: pathAdminAudit},
 }
 
-// showAdmin is show with the parts of the administration beside the page.
+// showAdmin is show with the sections of the administration beside the page.
 func (w *Web) showAdmin(c *request, v session, name string, p page) error {
 	for _, area := range adminAreas {
 		area.Here = area.Path == c.route
@@ -73,13 +72,13 @@ func (w *Web) showAdmin(c *request, v session, name string, p page) error {
 	return w.show(c, v, name, p)
 }
 
-// A choice is one of those that a list is filtered by.
+// A choice is one value of a list's filter.
 type choice struct {
 	Value, Text string
 	Chosen      bool
 }
 
-// choose marks the one that has a value.
+// choose marks the choice with a value.
 func choose(chosen string, from ...choice) []choice {
 	for i := range from {
 		from[i].Chosen = from[i].Value == chosen
@@ -87,8 +86,7 @@ func choose(chosen string, from ...choice) []choice {
 	return from
 }
 
-// nameLink is how a page of the administration names a user or a client: with a
-// link where there is one to name.
+// A nameLink is the name of a user or client for display, with a link if it exists.
 type nameLink struct{ Text, Path string }
 
 func linkUser(v ledger.View, id string) nameLink {

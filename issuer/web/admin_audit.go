@@ -9,11 +9,11 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// eventsPerPage is how many events there are on one page: their rows are long.
+// eventsPerPage is the number of events on one page, whose rows are long.
 const eventsPerPage = 15
 
-// auditForm is what the audit trail is filtered by. It is sent by GET: the
-// address of what was found can be kept and given to a colleague.
+// auditForm has the filters of the audit trail. It is sent by GET, so that the address of a
+// result can be kept and shared.
 var auditForm = formKind{
 	action: pathAdminAudit, page: pathAdminAudit,
 	fields: []field{
@@ -26,19 +26,19 @@ type auditBody struct {
 	Form     *form
 	Kinds    []kindGroup
 	Events   []eventLine
-	All      bool // nothing was filtered
+	All      bool // there is no filter
 	Pages    pager
 	Download string
 }
 
-// An eventLine is one event of a list.
+// An eventLine is one event of the list.
 type eventLine struct {
 	At                  ledger.Time
 	What, Detail        string
 	Actor, Client, User nameLink
 }
 
-// audit shows the newest events first.
+// audit shows the events, newest first.
 func (w *Web) audit(c *request, v session) error {
 	f, q := auditQuery(c, v.view)
 	body := &auditBody{Form: f, Kinds: kindsWith(q.Kind), All: len(filtered(c)) == 0}
@@ -48,7 +48,7 @@ func (w *Web) audit(c *request, v session) error {
 		events, pages := pageBy(c, func(at string, back bool) ([]*ledger.Event, string) {
 			var err error
 			if q.Before, err = strconv.ParseUint(at, 10, 64); err != nil {
-				q.Before = 0 // the newest
+				q.Before = 0 // start at the newest
 			}
 			q.Back = back
 			found, next := v.view.ListEvents(q)
@@ -66,7 +66,7 @@ func (w *Web) audit(c *request, v session) error {
 	return w.showAdmin(c, v, "admin_audit", p)
 }
 
-// eventKey is how an address names an event; "" for none.
+// eventKey returns the form of an event in an address; "" for none.
 func eventKey(seq uint64) string {
 	if seq == 0 {
 		return ""
@@ -74,7 +74,7 @@ func eventKey(seq uint64) string {
 	return strconv.FormatUint(seq, 10)
 }
 
-// filtered is what the call filters by.
+// filtered returns the filters of the request.
 func filtered(c *request) url.Values {
 	values := url.Values{}
 	for _, field := range auditForm.fields {
@@ -85,14 +85,14 @@ func filtered(c *request) url.Values {
 	return values
 }
 
-// auditQuery reads the filters of a call. What is wrong stands in the form.
+// auditQuery parses the filters of the request. Errors are in the form.
 func auditQuery(c *request, v ledger.View) (*form, ledger.EventQuery) {
 	f := &form{kind: &auditForm, values: filtered(c)}
 	q := ledger.EventQuery{Client: f.get("client"), User: f.get("user"), Kind: f.get("kind")}
-	// An id first: nobody hides what they did behind a name that is their id.
+	// An id has priority, so that a user name can't hide the events of the user with that id.
 	if v.User(q.User) == nil {
 		if u := v.UserByName(q.User); u != nil {
-			q.User = u.ID // else it is nobody's any more
+			q.User = u.ID // otherwise it may be the id of a user who no longer exists
 		}
 	}
 	var ok bool
@@ -110,7 +110,7 @@ func auditQuery(c *request, v ledger.View) (*form, ledger.EventQuery) {
 
 const badMoment = "must be a day such as 2026-03-04, or a time in UTC such as 2026-03-04 15:30"
 
-// parseMoment reads a time, or a day: day is what there is of it. Nothing is 0.
+// parseMoment parses a time, or a day, to which it adds day. Empty text gives 0.
 func parseMoment(text string, day time.Duration) (ledger.Time, bool) {
 	if text == "" {
 		return 0, true
@@ -138,7 +138,7 @@ func eventLines(v ledger.View, events []*ledger.Event) (lines []eventLine) {
 	return lines
 }
 
-// actorOf names who did it: a person, an application, or the operator.
+// actorOf names the actor: a user, an application, or the operator.
 func actorOf(v ledger.View, e *ledger.Event) nameLink {
 	switch {
 	case e.Actor == ledger.Operator:

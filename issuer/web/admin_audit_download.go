@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// An eventRecord is one line of the download (JSON Lines). Actor and user are
-// ids, which stay the same; the names are those of today.
+// An eventRecord is one line of the download (JSON Lines). Actor and user are ids, which never
+// change; the names are current ones.
 type eventRecord struct {
 	Seq       uint64    `json:"seq"`
 	At        time.Time `json:"at"`
@@ -24,8 +24,8 @@ type eventRecord struct {
 	Detail    string    `json:"detail,omitempty"`
 }
 
-// auditDownload writes all that the filters choose, newest first, as it reads
-// it: the trail is larger than what a page may hold in memory.
+// auditDownload writes all events that the filters select, newest first, while it reads
+// them: the trail is too large to collect in memory.
 func (w *Web) auditDownload(c *request, v session) error {
 	f, q := auditQuery(c, v.view)
 	if f.failed() {
@@ -42,10 +42,10 @@ func (w *Web) auditDownload(c *request, v session) error {
 	lines := json.NewEncoder(out)
 	for e := range v.view.EventsMatching(q) {
 		if lines.Encode(recordOf(v.view, e)) != nil {
-			return nil // the browser went away
+			return nil // the browser has disconnected
 		}
 	}
-	_ = out.Flush() // as above
+	_ = out.Flush() // the browser may have disconnected
 	return nil
 }
 

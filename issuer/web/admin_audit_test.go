@@ -19,7 +19,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// events are what a download holds.
+// events returns the events of a download.
 func (b *browser) events(query string) (list []map[string]any) {
 	b.env.t.Helper()
 	res := b.get("/admin/audit.jsonl?" + query)
@@ -36,8 +36,7 @@ func (b *browser) events(query string) (list []map[string]any) {
 	return list
 }
 
-// auditTrail is an env in which some things have happened: at noon, and a day
-// later.
+// auditTrail returns an env with events at noon and a day later.
 func auditTrail(t *testing.T) (w *env, root *browser) {
 	w, _ = administration(t)
 	w.signedIn().allow()
@@ -58,7 +57,7 @@ func TestAudit(t *testing.T) {
 	} {
 		assert.Contains(t, page.body, text)
 	}
-	assert.Less(t, strings.Index(page.body, "Application reviewed</td>"), strings.Index(page.body, "Application imported</td>"), "the newest first")
+	assert.Less(t, strings.Index(page.body, "Application reviewed</td>"), strings.Index(page.body, "Application imported</td>"), "newest first")
 }
 
 func TestAuditFilters(t *testing.T) {
@@ -102,7 +101,7 @@ func TestAuditFilterProblems(t *testing.T) {
 		assert.Equal(t, http.StatusUnprocessableEntity, page.StatusCode, query)
 		assert.Contains(t, page.body, says)
 		assert.NotContains(t, page.body, "Download")
-		assert.Contains(t, page.body, "<p>Please look at this again:</p>", "nothing could have been changed")
+		assert.Contains(t, page.body, "<p>Please look at this again:</p>", "the alert must not mention changes")
 		assert.Equal(t, http.StatusBadRequest, root.get("/admin/audit.jsonl?"+query).StatusCode)
 	}
 }
@@ -144,12 +143,12 @@ func TestAuditDownload(t *testing.T) {
 	assert.NotEmpty(t, list[0]["grant"])
 	list = root.events("")
 	for i := range len(list) - 1 {
-		assert.Greater(t, list[i]["seq"], list[i+1]["seq"], "the newest first")
+		assert.Greater(t, list[i]["seq"], list[i+1]["seq"], "newest first")
 	}
 	assert.Empty(t, root.send(http.MethodHead, "/admin/audit.jsonl", nil, nil).body)
 }
 
-// Every kind of event has words.
+// TestEventWords verifies that every kind of event has a text.
 func TestEventWords(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../ledger/audit.go", nil, 0)
 	require.NoError(t, err)

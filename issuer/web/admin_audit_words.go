@@ -6,14 +6,13 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A kindGroup are kinds of events that belong together. Value chooses all of
-// them.
+// A kindGroup is a group of kinds of events. Value selects all of them.
 type kindGroup struct {
 	choice
 	Kinds []choice
 }
 
-// Several reports whether it says more than its one kind does.
+// Several reports whether the group has more than one kind.
 func (g kindGroup) Several() bool { return len(g.Kinds) > 1 }
 
 var kindGroups = []struct{ value, text string }{
@@ -29,8 +28,8 @@ var kindGroups = []struct{ value, text string }{
 	{"security", "Failures to authenticate"},
 }
 
-// eventWords are all kinds of events in words, to choose from. What comes before the point of a
-// kind is its group.
+// eventWords has the text of every kind of event. The part of a kind before the point is its
+// group.
 var eventWords = []struct {
 	kind ledger.EventKind
 	text string
@@ -75,14 +74,14 @@ var eventWords = []struct {
 	{ledger.EventFailures, "Failed sign-ins and client authentications in an hour"},
 }
 
-// userStateWords are what an EventUserState says has become of the user.
+// userStateWords are the texts for the detail of an EventUserState.
 var userStateWords = map[ledger.UserState]string{
 	ledger.Enable: "enabled", ledger.Disable: "disabled", ledger.DeleteUser: "deleted",
 	ledger.Promote: "made an administrator", ledger.Demote: "no administrator any more",
 }
 
-// eventText is what happened in words, and what else there is to say. A later
-// version has kinds that this one does not know.
+// eventText returns the text of an event and its details. It also handles kinds of later
+// versions.
 func eventText(e *ledger.Event) (what, detail string) {
 	if e.Kind == ledger.EventClientReviewed {
 		switch verdict, reason := e.Review(); verdict {
@@ -104,7 +103,7 @@ func eventText(e *ledger.Event) (what, detail string) {
 	return string(e.Kind), e.Detail
 }
 
-// kindsWith are all there are to filter by.
+// kindsWith returns all kinds for the filter.
 func kindsWith(chosen string) (groups []kindGroup) {
 	for _, g := range kindGroups {
 		group := kindGroup{choice: choice{Value: g.value, Text: g.text, Chosen: g.value == chosen}}

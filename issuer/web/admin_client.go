@@ -9,34 +9,34 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// historyRows is how many events the page of an application tells; the audit
-// page has the others.
+// historyRows is the number of events on the page of an application; the audit page has
+// the others.
 const historyRows = 10
 
 type adminClientBody struct {
 	Client       *ledger.Client
 	Owner        nameLink
-	OwnerProblem string // why the owner can do nothing with it; "" where they can
+	OwnerProblem string // why the owner can't manage it; "" if they can
 	Secrets      int
-	Website      string // its host
+	Website      string // host of the website
 	Picture      picture
 	Scopes       []scopeGroup
 
 	Waits        bool
-	Since        ledger.Time  // it waits for a review
-	Changes      []difference // of the proposed revision
+	Since        ledger.Time  // when it began to wait for a review
+	Changes      []difference // by the proposed revision
 	NameWarnings []nameWarnings
 	Refused      *refusedChanges
 
-	Review *form // nil where there is nothing to decide
+	Review *form // nil if there is nothing to review
 	Resume *form
-	Stop   string // the address of the page that suspends
+	Stop   string // the page that suspends it
 
-	Settings string // the address of the developer settings of it
-	Transfer string // the address of the page that gives it to somebody else
+	Settings string // its page in the developer settings
+	Transfer string // the page that transfers it
 
 	History []eventLine
-	Older   string // where the rest of the history is
+	Older   string // the page with the rest of the history
 }
 
 var adminClientNotices = notices{
@@ -48,10 +48,10 @@ var adminClientNotices = notices{
 	"resume":                            "The application may be used again. What it was allowed before it was suspended works as before.",
 }
 
-// adminClient is the page of one application.
+// adminClient shows the page of one application.
 func (w *Web) adminClient(c *request, v session) error { return w.showAdminClient(c, v, nil) }
 
-// clientParam is the client that the address names.
+// clientParam returns the client that the path names.
 func (w *Web) clientParam(c *request, v *session) (client *ledger.Client, err error) {
 	there, err := w.confirmFresh(c, v, func() bool {
 		client = v.view.Client(c.param("id"))
@@ -67,7 +67,7 @@ func (w *Web) clientParam(c *request, v *session) (client *ledger.Client, err er
 	return client, nil
 }
 
-// showAdminClient shows it with a form that was sent and not taken, or nil.
+// showAdminClient shows the page with a refused form, or nil.
 func (w *Web) showAdminClient(c *request, v session, sent *form) error {
 	client, err := w.clientParam(c, &v)
 	if err != nil {
@@ -111,8 +111,8 @@ func (w *Web) showAdminClient(c *request, v session, sent *form) error {
 	})
 }
 
-// clientNotice is what was done, as long as it is still so: the address may be gone
-// back to.
+// clientNotice returns the notice of what was done if it is still true: the user may have
+// gone back to the address.
 func clientNotice(c *request, client *ledger.Client) string {
 	word := c.notice()
 	if word != "transfer" && (word == "suspend") != (client.State == ledger.Suspended) {
@@ -121,8 +121,8 @@ func clientNotice(c *request, client *ledger.Client) string {
 	return noticeAbout(adminClientNotices, word, client)
 }
 
-// clientAt is a form about a client as it is now: the one that was sent, if it
-// is of this kind, or an empty one.
+// clientAt returns a form about a client in its current state: the sent form if it is of
+// this kind, or an empty one.
 func (v *session) clientAt(kind *formKind, client *ledger.Client, sent *form) *form {
 	f := sent
 	if f == nil || f.kind != kind {
@@ -132,8 +132,8 @@ func (v *session) clientAt(kind *formKind, client *ledger.Client, sent *form) *f
 	return f
 }
 
-// withScopeTexts says of scopes that change what each of them allows: a reviewer is
-// asked whether the application needs that.
+// withScopeTexts adds the texts of scopes to differences, since a reviewer decides whether the
+// application needs them.
 func withScopeTexts(list []difference) []difference {
 	for i := range list {
 		if list[i].Title == fieldTitles["scopes"] {

@@ -6,9 +6,9 @@ type adminClientsBody struct {
 	Clients []clientLine
 	Search  search
 	States  []choice
-	Owner   nameLink // whose they are; empty for everybody's
+	Owner   nameLink // whose applications are listed; empty for all
 	OwnerID string
-	All     bool // nothing was searched for
+	All     bool // there is no search
 	Pages   pager
 }
 
@@ -21,8 +21,7 @@ type clientLine struct {
 	Created, Change ledger.Time
 }
 
-// adminClients lists the applications by name, deleted ones only where they are
-// asked for.
+// adminClients lists the applications by name, deleted ones only if they are requested.
 func (w *Web) adminClients(c *request, v session) error {
 	query := c.r.URL.Query()
 	state, owner := query.Get("state"), query.Get("owner")

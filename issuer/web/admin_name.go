@@ -11,36 +11,34 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// serviceName is the name of this service that every page shows; see layout.html.
+// serviceName is the name of this service on every page; see layout.html.
 const serviceName = "Mintmark"
 
-// maxNamesakes is how many applications of the same name a page lists.
+// maxNamesakes is the maximum number of applications with the same name on a page.
 const maxNamesakes = 5
 
-// nameWarnings are the properties of an application's name that could deceive its users
-// and that a reviewer can't see by reading it.
+// nameWarnings are properties of an application's name that could deceive users and that
+// a reviewer can't see.
 type nameWarnings struct {
 	Name    string
-	Scripts string // the scripts that Name mixes; "" if no two that matter
-	Service bool   // Name reads like serviceName
+	Scripts string // the scripts that Name mixes; "" if the mix is harmless
+	Service bool   // Name resembles serviceName
 	Others  []namesake
-	More    bool // there are more namesakes than Others lists
+	More    bool // Others is incomplete
 }
 
-// A namesake is another application whose name, or proposed name, folds to the same
-// text.
+// A namesake is another application whose name, or proposed name, folds to the same text.
 type namesake struct {
 	Name, Path string
 	Owner      nameLink
 }
 
-// Any reports whether the page has anything to show about the name.
+// Any reports whether there is a warning to show.
 func (d *nameWarnings) Any() bool { return d.Scripts != "" || d.Service || len(d.Others) > 0 }
 
-// nameWarningsOf returns, by client id, what a reviewer should know about the names of the
-// given clients. It walks over all clients once, however many are given. With 10,000
-// clients the pages that call it, which only administrators see, take some 15 ms
-// (BenchmarkPages).
+// nameWarningsOf returns, by client id, the warnings for the names of the given clients.
+// It walks over all clients once, however many are given. With 10,000 clients, the pages
+// that call it, which only administrators see, take some 15 ms (BenchmarkPages).
 func nameWarningsOf(view ledger.View, clients ...*ledger.Client) map[string][]nameWarnings {
 	fold := newNameFolder()
 	same := map[string][]*ledger.Client{}
@@ -90,10 +88,10 @@ func namesOf(c *ledger.Client) []string {
 	return []string{c.Name}
 }
 
-// newNameFolder returns a function that maps names which look alike to the same text: names
-// that differ only in letter case, in compatible forms of a character (NFKC), in
-// spaces, or in characters that are not drawn. Only one goroutine may call the
-// function, since a cases.Caser has a state.
+// newNameFolder returns a function that maps names which look alike to the same text:
+// names that differ only in letter case, in compatible forms of a character (NFKC), in
+// spaces, or in characters that are not drawn. The function is not safe for concurrent
+// use, since a cases.Caser has state.
 func newNameFolder() func(name string) string {
 	fold := cases.Fold()
 	return func(name string) string {
@@ -110,17 +108,17 @@ func newNameFolder() func(name string) string {
 	}
 }
 
-// combinableScripts lists the sets of scripts that may be mixed in one name, since one language
-// is written in them, each with Latin added (Unicode Technical Standard 39 §5.2,
-// "highly restrictive").
+// combinableScripts has the sets of scripts that may be mixed in one name, since one
+// language is written in them, each together with Latin (Unicode Technical Standard 39
+// §5.2, "highly restrictive").
 var combinableScripts = [][]string{
 	{"Han", "Hiragana", "Katakana", "Latin"},
 	{"Bopomofo", "Han", "Latin"},
 	{"Han", "Hangul", "Latin"},
 }
 
-// mixedScripts returns the names of the scripts in a name if no language mixes them,
-// and otherwise "".
+// mixedScripts returns the names of the scripts in a name if no language mixes them, and
+// otherwise "".
 func mixedScripts(name string) string {
 	var scripts []string
 	for _, r := range name {

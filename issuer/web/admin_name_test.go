@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A reviewer is told what can't be seen in a name.
+// TestReviewOfNames verifies that reviewers are warned of invisible properties of a name.
 func TestReviewOfNames(t *testing.T) {
 	w, root := administration(t)
 	w.client("cal", func(c *ledger.ImportClient) { c.Profile.Name, c.Owner = "Straße 1", "u-bob" })
@@ -57,11 +57,11 @@ func TestReviewOfNames(t *testing.T) {
 			assert.NotContains(t, root.get("/admin/clients/"+id).body, "Check the name")
 		})
 	}
-	assert.NotContains(t, root.get("/admin/clients/cal").body, "Check the name", "those that were deleted have no name any more")
+	assert.NotContains(t, root.get("/admin/clients/cal").body, "Check the name", "names of deleted clients are ignored")
 
 	w.propose("calendar", func(p *ledger.Profile) { p.Name = "straße 1" })
 	for id, text := range map[string]string{"calendar": "Check the name “<bdi>straße 1</bdi>”", "cal": `<a href="/admin/clients/calendar">`} {
-		assert.Contains(t, root.get("/admin/clients/"+id).body, text, "a name counts while it waits for a review")
+		assert.Contains(t, root.get("/admin/clients/"+id).body, text, "proposed names must be compared")
 	}
 	for i := range 7 {
 		w.client(fmt.Sprintf("many%d", i), func(c *ledger.ImportClient) { c.Profile.Name = "Straße 1" })

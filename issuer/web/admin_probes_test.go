@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// What people wrote into clients, users, reviews and filters stays text, for
-// those who look at all of it.
+// TestAdministrationProbesStayText verifies that texts in clients, users, reviews and
+// filters are escaped on the pages of the administration.
 func TestAdministrationProbesStayText(t *testing.T) {
 	t.Parallel()
 	for i, probe := range probes {
@@ -59,7 +59,7 @@ func TestAdministrationProbesStayText(t *testing.T) {
 	}
 }
 
-// The largest pages that lists make are small enough.
+// TestAdministrationPagesAreSmall verifies the size of the largest pages with lists.
 func TestAdministrationPagesAreSmall(t *testing.T) {
 	t.Parallel()
 	w, root := administration(t)
@@ -77,7 +77,7 @@ func TestAdministrationPagesAreSmall(t *testing.T) {
 			Verdict: ledger.Approve, Reason: strings.Repeat("reason ", 6), Revision: 1,
 		})
 		for _, path := range []string{"/admin", "/admin/clients", "/admin/users", "/admin/audit"} {
-			root.get(path) // the browser of these tests looks at the size
+			root.get(path) // the test's browser verifies the size
 		}
 	}
 }

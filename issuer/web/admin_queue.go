@@ -12,16 +12,16 @@ type queueBody struct {
 	Pages   pager
 }
 
-// waiting is an application that an administrator has to look at.
+// A waiting is an application that awaits a review.
 type waiting struct {
 	Name, Path  string
 	Owner       nameLink
 	Since       ledger.Time
-	Changes     string // what is proposed of an application that was approved; "" for a new one
-	NameWarning bool   // the client's page has nameWarnings
+	Changes     string // what is proposed for an approved application; "" for a new one
+	NameWarning bool   // the page of the client shows nameWarnings
 }
 
-// reviewQueue lists what waits for a review, the longest first.
+// reviewQueue lists the applications that await a review, the longest waiting first.
 func (w *Web) reviewQueue(c *request, v session) error {
 	body := queueBody{Search: searchOf(c, "Name or client ID")}
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
@@ -38,7 +38,7 @@ func (w *Web) reviewQueue(c *request, v session) error {
 	return w.showAdmin(c, v, "admin_queue", page{Title: "Waiting for review", Body: body})
 }
 
-// changesOf names the fields in which a proposed revision differs.
+// changesOf names the fields that a proposed revision changes.
 func changesOf(client *ledger.Client) string {
 	if client.Proposed == nil {
 		return ""

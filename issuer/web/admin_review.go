@@ -22,7 +22,7 @@ var (
 	}
 )
 
-// review approves or rejects what waits.
+// review approves or rejects a pending client or a proposed revision.
 func (w *Web) review(c *request, v session, f *form) error {
 	verdict := ledger.Verdict(f.get("verdict"))
 	switch {
@@ -37,7 +37,7 @@ func (w *Web) review(c *request, v session, f *form) error {
 	return w.proposeVerdict(c, v, f, verdict, reasonOf(f), w.showAdminClient)
 }
 
-// resume lets a suspended application be used again.
+// resume resumes a suspended application.
 func (w *Web) resume(c *request, v session, f *form) error {
 	return w.proposeVerdict(c, v, f, ledger.Resume, "", w.showAdminClient)
 }
@@ -58,7 +58,7 @@ func (w *Web) showSuspend(c *request, v session, sent *form) error {
 	case err != nil:
 		return err
 	case client.State != ledger.Approved && sent == nil:
-		return c.redirect(adminClientPath(client.ID)) // there is nothing to suspend
+		return c.redirect(adminClientPath(client.ID)) // only an approved client can be suspended
 	case client.State != ledger.Approved:
 		return w.showAdminClient(c, v, sent)
 	}
@@ -69,20 +69,20 @@ func (w *Web) showSuspend(c *request, v session, sent *form) error {
 	})
 }
 
-// suspend stops an approved application.
+// suspend suspends an approved application.
 func (w *Web) suspend(c *request, v session, f *form) error {
 	return w.proposeVerdict(c, v, f, ledger.Suspend, reasonOf(f), w.showSuspend)
 }
 
-// reasonOf is one line: a command holds no line breaks.
+// reasonOf returns the reason without line breaks, which commands don't permit.
 func reasonOf(f *form) string { return strings.Join(strings.Fields(f.get("reason")), " ") }
 
-// proposeVerdict proposes a verdict about the revision that the page showed.
+// proposeVerdict proposes a verdict on the revision that the page showed.
 func (w *Web) proposeVerdict(c *request, v session, f *form, verdict ledger.Verdict, reason string, again func(*request, session, *form) error) error {
 	id := f.get("id")
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
-		return errUnreadable // a page of ours has a number
+		return errUnreadable // the form of a page always has a number
 	}
 	c.client = id
 	refused, err := w.propose(c, &v, "review a client", &ledger.ReviewClient{
@@ -103,8 +103,8 @@ func (w *Web) proposeVerdict(c *request, v session, f *form, verdict ledger.Verd
 	return again(c, v, f.refused(refused))
 }
 
-// alreadyReviewed reports whether this administrator has decided so about this revision
-// already: the same form came twice, which is no mistake of theirs.
+// alreadyReviewed reports whether this administrator has given this verdict on this
+// revision: the same form was sent twice, which is not an error.
 func alreadyReviewed(v *session, id string, revision uint64, verdict ledger.Verdict) bool {
 	client := v.view.Client(id)
 	if client == nil || client.Revision != revision+1 {

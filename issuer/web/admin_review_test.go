@@ -17,7 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// administration is an env with an administrator, Root, and another, Rita.
+// administration returns an env with the administrators Root and Rita.
 func administration(t *testing.T, change ...func(*web.Config)) (w *env, root *browser) {
 	t.Helper()
 	w = newEnv(t, change...)
@@ -30,7 +30,7 @@ func administration(t *testing.T, change ...func(*web.Config)) (w *env, root *br
 
 func (w *env) clientRow(id string) *ledger.Client { return ledger.At(w.memory.View()).Client(id) }
 
-// propose has Ada edit a client of hers.
+// propose edits a client of Ada's.
 func (w *env) propose(id string, change func(*ledger.Profile)) {
 	w.t.Helper()
 	p := w.clientRow(id).Profile
@@ -41,13 +41,13 @@ func (w *env) propose(id string, change func(*ledger.Profile)) {
 	})
 }
 
-// press sends the form of a page for an address, filled in with pairs.
+// press submits the form of a page for an action, filled in with pairs.
 func (b *browser) press(page, action string, pairs ...string) answer {
 	b.env.t.Helper()
 	return b.post(action, with(b.get(page).form(b.env.t, action), pairs...))
 }
 
-// done requires that a form was taken, and is the page that follows.
+// done requires that a form was accepted, and returns the page that follows.
 func (b *browser) done(res answer) answer {
 	b.env.t.Helper()
 	require.Equal(b.env.t, http.StatusSeeOther, res.StatusCode, res.body)
@@ -74,7 +74,7 @@ func TestReviewQueue(t *testing.T) {
 	w.propose("calendar", func(p *ledger.Profile) { p.Name, p.Website = "Calendar", "https://calendar.example.net/" })
 	page = root.get("/admin")
 	first, second, _ := strings.Cut(page.body, "/admin/clients/calendar")
-	assert.Contains(t, first, "/admin/clients/waiting", "the longest first")
+	assert.Contains(t, first, "/admin/clients/waiting", "the longest waiting first")
 	assert.Contains(t, second, "Changes: name, website")
 
 	root.done(root.press(waitingPage, waitingPage+"/review", "verdict", "approve"))
@@ -142,7 +142,7 @@ func TestApprove(t *testing.T) {
 
 	revision := w.clientRow("waiting").Revision
 	again := root.post(waitingPage+"/review", form)
-	assert.Equal(t, waitingPage+"?done=approve", leadsTo(again), "the same form twice is no mistake")
+	assert.Equal(t, waitingPage+"?done=approve", leadsTo(again), "the same form twice")
 	assert.Equal(t, revision, w.clientRow("waiting").Revision)
 }
 
@@ -174,7 +174,8 @@ func TestReject(t *testing.T) {
 	assert.Equal(t, "Say what it is for.", w.clientRow("waiting").Reason)
 }
 
-// A proposed revision is shown as a difference to what counts now.
+// TestReviewOfChanges verifies that a proposed revision is shown as a difference to the
+// current one.
 func TestReviewOfChanges(t *testing.T) {
 	propose := func(w *env) {
 		w.propose("calendar", func(p *ledger.Profile) {
@@ -194,9 +195,9 @@ func TestReviewOfChanges(t *testing.T) {
 	} {
 		assert.Contains(t, page.body, text)
 	}
-	assert.NotContains(t, page.body, "<dt>Website</dt><dd><ul", "it is as it was")
+	assert.NotContains(t, page.body, "<dt>Website</dt><dd><ul", "the website did not change")
 
-	assert.Contains(t, page.body, "<bdi>name, purpose, redirection URIs, scopes; scopes BOOKING_READ BOOKING_WRITE PROFILE_READ</bdi>", "the history says what was proposed")
+	assert.Contains(t, page.body, "<bdi>name, purpose, redirection URIs, scopes; scopes BOOKING_READ BOOKING_WRITE PROFILE_READ</bdi>", "the history must show what was proposed")
 
 	assert.Contains(t, root.done(root.press(calendarPage, calendarPage+"/review", "verdict", "reject", "reason", "Not that name.")).body, "reject: Not that name.")
 	page = root.get(calendarPage)
@@ -228,7 +229,7 @@ func TestSuspendAndResume(t *testing.T) {
 	assert.Contains(t, after.body, "The owner was told: “<bdi>It sends spam.</bdi>”")
 	assert.Equal(t, ledger.Suspended, w.clientRow("calendar").State)
 	assert.Equal(t, calendarPage+"?done=suspend", leadsTo(root.post(calendarPage+"/suspend", form)), "the same form twice")
-	assert.Equal(t, calendarPage, root.get(calendarPage+"/suspend").Header.Get("Location"), "there is nothing to suspend")
+	assert.Equal(t, calendarPage, root.get(calendarPage+"/suspend").Header.Get("Location"), "it is suspended already")
 
 	form = root.get(calendarPage).form(t, calendarPage+"/resume")
 	after = root.done(root.post(calendarPage+"/resume", form))
@@ -237,21 +238,21 @@ func TestSuspendAndResume(t *testing.T) {
 		require.Len(t, rows, 2)
 		assert.Contains(t, rows[0], ">Application resumed</td>")
 		assert.Contains(t, rows[1], ">Application suspended</td>")
-		assert.Contains(t, rows[1], "<bdi>It sends spam.</bdi>", "and nothing twice")
+		assert.Contains(t, rows[1], "<bdi>It sends spam.</bdi>", "one event for each verdict")
 	}
 	assert.Equal(t, ledger.Approved, w.clientRow("calendar").State)
 	assert.Equal(t, calendarPage+"?done=resume", leadsTo(root.post(calendarPage+"/resume", form)))
 
-	assert.NotContains(t, root.get(root.noticed(calendarPage, "suspend")).body, "was suspended", "it is not so any more")
+	assert.NotContains(t, root.get(root.noticed(calendarPage, "suspend")).body, "was suspended", "the notice is out of date")
 	root.done(root.press(calendarPage+"/suspend", calendarPage+"/suspend"))
-	assert.NotContains(t, root.get(root.noticed(calendarPage, "resume")).body, "may be used again.", "it is not so any more")
+	assert.NotContains(t, root.get(root.noticed(calendarPage, "resume")).body, "may be used again.", "the notice is out of date")
 	res = root.post(calendarPage+"/resume", form)
-	assert.Equal(t, http.StatusConflict, res.StatusCode, "a form of before the second time")
+	assert.Equal(t, http.StatusConflict, res.StatusCode, "the form is from before the second suspension")
 	assert.Equal(t, ledger.Suspended, w.clientRow("calendar").State)
 }
 
-// Two reviewers do not undo each other, and who may review is decided with the
-// command.
+// TestReviewRaces verifies that two reviewers don't undo each other, and that the command
+// checks the right to review.
 func TestReviewRaces(t *testing.T) {
 	operator := ledger.Actor{Operator: true}
 	judge := func(w *env, verdict ledger.Verdict) {
@@ -292,13 +293,14 @@ func TestReviewRaces(t *testing.T) {
 			assert.Equal(t, test.state, w.clientRow("waiting").State)
 			if name == "edited" {
 				root.done(root.post(waitingPage+"/review", with(res.form(t, waitingPage+"/review"), "verdict", "approve")))
-				assert.Equal(t, "Another name", w.clientRow("waiting").Name, "what the page shows now can be approved")
+				assert.Equal(t, "Another name", w.clientRow("waiting").Name, "the redisplayed form must work")
 			}
 		})
 	}
 }
 
-// A page that this node has not heard of is looked for once more.
+// TestAdministrationOnALaggingNode verifies that a node uses a fresh view before it
+// responds 404.
 func TestAdministrationOnALaggingNode(t *testing.T) {
 	w, root := administration(t)
 	w.lag()
@@ -343,7 +345,7 @@ func TestAdminClients(t *testing.T) {
 	assert.Equal(t, 15, count("after=many-24&q=many"))
 }
 
-// A deleted application keeps its page, for its history.
+// TestAdminDeletedClient verifies that a deleted application has a page with its history.
 func TestAdminDeletedClient(t *testing.T) {
 	w, root := administration(t)
 	w.must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
@@ -362,7 +364,7 @@ func TestAdminLegacyAndPublicClients(t *testing.T) {
 	assert.NotContains(t, native.body, "Client secrets")
 }
 
-// The note is needed for one of the two buttons, and says so.
+// TestRejectNeedsANote verifies that the form states which button needs the note.
 func TestRejectNeedsANote(t *testing.T) {
 	w := newEnv(t)
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})

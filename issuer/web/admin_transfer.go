@@ -13,14 +13,14 @@ var transferForm = formKind{
 
 type adminTransferBody struct {
 	Name         string
-	Public       bool // it has no secrets
+	Public       bool // the client has no secrets
 	Owner        nameLink
-	OwnerProblem string // why the owner can do nothing with it; "" where they can
+	OwnerProblem string // why the owner can't manage it; "" if they can
 	Path         string
 	Form         *form
 }
 
-// ownerProblem says why a user can do nothing with what they own; "" where they can.
+// ownerProblem returns why a user can't manage what they own, or "".
 func ownerProblem(u *ledger.User) string {
 	switch {
 	case u == nil || u.Deleted:
@@ -31,8 +31,7 @@ func ownerProblem(u *ledger.User) string {
 	return ""
 }
 
-// adminTransferPage gives an application to somebody else without asking its
-// owner, who may be gone.
+// adminTransferPage shows the form that transfers an application without its owner's consent.
 func (w *Web) adminTransferPage(c *request, v session) error { return w.showAdminTransfer(c, v, nil) }
 
 func (w *Web) showAdminTransfer(c *request, v session, sent *form) error {
@@ -54,8 +53,8 @@ func (w *Web) showAdminTransfer(c *request, v session, sent *form) error {
 	})
 }
 
-// transfer is at once. Unlike a developer, who learns no names, an administrator
-// is told of a disabled account.
+// transfer transfers at once. It reports a disabled account to an administrator, which a
+// developer, who must not learn names, is not told.
 func (w *Web) transfer(c *request, v session, f *form) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {

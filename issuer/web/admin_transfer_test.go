@@ -16,7 +16,8 @@ func (w *env) setUserState(user string, to ledger.UserState) {
 	w.must(&ledger.SetUserState{Actor: operator, User: user, State: to})
 }
 
-// The page of an application says that its owner can do nothing with it.
+// TestAdminOwnerGone verifies that the page of an application reports that its owner
+// can't manage it.
 func TestAdminOwnerGone(t *testing.T) {
 	w, root := administration(t)
 	assert.NotContains(t, root.get(calendarPage).body, "nobody can change it")
@@ -31,10 +32,11 @@ func TestAdminOwnerGone(t *testing.T) {
 	assert.Contains(t, root.get(calendarPage).body, "The owner has no account any more.")
 	w.must(&ledger.DeleteClient{Actor: operator, ID: "calendar"})
 	assert.NotContains(t, root.get(calendarPage).body, "nobody can change it")
-	assert.Equal(t, http.StatusNotFound, root.get(givePage).StatusCode, "there is nothing to give")
+	assert.Equal(t, http.StatusNotFound, root.get(givePage).StatusCode, "a deleted application can't be transferred")
 }
 
-// An administrator gives an application away without its owner, who is disabled.
+// TestAdminTransfer verifies that an administrator can transfer an application of a
+// disabled owner.
 func TestAdminTransfer(t *testing.T) {
 	w, root := administration(t)
 	bob := w.signedInAs("bob")
@@ -55,7 +57,7 @@ func TestAdminTransfer(t *testing.T) {
 	assert.Equal(t, []any{ledger.EventClientTransferred, "u-root", "u-bob", "u-ada"}, []any{event.Kind, event.Actor, event.User, event.Detail})
 
 	state := w.index
-	assert.Equal(t, calendarPage+"?done=transfer", leadsTo(root.post(givePage, form)), "the same form twice is no mistake")
+	assert.Equal(t, calendarPage+"?done=transfer", leadsTo(root.post(givePage, form)), "the same form twice")
 	assert.Equal(t, state, w.index)
 
 	assert.Contains(t, after.body, "its secrets")
@@ -63,10 +65,10 @@ func TestAdminTransfer(t *testing.T) {
 	assert.NotContains(t, public.body, "secret")
 	gave := root.done(root.post("/admin/clients/native/transfer", with(public.form(t, "/admin/clients/native/transfer"), "username", "bob")))
 	assert.Contains(t, gave.body, "The application has a new owner.")
-	assert.NotContains(t, gave.body, "its secrets", "a public client has none")
+	assert.NotContains(t, gave.body, "its secrets", "a public client has no secrets")
 
 	root.done(root.press(calendarPage+"/suspend", calendarPage+"/suspend"))
-	assert.Contains(t, root.done(root.press(givePage, givePage, "username", "rita")).body, "The application has a new owner.", "of a suspended one too")
+	assert.Contains(t, root.done(root.press(givePage, givePage, "username", "rita")).body, "The application has a new owner.", "a suspended application")
 }
 
 func TestAdminTransferProblems(t *testing.T) {
@@ -98,7 +100,7 @@ func TestAdminTransferProblems(t *testing.T) {
 			if test.status == http.StatusConflict {
 				assert.Contains(t, res.body, `value="bob"`)
 				root.done(root.post(givePage, with(res.form(t, givePage), "username", "bob")))
-				assert.Equal(t, "u-bob", w.clientRow("calendar").Owner, "it can be sent again once it was looked at")
+				assert.Equal(t, "u-bob", w.clientRow("calendar").Owner, "the redisplayed form must work")
 			}
 		})
 	}
@@ -106,6 +108,6 @@ func TestAdminTransferProblems(t *testing.T) {
 	form := with(root.get(givePage).form(t, givePage), "username", "bob")
 	w.beforePropose = func() { w.setUserState("u-bob", ledger.Disable) }
 	res := root.post(givePage, form)
-	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, "disabled in between")
+	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, "the recipient was disabled meanwhile")
 	assert.Equal(t, "u-ada", w.clientRow("calendar").Owner)
 }

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	ownedRows          = 10   // applications on the page of their owner
-	maxCountedSessions = 1000 // sessions that are counted
+	ownedRows          = 10   // maximum number of applications on the page of their owner
+	maxCountedSessions = 1000 // maximum number of sessions that are counted
 	pathUserState      = pathAdminUser + "/state"
 )
 
@@ -18,8 +18,7 @@ var userStateForm = formKind{
 	fields: []field{boundField("state"), listField("sure", "Confirmation").chosen(), ownPasswordField()},
 }
 
-// userActions are what the page of a user has a button for, by the notice that
-// follows.
+// userActions are the actions on the page of a user, by the word of the notice that follows.
 var userActions = []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disable, ledger.Enable}
 
 var userNotices = notices{
@@ -35,22 +34,22 @@ var userNotices = notices{
 
 type adminUserBody struct {
 	User     *ledger.User
-	Self     bool // whose page it is looks at it
+	Self     bool // the user views their own page
 	Facts    []fact
 	Sessions int
-	Apps     int // connected ones
+	Apps     int // number of connected applications
 	Owned    []nameLink
-	MoreOf   string // where the others that the user owns are
-	Edit     string // the address of the page that changes the profile
-	Events   string // where the audit trail of the user is
-	Password string // the address of the page that sets one; "" where there is none to set
+	MoreOf   string // the page with the user's other applications
+	Edit     string // the page that edits the profile
+	Events   string // the user's audit trail
+	Password string // the page that sets the password; "" if the user has none
 	Forms    map[string]*form
 }
 
-// adminUser is the page of one user.
+// adminUser shows the page of one user.
 func (w *Web) adminUser(c *request, v session) error { return w.showAdminUser(c, v, nil) }
 
-// userParam is the user that the address names.
+// userParam returns the user that the path names.
 func (w *Web) userParam(c *request, v *session) (u *ledger.User, err error) {
 	there, err := w.confirmFresh(c, v, func() bool {
 		u = v.view.User(c.param("id"))
@@ -99,7 +98,7 @@ func (w *Web) showAdminUser(c *request, v session, sent *form) error {
 	})
 }
 
-// userNotice is as clientNotice.
+// userNotice is like clientNotice, for users.
 func userNotice(c *request, u *ledger.User) string {
 	word := c.notice()
 	is := map[string]bool{
@@ -123,7 +122,7 @@ func adminFacts(u *ledger.User) []fact {
 	return list
 }
 
-// appsOf counts the applications that grants are for.
+// appsOf returns the number of applications that have grants.
 func appsOf(grants []*ledger.Grant) int {
 	clients := map[string]bool{}
 	for _, g := range grants {
@@ -132,9 +131,9 @@ func appsOf(grants []*ledger.Grant) int {
 	return len(clients)
 }
 
-// setUserState enables or disables an account, or gives or takes the role of an
-// administrator. What is so already stays so. Disabling takes a box to be
-// ticked: enabling does not bring back what it ends.
+// setUserState enables or disables an account, or grants or removes the role of an
+// administrator. Repeating an action changes nothing. Disabling needs a confirmation,
+// since enabling doesn't restore what it ends.
 func (w *Web) setUserState(c *request, v session, f *form) error {
 	state := f.get("state")
 	if !slices.Contains(userActions, ledger.UserState(state)) {

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// editUserForm is what GET /v2/me says of a user. Fields have the names that the
-// ledger gives them; seen is the state of the user that the page showed.
+// editUserForm edits what GET /v2/me returns for a user. Its fields are named as in the
+// ledger; expected_last is the state of the user that the page showed.
 var editUserForm = formKind{
 	purpose: forEditUser, action: pathAdminUser + "/edit", page: pathAdminUser + "/edit",
 	fields: []field{
@@ -43,7 +43,7 @@ func (w *Web) editUserPage(c *request, v session) error {
 	}))
 }
 
-// activeUserParam is aUser, of those that were not deleted.
+// activeUserParam is userParam, for users who are not deleted.
 func (w *Web) activeUserParam(c *request, v *session) (*ledger.User, error) {
 	u, err := w.userParam(c, v)
 	if err == nil && u.Deleted {
@@ -60,7 +60,7 @@ func (w *Web) showEditUser(c *request, v session, u *ledger.User, f *form) error
 	})
 }
 
-// editUser ends no session and takes no right.
+// editUser changes the profile only: it ends no session and changes no rights.
 func (w *Web) editUser(c *request, v session, f *form) error {
 	seen, ok := parseExpectedLast(f.get("expected_last"))
 	if !ok {
@@ -98,17 +98,17 @@ func (w *Web) editUser(c *request, v session, f *form) error {
 		return err
 	}
 	if refused != nil {
-		// What was typed stays, for the user as they are now.
+		// The input is shown again, for the current state of the user.
 		f.refused(refused).values.Set("expected_last", expectedLast(u))
 	}
 	return w.showEditUser(c, v, u, f)
 }
 
-// person is the profile that was typed.
+// person returns the profile in the form.
 func (f *form) person() ledger.Person {
 	p := ledger.Person{
 		Email: f.trimmed("email"), Name: f.trimmed("name"), AvatarURL: f.trimmed("avatar_url"),
-		// A browser ends the lines of a text so (HTML §4.10.5.4).
+		// Browsers send line breaks as CR LF (HTML §4.10.5.4).
 		Bio:               strings.ReplaceAll(f.trimmed("bio"), "\r\n", "\n"),
 		DefaultScheduleID: f.trimmed("default_schedule_id"), WeekStart: f.trimmed("week_start"), TimeZone: f.trimmed("time_zone"),
 		Locale: f.trimmed("locale"), OrganizationID: f.trimmed("organization_id"),
@@ -122,10 +122,10 @@ func (f *form) person() ledger.Person {
 	return p
 }
 
-// expectedLast is the state of a user as a form carries it: the command that made it.
+// expectedLast returns the form of a user's state in a form: the id of the last command.
 func expectedLast(u *ledger.User) string { return hex.EncodeToString(u.Last[:]) }
 
-// parseExpectedLast reads what expectedLast wrote.
+// parseExpectedLast parses the result of expectedLast.
 func parseExpectedLast(text string) (id command.ID, ok bool) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(id) {

@@ -17,7 +17,7 @@ import (
 
 const adaEdit = adaPage + "/edit"
 
-// filledIn is a profile in every field, as it is typed.
+// filledIn returns a profile with a value in every field.
 func filledIn() []string {
 	return []string{
 		"username", "ada.l", "name", " Ada <King> ", "email", "king@example.com", "bio", "I count.\r\nAlso days.",
@@ -40,19 +40,19 @@ func TestEditUser(t *testing.T) {
 	form := with(page.form(t, adaEdit), filledIn()...)
 	after := root.done(root.post(adaEdit, form))
 	assert.Contains(t, after.body, "Saved.")
-	assert.Contains(t, after.body, "Europe/London", "administrators see all of it")
+	assert.Contains(t, after.body, "Europe/London", "administrators must see the whole profile")
 	assert.Equal(t, ledger.Person{
 		Email: "king@example.com", Name: "Ada <King>", Bio: "I count.\nAlso days.", AvatarURL: "https://ada.example/a.png", Locale: "en-GB",
 		TimeZone: "Europe/London", TimeFormat: 12, WeekStart: "Monday", DefaultScheduleID: "s-1", OrganizationID: "o-1",
 	}, w.userByName("ada.l").Person)
 
 	account := ada.get("/account")
-	require.Equal(t, http.StatusOK, account.StatusCode, "the user stays signed in")
+	require.Equal(t, http.StatusOK, account.StatusCode, "an edit must not end sessions")
 	for _, text := range []string{"Ada &lt;King&gt;", "Also days.", "12 hours", "Europe/London", "To change something, ask"} {
 		assert.Contains(t, account.body, text)
 	}
 	n := w.browser()
-	assert.Equal(t, http.StatusSeeOther, n.signIn(n.get("/auth/sign-in"), "ada.l", password).StatusCode, "by the new name")
+	assert.Equal(t, http.StatusSeeOther, n.signIn(n.get("/auth/sign-in"), "ada.l", password).StatusCode, "with the new name")
 
 	state := w.index
 	assert.Equal(t, adaPage+"?done=edited", leadsTo(root.post(adaEdit, form)), "the same form twice")
@@ -74,15 +74,15 @@ func TestEditUser(t *testing.T) {
 		}
 	}
 	root.done(root.press(adaEdit, adaEdit, append(cleared, "username", "ada")...))
-	assert.Equal(t, ledger.Person{}, w.userByName("ada").Person, "what is not filled in is not set")
+	assert.Equal(t, ledger.Person{}, w.userByName("ada").Person, "empty fields must not be set")
 
-	// One's own, from the account page.
+	// The administrator's own profile, from the account page.
 	assert.Contains(t, root.get("/account").body, `<a href="/admin/users/u-root/edit">Change your profile</a>`)
 	root.done(root.press("/admin/users/u-root/edit", "/admin/users/u-root/edit", "username", "root", "name", "The Root"))
 	assert.Equal(t, "The Root", w.userByName("root").Name)
 }
 
-// What a browser sends of the clock, where nobody touched it, is how it was.
+// TestEditUserKeepsTheClock verifies that an unchanged time format stays as it was.
 func TestEditUserKeepsTheClock(t *testing.T) {
 	w, root := administration(t)
 	chosen := regexp.MustCompile(`name="time_format" value="(\d*)" checked`)
@@ -133,7 +133,7 @@ func TestEditUserRefusals(t *testing.T) {
 	assert.Equal(t, "Ada Lovelace", w.userByName("ada").Name)
 }
 
-// Two administrators do not undo each other.
+// TestEditUserMeanwhile verifies that two administrators don't undo each other.
 func TestEditUserMeanwhile(t *testing.T) {
 	w, root := administration(t)
 	form := with(root.get(adaEdit).form(t, adaEdit), "username", "ada", "name", "Ada One")
@@ -147,10 +147,10 @@ func TestEditUserMeanwhile(t *testing.T) {
 	assert.Contains(t, res.body, `value="Ada One"`, "input is kept")
 	assert.Equal(t, "Ada Two", w.userByName("ada").Name)
 	root.done(root.post(adaEdit, with(res.form(t, adaEdit), "username", "ada", "name", "Ada One")))
-	assert.Equal(t, "Ada One", w.userByName("ada").Name, "who has looked again may")
+	assert.Equal(t, "Ada One", w.userByName("ada").Name, "the redisplayed form must work")
 
 	again := with(root.get(adaEdit).form(t, adaEdit), "username", "ada", "name", "Ada Three")
-	assert.Equal(t, http.StatusForbidden, root.post(adaEdit, with(maps.Clone(again), "expected_last", anySeen)).StatusCode, "what was seen is bound to the form")
+	assert.Equal(t, http.StatusForbidden, root.post(adaEdit, with(maps.Clone(again), "expected_last", anySeen)).StatusCode, "expected_last must be bound to the form")
 	odd := url.Values{"expected_last": {"odd"}, "username": {"ada"}, "token": {userToken(root, "edit user", "u-ada\x00odd")}}
 	assert.Equal(t, http.StatusBadRequest, root.post(adaEdit, odd).StatusCode)
 
@@ -162,7 +162,8 @@ func TestEditUserMeanwhile(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, root.press("/admin/users/u-bob/edit", "/admin/users/u-bob/edit", "username", "bob", "name", "B").StatusCode)
 }
 
-// What a provider says of somebody counts again, which the page tells.
+// TestEditUserOfAProvider verifies that the page states that the next sign-in overwrites
+// the profile.
 func TestEditUserOfAProvider(t *testing.T) {
 	w, root := administration(t)
 	w.must(&ledger.SignInUpstream{

@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// newUserForm carries the id of the user, so that the same form sent twice adds
-// one. The password is shown: it is not the administrator's own.
+// newUserForm contains the id of the new user, so that sending it twice adds one user.
+// The password is shown, since it is not the administrator's own.
 var newUserForm = formKind{
 	purpose: forNewUser, action: pathAdminNewUser, page: pathAdminNewUser,
 	fields: []field{
@@ -30,7 +30,7 @@ type newUserBody struct {
 
 func (w *Web) newUserPage(c *request, v session) error {
 	return w.showNewUser(c, v, v.form(&newUserForm, url.Values{
-		"id": {"u_" + w.random()[:22]}, "password": {w.suggestPassword()}, // 128 bits and a few
+		"id": {"u_" + w.random()[:22]}, "password": {w.suggestPassword()}, // 22 characters have 132 bits
 	}))
 }
 
@@ -41,7 +41,7 @@ func (w *Web) showNewUser(c *request, v session, f *form) error {
 	})
 }
 
-// addUser makes an account that signs in by password.
+// addUser adds a user who signs in by password.
 func (w *Web) addUser(c *request, v session, f *form) error {
 	if f.trimmed("username") == "" {
 		f.addProblem("username", "is missing")
@@ -68,7 +68,7 @@ func (w *Web) addUser(c *request, v session, f *form) error {
 	switch {
 	case err != nil:
 		return err
-	case refused == nil, refused.Cause == ledger.AlreadyExists: // the id is the form's own: it was sent before
+	case refused == nil, refused.Cause == ledger.AlreadyExists: // the form contains the id: it was sent before
 		return c.redirectNotice(adminUserPath(id), userNotices, "added")
 	}
 	return w.showNewUser(c, v, f.refused(refused))
@@ -76,9 +76,9 @@ func (w *Web) addUser(c *request, v session, f *form) error {
 
 var suggestionRule = fmt.Sprintf("You may take this one or another of at least %d characters. Write it down: it is not shown again. The user can change it.", credential.MinPassword)
 
-// checkSuggested reports a problem at the password field if the password that an
-// administrator gives a user is too weak. Names are the user's names and e-mail
-// address, which a guesser tries.
+// checkSuggested reports a problem with the password field if the password that an
+// administrator chose for a user is too weak. names are the user's names and e-mail
+// address, which an attacker tries.
 func (f *form) checkSuggested(names ...string) {
 	if fault := credential.PasswordFault(f.get("password"), names...); fault != "" {
 		f.addProblem("password", fault)
@@ -91,7 +91,7 @@ func (w *Web) hash(c *request, password string) (string, error) {
 	return w.config.Passwords.Hash(ctx, password)
 }
 
-// suggestPassword is one of 100 random bits, which can be told by telephone.
+// suggestPassword returns a password of 100 random bits that can be dictated by telephone.
 func (w *Web) suggestPassword() string {
 	var random [13]byte
 	if _, err := io.ReadFull(w.config.Rand, random[:]); err != nil {

@@ -20,8 +20,8 @@ type userPasswordBody struct {
 	Rule string
 }
 
-// userPasswordPage is for another user's password. Administrators change their
-// own as everybody does, by the one they have.
+// userPasswordPage sets another user's password. Administrators change their own with the
+// current one, like everybody.
 func (w *Web) userPasswordPage(c *request, v session) error {
 	if c.param("id") == v.user.ID {
 		return c.redirect(passwordForm.page)
@@ -37,7 +37,7 @@ func (w *Web) showUserPassword(c *request, v session, f *form) error {
 	case err != nil:
 		return err
 	case u.Password == "":
-		return errNotFound // another service says who they are
+		return errNotFound // the user signs in through a provider
 	}
 	w.requireReauth(&v, f, "")
 	path := adminUserPath(u.ID)
@@ -47,7 +47,7 @@ func (w *Web) showUserPassword(c *request, v session, f *form) error {
 	})
 }
 
-// setUserPassword ends the user's sessions, too.
+// setUserPassword sets a password, which also ends the user's sessions.
 func (w *Web) setUserPassword(c *request, v session, f *form) error {
 	u, err := w.userParam(c, &v)
 	switch {
@@ -68,7 +68,7 @@ func (w *Web) setUserPassword(c *request, v session, f *form) error {
 	case err != nil:
 		return fmt.Errorf("compare a password: %w", err)
 	case has:
-		return done() // the same form came twice; who signed in since stays signed in
+		return done() // the same form was sent twice: later sessions must stay
 	}
 	hash, err := w.hash(c, f.get("password"))
 	if err != nil {

@@ -6,7 +6,7 @@ type adminUsersBody struct {
 	Users  []userLine
 	Search search
 	Only   []choice
-	All    bool // nothing was searched for
+	All    bool // there is no search
 	Pages  pager
 }
 

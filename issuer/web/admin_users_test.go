@@ -97,11 +97,11 @@ func TestUserStates(t *testing.T) {
 	assert.Equal(t, http.StatusUnprocessableEntity, asked.StatusCode)
 	assert.Contains(t, asked.body, `<li><a href="#f-sure">Confirmation is missing: tick the box if the account is to be disabled.</a></li>`)
 	assert.Contains(t, asked.body, `<p class="error" id="f-sure-error">Confirmation is missing`)
-	assert.Equal(t, before, w.index, "nothing was changed")
+	assert.Equal(t, before, w.index, "a refused form made a proposal")
 	assert.Equal(t, http.StatusOK, ada.get("/account").StatusCode)
 	_, account, _ := strings.Cut(asked.body, `id="account"`)
 	again := answer{asked.Response, account}.form(t, adaPage+"/state")
-	assert.Equal(t, stateToken(root, "u-ada\x00disable"), again.Get("token"), "the form that is shown again can be sent")
+	assert.Equal(t, stateToken(root, "u-ada\x00disable"), again.Get("token"), "the redisplayed form must work")
 	assert.Contains(t, press("disable").body, "The account was disabled. The user is signed out, and every application that was connected to the account is disconnected.")
 	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode)
 	assert.Empty(t, w.grants())
@@ -110,11 +110,11 @@ func TestUserStates(t *testing.T) {
 	for _, words := range []string{"made an administrator", "no administrator any more", "disabled", "enabled"} {
 		assert.Contains(t, audit, "<bdi>"+words+"</bdi>")
 	}
-	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode, "sessions do not come back")
+	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode, "enabling must not restore sessions")
 	w.signedIn()
-	assert.NotContains(t, root.get(root.noticed(adaPage, "disable")).body, "was disabled", "it is not so any more")
+	assert.NotContains(t, root.get(root.noticed(adaPage, "disable")).body, "was disabled", "the notice is out of date")
 
-	// Forms that no page shows.
+	// Forms that no page has.
 	for _, test := range []struct {
 		user, state string
 		status      int
@@ -136,7 +136,7 @@ func TestAddUser(t *testing.T) {
 	page := root.get(newUserPage)
 	suggested := regexp.MustCompile(`name="password" type="text" value="([a-z2-7]{5}(?:-[a-z2-7]{5}){3})"`).FindStringSubmatch(page.body)
 	require.NotNil(t, suggested, page.body)
-	assert.NotContains(t, root.get(newUserPage).body, suggested[1], "each page has another")
+	assert.NotContains(t, root.get(newUserPage).body, suggested[1], "each page must suggest another password")
 
 	form := with(page.form(t, newUserPage), "username", " eve ", "name", "Eve <b>", "email", "eve@example.com", "password", suggested[1], "admin", "yes")
 	after := root.done(root.post(newUserPage, form))
@@ -154,7 +154,7 @@ func TestAddUser(t *testing.T) {
 
 	state := w.index
 	assert.Equal(t, "/admin/users/"+eve.ID+"?done=added", leadsTo(root.post(newUserPage, form)), "the same form twice")
-	assert.Equal(t, state, w.index, "adds one")
+	assert.Equal(t, state, w.index, "the same form twice must add one user")
 }
 
 func TestAddUserRefusals(t *testing.T) {
@@ -184,7 +184,7 @@ func TestAddUserRefusals(t *testing.T) {
 	}
 	w.beforePropose = func() { w.user("u-eve", "eve", "Eve") }
 	res := root.press(newUserPage, newUserPage, "username", "eve", "password", another)
-	assert.Contains(t, res.body, "User name is taken.", "by another administrator meanwhile")
+	assert.Contains(t, res.body, "User name is taken.", "another administrator added the user meanwhile")
 }
 
 func TestSetUserPassword(t *testing.T) {
@@ -198,30 +198,30 @@ func TestSetUserPassword(t *testing.T) {
 
 	form := with(root.get(page).form(t, page), "password", another)
 	assert.Contains(t, root.done(root.post(page, form)).body, "The new password counts from now on")
-	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode, "sessions end")
-	assert.Len(t, w.grants(), 1, "connected apps stay")
+	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode, "sessions must end")
+	assert.Len(t, w.grants(), 1, "grants must stay")
 	n := w.browser()
 	assert.Equal(t, http.StatusUnprocessableEntity, n.signIn(n.get("/auth/sign-in"), "ada", password).StatusCode)
 	assert.Equal(t, http.StatusSeeOther, n.signIn(n.get("/auth/sign-in"), "ada", another).StatusCode)
 
 	assert.Equal(t, adaPage+"?done=password", leadsTo(root.post(page, form)), "the same form twice")
-	assert.Equal(t, http.StatusOK, n.get("/account").StatusCode, "does not sign out again")
+	assert.Equal(t, http.StatusOK, n.get("/account").StatusCode, "the same form twice must not end sessions again")
 	assert.NotContains(t, w.log.String(), another)
 
 	own := root.post("/admin/users/u-root/password", map[string][]string{
 		"password": {another}, "token": {passwordToken(root, "u-root")},
 	})
-	assert.Equal(t, http.StatusNotFound, own.StatusCode, "one's own needs the one there is")
+	assert.Equal(t, http.StatusNotFound, own.StatusCode, "changing one's own password needs the current one")
 	w.beforePropose = func() {
 		w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.DeleteUser})
 	}
 	assert.Equal(t, http.StatusNotFound, root.press(page, page, "password", "yet another one").StatusCode)
-	assert.Equal(t, http.StatusNotFound, root.get(page).StatusCode, "a deleted user has none")
+	assert.Equal(t, http.StatusNotFound, root.get(page).StatusCode, "a deleted user has no password")
 	assert.Contains(t, root.get(adaPage).body, `<span class="state deleted">Deleted</span>`)
 	assert.NotContains(t, root.get(adaPage).body, `action="/admin`)
 }
 
-// stateToken and passwordToken are for forms that no page shows.
+// stateToken and passwordToken return the tokens of forms that no page has.
 func stateToken(b *browser, about string) string { return userToken(b, "user state", about) }
 
 func passwordToken(b *browser, about string) string { return userToken(b, "user password", about) }

@@ -14,8 +14,7 @@ var styleText []byte
 //go:embed icon.svg
 var iconText []byte
 
-// An asset is a file that never changes under its name: the name has its
-// digest.
+// An asset is an immutable file: its name contains its digest.
 type asset struct {
 	path, contentType string
 	text              []byte
@@ -35,9 +34,9 @@ func newAsset(name, ext, contentType string, text []byte) asset {
 	return asset{path: pathAssets + name + "-" + hex.EncodeToString(sum[:8]) + "." + ext, contentType: contentType, text: text}
 }
 
-// asset serves the stylesheet and the icon. While a cluster is upgraded a page
-// of one version may ask a node of another for its asset: that node answers
-// with its own, which nobody may keep.
+// asset serves the stylesheet and the icon. While a cluster is upgraded, a page of one
+// version may request the asset from a node of another version: that node responds with
+// its own, which must not be cached.
 func (w *Web) asset(c *request) error {
 	path := c.r.URL.Path
 	for _, a := range []asset{w.assets.style, w.assets.icon} {

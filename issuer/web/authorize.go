@@ -10,14 +10,14 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// authorize is the authorization step (RFC 6749 §4.1.1). The order matters:
+// authorize handles the authorization step (RFC 6749 §4.1.1). The order matters:
 //
-//  1. a request that can't be read, or names no client and redirection URI of
-//     ours: a page, never a redirect (RFC 6749 §4.1.2.1);
-//  2. nobody is signed in: the sign-in page. Nothing redirects before, errors
-//     included, so that we are nobody's open redirector (RFC 9700 §4.11.2);
-//  3. any other fault: a redirect that says so;
-//  4. the consent page, also for a user who has allowed the same before.
+//  1. A request that can't be parsed, or names no registered client and redirection URI, gets a page, never a
+//     redirect (RFC 6749 §4.1.2.1).
+//  2. If nobody is signed in, the sign-in page is shown. Nothing redirects before, errors included, so that this
+//     server is not an open redirector (RFC 9700 §4.11.2).
+//  3. Any other error is redirected to the client.
+//  4. The consent page is shown, also to a user who has allowed the same before.
 func (w *Web) authorize(c *request) error {
 	request, bad := oauth.ParseAuthorizationRequest(c.r.URL.RawQuery)
 	if bad != nil {
@@ -42,8 +42,8 @@ func (w *Web) authorize(c *request) error {
 	return nil
 }
 
-// examine checks the request on the session's view, and where the answer is no
-// for a reason that a lagging node may be wrong about, on a fresh one.
+// examine checks the request on the session's view. If it is refused for a reason that a
+// stale view may cause, examine checks it again on a fresh view.
 func (w *Web) examine(c *request, v *session, r oauth.AuthorizationRequest) (ledger.Authorization, *ledger.Problem, error) {
 	a, problem := v.view.Authorize(r)
 	if problem != nil && mayBeStale(problem.Cause) && r.ClientID != "" {
@@ -67,7 +67,7 @@ func (w *Web) examine(c *request, v *session, r oauth.AuthorizationRequest) (led
 	return a, problem, nil
 }
 
-// mayBeStale says which refusals rest on the client's row.
+// mayBeStale reports whether a refusal depends on the client's row.
 func mayBeStale(c ledger.Cause) bool {
 	switch c {
 	case ledger.UnknownClient, ledger.ClientPending, ledger.ClientRejected, ledger.ClientSuspended,
@@ -92,15 +92,15 @@ type leaveBody struct {
 	Client   string
 	Target   target
 	Detail   string
-	Location template.URL // a registered redirection URI with the error; template.URL since its scheme may be any
+	Location template.URL // a registered redirection URI with the error; template.URL, since any scheme may be registered
 }
 
-// continueTo answers a browser that has just signed in. It redirects to the authorization
-// request whose query is next, or without one to the page own. Where the request is
-// refused with an error for the application, continueTo doesn't redirect: after a form, a
-// browser checks each redirect, also those of the application, against the
-// form-action of the page with the form (our sign-in page, or the provider's) and
-// would block them. It shows a page that loads the redirection URI by itself.
+// continueTo responds to a browser that has just signed in. It redirects to the
+// authorization request with the query next or, without one, to the page own. If the
+// request is refused with an error for the application, continueTo shows a page that
+// loads the redirection URI by itself: browsers check every redirect after a form,
+// including those of the application, against the form-action of the page with the form
+// (this server's sign-in page, or the provider's), and would block it.
 func (w *Web) continueTo(c *request, next, own string) error {
 	v := session{view: w.config.Ledger.View()}
 	r, bad := oauth.ParseAuthorizationRequest(next)
@@ -126,9 +126,9 @@ func (w *Web) continueTo(c *request, next, own string) error {
 	return nil
 }
 
-// escapeQuery is a query in a form that may stand in a header: what can't is
-// percent-encoded, so that it is read to the same request. It is the query as
-// it was sent and not the request written anew, which would lose its faults.
+// escapeQuery returns a query in a form that is valid in a header, by percent-encoding
+// other characters, so that it is parsed to the same request. It keeps errors of the
+// original query, which encoding the parsed request would lose.
 func escapeQuery(query string) string {
 	clean := func(b byte) bool { return b > ' ' && b < 0x7f && b != '#' }
 	const hex = "0123456789ABCDEF"
@@ -143,8 +143,8 @@ func escapeQuery(query string) string {
 	return b.String()
 }
 
-// continueURL is where a browser goes on after it has signed in or out: with the
-// query of the authorization request that waits, else with a page of ours.
+// continueURL returns where a browser continues after it has signed in or out: at the
+// authorization request with the query next or, without one, at the page own.
 func continueURL(next, own string) string {
 	if next == "" {
 		return cmp.Or(own, pathHome)

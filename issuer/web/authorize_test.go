@@ -19,12 +19,12 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// A node that lags looks once more before it refuses.
+// TestAuthorizeOnALaggingNode verifies that a node uses a fresh view before it refuses.
 func TestAuthorizeOnALaggingNode(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		request url.Values
-		change  func(*env) // after the node stopped applying
+		change  func(*env) // made after the node stopped applying commands
 	}{
 		{"a client it has not heard of", with(good(), "client_id", "new"), func(w *env) { w.client("new", nil) }},
 		{"a client that was approved", with(good(), "client_id", "waiting"), func(w *env) {
@@ -65,13 +65,12 @@ func TestAuthorizeOnALaggingNode(t *testing.T) {
 		res := b.get(at(with(good(), "client_id", "waiting")))
 		assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
 		assert.NotEmpty(t, res.Header.Get("Retry-After"))
-		assert.Equal(t, http.StatusOK, b.get(at(good())).StatusCode, "what needs no second look is shown")
+		assert.Equal(t, http.StatusOK, b.get(at(good())).StatusCode, "a request that is not refused needs no fresh view")
 	})
 }
 
-// The cookie's index makes a page wait for the browser's own last command, and
-// not for longer than a moment for one that never comes: no index is beyond what
-// a fresh view shows.
+// TestReadYourWrites verifies that the cookie's index makes a page wait for the browser's
+// own last command, but only briefly for an index that is never reached.
 func TestReadYourWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newEnv(t)
@@ -88,9 +87,9 @@ func TestReadYourWrites(t *testing.T) {
 	})
 }
 
-// A cookie that was not sealed here is nothing: it makes no page wait and asks
-// nobody. It stays, since another server on the same host may have set it. One that
-// was sealed says by its index for certain whether its session has ended.
+// TestGarbageCookies verifies that a cookie that was not sealed here causes no wait and
+// no fresh view. It is kept, since another server on the same host may have set it. For a
+// sealed cookie, the index proves whether its session has ended.
 func TestGarbageCookies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newEnv(t)
@@ -115,29 +114,29 @@ func TestGarbageCookies(t *testing.T) {
 		assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(t, "/auth/sign-out")).StatusCode)
 		b.cookies["mintmark"] = sealed
 		assert.Equal(t, http.StatusSeeOther, b.get("/").StatusCode)
-		assert.Zero(t, w.pacedViews.Load(), "it is known here that the session has ended")
+		assert.Zero(t, w.pacedViews.Load(), "this node knows that the session has ended")
 		b.setSession(id, 99999999)
 		assert.Equal(t, http.StatusSeeOther, b.get("/").StatusCode)
 		assert.EqualValues(t, 1, w.pacedViews.Load())
 	})
 }
 
-// Whether a cookie is ours is not known where its key is not, and the cluster
-// can't be asked for it.
+// TestUnknownCookieKey covers a cookie under a key that this node doesn't have, while no
+// leader responds.
 func TestUnknownCookieKey(t *testing.T) {
 	w := newEnv(t, func(c *web.Config) { c.Sessions = noKeys{} })
 	b := w.browser()
 	b.cookies["mintmark"] = "under another key"
 	assert.Equal(t, http.StatusServiceUnavailable, b.get("/").StatusCode)
-	assert.Contains(t, b.cookies, "mintmark", "it may be good")
+	assert.Contains(t, b.cookies, "mintmark", "the cookie may be valid")
 }
 
 type noKeys struct{ sealer }
 
 func (noKeys) OpenSession(context.Context, string) ([]byte, error) { return nil, oauth.ErrUnavailable }
 
-// The sign-in page in the place of the authorization step goes on with the
-// request as it was sent, and with nothing else.
+// TestSignInCarriesTheRequest verifies that the sign-in page continues with exactly the
+// authorization request that was sent.
 func TestSignInCarriesTheRequest(t *testing.T) {
 	for name, query := range map[string]string{
 		"good":           good().Encode(),
@@ -174,11 +173,11 @@ func FuzzCarried(f *testing.F) {
 		got := web.EscapeQuery(query)
 		for i := range len(got) {
 			if got[i] <= ' ' || got[i] >= 0x7f || got[i] == '#' {
-				t.Fatalf("%q may not stand in a header", got)
+				t.Fatalf("%q is not valid in a header", got)
 			}
 		}
 		if web.EscapeQuery(got) != got {
-			t.Fatalf("%q is changed again", got)
+			t.Fatalf("%q is changed by escaping it again", got)
 		}
 		if len(got) > oauth.MaxQuery || len(query) > oauth.MaxQuery {
 			return
@@ -186,15 +185,15 @@ func FuzzCarried(f *testing.F) {
 		a, badA := oauth.ParseAuthorizationRequest(query)
 		b, badB := oauth.ParseAuthorizationRequest(got)
 		if (badA == nil) != (badB == nil) {
-			t.Fatalf("%q is read differently than %q", got, query)
+			t.Fatalf("%q is parsed differently from %q", got, query)
 		}
 		assert.Equal(t, a, b)
 	})
 }
 
-// Chromium holds every redirect after a form against form-action, also those
-// that follow at the application. So the consent page has none, whatever it is the
-// answer to, and the forms of every other page end here.
+// TestFormAction: Chromium checks every redirect after a form against form-action,
+// including later ones at the application. So the consent page has no form-action,
+// whatever request it responds to, and the forms of all other pages lead to this server.
 func TestFormAction(t *testing.T) {
 	w := newEnv(t)
 	stranger, b := w.browser(), w.signedIn()
@@ -220,8 +219,8 @@ func TestFormAction(t *testing.T) {
 	}
 }
 
-// An error for the application, right after somebody has signed in, is a page of
-// ours that leads on.
+// TestErrorAfterSignIn verifies that an error for the application, directly after a
+// sign-in, is shown on a page that leads to the application.
 func TestErrorAfterSignIn(t *testing.T) {
 	for name, request := range map[string]url.Values{
 		"a web application": with(good(), "scope", "openid"),
@@ -232,7 +231,7 @@ func TestErrorAfterSignIn(t *testing.T) {
 			b := w.browser()
 			res := b.signIn(b.get(at(request)), "ada", password)
 			require.Equal(t, http.StatusOK, res.StatusCode, res.body)
-			want := b.get(at(request)).Header.Get("Location") // of who is signed in already
+			want := b.get(at(request)).Header.Get("Location") // for a user who is signed in already
 			require.Contains(t, want, request.Get("redirect_uri")+"?error=invalid_")
 			assert.Equal(t, "0;url="+want, res.Header.Get("Refresh"))
 			assert.Empty(t, res.Header.Get("Location"))

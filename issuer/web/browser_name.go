@@ -5,9 +5,8 @@ import (
 	"unicode"
 )
 
-// browserName is how a page names the browser that sent a User-Agent: people know
-// "Firefox on Windows", not "Mozilla/5.0 (…)". It is what the browser said of
-// itself, which anybody can say.
+// browserName returns a readable name for the browser that sent a User-Agent, such as
+// "Firefox on Windows". It is what the sender claims.
 func browserName(agent string) string {
 	browser, system := known(agent, browsers), known(agent, systems)
 	switch {
@@ -21,7 +20,7 @@ func browserName(agent string) string {
 	return browser + " on " + system
 }
 
-// Marks are looked for in this order: most browsers say that they are others, too.
+// Marks are searched in this order, since most browsers also claim to be others.
 var (
 	browsers = []mark{
 		{"Edg", "Edge"},
@@ -44,7 +43,7 @@ var (
 	}
 )
 
-// A mark is a part of a User-Agent and what has it.
+// A mark is a part of a User-Agent and the name of the browser or system that sends it.
 type mark struct{ text, name string }
 
 func known(agent string, marks []mark) string {
@@ -56,8 +55,7 @@ func known(agent string, marks []mark) string {
 	return ""
 }
 
-// otherProgram is what a program calls itself: the first product (RFC 9110
-// §10.1.5), if it is one.
+// otherProgram returns the first product of a User-Agent (RFC 9110 §10.1.5), if there is one.
 func otherProgram(agent string) string {
 	product, _, _ := strings.Cut(agent, " ")
 	product, _, _ = strings.Cut(product, "/")

@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser keeps cookies and follows nothing by itself.
+// A browser stores cookies and follows no redirects.
 type browser struct {
 	env     *env
 	cookies map[string]string
-	userID  string // the id of the user, "" for nobody
+	userID  string // "" if nobody is signed in
 	address string
 	header  http.Header // sent with every request
 }
@@ -27,7 +27,7 @@ func (w *env) browser() *browser {
 	return &browser{env: w, cookies: map[string]string{}, address: "192.0.2.1", header: http.Header{}}
 }
 
-// answer is what came back, its body read.
+// An answer is a response with its body.
 type answer struct {
 	*http.Response
 	body string
@@ -66,7 +66,7 @@ func (b *browser) do(r *http.Request, change func(*http.Request)) answer {
 	return a
 }
 
-// serve asks with the browser's cookies.
+// serve sends a request with the browser's cookies.
 func (b *browser) serve(r *http.Request) *httptest.ResponseRecorder {
 	for name, value := range b.cookies {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
@@ -90,7 +90,7 @@ func (b *browser) post(target string, form url.Values) answer {
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([a-z_]+)" value="([^"]*)">`)
 
-// form is what the page's form for a path would post.
+// form returns what the page's form for an action would send.
 func (a answer) form(t testing.TB, action string) url.Values {
 	t.Helper()
 	_, rest, found := strings.Cut(a.body, `<form method="post" action="`+action+`"`)
@@ -103,7 +103,7 @@ func (a answer) form(t testing.TB, action string) url.Values {
 	return values
 }
 
-// signIn fills in the sign-in form of a page.
+// signIn submits the sign-in form of a page.
 func (b *browser) signIn(page answer, username, password string) answer {
 	b.env.t.Helper()
 	form := page.form(b.env.t, "/auth/sign-in")
@@ -112,7 +112,7 @@ func (b *browser) signIn(page answer, username, password string) answer {
 	return b.post("/auth/sign-in", form)
 }
 
-// signedIn is a browser in which Ada is signed in.
+// signedIn returns a browser in which Ada is signed in.
 func (w *env) signedIn() *browser {
 	w.t.Helper()
 	return w.signedInAs("ada")
@@ -127,14 +127,13 @@ func (w *env) signedInAs(username string) *browser {
 	return b
 }
 
-// session is the id of the browser's session.
+// session returns the id of the browser's session.
 func (b *browser) session() string {
 	id, _ := b.sessionCookie()
 	return id
 }
 
-// sessionCookie is the session of the browser's cookie, and the index of its last
-// command.
+// sessionCookie returns the session id and the index in the browser's cookie.
 func (b *browser) sessionCookie() (id string, index uint64) {
 	plain, err := sealer{}.OpenSession(b.env.t.Context(), b.cookies["mintmark"])
 	if err != nil {
@@ -143,7 +142,7 @@ func (b *browser) sessionCookie() (id string, index uint64) {
 	return string(plain[8:]), binary.BigEndian.Uint64(plain)
 }
 
-// setSession gives the browser a session cookie.
+// setSession sets the browser's session cookie.
 func (b *browser) setSession(id string, index uint64) {
 	b.cookies["mintmark"] = sealer{}.SealSession(append(binary.BigEndian.AppendUint64(nil, index), id...))
 }
@@ -157,7 +156,7 @@ func (b *browser) decide(page answer, decision string) answer {
 	return b.post("/auth/oauth2/authorize", form)
 }
 
-// good is the "good request" of the conformance statements.
+// good returns the "good request" of the conformance statements.
 func good() url.Values {
 	return url.Values{
 		"client_id": {"calendar"}, "redirect_uri": {callback}, "state": {"xyz"}, "scope": {"BOOKING_READ BOOKING_WRITE"},
@@ -165,7 +164,8 @@ func good() url.Values {
 	}
 }
 
-// with changes a request: name and value in turn, an empty value removes.
+// with changes parameters: pairs alternates names and values, and an empty value removes
+// a parameter.
 func with(v url.Values, pairs ...string) url.Values {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] == "" {
@@ -179,7 +179,7 @@ func with(v url.Values, pairs ...string) url.Values {
 
 func at(v url.Values) string { return "/auth/oauth2/authorize?" + v.Encode() }
 
-// location is the query of a redirect to a redirection URI.
+// location returns the query of a redirect to a redirection URI.
 func (a answer) location(t testing.TB, uri string) url.Values {
 	t.Helper()
 	require.Equal(t, http.StatusSeeOther, a.StatusCode, a.body)
@@ -191,7 +191,7 @@ func (a answer) location(t testing.TB, uri string) url.Values {
 	return values
 }
 
-// getRaw asks with a query that holds any bytes, as a careless program may send.
+// getRaw sends a query with arbitrary bytes.
 func (b *browser) getRaw(path, query string) answer {
 	b.env.t.Helper()
 	return b.do(httptest.NewRequest(http.MethodGet, path, nil), func(r *http.Request) { r.URL.RawQuery = query })

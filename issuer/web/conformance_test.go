@@ -22,8 +22,8 @@ func keys(v url.Values) []string {
 	return names
 }
 
-// A request that names no client and redirection URI of ours is a page,
-// whoever is signed in.
+// TestConformancePages verifies that a request without a registered client and
+// redirection URI gets a page, whoever is signed in.
 func TestConformancePages(t *testing.T) {
 	for _, test := range []struct {
 		id, name string
@@ -50,7 +50,7 @@ func TestConformancePages(t *testing.T) {
 	} {
 		t.Run(test.id+" "+test.name, func(t *testing.T) {
 			w := newEnv(t)
-			w.user("u-bob", "bob", "Bob") // who made none of these
+			w.user("u-bob", "bob", "Bob") // owns none of the clients
 			for who, b := range map[string]*browser{"a stranger": w.browser(), "a user": w.signedInAs("bob")} {
 				for _, method := range []string{http.MethodGet, http.MethodHead} {
 					res := b.send(method, "/auth/oauth2/authorize?"+test.query, nil, nil)
@@ -63,10 +63,10 @@ func TestConformancePages(t *testing.T) {
 					}
 					assert.Contains(t, res.body, test.says)
 					if who != "a stranger" {
-						assert.NotContains(t, res.body, "sign in, and this page", "who is signed in already")
+						assert.NotContains(t, res.body, "sign in, and this page", "the user is signed in")
 					}
 					for _, uri := range []string{"evil.example", "app.example.com", "127.0.0.1", "localhost"} {
-						assert.NotContains(t, res.body, uri, "the redirection URI is not shown")
+						assert.NotContains(t, res.body, uri, "the redirection URI must not be shown")
 					}
 				}
 			}
@@ -75,7 +75,8 @@ func TestConformancePages(t *testing.T) {
 	}
 }
 
-// Who owns the application, and is not signed in, is told how to see more.
+// TestErrorPageTellsOwnersToSignIn verifies that the page offers an owner who is not
+// signed in more details after a sign-in.
 func TestErrorPageTellsOwnersToSignIn(t *testing.T) {
 	for _, query := range []url.Values{
 		with(good(), "client_id", "refused"), with(good(), "client_id", "stopped"),
@@ -83,12 +84,13 @@ func TestErrorPageTellsOwnersToSignIn(t *testing.T) {
 	} {
 		w := newEnv(t)
 		assert.Contains(t, w.browser().get(at(query)).body, "yours, sign in, and this page ", query)
-		assert.NotContains(t, w.signedIn().get(at(query)).body, "sign in, and this page", "the owner sees it")
+		assert.NotContains(t, w.signedIn().get(at(query)).body, "sign in, and this page", "the owner is signed in")
 	}
-	assert.NotContains(t, newEnv(t).browser().get(at(with(good(), "client_id", "unheard-of"))).body, "sign in", "nobody's")
+	assert.NotContains(t, newEnv(t).browser().get(at(with(good(), "client_id", "unheard-of"))).body, "sign in", "an unknown client has no owner")
 }
 
-// Any other fault is told to the client, after the user has signed in.
+// TestConformanceRedirects verifies that all other errors are sent to the client, after
+// the user has signed in.
 func TestConformanceRedirects(t *testing.T) {
 	native := func(pairs ...string) url.Values {
 		return with(with(good(), "client_id", "native", "redirect_uri", "http://127.0.0.1:4000/cb"), pairs...)
@@ -120,9 +122,9 @@ func TestConformanceRedirects(t *testing.T) {
 			w := newEnv(t)
 			stranger := w.browser()
 			page := stranger.get("/auth/oauth2/authorize?" + test.query)
-			require.Equal(t, http.StatusOK, page.StatusCode, "nothing redirects before the user signs in")
+			require.Equal(t, http.StatusOK, page.StatusCode, "redirected before the sign-in")
 			in := stranger.signIn(page, "ada", password)
-			require.Equal(t, http.StatusOK, in.StatusCode, "a page of ours, see TestErrorAfterSignIn")
+			require.Equal(t, http.StatusOK, in.StatusCode, "see TestErrorAfterSignIn")
 
 			for _, method := range []string{http.MethodGet, http.MethodHead} {
 				res := stranger.send(method, "/auth/oauth2/authorize?"+test.query, nil, nil)
@@ -141,7 +143,7 @@ func TestConformanceRedirects(t *testing.T) {
 	}
 }
 
-// Good requests end in a code.
+// TestConformanceCodes verifies that valid requests lead to a code.
 func TestConformanceCodes(t *testing.T) {
 	for _, test := range []struct {
 		id, name string
@@ -190,7 +192,7 @@ func TestConformanceCodes(t *testing.T) {
 			link, err := credential.ParseCode(got.Get("code"), func(n uint32) (credential.MAC, bool) { return mac("code key"), n == 1 })
 			require.NoError(t, err)
 			assert.Equal(t, g.ID, link.Grant)
-			assert.Equal(t, test.request.Get("code_challenge"), g.Challenge, "taken as S256")
+			assert.Equal(t, test.request.Get("code_challenge"), g.Challenge, "the method must be S256")
 			assert.Equal(t, test.legacy, g.Legacy)
 			if test.scope != "" {
 				assert.Equal(t, test.scope, g.Scope)
@@ -245,7 +247,7 @@ func TestConformance(t *testing.T) {
 		} {
 			assert.Contains(t, page.body, text)
 		}
-		assert.NotContains(t, page.body, "BOOKING_READ</", "scopes are shown in words")
+		assert.NotContains(t, page.body, "BOOKING_READ</", "scopes must be shown in words")
 		assert.Equal(t, 1, strings.Count(page.body, "badge"))
 		assert.NotContains(t, page.body, "everything")
 	})
@@ -317,7 +319,7 @@ func TestConformance(t *testing.T) {
 		for _, decision := range []string{"allow", "cancel"} {
 			res := b.decide(b.get(at(with(good(), "state", state))), decision)
 			got := res.location(t, callback)
-			assert.Equal(t, state, got.Get("state"), "byte for byte")
+			assert.Equal(t, state, got.Get("state"), "the state was changed")
 			assert.NotContains(t, res.Header.Get("Location"), "\n")
 			assert.NotContains(t, got.Get("code"), "stolen")
 			for _, line := range res.Header["Set-Cookie"] {
@@ -328,7 +330,7 @@ func TestConformance(t *testing.T) {
 	t.Run("AZ64 HEAD makes and changes nothing", func(t *testing.T) {
 		w := newEnv(t)
 		b := w.signedIn()
-		w.advance(20 * 60e9) // a GET would move the session's idle time on
+		w.advance(20 * 60e9) // otherwise a GET would update the session
 		w.proposals = nil
 		for _, target := range []string{at(good()), "/", "/auth/sign-in"} {
 			res := b.send(http.MethodHead, target, nil, nil)
@@ -341,7 +343,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// AZ47, AZ49: every page, whatever it says.
+// TestConformanceHeaders covers AZ47 and AZ49, for every page.
 func TestConformanceHeaders(t *testing.T) {
 	w := newEnv(t, func(c *web.Config) { c.Secure = true })
 	b := w.browser()

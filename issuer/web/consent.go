@@ -31,28 +31,28 @@ type consentBody struct {
 	Website     string
 	WebsiteHost string
 	Person      person
-	Before      ledger.Time // when the user allowed it first; 0 for never
+	Before      ledger.Time // when the user first allowed it; 0 if never
 	Legacy      bool
 	Permissions []permissions
 	Target      target
 
-	Request      string // the query the form carries
+	Request      string // the query in the form
 	UserID       string
 	Revision     string
 	Token        string
 	SignOutToken string
 }
 
-// A target is who gets the code, in words.
+// A target describes the receiver of the code.
 type target struct {
 	Host   string
-	Device bool // a program on the person's own device
+	Device bool // a program on the user's own device
 }
 
 func targetOf(uri string) target {
 	u, err := url.Parse(uri)
 	t := target{Host: oauth.RedirectHost(uri)}
-	t.Device = err == nil && u.Scheme != "https" // http is registered for the loopback only
+	t.Device = err == nil && u.Scheme != "https" // http can only be registered for the loopback
 	return t
 }
 
@@ -82,7 +82,7 @@ func (w *Web) showConsent(c *request, status int, v session, r oauth.Authorizati
 	w.render(c, status, "consent", page{Title: "Allow " + a.Client.Name + "?", Body: body})
 }
 
-// firstAllowed is when the oldest of the user's grants for a client was made.
+// firstAllowed returns when the oldest of the user's live grants for a client was created.
 func firstAllowed(view ledger.View, user, client string, now ledger.Time) ledger.Time {
 	for _, g := range view.GrantsOf(user, now) { // oldest first
 		if g.Client == client {
@@ -92,14 +92,14 @@ func firstAllowed(view ledger.View, user, client string, now ledger.Time) ledger
 	return 0
 }
 
-// What a page says that is shown instead of an answer.
+// Notices of a page that is shown again.
 const (
 	noticeOld   = "This page was no longer up to date, so nothing was done. Please look again and decide."
 	noticeMoved = "Something changed while the page was open, so nothing was done. Please look again and decide."
 )
 
-// decide is the answer to the consent page. Everything the page was shown for
-// is checked again here, and once more by the command.
+// decide handles the consent form. It repeats every check that was made for the page; the
+// command makes them again.
 func (w *Web) decide(c *request, f *form) error {
 	next := f.get("next")
 	request, bad := oauth.ParseAuthorizationRequest(next)
@@ -139,12 +139,12 @@ func (w *Web) decide(c *request, f *form) error {
 	return nil
 }
 
-// allow makes the grant and sends its code to the client. A form that is sent
-// twice makes two grants, of which one is never used and ends with its code.
+// allow creates the grant and sends its code to the client. Sending the form twice
+// creates two grants, of which one is never used and ends when its code expires.
 func (w *Web) allow(c *request, v session, r oauth.AuthorizationRequest, revision uint64) error {
 	command := &ledger.Allow{Actor: v.actor(), User: v.user.ID, Request: r, Revision: revision}
-	// The state is the client's own secret (RFC 6749 §10.12), may be any bytes,
-	// and decides nothing: it stays out of the log.
+	// The state belongs to the client (RFC 6749 §10.12), may contain any bytes, and
+	// affects no decision: it is not logged.
 	command.Request.State = ""
 	if _, text, err := scope.Parse(r.Scope); err == nil {
 		command.Request.Scope = text // each name once
@@ -171,8 +171,8 @@ func (w *Web) allow(c *request, v session, r oauth.AuthorizationRequest, revisio
 	}.Location())
 }
 
-// refused answers an Allow that lost a race: what the page was shown for has
-// changed since. A fresh view says what it is now.
+// refused handles a refused Allow: what the page showed has changed since. A fresh view
+// has the current state.
 func (w *Web) refused(c *request, v session, r oauth.AuthorizationRequest, refusal *ledger.Refusal) error {
 	switch refusal.Cause {
 	case ledger.TooManyGrants:

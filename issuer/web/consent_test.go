@@ -17,8 +17,8 @@ import (
 
 const authorizePath = "/auth/oauth2/authorize"
 
-// What the page was shown for may change before the button is pressed, and
-// between the check and the command.
+// TestConsentRaces covers changes before the button is pressed, and between the check and
+// the command.
 func TestConsentRaces(t *testing.T) {
 	importCalendar := func(change func(*ledger.ImportClient)) func(*env) {
 		return func(w *env) { w.client("calendar", change) }
@@ -31,7 +31,7 @@ func TestConsentRaces(t *testing.T) {
 		change func(*env, *browser)
 		status int
 		says   string
-		error  string // of a redirect
+		error  string // error code in the redirect
 	}{
 		{"suspended", func(w *env, _ *browser) {
 			importCalendar(func(c *ledger.ImportClient) { c.State = ledger.Suspended })(w)
@@ -83,8 +83,8 @@ func TestConsentRaces(t *testing.T) {
 	}
 }
 
-// The form is bound to session, user and the exact request; a page that does
-// not fit is shown again and nothing is done.
+// TestConsentFormIsBound verifies that the form is bound to session, user and the exact
+// request, and that a form that doesn't match is shown again without an effect.
 func TestConsentFormIsBound(t *testing.T) {
 	for name, tamper := range map[string]func(w *env, b *browser, page answer) answer{
 		"a wider scope": func(w *env, b *browser, page answer) answer {
@@ -133,7 +133,7 @@ func TestConsentFormIsBound(t *testing.T) {
 			assert.Contains(t, res.body, `role="alert"`)
 			assert.Empty(t, w.grants())
 			res.StatusCode = http.StatusOK
-			b.decide(res, "allow").location(t, callback) // the page shown again works
+			b.decide(res, "allow").location(t, callback) // the redisplayed form must work
 		})
 	}
 	t.Run("from another origin", func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestConsentFormIsBound(t *testing.T) {
 	})
 }
 
-// Parts of a token do not run together to the same text.
+// TestFormTokenParts verifies that the parts of a token are unambiguous.
 func TestFormTokenParts(t *testing.T) {
 	seen := map[string]bool{}
 	for _, parts := range [][4]string{
@@ -188,7 +188,7 @@ func TestConsentAgain(t *testing.T) {
 		second := b.decide(page, "allow").location(t, callback).Get("code")
 		assert.NotEqual(t, first, second)
 		assert.Equal(t, "access_denied", b.decide(page, "cancel").location(t, callback).Get("error"))
-		assert.Len(t, w.grants(), 2, "what was allowed is not undone")
+		assert.Len(t, w.grants(), 2, "cancelling must not revoke")
 	})
 	t.Run("no leader", func(t *testing.T) {
 		w := newEnv(t)
@@ -199,7 +199,7 @@ func TestConsentAgain(t *testing.T) {
 		assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
 		assert.Equal(t, "5", res.Header.Get("Retry-After"))
 		assert.Empty(t, res.Header.Get("Location"))
-		assert.Equal(t, "access_denied", b.decide(page, "cancel").location(t, callback).Get("error"), "to cancel needs no leader")
+		assert.Equal(t, "access_denied", b.decide(page, "cancel").location(t, callback).Get("error"), "cancelling needs no leader")
 		w.noLeader = false
 		b.decide(page, "allow").location(t, callback)
 	})
@@ -215,19 +215,19 @@ func TestConsentAgain(t *testing.T) {
 		w := newEnv(t)
 		b := w.signedIn()
 		for range 4 {
-			w.advance(11 * time.Hour) // idle is 12 h
+			w.advance(11 * time.Hour) // the idle timeout is 12 h
 			assert.Equal(t, http.StatusOK, b.get(at(good())).StatusCode)
 			n := len(w.proposals)
 			assert.Contains(t, b.get(at(good())).body, "Allow The calendar app?")
-			assert.Len(t, w.proposals, n, "one command for two pages")
+			assert.Len(t, w.proposals, n, "two pages must send one TouchSession")
 		}
 		w.advance(13 * time.Hour)
 		assert.Contains(t, b.get(at(good())).body, "to continue to")
 	})
 }
 
-// Whoever allows as often as only a program does is told to wait, by a page of
-// ours, and nothing is used up: what others did stays in the audit trail.
+// TestAllowedTooOften verifies that a user who allows too often is asked to wait by a
+// page of this server, and that nothing is changed.
 func TestAllowedTooOften(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -239,7 +239,7 @@ func TestAllowedTooOften(t *testing.T) {
 		}
 	}
 	w.advance(24*time.Hour - 90*time.Second)
-	b = w.signedIn() // sessions do not live so long
+	b = w.signedIn() // the session has expired
 	page := b.get(at(good()))
 	state, index := w.index, b.cookies["mintmark"]
 	for range 2 {
@@ -249,10 +249,10 @@ func TestAllowedTooOften(t *testing.T) {
 		assert.Empty(t, res.Header.Get("Location"))
 		assert.Contains(t, res.body, "press Allow again")
 	}
-	assert.Equal(t, state, w.index, "nothing was done")
+	assert.Equal(t, state, w.index, "a refused Allow changed something")
 	assert.Equal(t, index, b.cookies["mintmark"])
 	assert.Contains(t, w.log.String(), ledger.TooManyAllows.String())
-	assert.Equal(t, "access_denied", b.decide(page, "cancel").location(t, callback).Get("error"), "one can always refuse")
+	assert.Equal(t, "access_denied", b.decide(page, "cancel").location(t, callback).Get("error"), "cancelling is not limited")
 	w.advance(90 * time.Second)
-	assert.NotEmpty(t, b.decide(page, "allow").location(t, callback).Get("code"), "the same form")
+	assert.NotEmpty(t, b.decide(page, "allow").location(t, callback).Get("code"), "the same form must work later")
 }

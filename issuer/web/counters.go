@@ -9,41 +9,40 @@ import (
 )
 
 const (
-	maxCounters     = 100                    // clients
-	maxCountedUsers = 1000                   // people of each, those refreshed last
-	counterWait     = 150 * time.Millisecond // that a page waits for a number
-	counterFresh    = 15 * time.Second       // that a number is shown as it is
-	// counterPauseFactor is how many times as long as a walk took no other begins, so
-	// that they have no more than a part of one processor.
+	maxCounters     = 100                    // number of clients
+	maxCountedUsers = 1000                   // users listed for each client, those with the latest refreshes
+	counterWait     = 150 * time.Millisecond // how long a page waits for a number
+	counterFresh    = 15 * time.Second       // how long a number is shown without counting again
+	// counterPauseFactor is the length of the pause after a walk, relative to the walk. It
+	// limits counting to a fraction of one CPU.
 	counterPauseFactor = 4
 )
 
-// counters are how many people are connected to clients. To count walks a table
-// with a row for each person, which takes seconds where there are a million:
-// it is done beside requests, one at a time, and kept.
+// counters has the number of users connected to each client. Counting walks a table with
+// a row for each user, which takes seconds for a million: it runs in the background, one
+// walk at a time, and the results are kept.
 type counters struct {
-	running chan struct{} // holds an element while somebody walks, and rests
+	running chan struct{} // has an element during a walk and the pause after it
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	byClient map[string]*counter
 }
 
-// A counted is the number of one client. Its fields but done are guarded by
-// the mutex of counts.
+// A counter is the number of one client. Except for done, its fields are guarded by counters.mu.
 type counter struct {
 	value ledger.Connected
-	at    ledger.Time // of the view it was counted on
+	at    ledger.Time // time of the view
 	known bool
 	stale time.Time
-	done  chan struct{} // closed when the walk ends; nil for none
+	done  chan struct{} // closed when the walk ends; nil if there is none
 }
 
 func newCounters() *counters {
 	return &counters{running: make(chan struct{}, 1), byClient: map[string]*counter{}}
 }
 
-// get is the last number of a client, and false where there is none yet. It has
-// another counted on the view given where that one is old.
+// get returns the last number of a client, or false if there is none. If that number is
+// old, get starts another count on the given view.
 func (n *counters) get(ctx context.Context, client string, view ledger.View, now ledger.Time) (ledger.Connected, ledger.Time, bool) {
 	if walking := n.startCount(client, view, now); walking != nil {
 		wait := time.NewTimer(counterWait)
@@ -62,8 +61,8 @@ func (n *counters) get(ctx context.Context, client string, view ledger.View, now
 	return ledger.Connected{}, 0, false
 }
 
-// startCount starts a walk where one is needed. What comes back is closed when it
-// has ended; nil where nothing is to be waited for.
+// startCount starts a walk if one is needed. It returns a channel that is closed at the
+// end of the walk, or nil if there is nothing to wait for.
 func (n *counters) startCount(client string, view ledger.View, now ledger.Time) chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -74,7 +73,7 @@ func (n *counters) startCount(client string, view ledger.View, now ledger.Time) 
 	case one != nil && time.Now().Before(one.stale):
 		return nil
 	case one == nil && !n.evict():
-		return nil // all that are kept are waiting for a walk
+		return nil // walks for all kept counters are pending
 	case one == nil:
 		one = &counter{}
 		n.byClient[client] = one
@@ -84,7 +83,7 @@ func (n *counters) startCount(client string, view ledger.View, now ledger.Time) 
 	return one.done
 }
 
-// evict forgets a number that nobody waits for. mu is held.
+// evict removes a number for which nobody waits. mu must be held.
 func (n *counters) evict() bool {
 	if len(n.byClient) < maxCounters {
 		return true

@@ -9,7 +9,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// Addresses of the developer settings.
+// Paths of the developer settings.
 const (
 	pathDeveloper = "/developer"
 	pathNewClient = pathDeveloper + "/new"
@@ -18,7 +18,7 @@ const (
 	pathOffer     = pathOffers + "/:id"
 )
 
-// developerRoutes are the developer settings (service document, section 2.1).
+// developerRoutes returns the developer settings (service document, section 2.1).
 func (w *Web) developerRoutes() []route {
 	return []route{
 		w.pageFor(users, pathDeveloper, w.ownClients).
@@ -50,7 +50,7 @@ func (w *Web) developerRoutes() []route {
 	}
 }
 
-// clientPage is a page about a client that the address names, for who owns it.
+// clientPage returns the route of a page about a client that the path names, for its owner.
 func (w *Web) clientPage(path string, h func(*request, session, *ledger.Client) error) route {
 	return w.pageFor(users, path, func(c *request, v session) error {
 		client, err := w.owned(c, &v)
@@ -61,7 +61,7 @@ func (w *Web) clientPage(path string, h func(*request, session, *ledger.Client) 
 	})
 }
 
-// clientForm takes a form about such a client.
+// clientForm returns the route of a form about such a client.
 func (w *Web) clientForm(kind *formKind, h func(*request, session, *form, *ledger.Client) error) route {
 	return w.formFor(users, kind, func(c *request, v session, f *form) error {
 		client, err := w.owned(c, &v)
@@ -72,8 +72,8 @@ func (w *Web) clientForm(kind *formKind, h func(*request, session, *form, *ledge
 	})
 }
 
-// owned is the client that the address names. One that somebody else owns is
-// not found, as one that nobody ever made.
+// owned returns the client that the path names. A client of somebody else is reported as
+// not found.
 func (w *Web) owned(c *request, v *session) (*ledger.Client, error) {
 	var client *ledger.Client
 	there, err := w.confirmFresh(c, v, func() bool {
@@ -90,8 +90,8 @@ func (w *Web) owned(c *request, v *session) (*ledger.Client, error) {
 	return client, nil
 }
 
-// ownedOrAdmin is owned for administrators too: they help its owner, but are told
-// less of who uses it.
+// ownedOrAdmin is owned, but also permits administrators. They help the owner, but learn
+// less about the client's users.
 func (w *Web) ownedOrAdmin(c *request, v *session) (client *ledger.Client, trail []crumb, err error) {
 	there, err := w.confirmFresh(c, v, func() bool {
 		client = v.view.Client(c.param("id"))
@@ -110,7 +110,7 @@ func (w *Web) ownedOrAdmin(c *request, v *session) (client *ledger.Client, trail
 	return client, []crumb{{"Applications", pathAdminClients}, {client.Name, adminClientPath(client.ID)}}, nil
 }
 
-// ownedFresh is owned on a fresh view, for a page about what has just changed.
+// ownedFresh is owned on a fresh view, for a page about a recent change.
 func (w *Web) ownedFresh(c *request, v *session) (*ledger.Client, error) {
 	fresh, err := w.fresh(c.r.Context())
 	if err != nil {
@@ -123,12 +123,12 @@ func (w *Web) ownedFresh(c *request, v *session) (*ledger.Client, error) {
 	return w.owned(c, v)
 }
 
-// clientPath is the address of a client's page: its own, or one below it.
+// clientPath returns the path of a client's page, or of one below it.
 func clientPath(id string, below ...string) string {
 	return strings.Join(append([]string{pathDeveloper, "clients", url.PathEscape(id)}, below...), "/")
 }
 
-// clientForm is a form about a client with values beside its id.
+// clientForm returns a form about a client, with values in addition to its id.
 func (v *session) clientForm(kind *formKind, client *ledger.Client, pairs ...string) *form {
 	values := url.Values{"id": {client.ID}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -137,13 +137,12 @@ func (v *session) clientForm(kind *formKind, client *ledger.Client, pairs ...str
 	return v.form(kind, values)
 }
 
-// trailOf leads to a page about a client.
+// trailOf returns the breadcrumbs of a page about a client.
 func trailOf(client *ledger.Client) []crumb {
 	return []crumb{{"Developer settings", pathDeveloper}, {client.Name, clientPath(client.ID)}}
 }
 
-// planned is the profile as its owner last wanted it: the proposed revision
-// where one waits.
+// planned returns the profile that the owner last wanted: the proposed revision if there is one.
 func planned(client *ledger.Client) ledger.Profile {
 	if client.Proposed != nil {
 		return *client.Proposed

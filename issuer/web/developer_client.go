@@ -42,20 +42,19 @@ type clientBody struct {
 	Legacy         bool
 	WasLegacy      bool
 	Public         bool
-	Secrets        int // that are active
+	Secrets        int // number of active secrets
 	Proposed       []difference
 	Refused        *refusedChanges
 	DiscardRefused *form
-	OfferedTo      string // a user's name; "" for no offer
+	OfferedTo      string // name of a user; "" if there is no offer
 }
 
-// ownClient is the application's own page: what it is, in which state, and
-// what there is to do.
+// ownClient shows the application's own page: its profile, its state, and the possible actions.
 func (w *Web) ownClient(c *request, v session, client *ledger.Client) error {
 	return w.showOwnClient(c, v, client, nil)
 }
 
-// showOwnClient shows it with a form that was sent and not taken, or nil.
+// showOwnClient shows the page with a refused form, or nil.
 func (w *Web) showOwnClient(c *request, v session, client *ledger.Client, sent *form) error {
 	body := clientBody{
 		ID: client.ID, Path: clientPath(client.ID), State: client.State, StateText: stateText(client),
@@ -70,7 +69,7 @@ func (w *Web) showOwnClient(c *request, v session, client *ledger.Client, sent *
 	if body.Refused = refusedOf(client); body.Refused != nil {
 		body.DiscardRefused = v.clientAt(&discardRefusedForm, client, nil)
 		if client.State == ledger.Approved && client.Reason == body.Refused.Reason {
-			body.Reason = "" // it is said with them
+			body.Reason = "" // it is shown with the refused changes
 		}
 	}
 	if offer := v.view.OfferOf(client); offer != nil {
@@ -81,13 +80,13 @@ func (w *Web) showOwnClient(c *request, v session, client *ledger.Client, sent *
 	})
 }
 
-// noticeAbout is the notice for a word: that for the client's type, if there is
-// one. A public client has no secrets to tell of.
+// noticeAbout returns the notice for a word, in the variant for the client's type if
+// there is one: a public client has no secrets to mention.
 func noticeAbout(n notices, word string, client *ledger.Client) string {
 	return cmp.Or(n[word+"-"+string(client.Type)], n[word])
 }
 
-// stateText says what the state means for who made the application.
+// stateText explains the state to the application's owner.
 func stateText(client *ledger.Client) string {
 	switch client.State {
 	case ledger.Pending:
@@ -106,7 +105,7 @@ func stateText(client *ledger.Client) string {
 	return ""
 }
 
-// reasonTitle is what stands before the words of a reviewer.
+// reasonTitle returns the heading of a reviewer's reason.
 func reasonTitle(client *ledger.Client) string {
 	switch {
 	case client.Reason == "":
@@ -126,7 +125,7 @@ func typeName(t ledger.ClientType) string {
 	return "Confidential: it keeps a secret on a server"
 }
 
-// nameOf is how a page names somebody else.
+// nameOf returns the name of another user for display.
 func nameOf(u *ledger.User) string {
 	if u == nil || u.Deleted {
 		return "somebody who has no account any more"

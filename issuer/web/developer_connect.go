@@ -14,7 +14,7 @@ type connectBody struct {
 	State            ledger.ClientState
 	Public, Legacy   bool
 	Native           bool // the redirection URI has a private-use scheme
-	More             bool // redirection URIs than the one that is shown
+	More             bool // there are more redirection URIs than the one shown
 	AuthorizationURL string
 	Issuer           string
 	Curl, Refresh    string
@@ -22,8 +22,8 @@ type connectBody struct {
 	Go, Node         string
 }
 
-// connectPage has what is copied into a program. State and code verifier are
-// new each time the page is shown, so that nobody copies one that others know.
+// connectPage shows code to copy into a program. State and code verifier are generated
+// each time, so that nobody copies known ones.
 func (w *Web) connectPage(c *request, v session, client *ledger.Client) error {
 	to := w.connecting(&v, client)
 	program := "go"
@@ -53,7 +53,7 @@ func (w *Web) connecting(v *session, client *ledger.Client) connecting {
 	return to
 }
 
-// authorizationURL is where to send a person (service document, section 4.1).
+// authorizationURL returns where to send a user (service document, section 4.1).
 func (c connecting) authorizationURL() string {
 	query := "client_id=" + url.QueryEscape(c.ClientID) + "&redirect_uri=" + url.QueryEscape(c.RedirectURI) + "&response_type=code"
 	if len(c.Scopes) > 0 {

@@ -17,7 +17,7 @@ import (
 
 var copied = regexp.MustCompile(`(?s)<pre class="copy">(.*?)</pre>`)
 
-// blocks are what a page has to copy.
+// blocks returns the code blocks of a page.
 func (a answer) blocks() []string {
 	var all []string
 	for _, m := range copied.FindAllStringSubmatch(unescaped(a), -1) {
@@ -26,7 +26,7 @@ func (a answer) blocks() []string {
 	return all
 }
 
-// The authorization URL works as it is.
+// TestAuthorizationURL verifies that the URL works unchanged.
 func TestAuthorizationURL(t *testing.T) {
 	w, b := mine(t, nil)
 	blocks := b.get(minePath + "/connect").blocks()
@@ -37,7 +37,7 @@ func TestAuthorizationURL(t *testing.T) {
 	assert.NotEmpty(t, got.Get("code"))
 	assert.Contains(t, b.get(minePath+"/connect").body, "is not <code>"+got.Get("iss")+"</code>")
 	assert.Regexp(t, `^[A-Za-z0-9_-]{43}$`, got.Get("state"))
-	assert.NotContains(t, b.get(minePath+"/connect").body, got.Get("state"), "another for each page")
+	assert.NotContains(t, b.get(minePath+"/connect").body, got.Get("state"), "each page must have another state")
 	assert.Len(t, w.grants(), 1)
 
 	blocks = b.get("/developer/clients/native/connect").blocks()
@@ -46,7 +46,7 @@ func TestAuthorizationURL(t *testing.T) {
 	require.NotNil(t, challenge)
 	require.NotNil(t, verifier)
 	sum := sha256.Sum256([]byte(verifier[1]))
-	assert.Equal(t, challenge[1], base64.RawURLEncoding.EncodeToString(sum[:]), "they belong together")
+	assert.Equal(t, challenge[1], base64.RawURLEncoding.EncodeToString(sum[:]), "verifier and challenge must match")
 	assert.NotContains(t, strings.Join(blocks, "\n"), "client_secret")
 
 	old := b.get("/developer/clients/old/connect")
@@ -55,7 +55,8 @@ func TestAuthorizationURL(t *testing.T) {
 	assert.Contains(t, b.get("/developer/clients/waiting/connect").body, "This works only while the application is approved.")
 }
 
-// What is copied is what the language reads, whatever the redirection URI holds.
+// TestSnippets verifies that the code is valid in its language, whatever the redirection
+// URI contains.
 func TestSnippets(t *testing.T) {
 	const odd = "https://app.example.com/it's/$(id)/!;&?a='b'&c=$HOME%20"
 	const own = "com.example.app:/it's/$(id)/!;&?a='b'"
@@ -82,11 +83,11 @@ func TestSnippets(t *testing.T) {
 
 		formatted, err := format.Source([]byte(blocks[4]))
 		require.NoError(t, err, blocks[4])
-		assert.Equal(t, string(formatted), blocks[4], "as gofmt has it")
+		assert.Equal(t, string(formatted), blocks[4], "the code must be formatted by gofmt")
 		assert.Contains(t, blocks[4], `"`+odd+`"`)
 		for _, program := range blocks[4:] {
-			assert.Regexp(t, `state.Value|!== state`, program, "state is compared")
-			assert.Regexp(t, `\("iss"\) != issuer|\('iss'\) !== issuer`, program, "and so is the issuer")
+			assert.Regexp(t, `state.Value|!== state`, program, "the state must be verified")
+			assert.Regexp(t, `\("iss"\) != issuer|\('iss'\) !== issuer`, program, "the issuer must be verified")
 		}
 		assert.Contains(t, blocks[5], `"https://app.example.com/it's/$(id)/!;\u0026?a='b'\u0026c=$HOME%20"`)
 	}
@@ -95,10 +96,10 @@ func TestSnippets(t *testing.T) {
 	assert.Contains(t, page.body, "the system opens the application")
 	formatted, err := format.Source([]byte(blocks[4]))
 	require.NoError(t, err, blocks[4])
-	assert.Equal(t, string(formatted), blocks[4], "as gofmt has it")
+	assert.Equal(t, string(formatted), blocks[4], "the code must be formatted by gofmt")
 	assert.Contains(t, blocks[4], `"`+own+`"`)
 	for _, program := range blocks[4:] {
-		assert.NotRegexp(t, `net/http|Cookie`, program, "no web server gets that address")
+		assert.NotRegexp(t, `net/http|Cookie`, program, "no web server receives the redirect")
 	}
 	assert.NotContains(t, b.get("/developer/clients/public/connect").body, "the system opens the application")
 }

@@ -29,7 +29,7 @@ func (w *Web) showDelete(c *request, v session, client *ledger.Client, f *form) 
 	})
 }
 
-// deleteClient is done too where the client is deleted already.
+// deleteClient also succeeds if the client is deleted already.
 func (w *Web) deleteClient(c *request, v session, f *form) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
@@ -60,8 +60,7 @@ func (w *Web) deleteClient(c *request, v session, f *form) error {
 	return c.redirectNotice(pathDeveloper, developerNotices, "deleted")
 }
 
-// sameName compares a name that was typed with one that was shown, in which a
-// browser joins spaces.
+// sameName compares a typed name with a displayed one, in which browsers collapse spaces.
 func sameName(typed, name string) bool {
 	return strings.Join(strings.Fields(typed), " ") == strings.Join(strings.Fields(name), " ")
 }

@@ -12,27 +12,26 @@ var editForm = formKind{
 	fields: append([]field{boundField("revision"), boundField("from")}, profileFields...),
 }
 
-// fromRefused, in an edit form and in the address of its page, says that it began
-// with what a reviewer turned down.
+// fromRefused, in an edit form and in the address of its page, marks an edit that started
+// from a refused revision.
 const fromRefused = "refused"
 
 type editBody struct {
 	Form    *form
 	Profile profileForm
 	Path    string
-	Live    bool // what widens or renames waits for a review
-	Waiting bool // changes wait for a review, with which the form is filled in
+	Live    bool // changes that widen access or rename await a review
+	Waiting bool // the form is filled in with a proposed revision
 	Refused *refusedChanges
 	Again   bool // the form is filled in with Refused
 
-	// Undoes is what saving the form would change in what others, or another page
-	// of the same person, saved while it was open.
+	// Undoes is what saving the form would undo: changes that others, or another page of
+	// the same user, saved while it was open.
 	Undoes []difference
 }
 
-// editPage shows the profile as it was last wanted: a proposed revision is
-// edited on, not begun anew. So is one that was turned down, where that is asked
-// for.
+// editPage shows the profile that the owner last wanted: a proposed revision, or a
+// refused one if requested, is the starting point.
 func (w *Web) editPage(c *request, v session, client *ledger.Client) error {
 	from := ""
 	if client.Refused != nil && c.r.URL.Query().Get("from") == fromRefused {
@@ -75,7 +74,7 @@ func (w *Web) edit(c *request, v session, f *form, client *ledger.Client) error 
 	})
 }
 
-// proposeEdit has an edit decided, and says what became of it.
+// proposeEdit has an edit decided, and shows the result.
 func (w *Web) proposeEdit(c *request, v session, client *ledger.Client, f *form, command *ledger.EditClient) error {
 	refused, err := w.propose(c, &v, "edit a client", command)
 	if err != nil {
@@ -87,12 +86,12 @@ func (w *Web) proposeEdit(c *request, v session, client *ledger.Client, f *form,
 	}
 	if refused != nil {
 		if refused.Cause != ledger.Conflict || !isPlanned(now, command.Profile) {
-			// What was typed stays, for the client as it is now: saved once more it
-			// takes the place of what was saved meanwhile, so that is shown.
+			// The input is shown again, for the current state of the client. Saving it would
+			// overwrite what was saved meanwhile, so that is shown.
 			f.values.Set("revision", strconv.FormatUint(now.Revision, 10))
 			return w.showEditBody(c, v, now, f.refused(refused), undone(now, command, refused))
 		}
-		// The same form, a second time.
+		// The same form was sent twice.
 	}
 	switch {
 	case refused == nil && now.Revision == command.Revision:
@@ -105,8 +104,8 @@ func (w *Web) proposeEdit(c *request, v session, client *ledger.Client, f *form,
 	return c.redirectNotice(clientPath(client.ID), clientNotices, "saved")
 }
 
-// undone is how an edit that was refused because something had moved would change what is planned. A picture
-// that was sent has to be chosen again, and does not count.
+// undone returns what an edit that was refused because of a concurrent change would undo.
+// It ignores a picture that was sent, which has to be chosen again.
 func undone(now *ledger.Client, edit *ledger.EditClient, r *ledger.Refusal) []difference {
 	if r.Cause != ledger.Conflict {
 		return nil
@@ -118,7 +117,7 @@ func undone(now *ledger.Client, edit *ledger.EditClient, r *ledger.Refusal) []di
 	return differences(&is, &then)
 }
 
-// isPlanned reports whether a client is, or waits to be, as a profile says.
+// isPlanned reports whether a client has, or has proposed, a profile.
 func isPlanned(client *ledger.Client, p ledger.Profile) bool {
 	is := planned(client)
 	return len(ledger.Differences(&is, &p)) == 0

@@ -10,7 +10,7 @@ import (
 type errorsBody struct {
 	Path    string
 	ErrorID string
-	Problem string // with what was asked
+	Problem string // with the error_id that was entered
 	Answer  *explained
 	Recent  []explained
 }
@@ -18,22 +18,22 @@ type errorsBody struct {
 // An explained is a refusal in words.
 type explained struct {
 	Text  string
-	Scope string // the scope that it is about, among recent ones
-	Place string // where it was refused, among recent ones
+	Scope string // the scope concerned, in the list of recent refusals
+	Place string // where the request was refused, in the list of recent refusals
 	At    ledger.Time
 	Times int
-	When  ledger.Time // of what the text speaks about; 0 for no time
-	// Of the grant, where the client authenticated and owns it.
+	When  ledger.Time // when the cause occurred; 0 if it has no time
+	// The following fields are set if the client authenticated and owns the grant.
 	Named          bool
 	Grant          string
 	Presented, Due uint32
 }
 
-// maxErrorID bounds what is repeated of what was asked, in bytes.
+// maxErrorID is how much of an entered error_id is shown again, in bytes.
 const maxErrorID = 300
 
-// errorsPage says why a request was refused. Nothing is changed by asking, so
-// that the question is in the address.
+// errorsPage explains why a request was refused. The query changes nothing, so the
+// error_id is in the address.
 func (w *Web) errorsPage(c *request, v session) error {
 	client, trail, err := w.ownedOrAdmin(c, &v)
 	if err != nil {
@@ -52,8 +52,8 @@ func (w *Web) errorsPage(c *request, v session) error {
 	return w.show(c, v, "developer_errors", page{Title: "What went wrong", Trail: trail, Body: body})
 }
 
-// explainErrorID is nil for an error_id of another client as for none at all:
-// nobody learns that there is such a one.
+// explainErrorID returns nil for an error_id of another client as well as for an invalid
+// one, so that it doesn't reveal which error ids exist.
 func (w *Web) explainErrorID(client *ledger.Client, id string) *explained {
 	e, err := w.config.Explain(id)
 	if err != nil || e.Client != credential.ClientDigest(client.ID) {
@@ -70,7 +70,7 @@ func explainedOf(e ledger.Explanation) *explained {
 	return is
 }
 
-// placeOf is where a request came to.
+// placeOf returns where a request was refused.
 func placeOf(r refusal) string {
 	if r.Program {
 		return "Token endpoint"

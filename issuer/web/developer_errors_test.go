@@ -17,8 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// The cause is told to the owner of the client that it is of, and to nobody
-// else.
+// TestExplainErrorID verifies that the cause is shown to the owner of the client only.
 func TestExplainErrorID(t *testing.T) {
 	w, b := mine(t, nil)
 	grant := ledger.GrantID{1, 2, 3}
@@ -47,7 +46,7 @@ func TestExplainErrorID(t *testing.T) {
 	assert.NotContains(t, b.get(minePath+"/errors").body, `role="alert"`)
 }
 
-// Refusals of a client are remembered by the node, the last ones of it.
+// TestRecentRefusals verifies that a node keeps the last refusals of a client.
 func TestRecentRefusals(t *testing.T) {
 	_, b := mine(t, nil)
 	path := minePath + "/errors"
@@ -60,12 +59,12 @@ func TestRecentRefusals(t *testing.T) {
 	b.get(at(with(request, "client_id", "nobody")))
 	page := b.get(path)
 	assert.Contains(t, page.body, `<td data-name="Times">3</td>`)
-	assert.Less(t, strings.Index(page.body, "The user refused."), strings.Index(page.body, html.EscapeString(ledger.ScopeTooWide.String()[1:])), "the newest first")
+	assert.Less(t, strings.Index(page.body, "The user refused."), strings.Index(page.body, html.EscapeString(ledger.ScopeTooWide.String()[1:])), "newest first")
 	assert.Contains(t, b.get("/developer/clients/calendar/errors").body, "remembers none")
 }
 
-// A scope that there is not, or that is not enabled, is named, if a scope can be
-// called so and it is short.
+// TestRefusedScope verifies that an unknown or not enabled scope is named if its name is
+// valid and short.
 func TestRefusedScope(t *testing.T) {
 	_, b := mine(t, nil)
 	for asked, want := range map[string]string{
@@ -81,7 +80,7 @@ func TestRefusedScope(t *testing.T) {
 		page := b.get(minePath + "/errors").body
 		row := page[strings.Index(page, `<th scope="row">`):]
 		row = row[:strings.Index(row, "</th>")]
-		// The first letter is a capital one.
+		// The sentence begins with a capital letter.
 		assert.Equal(t, want != "", strings.Contains(row, "The last was"), "%s: %s", asked, row)
 		if want != "" {
 			assert.Contains(t, row, want[1:], asked)
@@ -89,7 +88,7 @@ func TestRefusedScope(t *testing.T) {
 	}
 }
 
-// However many there are, memory is bounded.
+// TestRefusalsAreBounded verifies that memory is bounded.
 func TestRefusalsAreBounded(t *testing.T) {
 	r := web.NewRefusals()
 	for i := range 100 {
@@ -103,14 +102,14 @@ func TestRefusalsAreBounded(t *testing.T) {
 		r.Record(fmt.Sprint(i), ledger.SecretWrong, 1)
 		r.Record("busy", ledger.SecretWrong, 1)
 	}
-	assert.Empty(t, web.RefusalsOf(r, "c"), "forgotten first")
+	assert.Empty(t, web.RefusalsOf(r, "c"), "the oldest client must be dropped first")
 	assert.Len(t, web.RefusalsOf(r, "busy"), 1)
 	assert.Len(t, web.RefusalsOf(r, "4999"), 1)
 	assert.Equal(t, 2000, web.RefusedClients(r))
 }
 
-// Anybody can send an authorization request in the name of a client. That takes
-// nothing away of what the owner is told.
+// TestUnauthenticatedFlushNoRefusals: anybody can send authorization requests in the name
+// of a client. They must not displace other refusals that the owner sees.
 func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	w, b := mine(t, nil)
 	w.refusals.Record("mine", ledger.RefreshReused, w.Now())
@@ -139,8 +138,8 @@ func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	}
 	causes := web.RefusalsOf(w.refusals, "mine")
 	assert.Greater(t, len(causes), 5)
-	assert.Less(t, len(causes), 15, "each once")
-	assert.Equal(t, ledger.RefreshReused, causes[len(causes)-1], "still there, the oldest")
+	assert.Less(t, len(causes), 15, "each cause once")
+	assert.Equal(t, ledger.RefreshReused, causes[len(causes)-1], "the oldest refusal was displaced")
 	page := b.get(minePath + "/errors").body
 	assert.Contains(t, page, `<td data-name="Where">Token endpoint</td><td data-name="Last"><time datetime="2026-03-04T12:00Z"`)
 	assert.Contains(t, page, `<td data-name="Times">50</td>`)
@@ -148,11 +147,11 @@ func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	for i := range 5000 {
 		web.RecordBrowser(w.refusals, fmt.Sprint("other-", i), ledger.RedirectURIUnregistered, w.Now())
 	}
-	assert.Equal(t, []ledger.Cause{ledger.RefreshReused}, web.RefusalsOf(w.refusals, "mine"), "what came by browsers is apart")
+	assert.Equal(t, []ledger.Cause{ledger.RefreshReused}, web.RefusalsOf(w.refusals, "mine"), "refusals in browsers must be kept separately")
 }
 
-// A redirection URI that waits for a review is told as that, and so is one that
-// was refused: its owner registered it, and wonders.
+// TestRedirectURIOfAChange verifies that a redirection URI of a pending or refused
+// revision is reported as such, since its owner believes that it is registered.
 func TestRedirectURIOfAChange(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -165,7 +164,7 @@ func TestRedirectURIOfAChange(t *testing.T) {
 	page := b.get(request)
 	assert.Equal(t, http.StatusBadRequest, page.StatusCode)
 	assert.Contains(t, page.body, waits)
-	assert.NotContains(t, page.body, "<mark>", "nothing is wrong with it")
+	assert.NotContains(t, page.body, "<mark>", "the URI equals the proposed one")
 	assert.NotContains(t, bob.get(request).body, "review")
 	assert.Contains(t, b.get(at(with(good(), "client_id", "native", "redirect_uri", "http://127.0.0.1:4711/new"))).body, waits, "whatever the port (RFC 8252 §7.3)")
 	other := b.get(at(with(good(), "redirect_uri", callback+"/other"))).body
@@ -180,7 +179,7 @@ func TestRedirectURIOfAChange(t *testing.T) {
 	assert.NotContains(t, b.get(at(with(good(), "redirect_uri", callback+"/other"))).body, refused)
 }
 
-// On the error page the owner sees what differs, and nobody else does.
+// TestRedirectURIHelp verifies that the error page shows the difference to the owner only.
 func TestRedirectURIHelp(t *testing.T) {
 	w := newEnv(t)
 	w.user("u-bob", "bob", "Bob")

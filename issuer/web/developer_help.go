@@ -11,17 +11,16 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// ownerHelp is what an error page of the authorization step tells the person
-// who owns the client. To everybody else it would be the words of a stranger.
+// ownerHelp is what an error page of the authorization step shows to the owner of the
+// client. Others don't see it, since it repeats values of the request.
 type ownerHelp struct {
 	Name, Path, Reason   string
-	Missing              bool // there was no redirection URI
-	Waits, Refused       bool // it is among the changes that wait for a review, or that were refused
+	Missing              bool // the request had no redirection URI
+	Waits, Refused       bool // the URI is in a proposed revision, or in a refused one
 	Received, Registered []oauth.Part
 }
 
-// OnlyReceived and OnlyRegistered are the marked pieces, for who does not see
-// marks.
+// OnlyReceived and OnlyRegistered return the differing parts, for users who can't see the marks.
 func (h *ownerHelp) OnlyReceived() []string   { return differing(h.Received) }
 func (h *ownerHelp) OnlyRegistered() []string { return differing(h.Registered) }
 
@@ -35,8 +34,8 @@ func differing(parts []oauth.Part) []string {
 	return pieces
 }
 
-// forOwner adds to a failure what the signed-in owner may know of it, and for
-// who is not signed in, how the owner gets to know that.
+// forOwner adds to a failure what the signed-in owner may know, or, if nobody is signed
+// in, how the owner can see it.
 func (f *failure) forOwner(v *session, r oauth.AuthorizationRequest) *failure {
 	if v.user == nil && f.signIn != "" {
 		f.detail += " " + f.signIn
@@ -63,8 +62,7 @@ func (f *failure) forOwner(v *session, r oauth.AuthorizationRequest) *failure {
 	return f
 }
 
-// wouldRegister reports whether a client would have a redirection URI with another
-// profile.
+// wouldRegister reports whether a redirection URI would be registered with another profile.
 func wouldRegister(client *ledger.Client, p *ledger.Profile, uri string) bool {
 	if p == nil {
 		return false
@@ -74,11 +72,11 @@ func wouldRegister(client *ledger.Client, p *ledger.Profile, uri string) bool {
 	return then.Registered(uri)
 }
 
-// maxReceived bounds what is shown of a received URI, in bytes: a registered
-// one is no longer.
+// maxReceived bounds how much of a received URI is shown, in bytes. It exceeds the length
+// of registered URIs.
 const maxReceived = oauth.MaxRedirectURI + 256
 
-// truncateParts are parts up to a length.
+// truncateParts returns parts up to maxReceived.
 func truncateParts(parts []oauth.Part) []oauth.Part {
 	var short []oauth.Part
 	room := maxReceived
@@ -95,19 +93,19 @@ func truncateParts(parts []oauth.Part) []oauth.Part {
 	return short
 }
 
-// recordRefusal remembers why the authorization step was refused, for the owner
-// of a client that there is.
+// recordRefusal records why the authorization step was refused, for the owner of an
+// existing client.
 func (w *Web) recordRefusal(v *session, r oauth.AuthorizationRequest, cause ledger.Cause) {
 	if client := v.view.Client(r.ClientID); client != nil && client.State != ledger.Deleted {
 		w.config.Refusals.recordBrowser(client.ID, cause, refusedScope(client, r.Scope, cause), w.config.Ledger.Now())
 	}
 }
 
-// maxRefusedScope bounds what is kept of a request, in bytes.
+// maxRefusedScope bounds how much of a request is kept, in bytes.
 const maxRefusedScope = 64
 
-// refusedScope is the first scope that a request was refused for, "" where it was
-// for something else, or no scope can be called so.
+// refusedScope returns the first refused scope of a request, or "" if the request was
+// refused for another reason or the name is not a valid scope.
 func refusedScope(client *ledger.Client, asked string, cause ledger.Cause) string {
 	set, _, err := scope.Parse(asked)
 	switch unknown, is := errors.AsType[*scope.UnknownError](err); {
@@ -123,5 +121,5 @@ func refusedScope(client *ledger.Client, asked string, cause ledger.Cause) strin
 	return ""
 }
 
-// notInScope reports whether no scope may hold r (RFC 6749 §3.3).
+// notInScope reports whether r is not permitted in a scope (RFC 6749 §3.3).
 func notInScope(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }

@@ -22,17 +22,17 @@ const (
 	minePath = "/developer/clients/mine"
 )
 
-// profileOf is a profile as a form has it.
+// profileOf returns a profile as form values.
 func profileOf(name, uri string, scopes ...string) url.Values {
 	return url.Values{"name": {name}, "redirect_uris": {uri}, "scopes": scopes}
 }
 
-// secret is one that the ledger records, of the same text as its id.
+// secret returns a secret to record whose text equals its id.
 func (w *env) secret(id string) ledger.NewSecret {
 	return ledger.NewSecret{ID: id, Key: 1, Digest: credential.Digest(mac("secret key"), id), Tail: strings.ToUpper(id)}
 }
 
-// drawn and photo are black pictures, as PNG and as JPEG.
+// drawn and photo return black pictures, as PNG and as JPEG.
 func drawn(width, height int) []byte {
 	var b bytes.Buffer
 	_ = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, image.NewGray(image.Rect(0, 0, width, height)))
@@ -57,7 +57,7 @@ func (w *env) withLogo(id string) {
 	})
 }
 
-// mine is an env in which Ada owns a client of that name, with two secrets.
+// mine returns an env in which Ada owns a client with that id and two secrets.
 func mine(t *testing.T, change func(*ledger.ImportClient)) (*env, *browser) {
 	t.Helper()
 	w := newEnv(t)
@@ -70,13 +70,13 @@ func mine(t *testing.T, change func(*ledger.ImportClient)) (*env, *browser) {
 	return w, w.signedIn()
 }
 
-// submit sends the form of a page: pairs as in with.
+// submit submits the form of a page; pairs are as in with.
 func (b *browser) submit(page, action string, pairs ...string) answer {
 	b.env.t.Helper()
 	return b.post(action, with(b.get(page).form(b.env.t, action), pairs...))
 }
 
-// follow is the page that a redirect leads to.
+// follow returns the page that a redirect leads to.
 func (b *browser) follow(res answer) answer {
 	b.env.t.Helper()
 	require.Equal(b.env.t, 303, res.StatusCode, res.body)

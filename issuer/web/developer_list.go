@@ -5,7 +5,7 @@ import (
 )
 
 const (
-	clientsPerPage = 25 // on one page
+	clientsPerPage = 25
 	offersPerPage  = 10
 )
 
@@ -17,10 +17,10 @@ var developerNotices = notices{
 type clientsBody struct {
 	Clients []clientRow
 	Offers  []clientRow
-	More    string // where the rest of them is; "" for none
+	More    string // the page with the remaining offers; "" if there are none
 	Search  search
 	Pages   pager
-	Any     bool // the person has applications at all
+	Any     bool // the user has any applications
 }
 
 // A clientRow is one application of a list.
@@ -30,13 +30,13 @@ type clientRow struct {
 	ID       string
 	State    ledger.ClientState
 	Proposed bool
-	Refused  bool // changes of it were, and the owner has not answered
+	Refused  bool // there is a refused revision
 	Legacy   bool
 	Created  ledger.Time
 	Picture  picture
 }
 
-// clientKey is where a page of a list of clients begins or ends.
+// clientKey identifies where a page of a list of clients begins or ends.
 func clientKey(client *ledger.Client) string { return client.ID }
 
 func clientRowOf(client *ledger.Client, path string) clientRow {
@@ -46,8 +46,7 @@ func clientRowOf(client *ledger.Client, path string) clientRow {
 	}
 }
 
-// ownClients lists the applications of the person, and those that others offer
-// them.
+// ownClients lists the applications of the user, and those offered to the user.
 func (w *Web) ownClients(c *request, v session) error {
 	body := &clientsBody{Search: searchOf(c, "Name or client ID")}
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {

@@ -16,29 +16,28 @@ var migrateForm = formKind{
 
 type migrationBody struct {
 	Path    string
-	Page    string // the address of this page
-	Legacy  bool   // it is still to be done
-	Without uint32 // authorization requests of the last 30 days, without scope
+	Page    string // the path of this page
+	Legacy  bool   // the migration has not been done
+	Without uint32 // authorization requests without scope in the last 30 days
 	With    uint32
-	Last    lastRequest // of those without scope
-	Asked   []string    // the scopes that others asked for
+	Last    lastRequest // the last request without scope
+	Asked   []string    // scopes that other requests asked for
 
 	Groups   []scopeGroup
 	Selected []string
 	URL      string     // the new authorization URL
-	Compared comparison // of the selection with what was asked for
-	Form     *form      // the second step; nil without a selection
+	Compared comparison // the selection compared with the requested scopes
+	Form     *form      // for the second step; nil without a selection
 }
 
-// A lastRequest is the day on which something came last, and how long ago that
-// is.
+// A lastRequest is the day of the last request of some kind, and how long ago that is.
 type lastRequest struct {
-	Day ledger.Time // 0 for none that is known of
+	Day ledger.Time // 0 if there is none
 	Ago string
 }
 
-// lastWithout is the last day that counts requests without scope. Days are those
-// of UTC, and are counted together: there is no time of one request.
+// lastWithout returns the last day with requests without scope. Requests are counted by
+// day (UTC); single ones have no time.
 func lastWithout(client *ledger.Client, now ledger.Time) lastRequest {
 	const day = 24 * 60 * 60 * 1000
 	for _, d := range slices.Backward(client.Traffic) {
@@ -59,16 +58,16 @@ func daysAgo(n int) string {
 	return count(n, "day") + " ago"
 }
 
-// A comparison says what the selection means for the requests that there are.
+// A comparison compares the selection with the scopes of recent requests.
 type comparison struct {
-	Both   []string // selected and asked for
-	Unused []string // selected, and nobody asked for it
-	Missed []string // asked for, and not selected: such requests will fail
+	Both   []string // selected and requested
+	Unused []string // selected, but not requested
+	Missed []string // requested, but not selected: such requests will fail
 }
 
-// migrationPage leads through section 9 of the service document: first the
-// authorization URL gets its scope, then the same scopes are selected here. The
-// selection is in the address, so that looking at what it means changes nothing.
+// migrationPage leads through section 9 of the service document: first the authorization
+// URL gets its scope, then the same scopes are selected here. The selection is in the
+// address, so that viewing its effect changes nothing.
 func (w *Web) migrationPage(c *request, v session, client *ledger.Client) error {
 	if !client.WasLegacy && !client.Legacy {
 		return errNotFound
@@ -82,7 +81,7 @@ func (w *Web) migrateFormFor(v *session, client *ledger.Client, selected []strin
 		"revision", strconv.FormatUint(client.Revision, 10), "selected", strings.Join(selected, " "))
 }
 
-// catalogued are those names that are scopes, each once, in catalogue order.
+// catalogued returns the names that are scopes, each once, in catalogue order.
 func catalogued(names []string) []string {
 	return scope.FromClaim(strings.Join(names, " ")).Names()
 }
@@ -97,7 +96,7 @@ func (w *Web) showMigration(c *request, v session, client *ledger.Client, select
 	body.Without, body.With = client.RecentTraffic(now)
 	body.Last = lastWithout(client, now)
 	if len(selected) == 0 && len(asked) > 0 && !c.r.URL.Query().Has("scopes") {
-		body.Groups = scopeGroups(asked, false) // a good guess, to begin with
+		body.Groups = scopeGroups(asked, false) // preselect the requested scopes
 	}
 	if len(selected) > 0 {
 		to := w.connecting(&v, client)
@@ -128,9 +127,9 @@ func compare(selected, asked []string) (c comparison) {
 	return c
 }
 
-// migrate selects the scopes, with which validation begins. While requests
-// come without scope the ledger asks for a confirmation: their users would meet
-// an error.
+// migrate selects the scopes, after which scopes are enforced. While requests arrive
+// without scope, the ledger requires a confirmation, since their users would get an
+// error.
 func (w *Web) migrate(c *request, v session, f *form, client *ledger.Client) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
@@ -141,7 +140,7 @@ func (w *Web) migrate(c *request, v session, f *form, client *ledger.Client) err
 		return errUnreadable // no page has such a form
 	}
 	if migrated(client, selected) {
-		return w.redirectMigrated(c, client) // the same form, a second time
+		return w.redirectMigrated(c, client) // the same form was sent twice
 	}
 	p := planned(client)
 	p.Scopes = selected
@@ -170,7 +169,7 @@ func (w *Web) migrate(c *request, v session, f *form, client *ledger.Client) err
 	return w.showMigration(c, v, client, selected, again)
 }
 
-// migrated reports whether the selection is made already.
+// migrated reports whether the selection has been made.
 func migrated(client *ledger.Client, selected []string) bool {
 	return !client.Legacy && slices.Equal(planned(client).Scopes, selected)
 }

@@ -14,9 +14,8 @@ import (
 
 const migrationPath = "/developer/clients/old/migration"
 
-// The right order: the authorization URL gets its scope, and when no request
-// comes without it any more the same scopes are selected (service document,
-// section 9).
+// TestMigration follows the right order: the authorization URL gets its scope, and once
+// all requests have a scope, the same scopes are selected (service document, section 9).
 func TestMigration(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -35,7 +34,7 @@ func TestMigration(t *testing.T) {
 	}
 	const first = `; the last one %s, on <time datetime="2026-03-04">4 March 2026</time></dd>`
 	lastIs(0, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "today"))
-	lastIs(12*time.Hour, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "yesterday")) // from noon on
+	lastIs(12*time.Hour, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "yesterday")) // the request was at noon
 	lastIs(24*time.Hour, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "2 days ago"))
 	w.signedIn().allow("client_id", "old", "scope", "BOOKING_READ")
 	lastIs(0, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "2 days ago"))
@@ -44,7 +43,7 @@ func TestMigration(t *testing.T) {
 	b.allow("client_id", "old", "scope", "BOOKING_READ PROFILE_READ")
 	page = b.get(migrationPath)
 	assert.Contains(t, page.body, "<dd><code>BOOKING_READ</code> <code>PROFILE_READ</code> </dd>")
-	assert.Contains(t, page.body, `value="PROFILE_READ" checked`, "what was asked for is a good guess")
+	assert.Contains(t, page.body, `value="PROFILE_READ" checked`, "requested scopes must be preselected")
 
 	preview := b.get(migrationPath + "?scopes=PROFILE_READ&scopes=ORG_BOOKING_READ&scopes=NONSENSE&done=x")
 	for _, text := range []string{
@@ -57,8 +56,8 @@ func TestMigration(t *testing.T) {
 		assert.Contains(t, preview.body, text)
 	}
 	assert.NotContains(t, preview.body, "NONSENSE")
-	assert.NotContains(t, preview.body, "Select the scopes all the same", "nothing comes without scope")
-	assert.True(t, w.View().Client("old").Legacy, "looking changes nothing")
+	assert.NotContains(t, preview.body, "Select the scopes all the same", "there are no requests without scope")
+	assert.True(t, w.View().Client("old").Legacy, "viewing the page changed the client")
 
 	form := preview.form(t, migrationPath)
 	assert.Equal(t, http.StatusForbidden, b.post(migrationPath, with(preview.form(t, migrationPath), "selected", "BOOKING_WRITE")).StatusCode)
@@ -69,16 +68,16 @@ func TestMigration(t *testing.T) {
 	client := w.View().Client("old")
 	assert.False(t, client.Legacy)
 	assert.Equal(t, []string{"PROFILE_READ", "ORG_BOOKING_READ"}, client.Scopes)
-	assert.Nil(t, client.Proposed, "it needs no review")
+	assert.Nil(t, client.Proposed, "the selection needs no review")
 	state := w.index
-	assert.Equal(t, res.Header.Get("Location"), b.post(migrationPath, form).Header.Get("Location"), "twice is fine")
+	assert.Equal(t, res.Header.Get("Location"), b.post(migrationPath, form).Header.Get("Location"), "the same form twice")
 	assert.Equal(t, state, w.index)
 
 	refused := b.get(at(with(good(), "client_id", "old", "scope", ""))).location(t, callback)
 	assert.Equal(t, "invalid_scope", refused.Get("error"))
 }
 
-// The wrong order asks for a confirmation, and does it when one is given.
+// TestMigrationInTheWrongOrder verifies that the wrong order needs a confirmation.
 func TestMigrationInTheWrongOrder(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -96,11 +95,11 @@ func TestMigrationInTheWrongOrder(t *testing.T) {
 	assert.Equal(t, form, res.form(t, migrationPath))
 	assert.Equal(t, http.StatusSeeOther, b.post(migrationPath, with(form, "confirm", "yes")).StatusCode)
 	assert.Equal(t, []string{"PROFILE_READ"}, w.View().Client("old").Scopes)
-	assert.Contains(t, b.get("/connected-apps/old").body, "everything", "what was allowed before lives on")
+	assert.Contains(t, b.get("/connected-apps/old").body, "everything", "existing grants must stay")
 }
 
-// A request without scope that comes while the page is open asks for the
-// confirmation too.
+// TestMigrationMeetsALateRequest verifies that a request without scope that arrives while
+// the page is open requires the confirmation too.
 func TestMigrationMeetsALateRequest(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -111,8 +110,8 @@ func TestMigrationMeetsALateRequest(t *testing.T) {
 	assert.Contains(t, res.body, "Select the scopes all the same")
 }
 
-// Only a legacy client has such a page, and its edit page has no scopes, so that
-// nobody migrates unawares.
+// TestMigrationIsForLegacyClients verifies that only a legacy client has the page, and
+// that its edit page has no scopes, so that nobody migrates by accident.
 func TestMigrationIsForLegacyClients(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -130,12 +129,12 @@ func TestMigrationIsForLegacyClients(t *testing.T) {
 	assert.True(t, client.Legacy)
 	assert.Equal(t, callback+"/2", client.Proposed.RedirectURIs[0])
 
-	// A proposed revision waits on when scopes are selected.
+	// A proposed revision stays pending when scopes are selected.
 	b.follow(b.submit(migrationPath+"?scopes=BOOKING_READ", migrationPath))
 	client = w.View().Client("old")
 	assert.Equal(t, []string{"BOOKING_READ"}, client.Scopes)
 	assert.Equal(t, callback+"/2", client.Proposed.RedirectURIs[0])
 }
 
-// unescaped is what a person copies from a page.
+// unescaped returns the text that a user copies from a page.
 func unescaped(page answer) string { return html.UnescapeString(page.body) }

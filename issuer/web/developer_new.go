@@ -18,14 +18,14 @@ type newClientBody struct {
 	Profile profileForm
 }
 
-// newClient shows an empty form. The client's id is made here, so that the same
-// form sent twice registers one application.
+// newClient shows an empty form. The client's id is generated here, so that sending the
+// same form twice registers one application.
 func (w *Web) newClient(c *request, v session) error {
 	return w.showNewClient(c, v, v.form(&newClientForm, url.Values{"client": {w.newClientID()}}))
 }
 
-// newClientID begins as the ids of users and secrets do. What begins with mm is
-// a credential, or is about one: nobody takes an authorization code for this.
+// newClientID returns an id with a prefix like those of users and secrets. Prefixes that
+// begin with mm are reserved for credentials and error ids.
 func (w *Web) newClientID() string {
 	var id [16]byte
 	if _, err := io.ReadFull(w.config.Rand, id[:]); err != nil {
@@ -45,7 +45,7 @@ func (w *Web) createClient(c *request, v session, f *form) error {
 	id, kind := f.get("client"), ledger.ClientType(f.get("type"))
 	if kind != ledger.Confidential && kind != ledger.Public {
 		f.addProblem("type", "is not chosen")
-		kind = ledger.Public // which may have any redirection URI that there may be
+		kind = ledger.Public // the least strict type for validating redirection URIs
 	}
 	p, picture := f.profile(v.view, kind, nil, nil)
 	if f.failed() {
@@ -61,13 +61,13 @@ func (w *Web) createClient(c *request, v session, f *form) error {
 		if refused.Cause != ledger.AlreadyExists || !w.isOwn(c, &v, id) {
 			return w.showNewClient(c, v, f.refused(refused))
 		}
-		// The same form, a second time.
+		// The same form was sent twice.
 	}
 	c.client = id
 	return c.redirectNotice(clientPath(id), clientNotices, "created")
 }
 
-// isOwn reports whether a client is the session's user's, now.
+// isOwn reports whether the session's user owns a client, on a fresh view.
 func (w *Web) isOwn(c *request, v *session, id string) bool {
 	view, err := w.fresh(c.r.Context())
 	if err != nil {

@@ -7,14 +7,13 @@ type offersBody struct {
 	Pages  pager
 }
 
-// An offerRow is one application that is offered. Who owns it tells one that was
-// waited for from those that anybody may offer.
+// An offerRow is one offered application. Its owner is shown, since anybody can make offers.
 type offerRow struct {
 	Name, Path, Owner string
 	At                ledger.Time
 }
 
-// offersPage lists all applications that are offered to the person.
+// offersPage lists all applications that are offered to the user.
 func (w *Web) offersPage(c *request, v session) error {
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
 		return v.view.OfferedTo(ledger.OfferQuery{User: v.user.ID, After: at, Back: back, Limit: clientsPerPage})

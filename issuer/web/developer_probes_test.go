@@ -12,7 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// Whatever a developer, a reviewer or an address says stays text on every page.
+// TestDeveloperProbesStayText verifies that texts of developers, reviewers and addresses
+// are escaped on every page.
 func TestDeveloperProbesStayText(t *testing.T) {
 	const probe = `"'><script>alert(1)</script><img src=x onerror=alert(1)>{{.}}<!--`
 	const address = "https://x.example/?'onmouseover='alert(1)&javascript:alert(1)"

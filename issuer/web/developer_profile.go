@@ -7,7 +7,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// profileFields are those of a client that a review looks at.
+// profileFields are the fields of a client that are reviewed.
 var profileFields = []field{
 	textField("name", "Name"),
 	textField("purpose", "Purpose"),
@@ -18,14 +18,14 @@ var profileFields = []field{
 	listField("scopes", "The selection of scopes").chosen(),
 }
 
-// A profileForm is what the template "profile" shows.
+// A profileForm is the data of the template "profile".
 type profileForm struct {
 	*form
-	Shown  []input // lines for redirection URIs
-	More   []input // and those behind a click
+	Shown  []input // visible lines for redirection URIs
+	More   []input // lines behind a disclosure
 	Scopes []scopeGroup
-	Logo   string // the one that there is; "" for none
-	Legacy bool   // there are no scopes to choose from
+	Logo   string // the current logo; "" if there is none
+	Legacy bool   // no scopes can be chosen
 }
 
 func showProfile(f *form, logo []byte, legacy bool) profileForm {
@@ -40,13 +40,13 @@ func showProfile(f *form, logo []byte, legacy bool) profileForm {
 	}
 }
 
-// profile is what the form says, with the picture where one was chosen. What
-// is wrong is said beside each field, all at once; the ledger checks again.
-// had is nil for a new application.
+// profile returns the profile in the form, with the picture if one was chosen. It reports
+// all problems at their fields at once; the ledger checks again. had is nil for a new
+// application.
 func (f *form) profile(view ledger.View, t ledger.ClientType, had *ledger.Client, logo []byte) (p ledger.Profile, picture []byte) {
 	p = ledger.Profile{
 		Name: f.trimmed("name"), Website: f.trimmed("website"), Logo: logo,
-		// People write it in lines, and it is kept as one.
+		// The input may have line breaks, which are not stored.
 		Purpose:      strings.Join(strings.Fields(f.get("purpose")), " "),
 		RedirectURIs: f.filled("redirect_uris"), Scopes: f.filled("scopes"),
 	}

@@ -10,45 +10,45 @@ import (
 )
 
 const (
-	maxRefusals       = 40    // causes of one client, at one place
+	maxRefusals       = 40    // causes of one client at one place
 	maxRefusedClients = 2_000 // clients at one place, those refused last
 )
 
-// Refusals are the last refusals of the clients that were refused last, in the
-// memory of one node: they help whoever is at work on a client now. What is
-// kept for long is in the error_id.
+// Refusals has the latest refusals of recently refused clients, in the memory of one
+// node. They help a developer who is working on a client; error ids serve later
+// questions.
 //
-// Anybody can have a client refused whose id they know. So a cause takes one
-// place however often it comes, of which there are more than a stranger can
-// bring about; and what is sent by way of browsers, where nobody proves to be
-// the client, pushes nothing out of what its programs were told.
+// Anybody can cause refusals of a client whose id they know. So each cause has one entry,
+// however often it occurs, and there is room for more causes than an unauthenticated
+// sender can cause; and refusals in browsers, where nobody authenticates as the client,
+// don't displace those of the client's programs.
 type Refusals struct {
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	browsers refusedClients
 	programs refusedClients
 }
 
-// A refusedClients has the refusals of one place by client.
+// refusedClients has the refusals at one place, by client.
 type refusedClients struct {
-	recent   *list.List // of *refused, the latest first
+	recent   *list.List // of *refused, the most recent first
 	byClient map[string]*list.Element
 }
 
 type refusedClient struct {
 	client string
-	list   []refusal // the one that came last at the end
+	list   []refusal // the most recent at the end
 }
 
-// A refusal is all those of one cause.
+// A refusal counts the refusals with one cause.
 type refusal struct {
 	Cause   ledger.Cause
-	Program bool        // it was an answer to a program, not to a person's browser
-	At      ledger.Time // of the last one
-	Scope   string      // what the last one was about: a scope; "" where that can't be told
+	Program bool        // the response went to a program, not to a browser
+	At      ledger.Time // of the latest
+	Scope   string      // the scope that the latest concerns; "" if unknown
 	Times   int
 }
 
-// NewRefusals has none yet.
+// NewRefusals returns an empty Refusals.
 func NewRefusals() *Refusals {
 	return &Refusals{browsers: newRefusedClients(), programs: newRefusedClients()}
 }
@@ -57,14 +57,14 @@ func newRefusedClients() refusedClients {
 	return refusedClients{recent: list.New(), byClient: map[string]*list.Element{}}
 }
 
-// Record keeps what a program was told in the name of a client that there is.
+// Record records a refusal at an endpoint for programs, for an existing client.
 func (r *Refusals) Record(client string, cause ledger.Cause, at ledger.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.programs.record(client, refusal{Cause: cause, Program: true, At: at})
 }
 
-// recordBrowser keeps why the authorization step was refused.
+// recordBrowser records why the authorization step was refused.
 func (r *Refusals) recordBrowser(client string, cause ledger.Cause, word string, at ledger.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +98,7 @@ func (r *refusedClient) record(one refusal) {
 	r.list = append(r.list, one)
 }
 
-// list are a client's, the newest first.
+// list returns the refusals of a client, newest first.
 func (r *Refusals) list(client string) []refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()

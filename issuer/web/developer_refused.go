@@ -11,16 +11,16 @@ var discardRefusedForm = formKind{
 	fields: []field{boundField("revision")},
 }
 
-// refusedChanges are those that a reviewer turned down and that the owner has not
-// answered yet.
+// refusedChanges are the changes of a refused revision that the owner has neither edited
+// nor discarded.
 type refusedChanges struct {
 	Reason  string
 	At      ledger.Time
-	Changes []difference // against the application as it is
-	Again   string       // the address of the edit form that begins with them
+	Changes []difference // relative to the application in its current state
+	Again   string       // the edit form that starts from them
 }
 
-// refusedOf is nil where there are none.
+// refusedOf returns nil if there are none.
 func refusedOf(client *ledger.Client) *refusedChanges {
 	r := client.Refused
 	if r == nil {
@@ -32,7 +32,7 @@ func refusedOf(client *ledger.Client) *refusedChanges {
 	}
 }
 
-// basis is the profile that an edit begins with.
+// basis returns the profile that an edit starts from.
 func basis(client *ledger.Client, from string) ledger.Profile {
 	if from == fromRefused && client.Refused != nil {
 		return client.Refused.Profile
@@ -40,8 +40,8 @@ func basis(client *ledger.Client, from string) ledger.Profile {
 	return planned(client)
 }
 
-// discardRefused leaves the application as it is, and drops the changes that were
-// refused.
+// discardRefused discards the refused changes and leaves the application unchanged.
+// application.
 func (w *Web) discardRefused(c *request, v session, f *form, client *ledger.Client) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
@@ -67,7 +67,7 @@ func (w *Web) discardRefused(c *request, v session, f *form, client *ledger.Clie
 		if client.Refused != nil || client.Proposed != nil {
 			return w.showOwnClient(c, v, client, f.refused(refused))
 		}
-		// The same form, a second time.
+		// The same form was sent twice.
 	}
 	return c.redirectNotice(clientPath(client.ID), clientNotices, "refused-discarded")
 }

@@ -11,8 +11,7 @@ import (
 
 const discardPath = minePath + "/discard-refused"
 
-// turnedDown has the owner of an approved application propose changes that a
-// reviewer refuses.
+// turnedDown returns an env with an approved application whose proposed revision was refused.
 func turnedDown(t *testing.T) (*env, *browser) {
 	t.Helper()
 	w, b := mine(t, nil)
@@ -32,7 +31,8 @@ func (w *env) refuse(id, reason string) {
 	w.must(&ledger.ReviewClient{Actor: operator, ID: id, Verdict: ledger.Reject, Reason: reason, Revision: w.clientRow(id).Revision})
 }
 
-// What was refused is told with its reason, its time and all that it was.
+// TestRefusedChanges verifies that a refused revision is shown with its reason, its time
+// and all changes.
 func TestRefusedChanges(t *testing.T) {
 	w, b := turnedDown(t)
 	page := b.get(minePath)
@@ -44,7 +44,7 @@ func TestRefusedChanges(t *testing.T) {
 	} {
 		assert.Contains(t, page.body, text)
 	}
-	assert.NotContains(t, page.body, "What the last reviewer wrote", "it is said once")
+	assert.NotContains(t, page.body, "What the last reviewer wrote", "the reason must be shown once")
 	assert.Contains(t, b.get("/developer").body, `<span class="badge">Changes refused</span>`)
 
 	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Suspend, Reason: "It sends spam.", Revision: w.clientRow("mine").Revision})
@@ -53,8 +53,8 @@ func TestRefusedChanges(t *testing.T) {
 	assert.Contains(t, page.body, "<strong>Why:</strong> <bdi>Not that &lt;name&gt;.</bdi>")
 }
 
-// The edit form begins with what was refused where that is asked for, its logo
-// included, and also after it was sent with a mistake.
+// TestGoOnFromRefusedChanges verifies that the edit form starts from the refused revision
+// if requested, including its logo, also after a validation error.
 func TestGoOnFromRefusedChanges(t *testing.T) {
 	w, b := turnedDown(t)
 	edit := minePath + "/edit"
@@ -82,14 +82,14 @@ func TestGoOnFromRefusedChanges(t *testing.T) {
 	now := w.clientRow("mine")
 	assert.Nil(t, now.Refused)
 	assert.Equal(t, "A good name", now.Proposed.Name)
-	assert.Equal(t, digestOf(photo(64, 64)), now.Proposed.Logo, "the logo that was refused is proposed again")
+	assert.Equal(t, digestOf(photo(64, 64)), now.Proposed.Logo, "the refused logo must be proposed again")
 	page = b.get(minePath)
 	assert.NotContains(t, page.body, "Changes that were refused")
-	assert.Contains(t, b.get(edit+"?from=refused").body, `value="A good name"`, "there is nothing refused to begin with")
+	assert.Contains(t, b.get(edit+"?from=refused").body, `value="A good name"`, "there is no refused revision any more")
 }
 
-// An edit that begins with the application as it is takes nothing of what was
-// refused.
+// TestAnotherEditForgetsRefusedChanges verifies that an edit that starts from the current
+// profile contains none of the refused changes.
 func TestAnotherEditForgetsRefusedChanges(t *testing.T) {
 	w, b := turnedDown(t)
 	edit := minePath + "/edit"
@@ -112,7 +112,7 @@ func TestLetRefusedChangesGo(t *testing.T) {
 	w.refuse("mine", "Not that.")
 	form := b.get(minePath).form(t, discardPath)
 	before := w.clientRow("mine").Profile
-	w.lagging = behind // this node has not heard of the name that it has now
+	w.lagging = behind // this node doesn't know the new name yet
 	res := b.post(discardPath, form)
 	w.lagging = nil
 	after := b.done(res)
@@ -123,11 +123,12 @@ func TestLetRefusedChangesGo(t *testing.T) {
 	}
 	assert.Equal(t, before, w.clientRow("mine").Profile)
 	state := w.index
-	assert.Equal(t, minePath+"?done=refused-discarded", leadsTo(b.post(discardPath, form)), "the same form twice is no mistake")
+	assert.Equal(t, minePath+"?done=refused-discarded", leadsTo(b.post(discardPath, form)), "the same form twice")
 	assert.Equal(t, state, w.index)
 }
 
-// A form of before another refusal lets nothing go that its page did not show.
+// TestLetNothingElseGo verifies that a form from before another refusal doesn't discard
+// the later one.
 func TestLetNothingElseGo(t *testing.T) {
 	w, b := turnedDown(t)
 	form := b.get(minePath).form(t, discardPath)
@@ -135,7 +136,7 @@ func TestLetNothingElseGo(t *testing.T) {
 	res := b.post(discardPath, form)
 	assert.Equal(t, http.StatusConflict, res.StatusCode)
 	assert.Contains(t, res.body, "Something changed while the page was open")
-	assert.Equal(t, "Third", w.clientRow("mine").Proposed.Name, "it waits on")
+	assert.Equal(t, "Third", w.clientRow("mine").Proposed.Name, "the proposed revision must stay pending")
 	w.refuse("mine", "Nor that.")
 	res = b.post(discardPath, form)
 	assert.Equal(t, http.StatusConflict, res.StatusCode)

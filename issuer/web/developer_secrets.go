@@ -28,22 +28,22 @@ type secretsBody struct {
 	Public  bool
 	Active  []secretRow
 	Revoked []secretRow
-	Add     *form // nil where there are two already
+	Add     *form // nil if there are two active secrets
 	Max     int
 }
 
 type secretRow struct {
 	Tail    string
 	Created ledger.Time
-	Used    ledger.Time // 0 for never
+	Used    ledger.Time // 0 if never
 	Revoked ledger.Time
-	Ago     string // since it was used; "" for long ago
-	Only    bool   // the last one that is active
+	Ago     string // time since the last use; "" if that is long ago
+	Only    bool   // the last active secret
 	Form    *form
 }
 
-// secretsPage lists the secrets. Rotation is what the page is for (service
-// document, section 5.4): generate, switch, revoke.
+// secretsPage lists the secrets. Its purpose is rotation (service document, section 5.4):
+// generate, switch, revoke.
 func (w *Web) secretsPage(c *request, v session, client *ledger.Client) error {
 	return w.showSecrets(c, v, client, w.newSecretForm(&v, client))
 }
@@ -56,8 +56,7 @@ func (w *Web) newSecretID() string {
 	return "s_" + hex.EncodeToString(id[:])
 }
 
-// showSecrets shows the page with the form to add one, or with what is wrong
-// with a form that was sent.
+// showSecrets shows the page with the form to add a secret, or with the problems of a sent form.
 func (w *Web) showSecrets(c *request, v session, client *ledger.Client, add *form) error {
 	body := secretsBody{Path: clientPath(client.ID), Public: client.Public(), Max: ledger.MaxActiveSecrets, Add: add}
 	now, active := w.config.Ledger.Now(), client.ActiveSecrets()
@@ -80,8 +79,8 @@ func (w *Web) showSecrets(c *request, v session, client *ledger.Client, add *for
 	})
 }
 
-// recently is how long ago a secret was used, where that is less than a week:
-// something still has it. Uses are known to the minute.
+// recently returns how long ago a secret was used if that is less than a week, since
+// something still uses it. Uses are known to the minute.
 func recently(now, used ledger.Time) string {
 	ago := now.Std().Sub(used.Std())
 	switch {
@@ -104,10 +103,10 @@ type newSecretBody struct {
 	First    bool
 }
 
-// addSecret adds a secret to a client and shows it, once and at no address that could
-// be opened again. The same form sent again, by a double click or a reload, shows the
-// same secret for newSecretLifetime: the form carries it sealed, since the ledger has its
-// digest only.
+// addSecret adds a secret to a client and shows it once; no address shows it again.
+// Sending the same form again, as by a double click or a reload, shows the same secret
+// for newSecretLifetime: the form contains it sealed, since the ledger has its digest
+// only.
 func (w *Web) addSecret(c *request, v session, f *form, client *ledger.Client) error {
 	plain, ok := w.newSecretOf(&v, client, f)
 	if !ok {
@@ -136,8 +135,8 @@ func (w *Web) addSecret(c *request, v session, f *form, client *ledger.Client) e
 	return w.showSecret(c, v, client, plain, client.ActiveSecrets() == 0)
 }
 
-// addSecretExpired answers a form whose sealed secret can't be used any more: the page
-// says that the secret was made before, or offers a new form.
+// addSecretExpired handles a form whose sealed secret can't be used any more: the page
+// reports that the secret was added before, or offers a new form.
 func (w *Web) addSecretExpired(c *request, v session, f *form, client *ledger.Client) error {
 	if client.SecretOf(f.get("secret")) != nil {
 		return c.redirectNotice(clientPath(client.ID, "secrets"), clientNotices, "secret-known")
@@ -147,8 +146,8 @@ func (w *Web) addSecretExpired(c *request, v session, f *form, client *ledger.Cl
 	return w.showSecrets(c, v, client, add)
 }
 
-// showSecretAgain shows a secret that the same form has already made. It checks on a
-// fresh view that the secret still works and that the user still owns the client.
+// showSecretAgain shows a secret that the same form has already added. It verifies on a
+// fresh view that the secret is still active and that the user still owns the client.
 func (w *Web) showSecretAgain(c *request, v session, id, plain string) error {
 	client, err := w.ownedFresh(c, &v)
 	if err != nil {
@@ -168,10 +167,9 @@ func (w *Web) showSecret(c *request, v session, client *ledger.Client, plain str
 	})
 }
 
-// revokeSecret answers when the command is in the log of a majority. From then
-// on no node accepts the secret, also one that has not applied the command yet:
-// every request that presents a secret is decided by the leader, behind it in
-// the log.
+// revokeSecret responds once the command is in the log of a majority. From then on no
+// node accepts the secret, not even one that has not applied the command yet: every
+// request with a secret is decided by the leader, after it in the log.
 func (w *Web) revokeSecret(c *request, v session, f *form, client *ledger.Client) error {
 	refused, err := w.propose(c, &v, "revoke a secret", &ledger.RevokeSecret{Actor: v.actor(), Client: client.ID, Secret: f.get("secret")})
 	switch {

@@ -20,7 +20,7 @@ import (
 
 var shownSecret = regexp.MustCompile(`mms_[A-Za-z0-9_-]{43}`)
 
-// refusedFor is why a refresh with that secret and no token is refused.
+// refusedFor returns why a refresh with that secret and an invalid token is refused.
 func (w *env) refusedFor(client, secret string) ledger.Cause {
 	out := w.do(&ledger.Refresh{ClientAuth: ledger.ClientAuth{
 		Client: client, Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: credential.Digest(mac("secret key"), secret)}},
@@ -30,14 +30,14 @@ func (w *env) refusedFor(client, secret string) ledger.Cause {
 
 const secretsPath = "/developer/clients/calendar/secrets"
 
-// addSecretForm is that of the page of the secrets.
+// addSecretForm returns the form on the page of the secrets.
 func (b *browser) addSecretForm() url.Values {
 	b.env.t.Helper()
 	return b.get(secretsPath).form(b.env.t, secretsPath+"/add")
 }
 
-// A form makes one secret (service document, section 5.4), however often it is
-// sent, and only a digest of it is kept.
+// TestAddSecret verifies that a form adds one secret (service document, section 5.4),
+// however often it is sent, and that only a digest is stored.
 func TestAddSecret(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -53,7 +53,7 @@ func TestAddSecret(t *testing.T) {
 	require.NotEmpty(t, secret, res.body)
 	assert.Equal(t, 1, strings.Count(res.body, secret))
 	assert.Equal(t, "no-store", res.Header.Get("Cache-Control"))
-	assert.Equal(t, ledger.NotACredential, w.refusedFor("calendar", secret), "it proves the client")
+	assert.Equal(t, ledger.NotACredential, w.refusedFor("calendar", secret), "the secret must authenticate the client")
 	assert.NotContains(t, w.log.String(), secret)
 	var state bytes.Buffer
 	require.NoError(t, w.memory.Save(&state))
@@ -63,10 +63,10 @@ func TestAddSecret(t *testing.T) {
 	}
 
 	index := w.index
-	again := b.post(path+"/add", form) // as the second of two clicks, or a reload, does
+	again := b.post(path+"/add", form) // as by a double click or a reload
 	assert.Equal(t, http.StatusOK, again.StatusCode)
 	assert.Equal(t, res.body, again.body)
-	assert.Equal(t, index, w.index, "nothing was made")
+	assert.Equal(t, index, w.index, "another secret was added")
 	kept := w.View().Client("calendar").Secrets
 	require.Len(t, kept, 1)
 	assert.Equal(t, form.Get("secret"), kept[0].ID)
@@ -84,16 +84,16 @@ func TestAddSecret(t *testing.T) {
 	assert.Contains(t, full.body, "Revoke one of the two before you generate another.")
 	assert.NotContains(t, full.body, path+`/add"`)
 	third := b.post(path+"/add", with(form, "secret", "s_third"))
-	assert.Equal(t, http.StatusForbidden, third.StatusCode, "an id of one's own choice")
+	assert.Equal(t, http.StatusForbidden, third.StatusCode, "the id was chosen by the sender")
 	assert.Len(t, w.View().Client("calendar").Secrets, 2)
 }
 
-// What a form carries opens for one secret of one client, one person and one
-// session, for ten minutes.
+// TestNewSecretIsBound verifies that a form's sealed secret is bound to one secret id of
+// one client, one user and one session, for ten minutes.
 func TestNewSecretIsBound(t *testing.T) {
 	for name, test := range map[string]struct {
-		other  func(w *env, b *browser) *browser // who sends it; nil for the same
-		client string                            // "" for the same
+		other  func(w *env, b *browser) *browser // returns the sender; nil for the same browser
+		client string                            // "" for the same client
 		change func(f url.Values)
 		wait   time.Duration
 	}{
@@ -126,7 +126,7 @@ func TestNewSecretIsBound(t *testing.T) {
 					path = "/developer/clients/" + test.client + "/secrets"
 				}
 				w.advance(test.wait)
-				// The token of the form is put right, so that what is sealed decides.
+				// The token is replaced by a valid one, so that the sealed secret decides.
 				sent := sender.get(path).form(t, path+"/add")
 				sent.Set("sealed", form.Get("sealed"))
 				sent.Set("secret", form.Get("secret"))
@@ -151,8 +151,8 @@ func TestNewSecretIsBound(t *testing.T) {
 	}
 }
 
-// The same form shows its secret again only while it works, and never makes it
-// anew.
+// TestNewSecretAgain verifies that the same form shows its secret again only while the
+// secret is active, and never adds it again.
 func TestNewSecretAgain(t *testing.T) {
 	generate := func(w *env, b *browser) (form url.Values, id string) {
 		form = b.addSecretForm()
@@ -230,7 +230,7 @@ func TestNewSecretAgain(t *testing.T) {
 	}
 }
 
-// Two pages that were open at once make one secret: the second is out of date.
+// TestAddSecretOnTwoPages verifies that two pages that are open at the same time add one secret.
 func TestAddSecretOnTwoPages(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -240,7 +240,7 @@ func TestAddSecretOnTwoPages(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, res.StatusCode)
 	assert.Contains(t, res.body, "Something changed while the page was open")
 	assert.Empty(t, shownSecret.FindString(res.body))
-	assert.Equal(t, http.StatusOK, b.post(secretsPath+"/add", res.form(t, secretsPath+"/add")).StatusCode, "which offers another")
+	assert.Equal(t, http.StatusOK, b.post(secretsPath+"/add", res.form(t, secretsPath+"/add")).StatusCode, "the redisplayed form must work")
 	assert.Equal(t, 2, w.View().Client("calendar").ActiveSecrets())
 
 	res = b.post(secretsPath+"/add", second)
@@ -257,7 +257,7 @@ func TestRevokeSecret(t *testing.T) {
 	unused := b.get(path)
 	assert.Equal(t, 2, strings.Count(unused.body, "It was never used. It stops working at once"))
 
-	// A use is noted by the commands that are logged.
+	// A use is recorded with commands that are logged anyway.
 	native := w.signedIn()
 	native.allow("client_id", "mine", "code_challenge", "", "code_challenge_method", "")
 	w.must(&ledger.AddKey{Key: ledger.Key{ID: "s1", Purpose: ledger.ForSigning, Algorithm: "ES256", Sealed: []byte{1}}})
@@ -271,20 +271,20 @@ func TestRevokeSecret(t *testing.T) {
 	assert.Contains(t, page.body, `<div class="warning"><p>It was used 3 minutes ago. Whatever still uses it is refused at once.</p></div>`)
 
 	form := page.form(t, path+"/revoke")
-	require.Equal(t, "s_new-2222", form.Get("secret"), "the newest first")
+	require.Equal(t, "s_new-2222", form.Get("secret"), "newest first")
 	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.post(path+"/revoke", form).StatusCode)
 	w.noLeader = false
 	res := b.post(path+"/revoke", form)
-	assert.Equal(t, ledger.SecretRevoked, w.refusedFor("mine", "s_new-2222"), "before the answer is read")
+	assert.Equal(t, ledger.SecretRevoked, w.refusedFor("mine", "s_new-2222"), "the revocation must take effect before the response")
 	after := b.follow(res)
 	assert.Contains(t, after.body, "The secret was revoked.")
 	assert.Contains(t, after.body, "Revoked secrets")
-	assert.Equal(t, res.Header.Get("Location"), b.post(path+"/revoke", form).Header.Get("Location"), "twice is fine")
-	assert.Len(t, w.grants(), 1, "what people allowed stays")
+	assert.Equal(t, res.Header.Get("Location"), b.post(path+"/revoke", form).Header.Get("Location"), "the same form twice")
+	assert.Len(t, w.grants(), 1, "grants must stay")
 }
 
-// A secret that something may still have is not revoked by accident.
+// TestRecently verifies the warning that a secret is still in use.
 func TestRecently(t *testing.T) {
 	now := ledger.Time(time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC).UnixMilli())
 	for ago, says := range map[time.Duration]string{
@@ -297,8 +297,8 @@ func TestRecently(t *testing.T) {
 	assert.Empty(t, web.Recently(now, 0), "never")
 }
 
-// Two pages that were open at once can not revoke both: the last one is
-// replaced, not revoked.
+// TestRevokeTheLastSecret verifies that two pages that are open at the same time can't
+// revoke both secrets: the last one can only be replaced.
 func TestRevokeTheLastSecret(t *testing.T) {
 	w, b := mine(t, nil)
 	const path = minePath + "/secrets"

@@ -24,8 +24,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A new client is pending, and the same form twice makes one (service document,
-// section 2.1).
+// TestRegister verifies that a new client is pending, and that sending the same form
+// twice creates one (service document, section 2.1).
 func TestRegister(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -77,7 +77,8 @@ func TestRegister(t *testing.T) {
 	assert.NotContains(t, w.signedInAs("bob").get("/developer").body, "Calendar Sync")
 }
 
-// Everything that is wrong is said beside its field, and what was typed stays.
+// TestRegisterProblems verifies that all problems are shown at their fields, and that
+// input is kept.
 func TestRegisterProblems(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -145,7 +146,7 @@ func TestRegisterProblems(t *testing.T) {
 		"is too large: a side may have":     drawn(1025, 16),
 		"is larger than 16 KB":              append(drawn(32, 32), make([]byte, ledger.MaxLogo)...),
 		"is not a PNG or JPEG picture. ":    []byte("GIF89a\x10\x00\x10\x00\x00\x00\x00;"),
-		"has to be chosen again: browsers ": drawn(32, 32), // as something else is wrong
+		"has to be chosen again: browsers ": drawn(32, 32), // another field is invalid
 	} {
 		t.Run(name, func(t *testing.T) {
 			form := fill(func(v url.Values) {
@@ -160,8 +161,8 @@ func TestRegisterProblems(t *testing.T) {
 	}
 }
 
-// What narrows is immediate, what widens or renames waits and is shown as a
-// difference.
+// TestEdit verifies that narrowing takes effect at once, and that widening and renaming
+// await a review and are shown as a difference.
 func TestEdit(t *testing.T) {
 	w, b := mine(t, nil)
 	edit := minePath + "/edit"
@@ -178,8 +179,8 @@ func TestEdit(t *testing.T) {
 	res := b.post(edit, form)
 	after := b.follow(res)
 	client := w.View().Client("mine")
-	assert.Equal(t, "The mine app", client.Name, "it goes on as it was")
-	assert.Equal(t, []string{"BOOKING_READ"}, client.Scopes, "but for what was taken away")
+	assert.Equal(t, "The mine app", client.Name, "the name must not change before the review")
+	assert.Equal(t, []string{"BOOKING_READ"}, client.Scopes, "removed scopes must be removed at once")
 	assert.Equal(t, "A better name", client.Proposed.Name)
 	for _, text := range []string{
 		"waits for an administrator", "Changes that wait for review", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
@@ -189,21 +190,22 @@ func TestEdit(t *testing.T) {
 	}
 
 	state := w.index
-	assert.Equal(t, res.Header.Get("Location"), b.post(edit, form).Header.Get("Location"), "the same form twice is no mistake")
+	assert.Equal(t, res.Header.Get("Location"), b.post(edit, form).Header.Get("Location"), "the same form twice")
 	assert.Equal(t, state, w.index)
 	again := b.post(edit, with(form, "name", "Yet another"))
-	assert.Equal(t, http.StatusConflict, again.StatusCode, "of a page that is old")
+	assert.Equal(t, http.StatusConflict, again.StatusCode, "the page was out of date")
 	assert.Contains(t, again.body, "Something changed while the page was open")
 	assert.Contains(t, again.body, `value="Yet another"`)
-	assert.Equal(t, "2", again.form(t, edit).Get("revision"), "which can be sent again once it was looked at")
-	assert.Contains(t, b.get(edit).body, `value="A better name"`, "a proposed revision is edited on")
+	assert.Equal(t, "2", again.form(t, edit).Get("revision"), "the redisplayed form must have the new revision")
+	assert.Contains(t, b.get(edit).body, `value="A better name"`, "the edit must start from the proposed revision")
 
 	w.must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "mine", Verdict: ledger.Reject, Reason: "Say who <you> are", Revision: 2})
 	assert.Contains(t, b.get(minePath).body, "<strong>Why:</strong> <bdi>Say who &lt;you&gt; are</bdi>")
 }
 
-// A browser keeps the answer to a form with a mistake in it, to go back to, only
-// where no secret can be in it; who signs out takes it along.
+// TestGoingBack verifies that a browser may keep the response to a form with problems,
+// for the back button, only if it can't contain a secret, and that signing out removes
+// it.
 func TestGoingBack(t *testing.T) {
 	w, root := administration(t)
 	b := w.signedIn()
@@ -230,8 +232,8 @@ func TestGoingBack(t *testing.T) {
 	assert.Equal(t, `"cache"`, out.Header.Get("Clear-Site-Data"))
 }
 
-// Who saves what is so already is not told that something was saved. What a
-// reviewer wrote beside an approval is no warning.
+// TestNothingToSave verifies that saving without changes is not reported as saved, and
+// that a reviewer's note on an approval is not shown as a warning.
 func TestNothingToSave(t *testing.T) {
 	w, b := mine(t, nil)
 	edit := minePath + "/edit"
@@ -253,8 +255,8 @@ func TestNothingToSave(t *testing.T) {
 	assert.Contains(t, b.get(minePath).body, `<div class="warning"><p><strong>Why it was suspended:</strong>`)
 }
 
-// Two pages of one person: the second to be saved is told what it would undo,
-// field by field, and does not say that its form shows it.
+// TestEditInTwoTabs verifies that the second of two pages to be saved shows what it would
+// undo, field by field.
 func TestEditInTwoTabs(t *testing.T) {
 	w, b := mine(t, nil)
 	edit := minePath + "/edit"
@@ -269,17 +271,17 @@ func TestEditInTwoTabs(t *testing.T) {
 	b.done(b.postParts(edit, first))
 	res := b.postParts(edit, second, part{"logo", "me.jpg", string(photo(64, 64))})
 	assert.Equal(t, http.StatusConflict, res.StatusCode)
-	assert.Equal(t, "What the first says.", w.clientRow("mine").Proposed.Purpose, "nothing is lost")
+	assert.Equal(t, "What the first says.", w.clientRow("mine").Proposed.Purpose, "the first change was lost")
 	for _, text := range []string{
 		"Something changed while the page was open", `value="https://second.example/"`, "What was saved meanwhile",
 		"<del><b>Before:</b> <bdi>What the first says.</bdi></del>",
 	} {
 		assert.Contains(t, res.body, text)
 	}
-	assert.NotContains(t, res.body, "are filled in below", "those are not")
-	assert.NotContains(t, res.body, `src="/logos/`, "the picture was not kept")
+	assert.NotContains(t, res.body, "are filled in below", "the form has the user's input")
+	assert.NotContains(t, res.body, `src="/logos/`, "the picture was not stored")
 	assert.NotContains(t, b.get(edit).body, "What was saved meanwhile")
-	assert.Equal(t, http.StatusSeeOther, b.postParts(edit, first).StatusCode, "the first form once more is no mistake")
+	assert.Equal(t, http.StatusSeeOther, b.postParts(edit, first).StatusCode, "the same form twice")
 }
 
 func TestEditOfARejectedClient(t *testing.T) {
@@ -312,7 +314,7 @@ func TestEditOfALogo(t *testing.T) {
 	}
 	assert.Contains(t, b.get(minePath).body, `src="`+logoAddress+`"`)
 	send(nil)
-	assert.Nil(t, w.View().Client("mine").Proposed, "it is kept where none is chosen")
+	assert.Nil(t, w.View().Client("mine").Proposed, "the logo must stay if no picture is chosen")
 	send(nil, part{"logo", "me.jpg", string(photo(64, 64))})
 	assert.Equal(t, digestOf(photo(64, 64)), w.View().Client("mine").Proposed.Logo)
 	assert.Contains(t, b.get(minePath).body, `alt="the proposed logo"`)
@@ -320,7 +322,7 @@ func TestEditOfALogo(t *testing.T) {
 	assert.Empty(t, w.View().Client("mine").Proposed.Logo)
 }
 
-// A logo is served as what it is, for ever, and as nothing else.
+// TestLogo verifies that a logo is served with its own media type and can be cached.
 func TestLogo(t *testing.T) {
 	w := newEnv(t)
 	w.withLogo("calendar")
@@ -335,7 +337,7 @@ func TestLogo(t *testing.T) {
 	assert.Empty(t, res.Cookies())
 	assert.Empty(t, b.send(http.MethodHead, logoAddress, nil, nil).body)
 	ada := w.signedIn()
-	assert.Contains(t, ada.get(at(good())).body, `src="`+logoAddress+`"`, "people see it when they are asked")
+	assert.Contains(t, ada.get(at(good())).body, `src="`+logoAddress+`"`, "the consent page must show the logo")
 	ada.allow()
 	assert.Contains(t, ada.get("/connected-apps").body, `src="`+logoAddress+`"`)
 	for _, path := range []string{"/logos/", "/logos/x", "/logos/" + strings.Repeat("0", 64), logoAddress + "0", logoAddress[:len(logoAddress)-2], "/logos/" + strings.Repeat("g", 64)} {
@@ -345,8 +347,8 @@ func TestLogo(t *testing.T) {
 	}
 }
 
-// A picture that nobody has reviewed is its owner's and the reviewers': for all
-// others, caches among them, there is none.
+// TestLogoBeforeItsReview verifies that a picture that was not reviewed is visible to its
+// owner and reviewers only, and is not stored in shared caches.
 func TestLogoBeforeItsReview(t *testing.T) {
 	w, root := administration(t)
 	ada, bob, nobody := w.signedIn(), w.signedInAs("bob"), w.browser()
@@ -370,13 +372,13 @@ func TestLogoBeforeItsReview(t *testing.T) {
 	assert.Contains(t, root.get(waitingPage).body, `src="`+logoAddress+`"`)
 	assert.Contains(t, ada.get("/developer/clients/waiting").body, `src="`+logoAddress+`"`)
 	w.must(&ledger.OfferClient{Actor: ledger.Actor{Operator: true}, ID: "waiting", Username: "bob"})
-	assert.NotContains(t, bob.get("/developer/offers/waiting").body, "/logos/", "who may take it over does not own it yet")
+	assert.NotContains(t, bob.get("/developer/offers/waiting").body, "/logos/", "the recipient of an offer is not the owner yet")
 
 	root.done(root.press(waitingPage, waitingPage+"/review", "verdict", "approve"))
 	assert.Equal(t, "public, max-age=31536000, immutable", nobody.get(logoAddress).Header.Get("Cache-Control"))
 	assert.Contains(t, bob.get("/developer/offers/waiting").body, `src="`+logoAddress+`"`)
 
-	// Another one waits, for a client that people use.
+	// Another logo is proposed for a client in use.
 	next := drawn(48, 48)
 	address := "/logos/" + hex.EncodeToString(digestOf(next))
 	ada = w.signedIn()
@@ -387,7 +389,7 @@ func TestLogoBeforeItsReview(t *testing.T) {
 	})
 	waits(address)
 	assert.Contains(t, root.get(calendarPage).body, `src="`+address+`"`)
-	assert.NotContains(t, bob.get(at(good())).body, "/logos/", "nobody is asked under it")
+	assert.NotContains(t, bob.get(at(good())).body, "/logos/", "the consent page must not show it")
 	w.must(&ledger.OfferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob"})
 	offer := bob.get("/developer/offers/calendar").body
 	assert.NotContains(t, offer, "/logos/")
@@ -396,10 +398,10 @@ func TestLogoBeforeItsReview(t *testing.T) {
 	root.done(root.press(calendarPage, calendarPage+"/review", "verdict", "reject", "reason", "No."))
 	waits(address)
 	root.done(root.press(calendarPage+"/suspend", calendarPage+"/suspend"))
-	assert.Equal(t, http.StatusOK, nobody.get(logoAddress).StatusCode, "the one of waiting")
+	assert.Equal(t, http.StatusOK, nobody.get(logoAddress).StatusCode, "the logo of the client waiting")
 }
 
-// What is kept of a picture are its points.
+// TestLogoIsMadeAnew verifies that only the pixels of a picture are kept.
 func TestLogoIsMadeAnew(t *testing.T) {
 	const hidden = "<script>alert('hidden')</script>PK\x03\x04"
 	chunk := func(kind string) string {
@@ -431,7 +433,7 @@ func TestLogoIsMadeAnew(t *testing.T) {
 	}
 }
 
-// A picture that fits as it was uploaded may not fit made anew.
+// TestLogoThatGrows covers a picture that fits as uploaded but not when it is encoded again.
 func TestLogoThatGrows(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -502,7 +504,7 @@ func TestDelete(t *testing.T) {
 	res := b.post(path, form)
 	assert.Contains(t, b.follow(res).body, "The application was deleted.")
 	assert.Equal(t, ledger.Deleted, w.View().Client("mine").State)
-	assert.Equal(t, res.Header.Get("Location"), b.post(path, form).Header.Get("Location"), "twice is fine")
+	assert.Equal(t, res.Header.Get("Location"), b.post(path, form).Header.Get("Location"), "the same form twice")
 	assert.Equal(t, http.StatusNotFound, b.get(minePath).StatusCode)
 	assert.NotContains(t, b.get("/developer").body, "My  app")
 }
@@ -540,17 +542,18 @@ func TestTransfer(t *testing.T) {
 	b.submit(path, path, "username", "bob")
 	w.withLogo("mine")
 	moved := bob.post(offer+"/accept", old)
-	assert.Equal(t, http.StatusConflict, moved.StatusCode, "nobody takes over what changed under their eyes")
+	assert.Equal(t, http.StatusConflict, moved.StatusCode, "the application changed after the page was shown")
 	form = moved.form(t, offer+"/accept")
 	for range 2 {
 		assert.Contains(t, bob.follow(bob.post(offer+"/accept", form)).body, "The application is yours now.")
 	}
 	assert.Equal(t, http.StatusNotFound, b.get(minePath).StatusCode)
 	assert.Equal(t, "u-bob", w.View().Client("mine").Owner)
-	assert.Len(t, w.View().Client("mine").Secrets, 2, "the application goes on")
+	assert.Len(t, w.View().Client("mine").Secrets, 2, "secrets must stay")
 }
 
-// Who was disabled gives nothing away any more, and many offers hide none.
+// TestOffers verifies that offers of disabled owners are not shown, and that all others
+// can be reached.
 func TestOffers(t *testing.T) {
 	w := newEnv(t)
 	operator := ledger.Actor{Operator: true}
@@ -583,7 +586,7 @@ func TestOffers(t *testing.T) {
 			next = "/developer/offers?after=" + after
 		}
 	}
-	assert.Equal(t, 61, strings.Count(seen, `<a href="/developer/offers/`), "each once")
+	assert.Equal(t, 61, strings.Count(seen, `<a href="/developer/offers/`), "each offer once")
 	assert.Contains(t, seen, `<a href="/developer/offers/wanted"><bdi>The wanted app</bdi></a></th><td data-name="Owner"><bdi>Ada Lovelace (ada)</bdi>`)
 	back := bob.get("/developer/offers?before=wanted").body
 	assert.Contains(t, back, "/developer/offers/junk-59")
@@ -601,7 +604,7 @@ func TestOffers(t *testing.T) {
 	assert.NotContains(t, list.body, "Show all")
 }
 
-// A public client has no secrets for its new owner to be told of.
+// TestTransferOfAPublicClient verifies that secrets are not mentioned for a public client.
 func TestTransferOfAPublicClient(t *testing.T) {
 	w, b := mine(t, func(c *ledger.ImportClient) { c.Type, c.Secrets = ledger.Public, nil })
 	w.user("u-bob", "bob", "Bob")
@@ -615,8 +618,8 @@ func TestTransferOfAPublicClient(t *testing.T) {
 	assert.NotContains(t, after, "its secrets")
 }
 
-// The maker of an offer learns whether there is a user of a name, and no more of
-// them; and not of many names.
+// TestOffersTellNoNames verifies that making an offer reveals only whether a user name
+// exists, and only for a limited number of names.
 func TestOffersTellNoNames(t *testing.T) {
 	w, b := mine(t, nil)
 	w.user("u-bob", "bob", "Robert de Somewhere")
@@ -628,7 +631,7 @@ func TestOffersTellNoNames(t *testing.T) {
 		res := b.submit(path, path, "username", name)
 		bodies[strings.ReplaceAll(res.body, name, "")] = true
 	}
-	assert.Len(t, bodies, 1, "a disabled user is as none")
+	assert.Len(t, bodies, 1, "a disabled user must look like an unknown one")
 	require.Equal(t, http.StatusSeeOther, b.submit(path, path, "username", "bob").StatusCode)
 	for _, page := range []string{minePath, path} {
 		assert.Contains(t, b.get(page).body, "<bdi>bob</bdi>")
@@ -638,20 +641,20 @@ func TestOffersTellNoNames(t *testing.T) {
 	for range 7 {
 		require.Equal(t, http.StatusUnprocessableEntity, b.submit(path, path, "username", "guess").StatusCode)
 	}
-	other := w.signedIn() // the same person
+	other := w.signedIn() // the same user
 	for _, name := range []string{"guess", "bob"} {
 		res := other.submit(path, path, "username", name)
 		assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 		assert.Equal(t, "60", res.Header.Get("Retry-After"))
 		assert.Contains(t, res.body, "You have made many offers.")
-		assert.Contains(t, res.body, `value="`+name+`"`, "what was typed is kept")
+		assert.Contains(t, res.body, `value="`+name+`"`, "input must be kept")
 	}
 	w.advance(time.Minute)
 	assert.Equal(t, http.StatusUnprocessableEntity, other.submit(path, path, "username", "guess").StatusCode)
 }
 
-// Nobody washes out of the audit trail what others did: what one person does by
-// way of the pages is bounded.
+// TestChangesAreBounded verifies that the number of forms of one user is limited, so that
+// nobody displaces the events of others from the audit trail.
 func TestChangesAreBounded(t *testing.T) {
 	t.Parallel()
 	w, b := mine(t, nil)
@@ -671,14 +674,14 @@ func TestChangesAreBounded(t *testing.T) {
 	res := send(i)
 	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 	assert.Equal(t, "20", res.Header.Get("Retry-After"))
-	assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(t, "/auth/sign-out")).StatusCode, "one can always leave")
+	assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(t, "/auth/sign-out")).StatusCode, "signing out is not limited")
 	w.advance(20 * time.Second)
 	b = w.signedIn()
 	assert.Equal(t, http.StatusSeeOther, send(i).StatusCode)
 }
 
-// A picture of few bytes may take long to decode: a progressive JPEG goes over
-// all of its points in each scan.
+// TestLogoOfManyScans: a small picture may take long to decode, since each scan of a
+// progressive JPEG covers all pixels.
 func TestLogoOfManyScans(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
@@ -695,8 +698,7 @@ func TestLogoOfManyScans(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, b.postParts(newPath, form, part{"logo", "x.jpg", string(plain)}).StatusCode)
 }
 
-// What a page of a node that lags does not know is looked up before it is
-// denied.
+// TestDeveloperOnALaggingNode verifies that a node uses a fresh view before it responds 404.
 func TestDeveloperOnALaggingNode(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()

@@ -28,7 +28,7 @@ func offerPath(id string) string { return pathOffers + "/" + url.PathEscape(id) 
 
 type transferBody struct {
 	Path      string
-	Public    bool // it has no secrets
+	Public    bool // the client has no secrets
 	OfferedTo string
 	OfferedAt ledger.Time
 	Form      *form
@@ -49,9 +49,8 @@ func (w *Web) showTransfer(c *request, v session, client *ledger.Client, f *form
 
 const alertTooManyOffers = "You have made many offers. Please wait a little before you make another."
 
-// recipientOf is how a page names whom an offer is made to: by the user name that its
-// maker knew. Behind a name that was tried there may be anybody, who has told
-// them nothing.
+// recipientOf returns the name of an offer's recipient for display: the user name that
+// the owner entered, and not the real name, which the owner may not know.
 func recipientOf(view ledger.View, o *ledger.Offer) string {
 	u := view.User(o.To)
 	if u == nil || u.Deleted {
@@ -60,9 +59,9 @@ func recipientOf(view ledger.View, o *ledger.Offer) string {
 	return cmp.Or(u.Username, u.ID)
 }
 
-// offer names another person, who has to accept. What comes back tells whether
-// there is such a user, who could not be told of a mistyped name otherwise; so
-// offers are few.
+// offer offers a client to another user, who has to accept. The response reveals whether
+// a user name exists, since the owner must learn of a mistyped name; so the number of
+// offers is limited.
 func (w *Web) offer(c *request, v session, f *form, client *ledger.Client) error {
 	name := f.trimmed("username")
 	if name == "" {
@@ -110,11 +109,11 @@ type offeredBody struct {
 	Groups      []scopeGroup
 	Legacy      bool
 	Proposed    []difference
-	Form        *form // to accept
+	Form        *form // for accepting
 	Decline     *form
 }
 
-// offerPage is for the person whom an offer names, and for nobody else.
+// offerPage is visible to the recipient of the offer only.
 func (w *Web) offerPage(c *request, v session) error {
 	client, err := w.offered(c, &v)
 	if err != nil {
@@ -127,8 +126,7 @@ func acceptValues(client *ledger.Client) url.Values {
 	return url.Values{"id": {client.ID}, "revision": {strconv.FormatUint(client.Revision, 10)}}
 }
 
-// offered is the client that the address names, where it is offered to the
-// visit's user.
+// offered returns the client that the path names, if it is offered to the session's user.
 func (w *Web) offered(c *request, v *session) (*ledger.Client, error) {
 	var client *ledger.Client
 	there, err := w.confirmFresh(c, v, func() bool {
@@ -168,7 +166,7 @@ func (w *Web) showOffer(c *request, v session, client *ledger.Client, f *form) e
 	})
 }
 
-// accept makes the person the owner of what they looked at.
+// accept makes the user the owner of the revision that the page showed.
 func (w *Web) accept(c *request, v session, f *form) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
@@ -200,8 +198,7 @@ func (w *Web) accept(c *request, v session, f *form) error {
 	return c.redirectNotice(clientPath(id), clientNotices, "accepted")
 }
 
-// decline is done too where there is no such offer any more: the person was
-// shown one.
+// decline also succeeds if the offer has ended meanwhile.
 func (w *Web) decline(c *request, v session, f *form) error {
 	refused, err := w.propose(c, &v, "decline a client", &ledger.DeclineClient{Actor: v.actor(), ID: f.get("id")})
 	switch {

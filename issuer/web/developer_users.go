@@ -4,32 +4,32 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-const connectedPerPage = 25 // people, on one page
+const connectedPerPage = 25 // users
 
 type usersBody struct {
 	Counted bool
 	Count   ledger.Connected
-	At      ledger.Time // when it was counted
-	Again   string      // the address to look again at
+	At      ledger.Time // when the users were counted
+	Again   string      // the address for a newer count
 
-	Listed bool // for who may know who they are
-	Max    int  // that a list has; 0 where it has all
+	Listed bool // the viewer may know who the users are
+	Max    int  // length of an incomplete list; 0 if the list is complete
 	Search search
 	People []connectedPerson
 	Pages  pager
 }
 
-// A connectedPerson is somebody who is connected to the application.
+// A connectedPerson is a user who is connected to the application.
 type connectedPerson struct {
 	ledger.ConnectedUser
-	Username string // "" where the application may not know it
+	Username string // "" if the application may not know it
 }
 
-// usersPage says who is connected to its owner, and how many are to an
-// administrator. People are named by their account ID, which access tokens have as
-// sub; by their user name only where they allowed the application to see their
-// profile. Nobody else is found by a user name either: to know that somebody uses
-// an application would tell who an account ID is.
+// usersPage shows the owner who is connected, and an administrator how many are. Users
+// are identified by their account ID, the sub of access tokens, and by their user name
+// only if they allowed the application to see their profile. Other users can't be found
+// by user name either: learning that somebody uses an application would reveal who an
+// account ID is.
 func (w *Web) usersPage(c *request, v session) error {
 	client, trail, err := w.ownedOrAdmin(c, &v)
 	if err != nil {
@@ -54,8 +54,8 @@ func (w *Web) usersPage(c *request, v session) error {
 	})
 }
 
-// filterUsers are those of a list whom a search finds. Who is named whole is found
-// where the list does not have them, too.
+// filterUsers returns the users of a list that match a search. A complete account ID or
+// visible user name also finds a user who is not in the list.
 func (w *Web) filterUsers(v *session, client string, search search, list []ledger.ConnectedUser) []ledger.ConnectedUser {
 	if search.Query == "" {
 		return list
@@ -82,8 +82,7 @@ func (w *Web) filterUsers(v *session, client string, search search, list []ledge
 	return found
 }
 
-// visibleUsername is what the application may know of a user's name: "" where it may
-// not.
+// visibleUsername returns a user's name if the application may know it, or "".
 func visibleUsername(v ledger.View, one ledger.ConnectedUser) string {
 	u := v.User(one.User)
 	if u == nil || !one.Profile {

@@ -33,8 +33,8 @@ func TestConnectedUsers(t *testing.T) {
 	} {
 		assert.Contains(t, page.body, text)
 	}
-	assert.NotContains(t, page.body, "of somebody", "a name is told only to whom it was allowed")
-	assert.NotContains(t, page.body, "u-person-29", "25 of them are on a page")
+	assert.NotContains(t, page.body, "of somebody", "a user name was shown without permission")
+	assert.NotContains(t, page.body, "u-person-29", "a page has 25 users")
 	rest := b.get(path + "?after=u-person-24")
 	assert.Contains(t, rest.body, "u-person-29")
 	assert.NotContains(t, rest.body, "u-person-24")
@@ -43,16 +43,17 @@ func TestConnectedUsers(t *testing.T) {
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})
 	root := w.signedInAs("root").get(path)
 	assert.Contains(t, root.body, "30 people are connected")
-	assert.NotContains(t, root.body, "u-person", "an administrator is told how many")
+	assert.NotContains(t, root.body, "u-person", "an administrator must see the number only")
 	assert.NotContains(t, root.body, `name="q"`)
-	assert.NotContains(t, w.signedInAs("root").get(path+"?q=u-person-07").body, "<code>u-person", "and finds nobody")
+	assert.NotContains(t, w.signedInAs("root").get(path+"?q=u-person-07").body, "<code>u-person", "an administrator must not find users")
 	assert.Contains(t, root.body, `<a href="/admin/clients/mine">`)
 
 	w.signedInAs("person-00").allow("client_id", "mine")
-	assert.Contains(t, b.get(path).body, "<dt>Grants</dt><dd>60 ", "a number is kept for a while")
+	assert.Contains(t, b.get(path).body, "<dt>Grants</dt><dd>60 ", "the number must be kept for a while")
 }
 
-// People are found by what the application may know of them.
+// TestConnectedUsersAreFound verifies that users are found by what the application may
+// know of them.
 func TestConnectedUsersAreFound(t *testing.T) {
 	w, b := mine(t, func(c *ledger.ImportClient) { c.Profile.Scopes = []string{"BOOKING_READ", "PROFILE_READ"} })
 	for name, scope := range map[string]string{"zoe": "BOOKING_READ", "zelda": "PROFILE_READ", "zack": "PROFILE_READ BOOKING_READ"} {
@@ -69,11 +70,11 @@ func TestConnectedUsersAreFound(t *testing.T) {
 	}
 	page := b.get(minePath + "/users")
 	assert.Contains(t, page.body, `<td data-name="User name"><bdi>zelda</bdi></td>`)
-	assert.NotContains(t, page.body, "<bdi>zoe", "a name that is not told")
+	assert.NotContains(t, page.body, "<bdi>zoe", "a hidden user name")
 	for query, want := range map[string][]string{
 		"": {"u-zac", "u-zel", "u-zoe"}, "U-Z": {"u-zac", "u-zel", "u-zoe"}, "u-zoe": {"u-zoe"},
 		"ZELD": {"u-zel"}, "zack": {"u-zac"}, "ZACK": {"u-zac"},
-		"zoe": {"u-zoe"}, "zo": {"u-zoe"}, // by the id, as it happens
+		"zoe": {"u-zoe"}, "zo": {"u-zoe"}, // found by the id
 		"u-ada": nil, "ada": nil, "root": nil,
 	} {
 		assert.Equal(t, want, found(query), query)
@@ -81,13 +82,13 @@ func TestConnectedUsersAreFound(t *testing.T) {
 	w.user("u-9", "yves", "")
 	w.signedInAs("yves").allow("client_id", "mine", "scope", "BOOKING_READ")
 	web.Forget(w.web)
-	assert.Empty(t, found("yves"), "a user name that is not told finds nobody")
+	assert.Empty(t, found("yves"), "a hidden user name must find nobody")
 	assert.Equal(t, []string{"u-9"}, found("u-9"))
 	assert.Contains(t, b.get(minePath+"/users?q=yves").body, "Nobody was found")
 }
 
-// The list has so many of those who were refreshed last; anybody else is found by
-// the account ID.
+// TestConnectedUsersOfALongList verifies that the list has those with the latest
+// refreshes, and that others are found by account ID.
 func TestConnectedUsersOfALongList(t *testing.T) {
 	w, b := mine(t, nil)
 	for _, name := range []string{"adam", "zoe"} {
@@ -104,7 +105,7 @@ func TestConnectedUsersOfALongList(t *testing.T) {
 	assert.Contains(t, b.get(path+"?q=u-zoe").body, "<code>u-zoe</code>")
 }
 
-// While a walk is under way the page says so, and does not wait.
+// TestConnectedUsersOfAMillion verifies that the page doesn't wait for a long walk.
 func TestConnectedUsersOfAMillion(t *testing.T) {
 	w, b := mine(t, nil)
 	done := web.Walk(w.web)
@@ -112,5 +113,5 @@ func TestConnectedUsersOfAMillion(t *testing.T) {
 	done()
 	require.Eventually(t, func() bool { return web.Counted(w.web, "mine") }, 5*time.Second, time.Millisecond)
 	assert.Contains(t, b.get(minePath+"/users").body, "0 people")
-	assert.Equal(t, 100, web.CountMany(w.web, w.View(), 150), "memory is bounded")
+	assert.Equal(t, 100, web.CountMany(w.web, w.View(), 150), "the number of counters must be limited")
 }

@@ -14,10 +14,10 @@ import (
 // would not be served in time.
 const queueSlotsPerCPU = 100
 
-// A hashQueue is where unauthenticated callers wait to have a password hashed. As many as there are
-// CPUs have their turn at once, so that whom this service knows waits for one
-// hash at most, however many strangers come. Half of the places are as many as
-// one subscriber may take, of all that they may send at once.
+// A hashQueue is where unauthenticated callers wait to have a password hashed. As many as
+// there are CPUs have their turn at once, so that whom this service knows waits for one
+// hash at most, however many strangers come. Half of the places are as many as one
+// subscriber may take, of all that they may send at once.
 type hashQueue struct {
 	slots, workers chan struct{} // an element for each who has one
 	maxPerSite     int           // places of one site

@@ -133,8 +133,8 @@ func (w *Web) checkReauth(c *request, v *session, f *form) (bool, error) {
 	return false, nil
 }
 
-// proposeReauth proposes a proof of identity for the session's session, and updates the session if
-// it was accepted.
+// proposeReauth proposes a proof of identity for the session's session, and updates the
+// session if it was accepted.
 func (w *Web) proposeReauth(c *request, v *session, proof *ledger.Reauthenticate) (*ledger.Refusal, error) {
 	proof.Session = v.stored.ID
 	refused, err := w.propose(c, v, "reauthenticate", proof)

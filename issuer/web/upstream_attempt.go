@@ -125,8 +125,8 @@ func (w *Web) attemptOf(c *request, state string) *upstreamAttempt {
 	return a
 }
 
-// dropAttempts removes the browser's other attempts if one more would exceed
-// maxAttempts or maxAttemptCookies. It removes all of them, not the oldest, since hardly any user
+// dropAttempts removes the browser's other attempts if one more would exceed maxAttempts
+// or maxAttemptCookies. It removes all of them, not the oldest, since hardly any user
 // signs in in so many tabs at once.
 func (w *Web) dropAttempts(c *request, name string, size int) {
 	var others []string

@@ -23,7 +23,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// sealer is web.Attempts, web.Devices and web.Sessions under a key that all nodes of a test have.
+// sealer is web.Attempts, web.Devices and web.Sessions under a key that all nodes of a
+// test have.
 type sealer struct{}
 
 func (sealer) key(uint32) (cipher.AEAD, bool) {
