@@ -34,7 +34,7 @@ func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Clai
 	case errors.Is(err, verifier.ErrKeysUnavailable):
 		g.warned.keys.log(ctx, g.log, "token not verified", "error", err)
 		var why *verifier.Error
-		errors.As(err, &why) // as every refusal of Verify
+		errors.As(err, &why) // every refusal of Verify is one
 		return nil, unavailable("The access token can't be verified at the moment", why.RetryAfter)
 	}
 	g.log.DebugContext(ctx, "token refused", "reason", err)
@@ -44,9 +44,9 @@ func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Clai
 	return nil, invalid.copy()
 }
 
-// Authorize is the whole decision of [Guard.Enforce], for adapters to other frameworks.
-// It returns neither claims nor a refusal for a public route that was called without a
-// token.
+// Authorize makes the whole decision of [Guard.Enforce], for adapters to other
+// frameworks. It returns neither claims nor a refusal for a public route that was called
+// without a token.
 //
 // The order of checks: the path has one reading; the token is valid; its scopes open the
 // route; its user belongs to the team or organization.

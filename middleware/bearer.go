@@ -12,12 +12,12 @@ var (
 	errMalformed = errors.New("malformed Authorization header")
 )
 
-// bearer reads the token from the Authorization header only (RFC 6750 §2.1): a token in
-// the query leaks through logs and referrers and is ignored, and to read one in a form
-// body would take the body from the handler.
+// bearer reads the token from the Authorization header only (RFC 6750 §2.1). A token in
+// the query is ignored, since it leaks through logs and referrers. A token in a form body
+// is ignored, since to read it would consume the handler's body.
 //
-// Credentials of another scheme are no token. One word after "Bearer" is a token, valid or
-// not; anything else there is a malformed request.
+// Credentials of another scheme count as no token. One word after "Bearer" is a token,
+// valid or not; anything else is a malformed request.
 func bearer(h http.Header) (string, error) {
 	values := h["Authorization"]
 	switch {
@@ -34,8 +34,8 @@ func bearer(h http.Header) (string, error) {
 		return "", errNoToken
 	}
 	token := strings.TrimLeft(rest, " ")
-	// Twice IndexByte, which takes many octets at once: ContainsAny was a third
-	// of what a guard costs.
+	// Two calls of IndexByte, which compares many octets at once: ContainsAny took a
+	// third of a guard's time.
 	if token == "" || strings.IndexByte(token, ' ') >= 0 || strings.IndexByte(token, '\t') >= 0 {
 		return "", errMalformed
 	}

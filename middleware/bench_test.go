@@ -23,8 +23,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// guards are the ways to put a guard before a handler, all of which let the
-// token pass.
+// guards returns a handler behind each kind of guard, all of which accept the token.
 func guards(b *testing.B) (handlers map[string]http.Handler, token string) {
 	issuer := verifiertest.NewIssuer()
 	b.Cleanup(issuer.Close)
@@ -46,8 +45,8 @@ func guards(b *testing.B) (handlers map[string]http.Handler, token string) {
 
 const benchTarget = "/v2/organizations/4217/teams/981/event-types/55/private-links"
 
-// What a guard costs by itself, for a token that has been seen before: "best-ns/op"
-// is of the fastest round, which nothing else on the machine disturbed.
+// BenchmarkGuard measures a guard alone, with a cached token: "best-ns/op" is the fastest
+// round, without other load of the machine.
 func BenchmarkGuard(b *testing.B) {
 	handlers, token := guards(b)
 	for _, name := range []string{"bare", "require", "enforce"} {
@@ -72,14 +71,13 @@ func BenchmarkGuard(b *testing.B) {
 	}
 }
 
-// What a guard costs a service: requests a second over loopback, eight clients at
-// once, as a share of the bare handler's. Each round lies between two of the bare
-// handler, on the same connections, so that what else the machine does falls on
-// both; the median of many rounds counts. "-of-bare" is by the clock, for a machine
-// that does nothing else. "-of-bare-cpu" is by the time that this process had of the
-// processors, clients included: the same where it has them all, and right where it
-// has not. "bare-of-bare" is the bare handler compared with itself, and says how far
-// the others can be trusted.
+// BenchmarkGuardOverTheWire measures requests a second over loopback, from eight clients,
+// as a share of the bare handler's. Each round is between two rounds of the bare handler
+// on the same connections, so that other load of the machine affects both; the result is
+// the median of many rounds. "-of-bare" is by wall-clock time, for a machine without
+// other load. "-of-bare-cpu" is by the CPU time of this process, clients included, and is
+// also right on a loaded machine. "bare-of-bare" compares the bare handler with itself,
+// and shows the error of the others.
 //
 //	go test -run '^$' -bench GuardOverTheWire -benchtime 300x ./middleware
 func BenchmarkGuardOverTheWire(b *testing.B) {
@@ -123,10 +121,10 @@ func BenchmarkGuardOverTheWire(b *testing.B) {
 	byClock, byCPU := map[string][]float64{}, map[string][]float64{}
 	for b.Loop() {
 		before := round("bare")
-		for name := range handlers { // in an order that changes
+		for name := range handlers { // map order is random
 			guarded, after := round(name), round("bare")
-			// Each by itself: the mean of the two would be a fairer guess, but lower
-			// than either's median, since rounds are disturbed to one side only.
+			// Compared with each separately: the mean of the two would be less biased,
+			// but lower than either's median, since disturbances only slow rounds down.
 			for _, bare := range []rate{before, after} {
 				byClock[name] = append(byClock[name], guarded.clock/bare.clock)
 				byCPU[name] = append(byCPU[name], guarded.cpu/bare.cpu)
@@ -147,7 +145,7 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// client is a connection that costs little itself.
+// client is a connection with little overhead.
 type client struct {
 	net.Conn
 	r *bufio.Reader

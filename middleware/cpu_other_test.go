@@ -4,5 +4,5 @@ package middleware_test
 
 import "time"
 
-// processorTime is not known here.
+// processorTime returns 0: the CPU time is unknown on this system.
 func processorTime() time.Duration { return 0 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processorTime is what this process has had of the processors.
+// processorTime returns the CPU time of this process.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// newVerifier is one as a resource server has it, but of an issuer for tests. In
-// production its Config has the Issuer and the Audience, and no more is needed.
+// newVerifier returns a resource server's verifier, but for a test issuer. In production
+// its Config needs only the Issuer and the Audience.
 func newVerifier() (*verifier.Verifier, *verifiertest.Issuer) {
 	issuer := verifiertest.NewIssuer()
 	v, err := verifier.New(issuer.Config())
@@ -27,7 +27,7 @@ func newVerifier() (*verifier.Verifier, *verifiertest.Issuer) {
 	return v, issuer
 }
 
-// show prints what a handler answers, or what it asks for.
+// show prints a handler's response, or its challenge.
 func show(h http.Handler, method, target, token string) {
 	r := httptest.NewRequest(method, target, nil)
 	if token != "" {
@@ -52,8 +52,8 @@ func Example() {
 	mux := http.NewServeMux()
 	mux.Handle("GET /v2/bookings", guard.Require(scope.BookingRead)(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			// The scope says that the application may list bookings. Whose they
-			// are is up to us: those of the token's user.
+			// The scope allows the application to list bookings. The handler selects
+			// those of the token's user.
 			token, _ := middleware.FromContext(r.Context())
 			fmt.Fprintf(w, "bookings of %s", token.Subject())
 		})))
@@ -69,8 +69,8 @@ func Example() {
 	// GET /v2/bookings 200 bookings of user-1
 }
 
-// ORG_X covers TEAM_X, and a legacy token passes everywhere. A write scope does
-// not cover reading.
+// ORG_X covers TEAM_X, and a legacy token passes everywhere. A write scope does not cover
+// reading.
 func ExampleGuard_Require() {
 	v, issuer := newVerifier()
 	defer issuer.Close()
@@ -89,8 +89,8 @@ func ExampleGuard_Require() {
 	// GET / 403 Bearer error="insufficient_scope", error_description="The access token lacks a scope that this request needs", scope="TEAM_BOOKING_READ"
 }
 
-// A user who disconnects an application is heard of within a second. While that
-// can't be known, bookings are still shown, and nothing is refunded.
+// A user's disconnection of an application takes effect within a second. While the feed
+// of revocations is unavailable, bookings are still shown, but nothing is refunded.
 func ExampleGuard_FailClosed() {
 	issuer := verifiertest.NewIssuer()
 	defer issuer.Close()
@@ -125,7 +125,7 @@ func ExampleGuard_FailClosed() {
 	// GET /v2/bookings 401 Bearer error="invalid_token", error_description="The access token is invalid"
 }
 
-// One of several scopes is enough. What is missing is said with the first.
+// One of several scopes is enough. The challenge names the first.
 func ExampleGuard_RequireAny() {
 	v, issuer := newVerifier()
 	defer issuer.Close()
@@ -140,7 +140,7 @@ func ExampleGuard_RequireAny() {
 	// GET / 403 Bearer error="insufficient_scope", error_description="The access token lacks a scope that this request needs", scope="APPS_READ"
 }
 
-// Anybody may book. A token, if there is one, has been verified.
+// Anybody may book. If there is a token, it must be valid.
 func ExampleGuard_Optional() {
 	v, issuer := newVerifier()
 	defer issuer.Close()
@@ -163,8 +163,8 @@ func ExampleGuard_Optional() {
 	// POST / 401 Bearer error="invalid_token", error_description="The access token is invalid"
 }
 
-// The whole scheduling API behind its ready table. What the table can't know is
-// who belongs to a team: that is asked of the service's own data, in one place.
+// The whole scheduling API behind its ready table. Membership of a team is checked in the
+// service's own data, in one place.
 func ExampleGuard_Enforce() {
 	v, issuer := newVerifier()
 	defer issuer.Close()
@@ -199,8 +199,8 @@ func ExampleGuard_Enforce() {
 	// GET /v2/teams/8/../7/bookings 400 {"error":"invalid_request","error_description":"The path can be read in more than one way"}
 }
 
-// An adapter to anything that has a method, a path and a header: here a queue
-// that carries requests. Module examples has one for gRPC.
+// An adapter to anything with a method, a path and a header: here a queue that carries
+// requests. Module examples has one for gRPC.
 func ExampleGuard_Authorize() {
 	v, issuer := newVerifier()
 	defer issuer.Close()
@@ -219,7 +219,7 @@ func ExampleGuard_Authorize() {
 		r := httptest.NewRequest("POST", "/booking.v1.Bookings/List", nil)
 		token, refused := guard.Authorize(context.Background(), rules, r.Method, r.URL, http.Header{"Authorization": {authorization}})
 		if refused != nil {
-			fmt.Println(refused.Status, refused, "| ask for:", refused.Scope)
+			fmt.Println(refused.Status, refused, "| required scope:", refused.Scope)
 			return
 		}
 		fmt.Println("for", token.Subject(), "by", token.ClientID())
@@ -228,7 +228,7 @@ func ExampleGuard_Authorize() {
 	call("Bearer " + issuer.Token(verifiertest.Scope(scope.BookingWrite)))
 	// Output:
 	// for user-1 by client-1
-	// 403 insufficient_scope: The access token lacks a scope that this request needs | ask for: BOOKING_READ
+	// 403 insufficient_scope: The access token lacks a scope that this request needs | required scope: BOOKING_READ
 }
 
 // A handler is tested without its guard: NewContext puts claims into the context as a
@@ -247,8 +247,8 @@ func ExampleFromContext() {
 	// Output: bookings of user-42
 }
 
-// Clients find the authorization server from the resource server's metadata,
-// which each challenge names.
+// Clients find the authorization server in the resource server's metadata, which each
+// challenge names.
 func ExampleMetadata() {
 	v, issuer := newVerifier()
 	defer issuer.Close()

@@ -20,8 +20,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// who answers with the user of the token, so that a pass can be told from a
-// pass without claims.
+// who answers with the token's user, or "nobody" without claims.
 var who = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	if claims, ok := middleware.FromContext(r.Context()); ok {
 		io.WriteString(w, claims.Subject())
@@ -30,7 +29,7 @@ var who = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "nobody")
 })
 
-// request is a GET with Authorization headers as they stand.
+// request returns a GET request with the given Authorization headers.
 func request(authorization ...string) *http.Request {
 	r := httptest.NewRequest("GET", "/v2/x", nil)
 	r.Header["Authorization"] = authorization
@@ -74,8 +73,8 @@ func TestConformance(t *testing.T) {
 		h      http.Handler
 		header []string
 		status int
-		code   string // in challenge and body
-		body   string // of a pass
+		code   string // in the challenge and the body
+		body   string // of an accepted request
 		scope  string // in the challenge
 	}{
 		{name: "RS01_no_token", h: scoped, status: 401},
@@ -144,15 +143,15 @@ func TestConformance(t *testing.T) {
 			assert.Equal(t, "application/json", res.Header.Get("Content-Type"))
 			var text map[string]string
 			require.NoError(t, json.Unmarshal([]byte(body(t, res)), &text))
-			assert.Equal(t, challenge, text, "body and challenge say the same")
+			assert.Equal(t, challenge, text, "body and challenge have the same members")
 		})
 	}
 }
 
 var parameter = regexp.MustCompile(`^(realm|error|error_description|scope|resource_metadata)="([\x20\x21\x23-\x5b\x5d-\x7e]+)"$`)
 
-// readChallenge is RS17: one challenge, each attribute once, its values inside
-// the characters of RFC 6750 §3.
+// readChallenge checks RS17: one challenge, each attribute once, with values of the
+// characters of RFC 6750 §3.
 func readChallenge(t testing.TB, res *http.Response) map[string]string {
 	t.Helper()
 	values := res.Header.Values("WWW-Authenticate")
@@ -172,7 +171,7 @@ func readChallenge(t testing.TB, res *http.Response) map[string]string {
 	return found
 }
 
-// RS05: a token in the query is not looked at, alone or beside a header.
+// RS05: a token in the query is ignored, with and without a header.
 func TestConformance_RS05_token_in_the_query(t *testing.T) {
 	issuer := newIssuer()
 	defer issuer.Close()
@@ -186,7 +185,7 @@ func TestConformance_RS05_token_in_the_query(t *testing.T) {
 
 	r = httptest.NewRequest("POST", "/v2/x", strings.NewReader("access_token="+token))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	assert.Equal(t, 401, do(h, r).StatusCode, "nor is one in a form")
+	assert.Equal(t, 401, do(h, r).StatusCode, "a token in a form is ignored too")
 
 	r = httptest.NewRequest("GET", "/v2/x?access_token=bad", nil)
 	r.Header.Set("Authorization", "Bearer "+token)
@@ -210,8 +209,8 @@ func TestConformance_RS17_realm_and_metadata(t *testing.T) {
 	assert.Equal(t, "BOOKING_READ", challenge["scope"])
 }
 
-// A server over the wire: HEAD has headers and no body, a stopped issuer is no
-// trouble for keys that are known, and is a 503 for who knows none.
+// Over the wire: HEAD gets headers and no body; while the issuer is down, known keys are
+// used, and a verifier without keys answers 503.
 func TestGuardOverTheWire(t *testing.T) {
 	issuer := newIssuer()
 	v := issuer.verifier()
@@ -252,13 +251,13 @@ func TestGuardOverTheWire(t *testing.T) {
 	assert.Equal(t, 503, res.StatusCode)
 	assert.NotEmpty(t, res.Header.Get("Retry-After"))
 	assert.Equal(t, "no-store", res.Header.Get("Cache-Control"))
-	assert.Empty(t, res.Header.Values("WWW-Authenticate"), "says nothing about the token")
+	assert.Empty(t, res.Header.Values("WWW-Authenticate"), "no challenge: the token may be valid")
 	assert.Contains(t, body(t, res), `"error":"temporarily_unavailable"`)
 	assert.Equal(t, 401, ask("GET", late.URL, "").StatusCode, "needs no keys")
 }
 
-// Neither answers nor logs repeat any of what was sent, whether keys are there
-// and every check runs, or not.
+// Neither responses nor logs contain any part of a token, with keys, when every check
+// runs, and without.
 func TestNothingOfTheTokenIsRepeated(t *testing.T) {
 	for name, wantLog := range map[string][]string{
 		"issuer up":   {"malformed", "unknown_key", "issuer", "expired", "insufficient_scope", "more than one"},
@@ -350,7 +349,7 @@ func TestContext(t *testing.T) {
 	_, ok := middleware.FromContext(t.Context())
 	assert.False(t, ok)
 	_, ok = middleware.FromContext(middleware.NewContext(t.Context(), nil))
-	assert.False(t, ok, "no claims are no claims")
+	assert.False(t, ok, "nil claims count as none")
 	want := new(verifier.Claims)
 	got, ok := middleware.FromContext(middleware.NewContext(t.Context(), want))
 	assert.True(t, ok)

@@ -50,7 +50,7 @@ func newIssuer() *testIssuer {
 	return &testIssuer{httptest.NewServer(mux), key}
 }
 
-// verifier checks this issuer's tokens with its published keys.
+// verifier returns a verifier with this issuer's published keys.
 func (i *testIssuer) verifier() *verifier.Verifier {
 	keys, err := verifier.NewJWKS(verifier.JWKSConfig{URL: i.URL + "/jwks"})
 	if err != nil {
@@ -63,7 +63,7 @@ func (i *testIssuer) verifier() *verifier.Verifier {
 	return v
 }
 
-// token signs a good token of the scopes, with claims replaced.
+// token signs a good token with the scopes, and with claims replaced.
 func (i *testIssuer) token(scopes string, changes map[string]any) string {
 	now := time.Now().Unix()
 	claims := map[string]any{

@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/middleware"
 )
 
-// RFC 9728 §3: the document, where it is, and what the challenge says of it.
+// RFC 9728 §3: the document, its location, and its URL in the challenge.
 func TestConformance_PM01_metadata(t *testing.T) {
 	m, err := middleware.NewMetadata(middleware.MetadataConfig{
 		Resource:             "https://api.example.com/v2",
@@ -68,7 +68,7 @@ func TestMetadataPlace(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, m.URL())
 		assert.JSONEq(t, `{"resource":"`+resource+`","authorization_servers":["https://auth.example.com"],"bearer_methods_supported":["header"]}`,
-			body(t, do(m, httptest.NewRequest("GET", m.Path(), nil))), "what is not known is not said")
+			body(t, do(m, httptest.NewRequest("GET", m.Path(), nil))), "empty members are omitted")
 	}
 }
 

@@ -97,7 +97,7 @@ func TestService(*testing.T) { verifiertest.NewIssuer().Close() }
 	}
 }
 
-// folder is a new folder with files.
+// folder returns a new folder with files.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

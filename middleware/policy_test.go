@@ -29,8 +29,8 @@ PUT    /v2/teams/:teamId     CLOSED
 GET    /v2/slots/:teamId     PUBLIC
 `
 
-// newPolicy is of the rules; user-1 is in team 1, and what team 3 has is not
-// known.
+// newPolicy makes a policy of the rules; user-1 is in team 1, and the membership of team
+// 3 is unavailable.
 func newPolicy(t testing.TB) *policy.Policy {
 	t.Helper()
 	table, err := policy.Load(strings.NewReader(rules))
@@ -62,9 +62,9 @@ func TestEnforce(t *testing.T) {
 	tests := []struct {
 		name, method, target, token string
 		status                      int
-		code, scope                 string // in the body, and in the challenge if there is one
-		body                        string // of a pass
-		silent                      bool   // no challenge: another token would not help
+		code, scope                 string // in the body, and in a challenge
+		body                        string // of an accepted request
+		silent                      bool   // no challenge: no other token would help
 	}{
 		{name: "the scope", method: "GET", target: "/v2/bookings", token: own, status: 200, body: "user-1"},
 		{name: "HEAD", method: "HEAD", target: "/v2/bookings", token: own, status: 200, body: "user-1"},
@@ -162,7 +162,7 @@ func TestRequireAny(t *testing.T) {
 	assert.Equal(t, 401, do(h, request()).StatusCode)
 }
 
-// Adapters get claims or a refusal, which is an error without anything of the
+// Adapters get claims or a refusal, which is an error whose text has no part of the
 // request.
 func TestAuthorize(t *testing.T) {
 	issuer := newIssuer()
@@ -188,8 +188,8 @@ func TestAuthorize(t *testing.T) {
 	assert.Nil(t, refused)
 }
 
-// What nobody may change on the way: the guard passes on the writer as it is,
-// and of the request only the context is new.
+// A guard passes the ResponseWriter on unchanged, and of the request it changes only the
+// context.
 func TestGuardIsTransparent(t *testing.T) {
 	issuer := newIssuer()
 	defer issuer.Close()
@@ -208,7 +208,7 @@ func TestGuardIsTransparent(t *testing.T) {
 	assert.Equal(t, r.Body, got.Body)
 }
 
-// Retry-After is what the verifier knows of its next attempt, in whole seconds.
+// Retry-After is the time until the verifier's next attempt, in whole seconds.
 func TestRetryAfter(t *testing.T) {
 	issuer := verifiertest.NewIssuer()
 	defer issuer.Close()

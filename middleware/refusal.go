@@ -68,8 +68,8 @@ var (
 // defaultRetry is the Retry-After of a 503 if none is known.
 const defaultRetry = 5 * time.Second
 
-// unavailable is a failure of this service. The client should neither drop nor refresh its
-// token, so there is no challenge.
+// unavailable returns a 503 for a failure of this service. The client should neither drop
+// nor refresh its token, so there is no challenge.
 func unavailable(description string, retryAfter time.Duration) *Refusal {
 	if retryAfter <= 0 {
 		retryAfter = defaultRetry
@@ -116,8 +116,8 @@ func (g *Guard) Refuse(w http.ResponseWriter, f *Refusal) {
 	}{f.Code, f.Description, f.Scope})
 }
 
-// Challenge is the value of WWW-Authenticate, or empty if the refusal is not
-// about the token.
+// Challenge returns the value of WWW-Authenticate, or an empty string if the refusal is
+// not about the token.
 func (g *Guard) Challenge(f *Refusal) string {
 	if f.silent {
 		return ""
@@ -146,7 +146,7 @@ func (g *Guard) Challenge(f *Refusal) string {
 func parameter(name, value string) string {
 	for i := range len(value) {
 		if c := value[i]; c < 0x20 || c > 0x7e || c == '"' || c == '\\' {
-			panic("middleware: " + name + " holds a character that a challenge can't")
+			panic("middleware: " + name + " has a character that a challenge can't contain")
 		}
 	}
 	return name + `="` + value + `"`

@@ -16,7 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// Strangers with invented tokens can't fill the log while the issuer is away.
+// Invented tokens can't fill the log while the issuer is unavailable.
 func TestWarningsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		issuer := verifiertest.NewInMemoryIssuer()

@@ -19,8 +19,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// BenchmarkVerify and BenchmarkRaw are read together, from one run: the whole
-// check of a token against the one signature check that it can't do without.
+// BenchmarkVerify measures the whole check of a token, and BenchmarkRaw the bare
+// signature check. Compare them within one run.
 //
 //	go test -run '^$' -bench 'Verify|Raw' -benchmem -count 6 ./verifier
 func BenchmarkVerify(b *testing.B) {
@@ -49,9 +49,9 @@ func rawCheck() (digest, signature []byte, public *ecdsa.PublicKey) {
 	return sum[:], must(ecdsa.SignASN1(rand.Reader, ecKey(), sum[:])), &ecKey().PublicKey
 }
 
-// BenchmarkOverRaw makes the two checks in turn and compares their fastest
-// rounds, so that whatever else the machine does falls out: "times-raw" is what
-// a verification costs in bare signature checks.
+// BenchmarkOverRaw alternates the two checks and compares their fastest rounds, which
+// excludes other load of the machine: "times-raw" is the cost of a verification in bare
+// signature checks.
 func BenchmarkOverRaw(b *testing.B) {
 	v, tok, ctx := newVerifier(b), token(nil, nil), context.Background()
 	digest, signature, public := rawCheck()
@@ -70,9 +70,9 @@ func BenchmarkOverRaw(b *testing.B) {
 	b.ReportMetric(float64(whole)/float64(raw), "times-raw")
 }
 
-// BenchmarkWhileTheIssuerHangs verifies new tokens under known keys while the
-// issuer holds the request for its keys: "worst-ms" is of the slowest of them, in
-// which whatever else the machine does is counted.
+// BenchmarkWhileTheIssuerHangs verifies new tokens under known keys while the issuer
+// delays its key set: "worst-ms" is the slowest verification, other load of the machine
+// included.
 //
 //	go test -run '^$' -bench IssuerHangs -benchtime 5000x ./verifier
 func BenchmarkWhileTheIssuerHangs(b *testing.B) {
@@ -94,7 +94,7 @@ func BenchmarkWhileTheIssuerHangs(b *testing.B) {
 	b.ReportMetric(worst.Seconds()*1000, "worst-ms")
 }
 
-// BenchmarkRefuse is what a flood of garbage costs.
+// BenchmarkRefuse measures the refusal of garbage.
 func BenchmarkRefuse(b *testing.B) {
 	v, tok, ctx := newVerifier(b), token(object{"kid": "unknown"}, nil), context.Background()
 	b.ReportAllocs()
@@ -105,7 +105,7 @@ func BenchmarkRefuse(b *testing.B) {
 	}
 }
 
-// caching is a verifier as a resource server has it, and a token that it knows.
+// caching returns a verifier with the default cache, and a token in the cache.
 func caching(b *testing.B) (*verifier.Verifier, string) {
 	b.Helper()
 	issuer := verifiertest.NewIssuer()
@@ -119,9 +119,9 @@ func caching(b *testing.B) (*verifier.Verifier, string) {
 	return v, tok
 }
 
-// BenchmarkCacheHit is a token that was verified before; "best-ns/op" is of the
-// fastest round, which nothing else on the machine disturbed. BenchmarkCacheHits is
-// the same from as many goroutines as -cpu says, for one token and so one entry.
+// BenchmarkCacheHit measures a cached token; "best-ns/op" is the fastest round, without
+// other load of the machine. BenchmarkCacheHits does so from as many goroutines as -cpu
+// sets, with one token and so one entry.
 //
 //	go test -run '^$' -bench CacheHit -benchmem -cpu 1,2 -count 6 ./verifier
 func BenchmarkCacheHit(b *testing.B) {
@@ -129,7 +129,7 @@ func BenchmarkCacheHit(b *testing.B) {
 	hits(b, v, tok)
 }
 
-// hits measures a token that v knows.
+// hits measures a token that is in v's cache.
 func hits(b *testing.B, v *verifier.Verifier, tok string) {
 	b.Helper()
 	ctx := context.Background()
@@ -162,8 +162,8 @@ func BenchmarkCacheHits(b *testing.B) {
 	})
 }
 
-// BenchmarkCacheScaling compares the fastest rounds of one goroutine and of two at
-// once, which hit one and the same entry: "times-one-core" is the gain.
+// BenchmarkCacheScaling compares the fastest rounds of one goroutine and of two at once
+// that use the same entry: "times-one-core" is the speed-up.
 func BenchmarkCacheScaling(b *testing.B) {
 	if runtime.GOMAXPROCS(0) < 2 {
 		b.Skip("needs two cores")
@@ -183,7 +183,7 @@ func BenchmarkCacheScaling(b *testing.B) {
 		some()
 		one = min(one, time.Since(began))
 
-		// From when the first of the two begins to when the last has ended.
+		// From the start of the first goroutine to the end of the last.
 		var ready atomic.Int32
 		var begins, ends [2]time.Time
 		var both sync.WaitGroup

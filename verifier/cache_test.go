@@ -15,8 +15,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// rig is a verifier whose clock, keys and revocations a test moves, and which
-// counts.
+// rig is a verifier with a clock, keys and revocations that the test controls, and with
+// counters.
 type rig struct {
 	*verifier.Verifier
 	clock   *verifiertest.Clock
@@ -63,7 +63,7 @@ func newRig(t testing.TB, change ...func(*verifier.Config)) *rig {
 	return r
 }
 
-// counts are tokens accepted from memory, accepted after a check, and refused.
+// counts returns the tokens accepted from the cache, accepted after a check, and refused.
 func (r *rig) counts() [3]int64 {
 	return [3]int64{r.cached.Load(), r.checked.Load(), r.refused.Load()}
 }
@@ -80,7 +80,8 @@ func TestCacheRemembersTheExactToken(t *testing.T) {
 	assert.Equal(t, "user-2", claims.Subject())
 	assert.Equal(t, [3]int64{2, 2, 0}, r.counts())
 
-	// Not one character less, more or other: the same signature at the end, too.
+	// No changed, added or removed character is accepted, even where the end of the
+	// signature is the same.
 	for i := range len(good) {
 		bad := []byte(good)
 		bad[i] ^= 1
@@ -109,7 +110,7 @@ func TestCacheKeepsSuccessesOnly(t *testing.T) {
 	assert.Equal(t, [3]int64{0, 2, 3}, r.counts())
 }
 
-// Whatever can change about a token is asked for at each hit.
+// Everything that can change about a token is checked at each hit.
 func TestCacheHitChecks(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -137,7 +138,7 @@ func TestCacheHitChecks(t *testing.T) {
 			assert.Equal(t, [3]int64{1, 1, 1}, r.counts())
 		})
 	}
-	// At the last instant, and published again: both are hits.
+	// Until the last instant, and with the same key published again, both are hits.
 	r := newRig(t)
 	good := token(nil, object{"exp": clock.Unix() + 1800})
 	accepted(t, r.Verifier, good)
@@ -147,7 +148,7 @@ func TestCacheHitChecks(t *testing.T) {
 	assert.Equal(t, [3]int64{1, 1, 0}, r.counts())
 }
 
-// A token that one verifier accepts says nothing to another.
+// Two verifiers don't share a cache.
 func TestCacheIsPerVerifier(t *testing.T) {
 	r, other := newRig(t), newRig(t, func(c *verifier.Config) { c.Audience = "https://other.example.com" })
 	good := token(nil, nil)
@@ -182,7 +183,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// Tokens that all fit stay, though they don't spread evenly.
+// As many tokens as the size stay in the cache, although they don't spread evenly.
 func TestCacheHasRoomForItsSize(t *testing.T) {
 	for _, hot := range []int{3000, verifier.DefaultCacheSize} {
 		tokens := make([]string, hot)
@@ -194,7 +195,7 @@ func TestCacheHasRoomForItsSize(t *testing.T) {
 	}
 }
 
-// A token in use stays while others that come once pass through its bucket.
+// A token in use stays while other tokens, used once, pass through its bucket.
 func TestCacheKeepsWhatIsUsed(t *testing.T) {
 	r := newRig(t, func(c *verifier.Config) { c.CacheSize = 8 })
 	busy := token(nil, nil)
@@ -206,8 +207,8 @@ func TestCacheKeepsWhatIsUsed(t *testing.T) {
 	assert.Equal(t, int64(100), r.cached.Load())
 }
 
-// Many at once, with the keys changing under them: for the race detector, and
-// what is accepted is always the token's own.
+// Concurrent use while the keys change: for the race detector, and the claims always
+// belong to the token.
 func TestCacheConcurrently(t *testing.T) {
 	r := newRig(t, func(c *verifier.Config) { c.CacheSize = 16 })
 	var tokens []string

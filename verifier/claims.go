@@ -18,37 +18,37 @@ type Claims struct {
 	legacy                                 bool
 }
 
-// Issuer is iss: Config.Issuer, or one of Config.MoreIssuers.
+// Issuer returns iss: Config.Issuer, or one of Config.MoreIssuers.
 func (c *Claims) Issuer() string { return c.issuer }
 
-// Subject is sub, the user's id.
+// Subject returns sub, the user's id.
 func (c *Claims) Subject() string { return c.subject }
 
-// Audience is aud. The slice is the caller's.
+// Audience returns a copy of aud.
 func (c *Claims) Audience() []string { return slices.Clone(c.audience) }
 
-// ClientID is client_id, the application that acts for the user.
+// ClientID returns client_id, the application that acts for the user.
 func (c *Claims) ClientID() string { return c.clientID }
 
-// ID is jti.
+// ID returns jti.
 func (c *Claims) ID() string { return c.id }
 
-// GrantID is grant_id, the grant that the token belongs to; empty if absent.
+// GrantID returns grant_id, the grant that the token belongs to; empty if absent.
 func (c *Claims) GrantID() string { return c.grantID }
 
-// IssuedAt is iat.
+// IssuedAt returns iat.
 func (c *Claims) IssuedAt() time.Time { return c.issuedAt }
 
-// ExpiresAt is exp.
+// ExpiresAt returns exp.
 func (c *Claims) ExpiresAt() time.Time { return c.expiresAt }
 
-// NotBefore is nbf; zero if absent.
+// NotBefore returns nbf; zero if absent.
 func (c *Claims) NotBefore() time.Time { return c.notBefore }
 
-// ScopeText is the scope claim, unchanged.
+// ScopeText returns the scope claim, unchanged.
 func (c *Claims) ScopeText() string { return c.scopeText }
 
-// Scope is the known scopes of the scope claim.
+// Scope returns the known scopes of the scope claim.
 func (c *Claims) Scope() scope.Set { return c.scope }
 
 // Legacy reports whether the token belongs to a legacy client, and is not limited by
@@ -107,7 +107,7 @@ func parseClaims(text string) (*Claims, error) {
 		case "cnf":
 			// cnf requires a proof of possession, which can't be checked here (RFC
 			// 7800 §3.1).
-			return refuse(ReasonClaims, "cnf binds it to a key: it is no bearer token")
+			return refuse(ReasonClaims, "cnf binds the token to a key")
 		default:
 			// A claim such as "ISS" is a mistake, or an attack on a reader that ignores
 			// letter case.

@@ -179,7 +179,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// JB24: size is looked at before anything else.
+// JB24: the size is checked before anything else.
 func TestConformance_JB24_huge_token(t *testing.T) {
 	v := newVerifier(t)
 	for _, size := range []int{8<<10 + 1, 64 << 10, 1 << 20} {
@@ -187,7 +187,7 @@ func TestConformance_JB24_huge_token(t *testing.T) {
 		_, err := v.Verify(t.Context(), huge)
 		assert.EqualError(t, err, "verify token: malformed: longer than 8 KiB")
 	}
-	// The bound itself is fine: what it says is read.
+	// A token of exactly the maximum length is read.
 	var fits string
 	for pad := 5000; len(fits) < 8<<10-4; pad++ {
 		fits = token(nil, object{"x": strings.Repeat("a", pad)})
@@ -197,7 +197,7 @@ func TestConformance_JB24_huge_token(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// raw signs a payload in which the first old is replaced.
+// raw signs a payload in which the first occurrence of old is replaced.
 func raw(payload, old, replacement string) string {
 	return sign("ES256", goodHeader.json(), raw1(payload, old, replacement))
 }
@@ -235,13 +235,13 @@ var (
 	order = must(base64.StdEncoding.DecodeString("/////wAAAAD//////////7zm+q2nF56E87nKwvxjJVE="))
 )
 
-// forged has a signature of any r and s.
+// forged returns a token with the signature r, s.
 func forged(r, s []byte) string {
 	good := token(nil, nil)
 	return good[:strings.LastIndexByte(good, '.')+1] + b64(append(append([]byte(nil), r...), s...))
 }
 
-// standardAlphabet is a good token, but for + or / where - or _ belong.
+// standardAlphabet returns a good token with + or / in place of - or _.
 func standardAlphabet() string {
 	for {
 		good := token(nil, nil)
@@ -251,8 +251,8 @@ func standardAlphabet() string {
 	}
 }
 
-// loosen changes the bits behind the last octet of the signature: 64 octets
-// leave four of them.
+// loosen changes the unused bits after the last octet of the signature: 64 octets leave
+// four of them.
 func loosen(token string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	last := strings.IndexByte(alphabet, token[len(token)-1])

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Reason names the check that a token failed. The values are stable: they are
-// fit for a metric's label and for a log.
+// Reason names the check that a token failed. The values are stable, for metric labels
+// and logs.
 type Reason string
 
 // Why a token is refused, in the order of the checks.
 const (
 	ReasonMalformed       Reason = "malformed"        // not one compact JWS in its one spelling
 	ReasonHeader          Reason = "header"           // a JOSE header member is missing, wrong or not allowed
-	ReasonType            Reason = "type"             // typ is not at+jwt: signed by the issuer perhaps, but no access token
+	ReasonType            Reason = "type"             // typ is not at+jwt: not an access token, even if the issuer signed it
 	ReasonUnknownKey      Reason = "unknown_key"      // kid is not in the key set
-	ReasonKeysUnavailable Reason = "keys_unavailable" // there is no current key set: the token may be valid or not
+	ReasonKeysUnavailable Reason = "keys_unavailable" // there is no current key set: the token may be valid
 	ReasonAlgorithm       Reason = "algorithm"        // alg is not the key's
 	ReasonSignature       Reason = "signature"        // the signature doesn't match
 	ReasonClaims          Reason = "claims"           // a claim is missing or of the wrong type
@@ -26,8 +26,7 @@ const (
 	ReasonRevoked         Reason = "revoked"          // revoked before it expired
 )
 
-// The three classes of refusal, for errors.Is. Every [*Error] is exactly one
-// of them.
+// The three classes of refusal, for errors.Is. Every [*Error] belongs to exactly one.
 var (
 	ErrInvalid         = errors.New("token is invalid")
 	ErrExpired         = errors.New("token has expired")

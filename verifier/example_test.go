@@ -16,11 +16,11 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// The examples have an issuer of package verifiertest in the place of Mintmark.
+// The examples use an issuer of package verifiertest in place of Mintmark.
 func newIssuer() *verifiertest.Issuer { return verifiertest.NewIssuer() }
 
-// Two settings are enough: who issues the tokens, and who we are to them. The
-// keys are fetched in the background, from where Mintmark publishes them.
+// Two settings are enough: the issuer, and this resource server's audience. The keys are
+// fetched in the background, from where Mintmark publishes them.
 func Example() {
 	mintmark := newIssuer()
 	defer mintmark.Close()
@@ -43,8 +43,8 @@ func Example() {
 	// true false
 }
 
-// An issuer of three nodes without a balancer before them, and a file that makes
-// a restart during an outage of all three harmless.
+// An issuer with three nodes and no load balancer, and a file with the keys for a restart
+// while all three are down.
 func ExampleNewJWKS() {
 	mintmark := newIssuer()
 	defer mintmark.Close()
@@ -74,8 +74,8 @@ func ExampleNewJWKS() {
 	// Output: <nil>
 }
 
-// Every refusal has a reason, which is fit for a metric's label, and belongs to
-// one of three classes, which is what an answer depends on.
+// Every refusal has a reason, for metric labels, and belongs to one of three classes,
+// which determine the response.
 func ExampleVerifier_Verify() {
 	mintmark := newIssuer()
 	defer mintmark.Close()
@@ -98,7 +98,7 @@ func ExampleVerifier_Verify() {
 		case err == nil:
 			fmt.Println("accepted")
 		case errors.Is(err, verifier.ErrKeysUnavailable):
-			fmt.Println("503: says nothing about the token")
+			fmt.Println("503: the token may be valid")
 		case errors.As(err, &refused):
 			fmt.Println("401:", refused.Reason, errors.Is(err, verifier.ErrExpired))
 		}
@@ -111,8 +111,7 @@ func ExampleVerifier_Verify() {
 	// 401: malformed false
 }
 
-// While there are no keys nothing can be said about a token. The error says when
-// to ask again.
+// Without keys no token can be verified. The error has the time after which to try again.
 func ExampleError() {
 	mintmark := newIssuer()
 	defer mintmark.Close()
@@ -131,8 +130,8 @@ func ExampleError() {
 	// Output: keys_unavailable true
 }
 
-// What an observer is told is enough for three metrics: accepted tokens, refused
-// tokens by reason, refreshes of the keys.
+// An observer for three metrics: accepted tokens, refused tokens by reason, refreshes of
+// the keys.
 func ExampleObserver() {
 	mintmark := newIssuer()
 	defer mintmark.Close()
@@ -171,7 +170,7 @@ func ExampleObserver() {
 	// accepted: 1 checked, 4 remembered
 }
 
-// A readiness check: keep traffic away from a process that would answer 503.
+// A readiness check fails while every request would get 503.
 func ExampleVerifier_State() {
 	mintmark := newIssuer()
 	defer mintmark.Close()
@@ -186,17 +185,17 @@ func ExampleVerifier_State() {
 			http.Error(w, "no verification keys", http.StatusServiceUnavailable)
 			return
 		}
-		fmt.Fprintf(w, "%d keys, good for %s without the issuer", len(s.Keys), s.StaleAt.Sub(s.ConfirmedAt))
+		fmt.Fprintf(w, "%d keys, usable for %s without the issuer", len(s.Keys), s.StaleAt.Sub(s.ConfirmedAt))
 	}
 	v.Verify(context.Background(), mintmark.Token()) // waits for the first fetch
 	w := httptest.NewRecorder()
 	ready(w, httptest.NewRequest("GET", "/ready", nil))
 	fmt.Println(w.Code, w.Body)
-	// Output: 200 1 keys, good for 24h0m0s without the issuer
+	// Output: 200 1 keys, usable for 24h0m0s without the issuer
 }
 
-// Keys from a file that is deployed with the service: no request at all, and no
-// rotation either.
+// Keys from a file that is deployed with the service: there are no requests, and no
+// rotation.
 func ExampleStaticKeys() {
 	mintmark := newIssuer()
 	defer mintmark.Close()
@@ -213,8 +212,8 @@ func ExampleStaticKeys() {
 	// Output: <nil> 0
 }
 
-// ORG_ covers TEAM_, nothing else is implied; a legacy token opens everything; a
-// token that is neither legacy nor has a known scope opens nothing.
+// ORG_X covers TEAM_X, and nothing else is implied. A legacy token covers everything. A
+// token that is neither legacy nor has a known scope covers nothing.
 func ExampleClaims_Allows() {
 	show := func(options ...verifiertest.Option) {
 		claims := verifiertest.Claims(options...)

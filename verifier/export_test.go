@@ -1,7 +1,7 @@
 package verifier
 
-// CacheMisses is how many of the tokens a cache of a size has lost after it was
-// given all of them, several times in turn.
+// CacheMisses returns how many tokens a cache of a size has lost after all of them were
+// put into it, several times in turn.
 func CacheMisses(size int, tokens []string) (misses int) {
 	c := newCache(size)
 	for range 4 {
@@ -16,6 +16,6 @@ func CacheMisses(size int, tokens []string) (misses int) {
 	return misses
 }
 
-// FetchForDuringFlight is what a request does that looked for a kid just before the
-// set landed that has it.
+// FetchForDuringFlight does what a request does after it looked up a kid just before the
+// set with that kid was published.
 func (j *JWKS) FetchForDuringFlight(kid string) { j.fetchFor(kid, j.now()) }

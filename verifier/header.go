@@ -25,10 +25,10 @@ func parseHeader(text string) (header, error) {
 
 // readHeader reads the header of a JWS of any type.
 func readHeader(text string) (header, error) {
-	// JSON may have white space around it, but a header is part of what is signed,
-	// and readers that encode it anew lose the white space.
+	// White space around the JSON is refused: it is part of what is signed, and readers
+	// that encode the header again lose it.
 	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
-		return header{}, refuse(ReasonMalformed, "header is not one JSON object and nothing else")
+		return header{}, refuse(ReasonMalformed, "header is not exactly one JSON object")
 	}
 	var h header
 	s := scanner{in: text}

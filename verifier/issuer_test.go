@@ -27,10 +27,10 @@ const (
 	audience = "https://api.example.com"
 )
 
-// clock is where every test starts.
+// clock is the time at which every test starts.
 var clock = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// object is a JSON object to be varied.
+// object is a JSON object.
 type object map[string]any
 
 // with returns a copy in which members are replaced, or removed by nil.
@@ -54,12 +54,12 @@ func (o object) json() string {
 	return string(text)
 }
 
-// replace returns the JSON with a piece of it replaced.
+// replace returns the JSON with one occurrence of old replaced.
 func (o object) replace(old, replacement string) string { return raw1(o.json(), old, replacement) }
 
 func b64(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
 
-// Keys are made once: RSA takes its time.
+// Keys are made once, since an RSA key takes long.
 var (
 	ecKey = sync.OnceValue(func() *ecdsa.PrivateKey {
 		return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
@@ -117,8 +117,7 @@ var goodClaims = object{
 	"iat": clock.Unix(), "exp": clock.Unix() + 1800, "scope": "PROFILE_READ ORG_BOOKING_READ", "legacy": false,
 }
 
-// sign makes a token out of any two texts, however wrong, with the key of the
-// algorithm.
+// sign makes a token of any two texts, valid or not, with the key of the algorithm.
 func sign(alg, header, payload string) string {
 	signed := b64([]byte(header)) + "." + b64([]byte(payload))
 	return signed + "." + b64(signature(alg, signed))
@@ -139,12 +138,12 @@ func signature(alg, signed string) []byte {
 	panic("no such algorithm: " + alg)
 }
 
-// token is the good token with changes.
+// token returns the good token with changes.
 func token(header, claims object) string {
 	return sign("ES256", goodHeader.with(header).json(), goodClaims.with(claims).json())
 }
 
-// newVerifier stands at clock and knows the published keys.
+// newVerifier returns a verifier at time clock with the published keys.
 func newVerifier(t testing.TB) *verifier.Verifier {
 	t.Helper()
 	keys, err := verifier.StaticKeys(published())
@@ -162,7 +161,7 @@ func withKeys(t testing.TB, keys verifier.KeySource) *verifier.Verifier {
 	return v
 }
 
-// reason verifies a token that must be refused and returns why it was.
+// reason verifies a token that must be refused, and returns the reason.
 func reason(t testing.TB, v *verifier.Verifier, token string) verifier.Reason {
 	t.Helper()
 	claims, err := v.Verify(context.Background(), token)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds on the JSON of headers, claims and keys. Real ones nest two deep.
+// Bounds on the JSON of headers, claims and keys. That of real tokens nests two deep.
 const (
 	maxDepth   = 8
 	maxMembers = 64 // of one object
@@ -14,13 +14,13 @@ const (
 
 var errJSON = errors.New("not strict JSON")
 
-// scanner reads RFC 8259 JSON with nothing left to interpretation. Unlike
-// encoding/json it refuses a name that an object has twice, or twice but for
-// letter case, since two readers could take different ones for the truth
-// (RFC 8725 §2.6); it refuses invalid UTF-8, lone surrogates and numbers beyond
-// a float64 too. Strings are substrings of the input where no escape forbids.
+// scanner reads JSON (RFC 8259) strictly. Unlike encoding/json it refuses an object with
+// two members of the same name, also if they differ in letter case only, since two
+// readers could use different ones (RFC 8725 §2.6). It also refuses invalid UTF-8, lone
+// surrogates, and numbers outside the range of a float64. A string without an escape is a
+// substring of the input.
 //
-// Every method that reads stops behind what it has read, or returns errJSON.
+// Every method that reads advances past what it has read, or returns errJSON.
 type scanner struct {
 	in        string
 	pos       int
@@ -28,8 +28,7 @@ type scanner struct {
 	validUTF8 bool
 }
 
-// object reads an object. It calls member behind each name; member reads the
-// value.
+// object reads an object. It calls member after each name; member reads the value.
 func (s *scanner) object(member func(name string) error) error {
 	if err := s.open('{'); err != nil {
 		return err
@@ -85,7 +84,7 @@ func (s *scanner) array(element func() error) error {
 	}
 }
 
-// value reads a value of any type, checks it and drops it.
+// value reads a value of any type and discards it.
 func (s *scanner) value() error {
 	switch s.peek() {
 	case '{':
@@ -111,7 +110,7 @@ func (s *scanner) boolean() (bool, error) {
 	return false, s.literal("false")
 }
 
-// end reports an error unless only white space is left: no second value.
+// end returns an error unless only white space is left.
 func (s *scanner) end() error {
 	if s.peek() != 0 || s.pos != len(s.in) {
 		return errJSON
@@ -173,7 +172,7 @@ func (s *scanner) literal(word string) error {
 	return nil
 }
 
-// isAmong reports whether name is in names, letter case apart.
+// isAmong reports whether name equals one of names, ignoring letter case.
 func isAmong(name string, names []string) bool {
 	for _, other := range names {
 		if strings.EqualFold(name, other) {

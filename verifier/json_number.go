@@ -2,9 +2,9 @@ package verifier
 
 import "strconv"
 
-// seconds reads a NumericDate (RFC 7519 §2): whole seconds, plain digits, up to
-// the end of the year 9999. The RFC would allow fractions and exponents, which
-// no issuer needs and which round differently in different readers.
+// seconds reads a NumericDate (RFC 7519 §2): whole seconds in plain digits, up to the end
+// of the year 9999. Fractions and exponents are allowed by the RFC, but are refused: no
+// issuer needs them, and readers round them differently.
 func (s *scanner) seconds() (int64, error) {
 	const year9999 = 253402300799
 	number, err := s.number()
@@ -18,7 +18,7 @@ func (s *scanner) seconds() (int64, error) {
 	return int64(n), nil
 }
 
-// float64 reads a number that nobody asks for, and checks its range.
+// float64 reads a number whose value is not needed, and checks its range.
 func (s *scanner) float64() error {
 	number, err := s.number()
 	if err != nil {

@@ -1,13 +1,12 @@
 package verifier
 
-// maxRawDepth bounds what raw passes over.
+// maxRawDepth bounds the nesting of a value that raw reads.
 const maxRawDepth = 64
 
-// raw passes over a value of any type and returns its text. It finds only where
-// the value ends, and leaves it to whoever reads the text whether that is strict
-// JSON: one doubtful entry of a key set must not take the others with it. What
-// it accepts has balanced brackets and closed strings; it doesn't look at what
-// stands between them.
+// raw reads a value of any type and returns its text. It only finds the end of the value,
+// and checks that brackets are balanced and strings are closed. The reader of the text
+// checks that it is strict JSON: one malformed entry of a key set must not make the other
+// entries unusable.
 func (s *scanner) raw() (string, error) {
 	s.peek()
 	start := s.pos
@@ -17,9 +16,10 @@ func (s *scanner) raw() (string, error) {
 	return s.in[start:s.pos], nil
 }
 
-// pass stops behind a value, or at what ends the array or object that it is in.
+// pass advances past a value, or to the character that ends the array or object around
+// it.
 func (s *scanner) pass() error {
-	var open [maxRawDepth]byte // the brackets that would close what is open
+	var open [maxRawDepth]byte // the closing brackets that are still missing
 	depth := 0
 	for s.pos < len(s.in) {
 		switch c := s.in[s.pos]; c {
@@ -35,11 +35,11 @@ func (s *scanner) pass() error {
 			if depth == maxRawDepth {
 				return errJSON
 			}
-			open[depth] = c + 2 // in ASCII, ] and } are two behind [ and {
+			open[depth] = c + 2 // in ASCII, ] is [ + 2 and } is { + 2
 			depth++
 		case '}', ']':
 			if depth == 0 {
-				return nil // the end of what the value is in
+				return nil // the end of the array or object around the value
 			}
 			depth--
 			if open[depth] != c {
@@ -59,7 +59,7 @@ func (s *scanner) pass() error {
 	return errJSON
 }
 
-// passString passes over a string.
+// passString advances past a string.
 func (s *scanner) passString() bool {
 	for s.pos++; s.pos < len(s.in); s.pos++ {
 		switch s.in[s.pos] {

@@ -27,7 +27,7 @@ func (s *scanner) text() (string, error) {
 	return "", errJSON
 }
 
-// escapedText goes on with text at its first escape.
+// escapedText continues text from its first escape.
 func (s *scanner) escapedText(start int) (string, error) {
 	var b strings.Builder
 	b.WriteString(s.in[start:s.pos])
@@ -78,8 +78,8 @@ func (s *scanner) escape() (rune, error) {
 	return 0, errJSON
 }
 
-// unicodeEscape reads the digits of \uXXXX, and the second half of a surrogate
-// pair. Half a pair is refused: readers disagree about it.
+// unicodeEscape reads the digits of \uXXXX, and the second half of a surrogate pair. Half
+// a pair is refused, since readers decode it differently.
 func (s *scanner) unicodeEscape() (rune, error) {
 	r, err := s.hex4()
 	if err != nil || !utf16.IsSurrogate(r) {

@@ -12,7 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// A string of the payload reads as encoding/json reads it, or not at all.
+// A string of the payload is read as encoding/json reads it, or refused.
 func TestStrings(t *testing.T) {
 	tests := []struct {
 		name, text string
@@ -41,7 +41,7 @@ func TestStrings(t *testing.T) {
 	v := newVerifier(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			// sub goes last, so that a string may run into the end of the payload.
+			// sub is last, so that an unclosed string runs to the end of the payload.
 			payload := strings.TrimSuffix(goodClaims.with(object{"sub": nil}).json(), "}") + `,"sub":` + tt.text
 			if !strings.HasPrefix(tt.name, "not closed") && tt.name != "backslash at the end" {
 				payload += "}"
@@ -60,7 +60,7 @@ func TestStrings(t *testing.T) {
 	}
 }
 
-// An unknown claim may hold any JSON value, and nothing that isn't one.
+// An unknown claim may have any JSON value, and only a JSON value.
 func TestUnknownClaimValues(t *testing.T) {
 	v := newVerifier(t)
 	for _, text := range []string{"0", "-0", "1.5", "-1.5e-7", "1E+3", "true", "false", "null", "[]", "{}", `[1,"a",{"b":[]}]`} {
@@ -70,7 +70,7 @@ func TestUnknownClaimValues(t *testing.T) {
 	for _, text := range []string{"", "-", "+1", "01", ".5", "1.", "1e", "1e+", "0x1", "Infinity", "-1e400", "tru", "True", "nul", "[1,]", "[1 2]", "[", "{1:2}", `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":1 "b":2}`} {
 		assert.Equal(t, verifier.ReasonClaims, reason(t, v, raw(goodClaims.json(), "{", `{"x":`+text+`,`)), text)
 	}
-	// So many members are no claim set.
+	// An object with more than maxMembers members is refused.
 	var many strings.Builder
 	for i := range 64 {
 		many.WriteString(`"` + strings.Repeat("m", i+1) + `":1,`)

@@ -57,7 +57,7 @@ func parseJWKS(document []byte) (keys []Key, skipped int, err error) {
 	seen := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		if seen[key.id] {
-			return nil, 0, errors.New("parse key set: two keys of one kid")
+			return nil, 0, errors.New("parse key set: two keys have the same kid")
 		}
 		seen[key.id] = true
 	}
@@ -151,9 +151,9 @@ func parseJWK(entry string) (Key, error) {
 	if k.kid == "" || k.use != "" && k.use != "sig" || k.ops != nil && !slices.Contains(k.ops, "verify") {
 		return Key{}, errJWK
 	}
-	k.kid = strings.Clone(k.kid) // the rest of the document need not stay
-	// Without alg, which is optional (RFC 7517 §4.4), the kind of the key says it:
-	// there is one algorithm of each kind that we verify.
+	k.kid = strings.Clone(k.kid) // a substring would keep the whole document in memory
+	// alg is optional (RFC 7517 §4.4). Without it, the type of the key determines the
+	// algorithm: one algorithm per type is supported.
 	switch {
 	case k.kty == "EC" && k.crv == "P-256" && (k.alg == "" || k.alg == ES256):
 		return k.es256()
@@ -179,7 +179,7 @@ func (k jwk) es256() (Key, error) {
 		return Key{}, err
 	}
 	if len(x) != 32 || len(y) != 32 {
-		return Key{}, errJWK // full size, leading zeros kept: RFC 7518 §6.2.1.2
+		return Key{}, errJWK // full size with leading zeros: RFC 7518 §6.2.1.2
 	}
 	return newES256(k.kid, bytes.Join([][]byte{{4}, x, y}, nil))
 }

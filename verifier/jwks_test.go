@@ -26,7 +26,7 @@ func TestParseJWKS(t *testing.T) {
 	assert.Equal(t, []string{"ec ES256", "rsa RS256", "ed EdDSA"}, got)
 }
 
-// Each of these entries is skipped, and the good key behind it still counts.
+// Each of these entries is skipped, and the good key after it is still used.
 func TestParseJWKSSkipsEntries(t *testing.T) {
 	ec := ecJWK("bad", &ecKey().PublicKey)
 	rs := rsaJWK("bad", &rsaKey().PublicKey)
@@ -98,7 +98,7 @@ func TestParseJWKSSkipsEntries(t *testing.T) {
 	}
 }
 
-// Members that RFC 7517 calls optional may be absent.
+// Members that are optional in RFC 7517 may be absent.
 func TestParseJWKSTakesKeysWithoutUse(t *testing.T) {
 	for name, members := range map[string]object{
 		"neither":      {"use": nil},
@@ -132,7 +132,7 @@ func TestParseJWKSRefusesTheSet(t *testing.T) {
 		{"deeper than anything", `{"keys":[` + ec.json() + `,` + strings.Repeat("[", 65) + strings.Repeat("]", 65) + `]}`, "strict JSON"},
 		{"no keys", `{"keys":[]}`, "no usable key"},
 		{"no usable key", `{"keys":[{"kty":"oct"}]}`, "no usable key"},
-		{"duplicate kid", string(jwks(ec, rsaJWK("ec", &rsaKey().PublicKey))), "two keys of one kid"},
+		{"duplicate kid", string(jwks(ec, rsaJWK("ec", &rsaKey().PublicKey))), "two keys have the same kid"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestParseJWKSRefusesTheSet(t *testing.T) {
 			assert.Error(t, err)
 		})
 	}
-	// An entry that we skip anyway may share a kid: RFC 7517 §4.5.
+	// Entries that are skipped may share a kid: RFC 7517 §4.5.
 	keys, err := verifier.ParseJWKS(jwks(ec, ec.with(object{"use": "enc"})))
 	require.NoError(t, err)
 	assert.Len(t, keys, 1)
@@ -157,7 +157,8 @@ func manyMembers() string {
 	return strings.Join(members, ",")
 }
 
-// alg is optional: RFC 7517 §4.4. The key's kind pins it all the same.
+// Without alg, which is optional (RFC 7517 §4.4), the key's type determines the
+// algorithm.
 func TestParseJWKSWithoutAlg(t *testing.T) {
 	keys, err := verifier.ParseJWKS(jwks(
 		ecJWK("ec", &ecKey().PublicKey).with(object{"alg": nil}),

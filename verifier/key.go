@@ -44,15 +44,15 @@ type KeySource interface {
 // 8725 §3.1). The zero value verifies nothing.
 type Key struct{ *publicKey }
 
-// publicKey is not changed once it is made.
+// publicKey is immutable.
 type publicKey struct {
 	id, alg string
-	public  comparablePublicKey // *ecdsa.PublicKey, *rsa.PublicKey or ed25519.PublicKey, as alg says
+	public  comparablePublicKey // *ecdsa.PublicKey, *rsa.PublicKey or ed25519.PublicKey, according to alg
 }
 
 type comparablePublicKey interface{ Equal(crypto.PublicKey) bool }
 
-// ID is the kid.
+// ID returns the kid.
 func (k Key) ID() string {
 	if k.publicKey == nil {
 		return ""
@@ -60,7 +60,7 @@ func (k Key) ID() string {
 	return k.id
 }
 
-// Algorithm is ES256, RS256 or EdDSA.
+// Algorithm returns ES256, RS256 or EdDSA.
 func (k Key) Algorithm() string {
 	if k.publicKey == nil {
 		return ""
@@ -68,8 +68,8 @@ func (k Key) Algorithm() string {
 	return k.alg
 }
 
-// Public is the public key, which nobody may change: an *ecdsa.PublicKey, an
-// *rsa.PublicKey or an ed25519.PublicKey. It is nil for the zero value.
+// Public returns the public key, which the caller must not change: an *ecdsa.PublicKey,
+// an *rsa.PublicKey or an ed25519.PublicKey. It is nil for the zero value.
 func (k Key) Public() crypto.PublicKey {
 	if k.publicKey == nil {
 		return nil
@@ -85,8 +85,8 @@ func (k Key) equal(o Key) bool {
 	return k.id == o.id && k.alg == o.alg && k.public.Equal(o.public)
 }
 
-// RSA bounds: below 2,048 bits a key is weak (RFC 7518 §3.3), above 8,192 it
-// only wastes time.
+// RSA bounds, in bits: below 2,048 a key is weak (RFC 7518 §3.3); above 8,192 a
+// verification takes too long.
 const (
 	minModulusBits = 2048
 	maxModulusBits = 8192

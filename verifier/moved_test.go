@@ -36,8 +36,8 @@ func TestMoreIssuers(t *testing.T) {
 	assert.Equal(t, verifier.ReasonClaims, reason(t, v, mintmark.Token(verifiertest.Claim("iss", []string{mintmark.URL, movedTo}))), "iss is one string")
 }
 
-// Another authorization server that answers at a listed URL has no say: its keys are not
-// fetched, and a kid of Config.Issuer's does not help it.
+// The keys of another authorization server at a listed URL are not fetched, and its
+// tokens are refused even with a kid of Config.Issuer's.
 func TestMoreIssuersAddNoKeys(t *testing.T) {
 	mintmark, other := verifiertest.NewIssuer(), verifiertest.NewIssuer()
 	defer mintmark.Close()

@@ -33,7 +33,7 @@ type Observer struct {
 // RevocationsRead is one attempt to read the feed of revocations, at one URL.
 type RevocationsRead struct {
 	Began   time.Time
-	Took    time.Duration // the issuer waits for new revocations before it answers
+	Took    time.Duration // includes the issuer's wait for new revocations
 	URL     string
 	Applied int           // revocations that were not known before
 	Behind  time.Duration // age of the time up to which all revocations are known; 0 with an Err: none is known
@@ -62,5 +62,5 @@ const (
 	CauseSchedule   Cause = "schedule"    // max-age is about to pass
 	CauseRetry      Cause = "retry"       // the attempt before this one failed
 	CauseUnknownKey Cause = "unknown_key" // a token has a kid that isn't in the set
-	CauseSnapshot   Cause = "snapshot"    // the snapshot file is read; the issuer is not asked
+	CauseSnapshot   Cause = "snapshot"    // the snapshot file is read, without a request to the issuer
 )

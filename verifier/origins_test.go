@@ -16,8 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// An unchanged set costs a 304, which counts as the issuer's word: the keys are
-// confirmed, and fresh again.
+// A 304 confirms the keys and makes them fresh again.
 func TestJWKSAsksWithETag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		issuer := verifiertest.NewInMemoryIssuer()
@@ -46,7 +45,7 @@ func TestJWKSAsksWithETag(t *testing.T) {
 		issuer.AddEntry(`{"kty":"AKP"}`)
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
-		next := refreshes.all()[before] // there may be another one by now
+		next := refreshes.all()[before] // a further refresh may have followed
 		assert.False(t, next.Unchanged)
 		assert.Equal(t, 2, next.Keys)
 		assert.Equal(t, 1, next.Skipped)
@@ -71,7 +70,7 @@ func (l *refreshLog) all() []verifier.Refresh {
 	return l.list
 }
 
-// A 304 that nobody asked for is no key set.
+// A 304 to a request without If-None-Match is no key set.
 func TestJWKSRefusesAnUnaskedNotModified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origin{answer: func(*http.Request) (*http.Response, error) {
@@ -81,7 +80,7 @@ func TestJWKSRefusesAnUnaskedNotModified(t *testing.T) {
 	})
 }
 
-// nodes is an issuer of three nodes without a balancer.
+// nodes returns a source for an issuer of three nodes without a load balancer.
 func nodes(t *testing.T, answers map[string]func(*http.Request) (*http.Response, error)) (*verifier.JWKS, *origin) {
 	t.Helper()
 	o := &origin{answer: func(r *http.Request) (*http.Response, error) { return answers[r.URL.Host](r) }}
@@ -120,9 +119,9 @@ func TestJWKSAsksTheNodesInTurn(t *testing.T) {
 					want = append(want, "https://"+host+"/jwks")
 				}
 				assert.Equal(t, want, o.urls())
-				assert.Zero(t, o.inFlight(), "the one that hangs is given up")
+				assert.Zero(t, o.inFlight(), "the hanging request is cancelled")
 
-				// The next time, who answered is asked first.
+				// The node that answered last is requested first.
 				time.Sleep(5 * time.Minute)
 				synctest.Wait()
 				assert.Equal(t, want[len(want)-1:], o.urls()[len(want):])
@@ -145,7 +144,7 @@ func TestJWKSWithEveryNodeAway(t *testing.T) {
 	})
 }
 
-// A client that heeds no context can't stop the refreshes.
+// An HTTP client that ignores its context can't stop the refreshes.
 func TestJWKSWithADeafClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -195,10 +194,11 @@ func TestState(t *testing.T) {
 		assert.False(t, v.State().Ready)
 	})
 	assert.Equal(t, verifier.State{Ready: true, Keys: []string{"ec", "ed", "rsa"}}, newVerifier(t).State())
-	assert.Equal(t, verifier.State{Ready: true}, withKeys(t, failing{}).State(), "a source that does not say")
+	assert.Equal(t, verifier.State{Ready: true}, withKeys(t, failing{}).State(), "a source without State")
 }
 
-// The verifier's own JWKS is asked at Mintmark's path, and told to its observer.
+// The verifier's own JWKS requests Mintmark's path and reports to the verifier's
+// observer.
 func TestVerifierWithKeysOfItsOwn(t *testing.T) {
 	issuer := verifiertest.NewInMemoryIssuer()
 	server := httptest.NewServer(issuer)
@@ -216,8 +216,8 @@ func TestVerifierWithKeysOfItsOwn(t *testing.T) {
 	accepted(t, v, issuer.Token())
 }
 
-// What is due by a clock that was moved is done at the next request, in the
-// background, with a token that was seen before and with one that wasn't.
+// A refresh that is due by a moved clock begins at the next request, in the background,
+// with a cached token and with a new one.
 func TestJWKSFollowsAClockThatIsMoved(t *testing.T) {
 	for name, cacheSize := range map[string]int{"cached": 0, "not cached": -1} {
 		t.Run(name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestJWKSFollowsAClockThatIsMoved(t *testing.T) {
 				issuer.Rotate()
 				issuer.RemoveOldKeys()
 				clock.Advance(5 * time.Minute)
-				_, _ = v.Verify(t.Context(), token) // it may be quicker or slower than the refresh that it begins
+				_, _ = v.Verify(t.Context(), token) // may end before or after the refresh that it starts
 				synctest.Wait()
 				assert.GreaterOrEqual(t, issuer.Fetches(), 2)
 				assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, token))
@@ -248,7 +248,7 @@ func TestJWKSFollowsAClockThatIsMoved(t *testing.T) {
 	}
 }
 
-// With keys to serve with, an issuer that is away is asked every ten seconds or so.
+// While keys are known, an issuer that is down is requested about every ten seconds.
 func TestJWKSRetriesCalmly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		issuer := verifiertest.NewInMemoryIssuer()
@@ -262,7 +262,7 @@ func TestJWKSRetriesCalmly(t *testing.T) {
 	})
 }
 
-// Keys are as old as the question, not as the answer.
+// The age of keys counts from the request, not from the answer.
 func TestJWKSCountsFromTheQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		issuer := verifiertest.NewInMemoryIssuer()
@@ -274,7 +274,7 @@ func TestJWKSCountsFromTheQuestion(t *testing.T) {
 	})
 }
 
-// Strangers can't put off the attempt that finds the issuer back.
+// Unknown kids can't delay the retry that finds the issuer up again.
 func TestJWKSRetriesUnderAFloodOfUnknownKids(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		issuer := verifiertest.NewInMemoryIssuer()

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// Ready waits until there are keys to verify tokens with, and returns nil at once if
-// there are. It is for the start of a service, and for its readiness check with a ctx
-// that ends soon. The error is [ErrKeysUnavailable], and names the last failure and why
-// the wait ended: an error of ctx, or that the source was closed.
+// Ready waits until there are keys to verify tokens with; it returns nil at once if there
+// are. Use it at the start of a service, or with a short deadline in its readiness check.
+// The error is [ErrKeysUnavailable]; its text has the last failure and the reason why the
+// wait ended: an error of ctx, or a closed source.
 //
-// Ready does not wait for the feed of revocations, as a service without the feed still
+// Ready does not wait for the feed of revocations, since a service without the feed still
 // verifies tokens: see [Verifier.RevocationsFresh].
 //
-// Ready asks the key source if it has a method Ready as a [JWKS] does. Any other source
-// is ready if [Verifier.State] says so.
+// Ready calls the method Ready of the key source, if it has one as [JWKS] has. Any other
+// source is ready if [Verifier.State] reports it as ready.
 func (v *Verifier) Ready(ctx context.Context) error {
 	if source, ok := v.keys.(interface{ Ready(context.Context) error }); ok {
 		return source.Ready(ctx)
@@ -25,7 +25,7 @@ func (v *Verifier) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Ready is the source's part of [Verifier.Ready].
+// Ready implements [Verifier.Ready] for this source.
 func (j *JWKS) Ready(ctx context.Context) error {
 	for {
 		now := j.now()

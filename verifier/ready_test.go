@@ -20,7 +20,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// Ready returns as soon as the issuer has answered, and says why it gave up.
+// Ready returns as soon as the issuer has answered; its error has the last failure.
 func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mintmark := verifiertest.NewInMemoryIssuer()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// DefaultStale is how long keys serve after the issuer last confirmed them
-// unless JWKSConfig says otherwise.
+// DefaultStale is how long keys are used after the issuer last confirmed them, if
+// JWKSConfig.Stale is zero.
 const DefaultStale = 24 * time.Hour
 
 // maxWait is how long a request waits for an attempt that is under way.
@@ -25,9 +25,9 @@ type JWKSConfig struct {
 	// Required.
 	URL string
 
-	// MoreURLs have the same key set: the other nodes of an issuer without a load
-	// balancer. They are asked in turn: the next one when one fails or takes longer than
-	// half a second. Each URL can supply every key.
+	// MoreURLs are further URLs of the same key set: the other nodes of an issuer without
+	// a load balancer. The next URL is requested when one fails or takes longer than half
+	// a second. Each URL can supply every key.
 	MoreURLs []string
 
 	// Client makes the requests; its CheckRedirect is called after that of this package.
@@ -90,16 +90,16 @@ type JWKS struct {
 
 	mu                sync.Mutex
 	flight            *flight       // mu; the attempt that is under way, or nil
-	landed            chan struct{} // mu; closed at the end of the attempt under way, or else of the next one
-	timer             *time.Timer   // mu; starts the next one
+	landed            chan struct{} // mu; closed at the end of the current attempt, or of the next one if none is under way
+	timer             *time.Timer   // mu; starts the next attempt
 	armed             int           // mu; counts timers, so that a timer that was stopped too late does nothing
 	cause             Cause         // mu; of the next attempt
-	early             time.Time     // mu; when an unknown kid last started one; zero: never
-	unknownKidPending bool          // mu; an unknown kid turned up that no attempt begun since could bring
+	early             time.Time     // mu; when an unknown kid last started an attempt; zero: never
+	unknownKidPending bool          // mu; an unknown kid was requested, and no attempt has begun since
 	unknownKids       []string      // mu; the first maxAbsent of these kids
 	first             int           // mu; index of the origin that answered last
-	failures          int           // mu; attempts in a row
-	lastErr           error         // mu; how the last attempt ended
+	failures          int           // mu; failed attempts in a row
+	lastErr           error         // mu; of the last attempt; nil if it succeeded
 	closed            bool          // mu
 }
 
@@ -109,7 +109,7 @@ type origin struct {
 	url   *url.URL
 }
 
-// keySetVersion is the key set of one successful fetch. It is not changed.
+// keySetVersion is the key set of one successful fetch. It is immutable.
 type keySetVersion struct {
 	keys       keySet
 	unchanged  bool // since the version before
@@ -121,20 +121,20 @@ type keySetVersion struct {
 	staleUntil time.Time
 	restored   bool // from the snapshot file
 
-	// absent are unknown kids that requests had before this version was fetched, and that
-	// it doesn't have. removed are the kids of the keys that the issuer removed last.
+	// absent are unknown kids that were requested before this version was fetched and
+	// that it doesn't have. removed are the kids of the keys that the issuer removed
+	// last.
 	absent, removed []string
 }
 
-// knownAbsent reports whether it is known that the issuer has no key with this kid: it was
-// missing in a set that was fetched after a request had the kid, or the issuer removed
-// it.
+// knownAbsent reports whether the issuer is known to have no key with this kid: a set
+// that was fetched after a request for the kid doesn't have it, or the issuer removed it.
 func (e *keySetVersion) knownAbsent(kid string) bool {
 	return slices.Contains(e.absent, kid) || slices.Contains(e.removed, kid)
 }
 
 // trackAbsent sets absent and removed, from the version before and from the unknown kids
-// that requests had before e was fetched.
+// that were requested before e was fetched.
 func (e *keySetVersion) trackAbsent(before *keySetVersion, asked []string) {
 	has := func(kid string) bool { _, ok := e.keys[kid]; return ok }
 	e.absent, e.removed = slices.DeleteFunc(asked, has), nil

@@ -15,7 +15,7 @@ var (
 	errNotYet   = errors.New("the issuer has not answered yet")
 	errClosed   = errors.New("the key source is closed")
 	errStale    = errors.New("the issuer has not confirmed the keys for too long")
-	errCoolDown = errors.New("the issuer is asked for an unknown kid at most once in ten seconds")
+	errCoolDown = errors.New("a refresh for an unknown kid began less than ten seconds ago")
 )
 
 // flight is one attempt. err is set before done is closed.
@@ -48,16 +48,17 @@ func (j *JWKS) fetchFor(kid string, now time.Time) *flight {
 	switch {
 	case landed:
 		// An attempt that ended since the caller's look-up has fetched the key. Another
-		// attempt would be useless, and would delay the next unknown kid.
+		// attempt would not help, and would delay the next unknown kid.
 		return nil
 	case !j.serves(now):
-		// Nothing to do: attempts follow each other quickly anyway.
+		// Without a key to serve, attempts already follow each other quickly.
 	case j.flight == nil && j.untilEarly(now) == 0:
 		j.remember(kid)
 		j.begin(now, CauseUnknownKey)
 	default:
-		// The attempt under way may have been answered before the kid was
-		// published, and the next one may be far: schedule one more when it is allowed.
+		// The attempt under way may have been answered before the kid was published, and
+		// the next scheduled one may be far away: schedule one more as soon as the
+		// cool-down allows.
 		j.remember(kid)
 		j.scheduleFetch(now)
 	}

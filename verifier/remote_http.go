@@ -21,7 +21,7 @@ const (
 	minMaxAge     = coolDown
 	maxMaxAge     = time.Hour
 
-	// slowAnswer is when the next origin is asked beside the one before.
+	// slowAnswer is how long an origin may take before the next one is requested as well.
 	slowAnswer = 500 * time.Millisecond
 )
 

@@ -20,8 +20,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// origin stands in for the issuer's HTTP server: it answers in memory, so that
-// tests can run on synctest's clock.
+// origin replaces the issuer's HTTP server: it answers in memory, so that tests can use
+// synctest's clock.
 type origin struct {
 	mu      sync.Mutex
 	asked   []string // URLs
@@ -57,7 +57,7 @@ func (o *origin) fetches() int {
 	return len(o.asked)
 }
 
-// urls lists what was asked, inFlight counts the requests that still run.
+// urls returns the requested URLs; inFlight counts the requests that are under way.
 func (o *origin) urls() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -83,13 +83,13 @@ func serve(document []byte, header ...string) func(*http.Request) (*http.Respons
 
 func down(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }
 
-// hang answers only when the request is given up.
+// hang answers only when the request is cancelled.
 func hang(req *http.Request) (*http.Response, error) {
 	<-req.Context().Done()
 	return nil, req.Context().Err()
 }
 
-// newJWKS asks o on the bubble's clock.
+// newJWKS returns a source that requests o and uses the bubble's clock.
 func newJWKS(t testing.TB, o *origin) *verifier.JWKS {
 	t.Helper()
 	return newJWKSOf(t, o, verifier.JWKSConfig{})
@@ -107,15 +107,15 @@ func newJWKSOf(t testing.TB, o *origin, c verifier.JWKSConfig) *verifier.JWKS {
 func find(j *verifier.JWKS, kid string) error {
 	key, err := j.Key(context.Background(), kid)
 	if err == nil && key.ID() != kid {
-		return fmt.Errorf("asked for %q, got %q", kid, key.ID())
+		return fmt.Errorf("requested %q, got %q", kid, key.ID())
 	}
 	return err
 }
 
 func only(kid string) []byte { return jwks(ecJWK(kid, &ecKey().PublicKey)) }
 
-// The set is asked for when the source is made, and then once in each max-age:
-// in its last tenth, however many tokens come, and if none does.
+// The set is fetched when the source is made, and then once in each max-age, in its last
+// tenth, with many tokens and without any.
 func TestJWKSIsRefreshedInTheBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origin{answer: serve(published(), "Cache-Control", "public, max-age=300")}
@@ -128,23 +128,23 @@ func TestJWKSIsRefreshedInTheBackground(t *testing.T) {
 
 		time.Sleep(270*time.Second - time.Nanosecond)
 		assert.NoError(t, find(j, "ec"))
-		assert.Equal(t, 1, o.fetches(), "far from max-age")
+		assert.Equal(t, 1, o.fetches(), "long before max-age")
 
 		time.Sleep(30*time.Second + time.Nanosecond)
 		synctest.Wait()
-		assert.Equal(t, 2, o.fetches(), "without a token that asks")
+		assert.Equal(t, 2, o.fetches(), "without a token")
 
 		j.Close()
 		time.Sleep(24*time.Hour - 300*time.Second)
 		synctest.Wait()
 		assert.Equal(t, 2, o.fetches(), "closed")
-		assert.NoError(t, find(j, "ec"), "but still of use")
+		assert.NoError(t, find(j, "ec"), "keys are still used")
 		time.Sleep(300 * time.Second)
 		assert.ErrorIs(t, find(j, "ec"), verifier.ErrKeysUnavailable, "until stale")
 	})
 }
 
-// Keys that may not be kept for as long as max-age says are asked for earlier.
+// Keys whose Stale is shorter than max-age are fetched earlier.
 func TestJWKSIsRefreshedBeforeItIsStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origin{answer: serve(published(), "Cache-Control", "public, max-age=300")}
@@ -157,7 +157,7 @@ func TestJWKSIsRefreshedBeforeItIsStale(t *testing.T) {
 	})
 }
 
-// A thousand servers that began together don't ask together.
+// A thousand servers that start together don't fetch together.
 func TestJWKSRefreshIsJittered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origin{answer: serve(published(), "Cache-Control", "max-age=300")}
@@ -168,7 +168,7 @@ func TestJWKSRefreshIsJittered(t *testing.T) {
 		require.Equal(t, 1000, o.fetches())
 		time.Sleep(285 * time.Second)
 		synctest.Wait()
-		assert.InDelta(t, 1500, o.fetches(), 100, "half of them, halfway")
+		assert.InDelta(t, 1500, o.fetches(), 100, "half of the servers have fetched at half of the time")
 		time.Sleep(15 * time.Second)
 		synctest.Wait()
 		assert.Equal(t, 2000, o.fetches())
@@ -211,27 +211,28 @@ func TestJWKSFreshness(t *testing.T) {
 	}
 }
 
-// An unknown kid is bad only if the issuer was asked after the kid turned up. Until
-// then nobody knows, and a client that is told 401 would drop a good token.
+// An unknown kid is invalid only if the issuer was asked after the kid was first
+// requested. Before that its key may exist, and a client that gets 401 would drop a good
+// token.
 func TestJWKSDoesNotCallAKidUnknownBeforeItHasAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origin{answer: serve(only("old"))}
 		j := newJWKS(t, o)
 		defer j.Close()
 		require.NoError(t, find(j, "old"))
-		require.ErrorIs(t, find(j, "stranger"), verifier.ErrUnknownKey, "the issuer was asked for it")
+		require.ErrorIs(t, find(j, "stranger"), verifier.ErrUnknownKey, "the set was fetched since")
 		require.Equal(t, 2, o.fetches())
 		o.set(serve(only("new")))
 		time.Sleep(time.Second)
 
 		err := find(j, "new")
-		require.ErrorIs(t, err, verifier.ErrKeysUnavailable, "a refresh is owed")
+		require.ErrorIs(t, err, verifier.ErrKeysUnavailable, "a refresh is due")
 		_, err = withKeys(t, j).Verify(t.Context(), token(object{"kid": "new"}, nil))
 		var why *verifier.Error
 		require.ErrorAs(t, err, &why)
 		assert.Equal(t, 9*time.Second, why.RetryAfter)
-		require.ErrorIs(t, find(j, "stranger"), verifier.ErrUnknownKey, "that was answered")
-		for i := range 100 { // more than are remembered
+		require.ErrorIs(t, find(j, "stranger"), verifier.ErrUnknownKey, "the refresh was answered")
+		for i := range 100 { // more than maxAbsent
 			require.ErrorIs(t, find(j, fmt.Sprint("flood-", i)), verifier.ErrKeysUnavailable)
 		}
 		require.Equal(t, 2, o.fetches())
@@ -240,14 +241,14 @@ func TestJWKSDoesNotCallAKidUnknownBeforeItHasAsked(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 3, o.fetches())
 		assert.NoError(t, find(j, "new"))
-		assert.ErrorIs(t, find(j, "old"), verifier.ErrUnknownKey, "the issuer took it out, and was not asked for it")
+		assert.ErrorIs(t, find(j, "old"), verifier.ErrUnknownKey, "the issuer removed the key, and no further fetch is needed")
 		assert.ErrorIs(t, find(j, "flood-0"), verifier.ErrUnknownKey)
 		assert.ErrorIs(t, find(j, "flood-99"), verifier.ErrKeysUnavailable)
 	})
 }
 
-// A request that looked for a key just before the set landed starts no second fetch:
-// that would spend the ten seconds in which unknown kids may cause one.
+// A request that looked for a key just before the set was published starts no second
+// fetch: that would use up the ten seconds in which unknown kids may cause one.
 func TestJWKSFetchesOnceForAllWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origin{answer: serve(published())}
@@ -258,12 +259,12 @@ func TestJWKSFetchesOnceForAllWhoWait(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 1, o.fetches())
 		require.ErrorIs(t, find(j, "stranger"), verifier.ErrUnknownKey)
-		require.Equal(t, 2, o.fetches(), "which the first may cause at once")
+		require.Equal(t, 2, o.fetches(), "the first unknown kid causes a fetch at once")
 	})
 }
 
-// A key that the issuer has added is found without waiting for max-age; one
-// that it has dropped goes with the next fetch.
+// A key that the issuer adds is found without waiting for max-age; a key that it removes
+// is removed with the next fetch.
 func TestJWKSFollowsRotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origin{answer: serve(only("old"))}
@@ -285,8 +286,8 @@ func TestConformance_JB31_unknown_kids(t *testing.T) {
 		slow time.Duration
 		want verifier.Reason
 	}{
-		{500 * time.Millisecond, verifier.ReasonUnknownKey}, // of the one that caused the fetch
-		{2 * time.Second, verifier.ReasonKeysUnavailable},   // nobody knows in time
+		{500 * time.Millisecond, verifier.ReasonUnknownKey}, // for the kid that caused the fetch
+		{2 * time.Second, verifier.ReasonKeysUnavailable},   // the answer comes too late
 	} {
 		t.Run(tt.slow.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -310,16 +311,17 @@ func TestConformance_JB31_unknown_kids(t *testing.T) {
 						if why := reason(t, v, token(object{"kid": fmt.Sprint("kid-", i)}, nil)); why == tt.want {
 							known.Add(1)
 						} else {
-							// The others may have been published since the fetch began.
+							// The other keys may have been published since the fetch
+							// began.
 							assert.Equal(t, verifier.ReasonKeysUnavailable, why)
 						}
 						assert.Equal(t, min(tt.slow, time.Second), time.Since(began))
 					})
 				}
-				synctest.Wait() // all of them wait for the one fetch
+				synctest.Wait() // all requests wait for the same fetch
 				_, err = v.Verify(context.Background(), good)
 				assert.NoError(t, err)
-				assert.Zero(t, time.Since(began), "a good token waits for nothing")
+				assert.Zero(t, time.Since(began), "a good token doesn't wait")
 				wg.Wait()
 				assert.Positive(t, known.Load())
 				assert.Equal(t, 2, o.fetches())
@@ -336,8 +338,8 @@ func TestConformance_JB31_unknown_kids(t *testing.T) {
 	}
 }
 
-// JB29: with the key set endpoint down, known kids go on verifying and no
-// request waits, up to the bound on staleness.
+// JB29: while the key set endpoint is down, known kids are verified and no request waits,
+// up to the bound on staleness.
 func TestConformance_JB29_issuer_down(t *testing.T) {
 	t.Parallel()
 	for _, outage := range []struct {
@@ -367,22 +369,22 @@ func TestConformance_JB29_issuer_down(t *testing.T) {
 				}
 				synctest.Wait()
 				time.Sleep(10 * time.Second)
-				assert.ErrorIs(t, find(j, "other"), verifier.ErrKeysUnavailable, "who can't ask can't say that a kid is unknown")
+				assert.ErrorIs(t, find(j, "other"), verifier.ErrKeysUnavailable, "without an answer no kid is unknown")
 
 				time.Sleep(24*time.Hour - time.Since(fetched))
 				assert.ErrorIs(t, find(j, "ec"), verifier.ErrKeysUnavailable, "too stale")
 
 				o.set(serve(published()))
 				time.Sleep(15 * time.Second)
-				assert.NoError(t, find(j, "ec"), "back again")
+				assert.NoError(t, find(j, "ec"), "the issuer has returned")
 				j.Close()
 			})
 		})
 	}
 }
 
-// A service that starts before its issuer asks again soon, not for each token,
-// and is ready though no token asks.
+// A service that starts before its issuer retries soon, but not for each token, and
+// becomes ready without a token.
 func TestJWKSBeforeTheFirstFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &origin{answer: down}
@@ -420,14 +422,14 @@ func TestJWKSTimeouts(t *testing.T) {
 		_, err := j.Key(ctx, "ec")
 		assert.ErrorIs(t, err, verifier.ErrKeysUnavailable)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.Equal(t, 100*time.Millisecond, time.Since(began), "a request waits no longer than it wants to")
+		assert.Equal(t, 100*time.Millisecond, time.Since(began), "the request's deadline ends its wait")
 		time.Sleep(4500 * time.Millisecond)
 		synctest.Wait()
 		assert.Equal(t, 1, o.most, "one fetch at a time")
-		assert.Equal(t, 2, o.fetches(), "and each is bounded")
+		assert.Equal(t, 2, o.fetches(), "each fetch is bounded")
 		j.Close()
 		synctest.Wait()
-		assert.Zero(t, o.inFlight(), "Close ends the one that runs")
+		assert.Zero(t, o.inFlight(), "Close ends the fetch under way")
 	})
 }
 
@@ -508,7 +510,7 @@ func TestNewJWKSRefusesAnUnsafeConfig(t *testing.T) {
 	}
 }
 
-// JB06: a token that points to a server for its key makes no request at all.
+// JB06: a token with a link to its key causes no request.
 func TestConformance_JB06_nobody_is_asked(t *testing.T) {
 	var asked atomic.Int32
 	attacker := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -524,5 +526,5 @@ func TestConformance_JB06_nobody_is_asked(t *testing.T) {
 		assert.Equal(t, verifier.ReasonHeader, reason(t, v, token(object{member: attacker.URL, "kid": "theirs"}, nil)))
 	}
 	assert.Zero(t, asked.Load())
-	assert.Equal(t, 1, o.fetches(), "nor is the issuer")
+	assert.Equal(t, 1, o.fetches(), "no request to the issuer")
 }

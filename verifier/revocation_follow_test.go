@@ -18,8 +18,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// An issuer whose clock is ahead has nobody trust it for longer: the question's
-// time counts.
+// With an issuer whose clock is ahead, the feed counts from the time of the request, so
+// it is not fresh for longer.
 func TestRevocationsOfAClockAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
@@ -38,11 +38,11 @@ func TestRevocationsOfAClockAhead(t *testing.T) {
 
 		f.publish(nil)
 		time.Sleep(3 * time.Second)
-		assert.True(t, v.RevocationsFresh(), "and when its clock is right again, it is taken at its word")
+		assert.True(t, v.RevocationsFresh(), "once its clock is right again, its iat counts")
 	})
 }
 
-// An answer that was long on its way is as old as its question.
+// A slow answer counts from the time of its request.
 func TestRevocationsOfASlowAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
@@ -56,7 +56,7 @@ func TestRevocationsOfASlowAnswer(t *testing.T) {
 	})
 }
 
-// slow has each answer be long on its way.
+// slow delays each answer.
 type slow struct {
 	next http.RoundTripper
 	by   time.Duration
@@ -73,7 +73,7 @@ type hosts map[string]http.RoundTripper
 
 func (h hosts) RoundTrip(r *http.Request) (*http.Response, error) { return h[r.URL.Host].RoundTrip(r) }
 
-// eachSecond does something now, and again until the test ends.
+// eachSecond calls do now and every second until the test ends.
 func eachSecond(t *testing.T, do func()) {
 	do()
 	go func() {
@@ -89,13 +89,14 @@ func eachSecond(t *testing.T, do func()) {
 	}()
 }
 
-// A node that is cut off is left for another one before anything is stale.
+// A node that is cut off from the others is left for another one before the feed is
+// stale.
 func TestRevocationsLeaveANodeThatLags(t *testing.T) {
 	for _, stale := range []time.Duration{verifier.MinRevocationsStale, verifier.DefaultRevocationsStale, time.Minute} {
 		t.Run(stale.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cutOff, healthy := newFeed(), newFeed()
-				cutOff.publish(nil) // and never again
+				cutOff.publish(nil) // no further document
 				eachSecond(t, func() { healthy.publish(nil) })
 				v := cutOff.newVerifier(t, func(c *verifier.RevocationsConfig) {
 					c.URL, c.MoreURLs, c.Stale = "https://one.example.com/feed", []string{"https://two.example.com/feed"}, stale
@@ -106,14 +107,14 @@ func TestRevocationsLeaveANodeThatLags(t *testing.T) {
 					require.True(t, v.RevocationsFresh(), "%v", v.Revocations())
 				}
 				cutOff.mu.Lock()
-				assert.Less(t, len(cutOff.asked), 15, "it is not asked again")
+				assert.Less(t, len(cutOff.asked), 15, "no further requests to the isolated node")
 				cutOff.mu.Unlock()
 			})
 		})
 	}
 }
 
-// So is one that does not answer any more.
+// A node that no longer answers is left for another one before the feed is stale.
 func TestRevocationsLeaveANodeThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := newFeed(), newFeed()
@@ -132,7 +133,7 @@ func TestRevocationsLeaveANodeThatHangs(t *testing.T) {
 	})
 }
 
-// hanging is a node that does not answer from some time on.
+// hanging is a node that stops answering at some time.
 type hanging struct {
 	next  http.RoundTripper
 	hangs atomic.Bool
@@ -146,8 +147,8 @@ func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.next.RoundTrip(r)
 }
 
-// What happens to the feed is told: each attempt, and when it is stale, even if
-// nothing else happens then.
+// The observer gets each attempt, and a change to stale, even without an attempt at that
+// time.
 func TestRevocationsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
@@ -191,16 +192,16 @@ func TestRevocationsObserved(t *testing.T) {
 		f.publish(object{"version": timeline + "3", "revoked": []object{{"sub": "user-1", "at": time.Now().Unix()}, {"sub": "user-2", "at": time.Now().Unix()}}})
 		assert.Equal(t, []string{"2s read 2, failed false, took 2s, behind 2s"}, heard())
 		f.publish(object{"version": timeline + "4", "revoked": []object{{"sub": "user-1", "at": time.Now().Unix()}, {"sub": "user-3", "at": time.Now().Unix()}}})
-		assert.Equal(t, []string{"2s read 1, failed false, took 0s, behind 0s"}, heard(), "one was known")
+		assert.Equal(t, []string{"2s read 1, failed false, took 0s, behind 0s"}, heard(), "one of the two was already known")
 
 		h.hangs.Store(true)
-		f.publish(object{"version": timeline + "5"}) // which ends the wait that there is
+		f.publish(object{"version": timeline + "5"}) // ends the current long poll
 		assert.Equal(t, []string{"2s read 0, failed false, took 0s, behind 0s"}, heard())
 		time.Sleep(8 * time.Second)
 		assert.Equal(t, []string{"10s read 0, failed true, took 8s, behind 8s"}, heard())
 		time.Sleep(2*time.Second + time.Millisecond)
 		s := v.State().Revocations
-		assert.Equal(t, []string{"12s fresh false"}, heard(), "while an answer is waited for")
+		assert.Equal(t, []string{"12s fresh false"}, heard(), "while a request is under way")
 		assert.False(t, s.Fresh)
 		assert.GreaterOrEqual(t, s.Behind, 10*time.Second)
 		h.hangs.Store(false)
@@ -214,8 +215,9 @@ func TestRevocationsObserved(t *testing.T) {
 	})
 }
 
-// Who is told again what he knew sees nothing of how it once was: a client that
-// was suspended and resumed, a user whose later tokens were revoked too.
+// A verifier that reads known revocations again never returns to an earlier state, not
+// even for a moment: for a client that was suspended and reinstated, and for a user whose
+// later tokens were revoked too.
 func TestRevocationsTwice(t *testing.T) {
 	t.Parallel()
 	f := newFeed()
@@ -253,8 +255,8 @@ func TestRevocationsTwice(t *testing.T) {
 	done.Wait()
 }
 
-// A feed that is signed by a key which is not known yet is taken in as soon as that
-// is, however long it takes.
+// A document that is signed with a key that is not known yet is applied as soon as the
+// key is known, however long that takes.
 func TestRevocationsOfANewKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
@@ -269,7 +271,7 @@ func TestRevocationsOfANewKey(t *testing.T) {
 		time.Sleep(47100 * time.Millisecond)
 		require.Error(t, v.Revocations().Err)
 		f.mu.Lock()
-		assert.Less(t, len(f.asked), 12, "it is not asked for again and again")
+		assert.Less(t, len(f.asked), 12, "the document is not fetched repeatedly")
 		f.mu.Unlock()
 		r.publish(published())
 		time.Sleep(500 * time.Millisecond)

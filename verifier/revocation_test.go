@@ -18,7 +18,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// feed answers as the issuer does, in memory.
+// feed is the issuer's feed, in memory.
 type feed struct {
 	mu      sync.Mutex
 	claims  object // mu; of the next answer; nil: the issuer is down
@@ -34,7 +34,7 @@ func newFeed() *feed {
 
 const timeline = "0a0b-"
 
-// publish sets the answer, which those who wait get at once.
+// publish sets the answer, and ends the long polls.
 func (f *feed) publish(changes object) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +89,7 @@ func respond(r *http.Request, status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 }
 
-// newVerifier is a verifier that reads f, with a clock that is synctest's.
+// newVerifier returns a verifier that reads f, with synctest's clock.
 func (f *feed) newVerifier(t *testing.T, change ...func(*verifier.RevocationsConfig)) *verifier.Verifier {
 	t.Helper()
 	keys, err := verifier.StaticKeys(published())
@@ -104,7 +104,7 @@ func (f *feed) newVerifier(t *testing.T, change ...func(*verifier.RevocationsCon
 	return v
 }
 
-// tokenOf is a token that is issued now.
+// tokenOf returns a token that is issued now.
 func tokenOf(claims object) string {
 	return token(nil, object{"iat": time.Now().Unix(), "exp": time.Now().Unix() + 1800}.with(claims))
 }
@@ -145,7 +145,7 @@ func TestRevocations(t *testing.T) {
 			}
 			return strings.Join(is, " ")
 		}
-		require.Empty(t, revoked(), "and from now on they are cached")
+		require.Empty(t, revoked(), "the tokens are cached from now on")
 		at := time.Now().Unix()
 		f.publish(object{"version": timeline + "5", "after": timeline + "1", "revoked": []object{
 			{"grant_id": "g-9", "at": at},
@@ -159,7 +159,7 @@ func TestRevocations(t *testing.T) {
 		assert.Equal(t, "grant user client pair", revoked())
 		assert.Equal(t, 4, v.Revocations().Entries)
 
-		// What is issued later is good, but for that grant.
+		// Tokens issued later are accepted, except those of the revoked grant.
 		time.Sleep(time.Second)
 		for _, claims := range []object{{"sub": "user-9"}, {"client_id": "client-9"}, {"sub": "user-8", "client_id": "client-8"}} {
 			_, err := v.Verify(t.Context(), tokenOf(claims))
@@ -167,9 +167,9 @@ func TestRevocations(t *testing.T) {
 		}
 		f.publish(object{"version": timeline + "6", "after": timeline + "5", "revoked": []object{{"client_id": "client-9", "at": time.Now().Unix(), "lifted": true}}})
 		synctest.Wait()
-		assert.Equal(t, "grant user pair", revoked(), "a client that is resumed has its tokens back")
+		assert.Equal(t, "grant user pair", revoked(), "the tokens of a reinstated client are valid again")
 
-		// A document that somebody kept changes nothing.
+		// A document that is replayed changes nothing.
 		for _, old := range []object{
 			{"version": timeline + "5", "after": timeline + "1", "iat": at, "revoked": []object{{"client_id": "client-9", "at": at}}},
 			{"version": "ffff-9", "iat": at - 1, "revoked": []object{{"client_id": "client-1", "at": at + 100}}},
@@ -182,7 +182,7 @@ func TestRevocations(t *testing.T) {
 	})
 }
 
-// Nothing else than what the issuer signed, as that, is taken in.
+// Only documents that the issuer signed as revocations are applied.
 func TestRevocationsRefused(t *testing.T) {
 	at := func() int64 { return time.Now().Unix() }
 	tests := map[string]func(f *feed){
@@ -236,7 +236,8 @@ func TestRevocationsRefused(t *testing.T) {
 	}
 }
 
-// While the issuer is away, what is known counts, and how old it is is told.
+// While the issuer is unavailable, known revocations apply, and the state reports their
+// age.
 func TestRevocationsStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
@@ -262,9 +263,9 @@ func TestRevocationsStale(t *testing.T) {
 		assert.Error(t, s.Err)
 		assert.Greater(t, s.Behind, 10*time.Second)
 		_, err = v.Verify(t.Context(), revoked)
-		require.Equal(t, verifier.ReasonRevoked, refusedFor(err), "it goes on applying what it knows")
+		require.Equal(t, verifier.ReasonRevoked, refusedFor(err), "known revocations still apply")
 
-		f.publish(nil) // an issuer that is up but knows of nothing new does not go back
+		f.publish(nil) // an issuer that answers without news removes no revocation
 		time.Sleep(3 * time.Second)
 		assert.True(t, v.RevocationsFresh())
 		f.publish(object{"iat": time.Now().Unix() - 20})
@@ -272,7 +273,7 @@ func TestRevocationsStale(t *testing.T) {
 		before := len(f.asked)
 		f.mu.Unlock()
 		time.Sleep(12 * time.Second)
-		assert.False(t, v.RevocationsFresh(), "a node that is cut off says so itself")
+		assert.False(t, v.RevocationsFresh(), "the iat of an isolated node is old")
 		hosts := map[string]bool{}
 		f.mu.Lock()
 		asked := slices.Clone(f.asked)
@@ -280,13 +281,13 @@ func TestRevocationsStale(t *testing.T) {
 		for _, asked := range asked[before:] {
 			hosts[strings.Fields(asked)[0]] = true
 		}
-		assert.Len(t, hosts, 3, "all are asked in turn")
-		assert.Less(t, len(asked), 60, "and not too often")
+		assert.Len(t, hosts, 3, "all hosts are requested in turn")
+		assert.Less(t, len(asked), 60, "not too many requests")
 	})
 }
 
-// An issuer that does not have everything since long enough says so; who knew it
-// before is not worse off.
+// An issuer whose list is incomplete reports complete_since. A verifier that has read the
+// revocations before is not affected.
 func TestRevocationsIncomplete(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -305,26 +306,26 @@ func TestRevocationsIncomplete(t *testing.T) {
 		keepFresh(1799*time.Second, object{"complete_since": began - 60})
 		assert.False(t, v.RevocationsFresh())
 		keepFresh(2*time.Second, object{"complete_since": began - 60})
-		assert.True(t, v.RevocationsFresh(), "the window has gone by")
+		assert.True(t, v.RevocationsFresh(), "the window has passed")
 
 		keepFresh(2*time.Second, object{"version": timeline + "3", "complete_since": time.Now().Unix() - 30})
-		assert.True(t, v.RevocationsFresh(), "it was read before it was lost there")
+		assert.True(t, v.RevocationsFresh(), "it was read before the issuer lost it")
 		keepFresh(2*time.Second, object{"version": "ffff-1", "complete_since": time.Now().Unix()})
-		assert.False(t, v.RevocationsFresh(), "after a restore nobody knows")
+		assert.False(t, v.RevocationsFresh(), "unknown after a restore")
 		since := v.Revocations().Since
 		keepFresh(2*time.Second, object{"version": "ffff-2", "after": "ffff-1", "complete_since": 0})
-		assert.Equal(t, since, v.Revocations().Since, "what goes on from there fills no gap before it")
+		assert.Equal(t, since, v.Revocations().Since, "a continuation fills no gap before it")
 		keepFresh(2*time.Second, object{"version": "ffff-1", "complete_since": 0})
-		assert.Equal(t, since, v.Revocations().Since, "nor does one that is older, of which nothing is taken")
+		assert.Equal(t, since, v.Revocations().Since, "an older document, which is not applied, fills no gap")
 		assert.False(t, v.RevocationsFresh())
 		keepFresh(2*time.Second, object{"version": "ffff-2", "complete_since": 0})
-		assert.True(t, v.RevocationsFresh(), "but one that has it all")
+		assert.True(t, v.RevocationsFresh(), "a complete list fills the gap")
 	})
 }
 
-// A cluster that was restored may know of a suspension by its journal, of which the
-// feed says nothing. Who knew of it goes on refusing, until the client is resumed in
-// this life.
+// A restored cluster may know of a suspension by its journal, which is not part of the
+// feed. A verifier that knew of the suspension goes on refusing the client's tokens until
+// the client is reinstated in the new timeline.
 func TestAnotherTimelineRestoresNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
@@ -339,7 +340,7 @@ func TestAnotherTimelineRestoresNothing(t *testing.T) {
 		f.publish(object{"version": timeline + "5", "revoked": client(false)})
 		require.True(t, suspended())
 		f.publish(object{"version": "ffff-3", "complete_since": time.Now().Unix(), "revoked": client(true)})
-		require.True(t, suspended(), "which the other life says of a time before")
+		require.True(t, suspended(), "the other timeline reinstated the client before the suspension")
 		f.publish(object{"version": "ffff-4", "after": "ffff-3", "revoked": client(true)})
 		require.False(t, suspended())
 	})
@@ -373,12 +374,12 @@ func TestRevocationsAreBounded(t *testing.T) {
 		f.publish(object{"version": timeline + "2"})
 		time.Sleep(2 * time.Second)
 		s = v.Revocations()
-		assert.Zero(t, s.Entries, "what no token can be as old as is dropped")
+		assert.Zero(t, s.Entries, "revocations older than any token are dropped")
 		assert.True(t, s.Fresh)
 	})
 }
 
-// A hit of the cache asks for revocations, too, and allocates nothing.
+// A cache hit checks revocations too, and allocates nothing.
 func TestRevocationsOfCachedTokens(t *testing.T) {
 	f := newFeed()
 	f.publish(object{"revoked": []object{{"grant_id": "other", "at": time.Now().Unix()}}})
@@ -395,8 +396,8 @@ func TestRevocationsOfCachedTokens(t *testing.T) {
 	}))
 }
 
-// A token that was found good is asked about again when there is news, even if the
-// news is another word on what was known and adds nothing to the list.
+// A cached token is checked again when the feed changes, even if the change updates a
+// known revocation and adds no entry.
 func TestRevocationsReachCachedTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
@@ -419,7 +420,7 @@ func TestRevocationsReachCachedTokens(t *testing.T) {
 	})
 }
 
-// Readers see an entry whole while the table grows.
+// A concurrent reader sees an entry completely or not at all while the table grows.
 func TestRevocationsWhileTheyCome(t *testing.T) {
 	f := newFeed()
 	v := f.newVerifier(t)
@@ -432,7 +433,7 @@ func TestRevocationsWhileTheyCome(t *testing.T) {
 			_, err := v.Verify(t.Context(), good)
 			assert.NoError(t, err)
 			_, err = v.Verify(t.Context(), bad)
-			assert.False(t, seen && err == nil, "what is revoked stays so")
+			assert.False(t, seen && err == nil, "a revoked token stays revoked")
 			seen = seen || err != nil
 			select {
 			case <-stop:

@@ -18,11 +18,11 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// The situations that a resource server gets into over the life of its issuer's
-// keys, one test each. Those about time run on the clock of synctest, where an
-// instant is an instant; those about the network also over HTTP.
+// The situations of a resource server over the life of its issuer's keys, one test each.
+// Those about time use the clock of synctest, where times are exact; those about the
+// network also run over HTTP.
 
-// warm returns a verifier that has the issuer's keys, within a bubble.
+// warm returns a verifier that has the issuer's keys; it is called in a bubble.
 func warm(t *testing.T, issuer *verifiertest.Issuer) *verifier.Verifier {
 	t.Helper()
 	v := cold(t, issuer)
@@ -63,18 +63,18 @@ func TestSituation01_flood_of_unknown_kids(t *testing.T) {
 		for g := range 4 {
 			wg.Go(func() {
 				for i := range 50 {
-					// The one fetch answers for the kid that caused it; of the others
-					// the issuer may have heard since.
+					// The fetch answers for the kid that caused it; the other kids may
+					// have been published since it began.
 					assert.Contains(t, []verifier.Reason{verifier.ReasonUnknownKey, verifier.ReasonKeysUnavailable}, reason(t, v, unknownKid(issuer, string(rune('a'+g))+string(rune('a'+i)))))
 				}
 			})
 		}
 		wg.Wait()
-		assert.Equal(t, 2, issuer.Fetches(), "the first, and one for all of them")
+		assert.Equal(t, 2, issuer.Fetches(), "the first fetch, and one for all unknown kids")
 		time.Sleep(9900 * time.Millisecond)
 		assert.Equal(t, 2, issuer.Fetches())
 		time.Sleep(time.Minute)
-		assert.LessOrEqual(t, issuer.Fetches(), 3, "one for those that came too late for the first")
+		assert.LessOrEqual(t, issuer.Fetches(), 3, "one more for the kids that came after the fetch began")
 	})
 }
 
@@ -111,8 +111,8 @@ func TestSituation04_a_new_key_just_after_a_stranger(t *testing.T) {
 		issuer.Rotate()
 		token := issuer.Token()
 		began := time.Now()
-		assert.Equal(t, verifier.ReasonKeysUnavailable, reason(t, v, token), "it is not known to be bad")
-		// The stranger goes on and on, and nobody brings the new token again.
+		assert.Equal(t, verifier.ReasonKeysUnavailable, reason(t, v, token), "the kid is not known to be absent")
+		// Unknown kids keep coming, and the new token is not presented again.
 		for time.Since(began) < 10*time.Second {
 			assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, unknownKid(issuer, "stranger")))
 			time.Sleep(100 * time.Millisecond)
@@ -121,7 +121,7 @@ func TestSituation04_a_new_key_just_after_a_stranger(t *testing.T) {
 		asked := issuer.Fetches()
 		assert.LessOrEqual(t, asked, 3)
 		accepted(t, v, token)
-		assert.Equal(t, asked, issuer.Fetches(), "it was there already")
+		assert.Equal(t, asked, issuer.Fetches(), "the key was fetched already")
 		assert.Equal(t, 10*time.Second, time.Since(began))
 	})
 }
@@ -138,8 +138,8 @@ func TestSituation05_a_key_is_removed(t *testing.T) {
 		accepted(t, v, cached)
 		time.Sleep(31 * time.Second) // max-age is five minutes
 		synctest.Wait()
-		require.Equal(t, 2, issuer.Fetches(), "nobody asked for it")
-		assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, cached), "which was verified before")
+		require.Equal(t, 2, issuer.Fetches(), "fetched without a request for the key")
+		assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, cached), "a cached token")
 		assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, fresh))
 		accepted(t, v, issuer.Token())
 	})
@@ -180,10 +180,9 @@ func TestSituation07_issuer_takes_six_seconds(t *testing.T) {
 	})
 }
 
-// The same over HTTP, and without a clock: while the issuer holds the request for
-// the keys, a verification whose context has ended goes through. Whatever it waited
-// for would have ended it, and what it waited for without the context would last
-// until the request is given up. BenchmarkWhileTheIssuerHangs has the milliseconds.
+// The same over HTTP, without timing: while the issuer delays its key set, a verification
+// whose context has ended succeeds. If it waited for the issuer, the ended context would
+// fail it. BenchmarkWhileTheIssuerHangs measures the times.
 func TestSituation07_over_HTTP(t *testing.T) {
 	issuer, v, held := holding(t)
 	var tokens []string
@@ -197,17 +196,18 @@ func TestSituation07_over_HTTP(t *testing.T) {
 		_, err := v.Verify(ended, token)
 		require.NoError(t, err)
 		if !held() {
-			break // after five seconds, on a machine that does other things
+			break // five seconds have passed on a loaded machine
 		}
 		meanwhile++
 	}
 	assert.Positive(t, meanwhile)
 	_, err := v.Verify(ended, unknownKid(issuer, "waits"))
-	assert.Error(t, err, "a context that has ended does end a wait")
+	assert.Error(t, err, "an ended context ends a wait")
 }
 
-// holding is an issuer over HTTP that doesn't answer a verifier which has its keys
-// and asks for them again. held reports whether that is so still, on both sides.
+// holding returns an issuer over HTTP that delays its answer to a verifier that already
+// has its keys and fetches them again. held reports whether that request is still under
+// way, on both sides.
 func holding(t testing.TB) (_ *verifiertest.Issuer, _ *verifier.Verifier, held func() bool) {
 	issuer := verifiertest.NewInMemoryIssuer()
 	var begun, ended, refreshed atomic.Int32
@@ -247,8 +247,8 @@ func TestSituation08_start_while_the_issuer_is_down(t *testing.T) {
 	}
 
 	issuer.Up()
-	// At most a fifth more than a second between two attempts: the times are in
-	// TestJWKSRetries, on a clock that no load of the machine touches.
+	// Attempts are at most 1.2 seconds apart: TestJWKSRetries checks the times, with
+	// synctest's clock.
 	require.Eventually(t, func() bool { return v.State().Ready }, 30*time.Second, time.Millisecond)
 	accepted(t, v, token)
 }
@@ -273,7 +273,7 @@ func TestSituation10_JWK_without_alg(t *testing.T) {
 			v := warm(t, issuer)
 			for _, other := range []string{"HS256", "ES384", "PS256", "none", "ES256", "EdDSA", "RS256"} {
 				if other != alg {
-					assert.Equal(t, verifier.ReasonAlgorithm, reason(t, v, issuer.Token(verifiertest.Header("alg", other))), "the key still pins it")
+					assert.Equal(t, verifier.ReasonAlgorithm, reason(t, v, issuer.Token(verifiertest.Header("alg", other))), "the key determines the algorithm")
 				}
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// saving returns a source that keeps a snapshot, and what it says of refreshes.
+// saving returns a source with a snapshot file, and a log of its refreshes.
 func saving(t *testing.T, issuer *verifiertest.Issuer, path string) (*verifier.JWKS, *refreshLog) {
 	t.Helper()
 	log := new(refreshLog)
@@ -28,8 +28,8 @@ func saving(t *testing.T, issuer *verifiertest.Issuer, path string) (*verifier.J
 	return j, log
 }
 
-// A service that restarts while the issuer is away serves with the keys that it
-// had, until they are as old as they may be.
+// A service that restarts while the issuer is unavailable uses the stored keys, until
+// they are stale.
 func TestSnapshotOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys")
@@ -56,7 +56,7 @@ func TestSnapshotOutlivesARestart(t *testing.T) {
 		assert.Equal(t, 1, log.all()[0].Keys)
 
 		time.Sleep(23 * time.Hour)
-		assert.ErrorIs(t, find(after, kid), verifier.ErrKeysUnavailable, "the restart makes them no younger")
+		assert.ErrorIs(t, find(after, kid), verifier.ErrKeysUnavailable, "a restart doesn't extend their use")
 
 		issuer.Up()
 		time.Sleep(13 * time.Second)
@@ -66,8 +66,8 @@ func TestSnapshotOutlivesARestart(t *testing.T) {
 	})
 }
 
-// A key that was removed is gone from the snapshot with the next refresh, and a
-// restored one with the first.
+// A removed key leaves the snapshot with the next refresh, and a restored key with the
+// first.
 func TestSnapshotFollowsRotation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestSnapshotFollowsRotation(t *testing.T) {
 		assert.NotContains(t, string(text), old)
 		files, err := os.ReadDir(filepath.Dir(path))
 		require.NoError(t, err)
-		assert.Len(t, files, 1, "no piece is left over")
+		assert.Len(t, files, 1, "no temporary file is left")
 	})
 }
 
@@ -102,7 +102,7 @@ func TestSnapshotThatIsRefused(t *testing.T) {
 	tests := []struct {
 		name, content string
 		mode          os.FileMode
-		want          string // empty: taken
+		want          string // empty: the snapshot is used
 	}{
 		{"good", line("mintmark-jwks-1", now, url) + document, 0o600, ""},
 		{"others can read", line("mintmark-jwks-1", now, url) + document, 0o644, ""},
@@ -144,8 +144,8 @@ func TestSnapshotThatIsRefused(t *testing.T) {
 			issuer := verifiertest.NewInMemoryIssuer()
 			j, log := saving(t, issuer, filepath.Join(t.TempDir(), "no such folder", "keys"))
 			synctest.Wait()
-			assert.True(t, j.State().Ready, "who can't save can serve")
-			require.Len(t, log.all(), 1, "a first start is nothing to tell")
+			assert.True(t, j.State().Ready, "keys are used although they can't be saved")
+			require.Len(t, log.all(), 1, "a missing snapshot is not reported")
 			assert.Error(t, log.all()[0].SaveErr)
 		})
 	})

@@ -23,7 +23,7 @@ type State struct {
 	Revocations RevocationsState
 }
 
-// State is the source's part of [Verifier.State].
+// State returns the source's part of [Verifier.State].
 func (j *JWKS) State() State {
 	now := j.now()
 	j.mu.Lock()

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxToken bounds a token before any other work: 8 KiB hold all scopes several
-// times over.
+// maxToken is the longest accepted token, in bytes. It is checked first. A token with all
+// scopes is several times shorter.
 const maxToken = 8 << 10
 
 // compact is a JWS in compact serialization (RFC 7515 §7.1), decoded and not verified.
@@ -17,8 +17,8 @@ type compact struct {
 	signature []byte
 }
 
-// encoding refuses padding and nonzero bits behind the last octet, so a token
-// has one spelling. It skips CR and LF, which split refuses.
+// encoding refuses padding and nonzero trailing bits, so that a token has one spelling.
+// It skips CR and LF, which split refuses.
 var encoding = base64.RawURLEncoding.Strict()
 
 func split(token string) (compact, error) {
@@ -37,9 +37,9 @@ func splitParts(token string) (compact, error) {
 	if strings.IndexByte(token, '\n') >= 0 || strings.IndexByte(token, '\r') >= 0 {
 		return compact{}, refuse(ReasonMalformed, "not base64url")
 	}
-	// Two allocations, whatever the token: one for its bytes and behind them the
-	// octets of all three parts, and one for the string of which header, payload
-	// and claims are substrings.
+	// Two allocations for any token: one for its bytes followed by the octets of all
+	// three parts, and one for the string of which header, payload and claims are
+	// substrings.
 	buffer := make([]byte, len(token)+encoding.DecodedLen(len(token)))
 	raw, octets := buffer[:len(token)], buffer[len(token):]
 	copy(raw, token)

@@ -157,15 +157,15 @@ func TestErrorClasses(t *testing.T) {
 	assert.ErrorIs(t, err, broken, "the cause is kept")
 }
 
-// A source that hands out the zero Key opens nothing.
+// The zero Key of a source verifies nothing.
 func TestZeroKeyVerifiesNothing(t *testing.T) {
 	v := withKeys(t, failing{nil})
 	assert.Equal(t, verifier.ReasonAlgorithm, reason(t, v, token(nil, nil)))
 	assert.Equal(t, verifier.ReasonHeader, reason(t, v, token(object{"alg": ""}, nil)))
 }
 
-// AB: what a refusal says holds no piece of the token, of any length that could
-// matter.
+// AB: the text of a refusal contains no part of the token that is longer than a few
+// characters.
 func TestErrorTextHoldsNoTokenBytes(t *testing.T) {
 	v := newVerifier(t)
 	marker := "SECRETSECRET"
@@ -188,8 +188,9 @@ func TestErrorTextHoldsNoTokenBytes(t *testing.T) {
 	}
 }
 
-// A token that is bound to a key is told apart from one that is not JSON.
+// A token that is bound to a key has an error text of its own, unlike one that is not
+// JSON.
 func TestBoundTokenSaysSo(t *testing.T) {
 	_, err := newVerifier(t).Verify(t.Context(), token(nil, object{"cnf": object{"jkt": "x"}}))
-	require.EqualError(t, err, "verify token: claims: cnf binds it to a key: it is no bearer token")
+	require.EqualError(t, err, "verify token: claims: cnf binds the token to a key")
 }

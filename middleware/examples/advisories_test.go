@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFixedVersions: people copy the versions of these examples. Each is the
-// lowest without the advisories that are known to concern a server.
+// TestFixedVersions checks the versions of these examples, since users copy them. Each is
+// the lowest without the known advisories about a server.
 func TestFixedVersions(t *testing.T) {
 	for _, row := range []struct{ module, fixed, advisory string }{
 		{"google.golang.org/grpc", "v1.79.3", "GO-2026-4762: a path without a slash passes authorization"},
@@ -32,10 +32,10 @@ func TestAtLeast(t *testing.T) {
 	require.True(t, atLeast("v1.100.0", "v1.79.3"))
 	require.False(t, atLeast("v1.77.0", "v1.79.3"))
 	require.False(t, atLeast("v0.54.0", "v0.54.1"))
-	require.False(t, atLeast("v1.79.3-dev", "v1.79.3"), "which is no release")
+	require.False(t, atLeast("v1.79.3-dev", "v1.79.3"), "a pre-release")
 }
 
-// atLeast compares versions of three numbers. Any other is less.
+// atLeast compares versions of three numbers. Any other version counts as less.
 func atLeast(used, fixed string) bool {
 	return !strings.Contains(used, "-") && version.Compare(strings.Replace(used, "v", "go", 1), strings.Replace(fixed, "v", "go", 1)) >= 0
 }

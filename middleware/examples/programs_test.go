@@ -22,7 +22,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// TestPrograms: each example starts with no more than an issuer, and guards.
+// TestPrograms checks that each example starts with only an issuer, and is guarded.
 func TestPrograms(t *testing.T) {
 	folder := t.TempDir() + string(filepath.Separator)
 	build := exec.Command("go", "build", "-o", folder, "./...")
@@ -73,9 +73,9 @@ func run(t *testing.T, path, issuer string) string {
 	log, err := c.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
-	t.Cleanup(func() { _ = c.Wait() }) // which the end of the test's context kills
+	t.Cleanup(func() { _ = c.Wait() }) // the end of the test's context kills it
 	lines := bufio.NewScanner(log)
-	require.True(t, lines.Scan(), "it says nothing")
+	require.True(t, lines.Scan(), "the program logs nothing")
 	words := strings.Fields(lines.Text())
 	go io.Copy(io.Discard, log)
 	return words[len(words)-1]

@@ -39,12 +39,12 @@ HEAD   /own             PUBLIC
 		text = append(text, f.String())
 	}
 	assert.Equal(t, []string{
-		"borrowed: GET /bookings/search, GET /bookings/:uid BOOKING_READ decides it",
-		"borrowed: HEAD /bookings/search, GET /bookings/:uid BOOKING_READ decides it",
+		"borrowed: GET /bookings/search, decided by GET /bookings/:uid BOOKING_READ",
+		"borrowed: HEAD /bookings/search, decided by GET /bookings/:uid BOOKING_READ",
 		"no decision: PUT /bookings",
-		"no membership: GET /teams/{teamId} is decided by GET /teams/:id TEAM_PROFILE_READ, where no parameter has the name of a team's or an organization's",
-		`not expressible: GET /files/{path...}, "{path...}" is no parameter: a name has letters, digits and _`,
-		"not expressible: get /bookings, the method is not in capital letters",
+		"no membership: GET /teams/{teamId}, decided by GET /teams/:id TEAM_PROFILE_READ, which has no parameter for the id of a team or organization",
+		`not expressible: GET /files/{path...}, parameter "{path...}" has a character other than letters, digits and _`,
+		"not expressible: get /bookings, the method is not in upper case",
 		"no route: DELETE /gone CLOSED",
 		"no route: GET /own PUBLIC",
 		"no route: HEAD /own PUBLIC",

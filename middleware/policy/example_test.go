@@ -20,7 +20,7 @@ POST      /v2/bookings                 PUBLIC
 GET       /v2/teams/:teamId/bookings   TEAM_BOOKING_READ
 `
 
-// A table is a text; what is wrong with it is said by line.
+// A table is a text; an error names the line.
 func ExampleLoad() {
 	table, err := policy.Load(strings.NewReader(bookings))
 	if err != nil {
@@ -35,12 +35,12 @@ func ExampleLoad() {
 	// GET /v2/bookings BOOKING_READ
 	// POST /v2/bookings PUBLIC
 	// GET /v2/teams/:teamId/bookings TEAM_BOOKING_READ
-	// load policy: line 1: "BOOKINGS_READ" is no scope, nor PUBLIC or CLOSED
-	// line 2, GET /v2/slots/: an empty segment, or a slash at the end
+	// load policy: line 1: "BOOKINGS_READ" is not a scope, PUBLIC or CLOSED
+	// line 2, GET /v2/slots/: the pattern has an empty segment, or a slash at the end
 }
 
-// A scope says what the application may do, not whose team is in the path. The
-// hook can't be forgotten.
+// A scope tells what the application may do, not whose team is in the path: New requires
+// a Member.
 func ExampleNew() {
 	table, err := policy.Load(strings.NewReader(bookings))
 	if err != nil {
@@ -62,11 +62,11 @@ func ExampleNew() {
 	})
 	fmt.Println(err)
 	// Output:
-	// new policy: line 5, GET /v2/teams/:teamId/bookings names a kind of membership, team: set Config.Member, which tells its members from others, or decline that with SkipMember
+	// new policy: line 5, GET /v2/teams/:teamId/bookings has the team's id, and Config has neither Member nor SkipMember
 	// <nil>
 }
 
-// A service adds rows for routes of its own.
+// A service adds rows for its own routes.
 func ExampleJoin() {
 	own, err := policy.Load(strings.NewReader("GET /healthz PUBLIC"))
 	if err != nil {
@@ -84,8 +84,8 @@ func ExampleJoin() {
 	// line 1, GET /healthz: decides the same route as line 1, GET /healthz
 }
 
-// A test of a service holds its table to its routes: those of its router, or
-// with "mintmark policy check" those of its OpenAPI description.
+// A service's test compares its table with the routes of its router. The command
+// "mintmark policy check" compares it with an OpenAPI description.
 func ExampleTable_Check() {
 	table, err := policy.Load(strings.NewReader(bookings))
 	if err != nil {
@@ -101,16 +101,15 @@ func ExampleTable_Check() {
 	}
 	// Output:
 	// no decision: DELETE /v2/bookings/{uid}
-	// borrowed: GET /v2/teams/mine/bookings, GET /v2/teams/:teamId/bookings TEAM_BOOKING_READ decides it
+	// borrowed: GET /v2/teams/mine/bookings, decided by GET /v2/teams/:teamId/bookings TEAM_BOOKING_READ
 	// no route: GET /v2/teams/:teamId/bookings TEAM_BOOKING_READ
 }
 
-// The two questions about a request, for who asks them without package
-// middleware.
+// The two checks of a request, without package middleware.
 func ExamplePolicy_Match() {
 	rules, err := policy.New(policy.Scheduling(), policy.Config{
 		Member: func(_ context.Context, _ *verifier.Claims, kind policy.Kind, id string) (bool, error) {
-			fmt.Println("asked about", kind, id)
+			fmt.Println("member of", kind, id)
 			return id == "acme", nil
 		},
 	})
@@ -125,17 +124,17 @@ func ExamplePolicy_Match() {
 	member, err := match.Belongs(context.Background(), token)
 	fmt.Println(match.Scope(), match.Opens(token), member, err)
 
-	// What two programs may read differently is refused.
+	// A path that two programs may read differently is refused.
 	u, _ := url.Parse("/v2/organizations/acme%2Fbookings")
 	_, err = rules.Match("GET", u)
 	fmt.Println(err)
 	// Output:
-	// asked about organization acme
+	// member of organization acme
 	// ORG_BOOKING_READ true true <nil>
 	// the path is ambiguous
 }
 
-// The ready table, and what a resource server's metadata says of it.
+// The ready table has the scopes for a resource server's metadata.
 func ExampleScheduling() {
 	table := policy.Scheduling()
 	fmt.Println(len(table.Rows()), "rows,", len(table.Scopes()), "scopes")

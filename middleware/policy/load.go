@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// maxErrors is after how many bad lines Load gives up.
+// maxErrors is the number of malformed lines after which Load gives up.
 const maxErrors = 20
 
-// Load reads a table: a line has method, pattern, and a scope or PUBLIC or
-// CLOSED, with spaces or tabs between. The word FRESH behind them closes the route
-// while the verifier may have missed a revocation. What follows a "#" that begins a word is
-// a comment. The error names each line that is wrong.
+// Load reads a table. A line has a method, a pattern, and a scope or PUBLIC or CLOSED,
+// separated by spaces or tabs. The word FRESH after a scope or CLOSED closes the route
+// while the verifier may have missed a revocation. A "#" at the beginning of a word
+// begins a comment. The error names each malformed line.
 func Load(r io.Reader) (*Table, error) {
 	var rows []Row
 	var all []error
@@ -42,7 +42,7 @@ func Load(r io.Reader) (*Table, error) {
 	return t, nil
 }
 
-// parseLine reads one line; without a row on it, ok is false.
+// parseLine reads one line; ok is false if there is no row on it.
 func parseLine(line string) (row Row, ok bool, err error) {
 	var words []string
 	for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' || r == '\t' }) {
@@ -63,5 +63,5 @@ func parseLine(line string) (row Row, ok bool, err error) {
 		row = Row{Method: words[0], Pattern: words[1], Fresh: len(words) == 4}
 		return row, true, row.setRequirement(words[2])
 	}
-	return Row{}, false, errors.New("a line has a method, a pattern, and a scope, PUBLIC or CLOSED, and may have FRESH")
+	return Row{}, false, errors.New("the line is not a method, a pattern, and a scope, PUBLIC or CLOSED, with an optional FRESH")
 }

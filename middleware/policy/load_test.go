@@ -10,7 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/middleware/policy"
 )
 
-// load is Load for tables that a test spells.
+// load loads a table that must be valid.
 func load(t testing.TB, text string) *policy.Table {
 	t.Helper()
 	table, err := policy.Load(strings.NewReader(text))
@@ -46,33 +46,33 @@ GET /x/:x/y CLOSED
 
 func TestLoadRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"two columns", "GET /x", "line 1: a line has"},
-		{"four columns", "GET /x BOOKING_READ PROFILE_READ", "line 1: a line has"},
-		{"unknown scope", "GET /x BOOKINGS_READ", `line 1: "BOOKINGS_READ" is no scope`},
-		{"undecided", "GET /x ?", `"?" is no scope`},
-		{"scope in small letters", "GET /x booking_read", "is no scope"},
-		{"public in small letters", "GET /x public", "is no scope"},
-		{"two scopes", "GET /x BOOKING_READ,PROFILE_READ", "is no scope"},
-		{"method in small letters", "get /x PUBLIC", `line 1, get /x: "get" is no method`},
-		{"any method", "* /x PUBLIC", "is no method"},
-		{"no slash", "GET x PUBLIC", "begins with a slash"},
+		{"two columns", "GET /x", "line 1: the line is not"},
+		{"four columns", "GET /x BOOKING_READ PROFILE_READ", "line 1: the line is not"},
+		{"unknown scope", "GET /x BOOKINGS_READ", `line 1: "BOOKINGS_READ" is not a scope`},
+		{"undecided", "GET /x ?", `"?" is not a scope`},
+		{"scope in small letters", "GET /x booking_read", "is not a scope"},
+		{"public in small letters", "GET /x public", "is not a scope"},
+		{"two scopes", "GET /x BOOKING_READ,PROFILE_READ", "is not a scope"},
+		{"method in small letters", "get /x PUBLIC", `line 1, get /x: "get" is not a method`},
+		{"any method", "* /x PUBLIC", "is not a method"},
+		{"no slash", "GET x PUBLIC", "does not begin with a slash"},
 		{"slash at the end", "GET /x/ PUBLIC", "an empty segment"},
 		{"empty segment", "GET /x//y PUBLIC", "an empty segment"},
 		{"dot segment", "GET /x/../y PUBLIC", "a dot segment"},
 		{"a single dot", "GET /x/. PUBLIC", "a dot segment"},
-		{"the end of a parameter", "GET /x/ab} PUBLIC", "a literal has letters"},
-		{"a name twice beside a literal", "GET /:x/x/:x PUBLIC", "there twice"},
-		{"fresh without a token", "GET /x PUBLIC FRESH", "FRESH beside PUBLIC"},
-		{"a long method", "ABCDEFGHIJKLMNOPQ /x PUBLIC", "is no method"},
-		{"encoded", "GET /x%20y PUBLIC", "a literal has letters"},
-		{"query", "GET /x?y PUBLIC", "a literal has letters"},
-		{"wildcard", "GET /x/* PUBLIC", "a literal has letters"},
-		{"rest", "GET /x/{rest...} PUBLIC", "a name has letters"},
-		{"expression", "GET /x/{id:[0-9]+} PUBLIC", "a name has letters"},
-		{"no name", "GET /x/: PUBLIC", "a name has letters"},
-		{"half a parameter", "GET /x/{id}.json PUBLIC", "a literal has letters"},
-		{"a name twice", "GET /:x/:x PUBLIC", "there twice"},
-		{"17 segments", "GET " + strings.Repeat("/x", 17) + " PUBLIC", "at most 16"},
+		{"the end of a parameter", "GET /x/ab} PUBLIC", "has a character other than letters"},
+		{"a name twice beside a literal", "GET /:x/x/:x PUBLIC", " twice"},
+		{"fresh without a token", "GET /x PUBLIC FRESH", "FRESH with PUBLIC"},
+		{"a long method", "ABCDEFGHIJKLMNOPQ /x PUBLIC", "is not a method"},
+		{"encoded", "GET /x%20y PUBLIC", "has a character other than letters"},
+		{"query", "GET /x?y PUBLIC", "has a character other than letters"},
+		{"wildcard", "GET /x/* PUBLIC", "has a character other than letters"},
+		{"rest", "GET /x/{rest...} PUBLIC", "has a character other than letters"},
+		{"expression", "GET /x/{id:[0-9]+} PUBLIC", "has a character other than letters"},
+		{"no name", "GET /x/: PUBLIC", "has a character other than letters"},
+		{"half a parameter", "GET /x/{id}.json PUBLIC", "has a character other than letters"},
+		{"a name twice", "GET /:x/:x PUBLIC", " twice"},
+		{"17 segments", "GET " + strings.Repeat("/x", 17) + " PUBLIC", "more than 16"},
 		{"a row twice", "GET /x/:a PUBLIC\n\nGET /x/{b} BOOKING_READ", "line 3, GET /x/{b}: decides the same route as line 1, GET /x/:a"},
 		{"line of 1 MiB", "GET /x PUBLIC #" + strings.Repeat("x", 1<<20), "too long"},
 	}
@@ -86,7 +86,7 @@ func TestLoadRefuses(t *testing.T) {
 
 	_, err := policy.Load(strings.NewReader("GET /x ?\nGET /y\nGET /z/ PUBLIC"))
 	for _, line := range []string{"line 1", "line 2", "line 3"} {
-		assert.ErrorContains(t, err, line, "all mistakes at once")
+		assert.ErrorContains(t, err, line, "all errors are reported")
 	}
 }
 
@@ -105,17 +105,17 @@ func TestNewTableChecksAccess(t *testing.T) {
 	_, err = policy.NewTable(policy.Row{Method: "GET", Pattern: "/x", Access: policy.Scoped})
 	require.Error(t, err, "a scope is missing")
 	_, err = policy.NewTable(policy.Row{Method: "GET", Pattern: "/x", Access: policy.Scoped, Scope: "PUBLIC"})
-	require.Error(t, err, "PUBLIC is no scope")
+	require.Error(t, err, "PUBLIC is not a scope")
 	_, err = policy.NewTable(policy.Row{Method: "GET", Pattern: "/x", Access: 7})
 	require.Error(t, err)
 	_, err = policy.NewTable(policy.Row{Method: "GET", Pattern: "/x", Scope: "BOOKING_READ"})
-	require.Error(t, err, "a scope without Scoped would be forgotten")
+	require.Error(t, err, "a scope without Scoped would be ignored")
 	_, err = policy.NewTable(policy.Row{Pattern: "/x", Access: policy.Public})
-	require.ErrorContains(t, err, "is no method")
-	require.NotContains(t, err.Error(), "line", "the row is of no file")
+	require.ErrorContains(t, err, "is not a method")
+	require.NotContains(t, err.Error(), "line", "the row is not from a file")
 }
 
-// What Load takes it gives back the same, and is a policy without surprises.
+// A table that Load accepts is the same after String and Load, and a valid policy.
 func FuzzLoad(f *testing.F) {
 	for _, s := range []string{
 		"GET /v2/bookings BOOKING_READ # x", "GET /:a/{b} PUBLIC\nGET / CLOSED", "GET /x ?", "#", "\t \n", "GET /x#y PUBLIC", "GET /x PUBLIC#", "\xff /x PUBLIC", "GET /x PUBLIC\r\n",

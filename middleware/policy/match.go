@@ -10,15 +10,15 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// ErrPath refuses a path that has more than one reading: it has an encoded slash, an
-// empty or a dot segment, a backslash or a control character, an encoded letter,
-// digit, '-', '.' or '_', or the id of a team or an organization in a spelling that
-// not all routers decode in the same way. With a Member, it also refuses a path that
-// leads to such an id only in another letter case than the table's: a router that
-// ignores case would serve it without Member having been asked. Its text is fixed.
+// ErrPath is the error for a path that has more than one reading: it has an encoded
+// slash, an empty or a dot segment, a backslash or a control character, an encoded
+// letter, digit, '-', '.' or '_', or the id of a team or an organization in a spelling
+// that not all routers decode in the same way. With a Member, it also refuses a path that
+// leads to such an id only in another letter case than the table's: a router that ignores
+// case would serve it without a call of Member. Its text is fixed.
 var ErrPath = errors.New("the path is ambiguous")
 
-// Match is what a policy says of one method and path.
+// Match is a policy's decision about one method and path.
 type Match struct {
 	route  *route // nil: not listed
 	named  *route // the longest matching prefix that ends with the id of a team or an organization, or nil
@@ -58,10 +58,10 @@ func (p *Policy) find(method string, path *path) *route {
 	return nil
 }
 
-// idsAlike reports whether each id that Member is asked about is spelled in raw, the
-// path before decoding, as it is in the decoded path. Where net/url keeps a raw path,
-// some routers give the handler its segments undecoded, and some decode a '+' to a
-// space: the handler could act on an id that Member was not asked about.
+// idsAlike reports whether each id that is passed to Member is spelled in raw, the path
+// before decoding, as it is in the decoded path. Where net/url keeps a raw path, some
+// routers give the handler its segments undecoded, and some decode a '+' to a space: the
+// handler could act on an id that was not passed to Member.
 func (m *Match) idsAlike(raw string) bool {
 	for in := range m.ids {
 		rest := raw[1:]
@@ -99,7 +99,7 @@ func (m *Match) ids(yield func(membership) bool) {
 	}
 }
 
-// Row is the row that decides, if the route is listed.
+// Row returns the row that decides, if the route is listed.
 func (m *Match) Row() (Row, bool) {
 	if m.route == nil {
 		return Row{}, false
@@ -114,7 +114,7 @@ func (m *Match) Public() bool { return m.route != nil && m.route.row.Access == P
 // revocation.
 func (m *Match) Fresh() bool { return m.route != nil && m.route.row.Fresh }
 
-// Scope is the scope that opens the route, or empty if none does.
+// Scope returns the scope that opens the route, or an empty string if none does.
 func (m *Match) Scope() string {
 	if m.route == nil {
 		return ""
@@ -122,7 +122,7 @@ func (m *Match) Scope() string {
 	return m.route.row.Scope
 }
 
-// Param is the decoded value of a parameter of the pattern, or empty.
+// Param returns the decoded value of a parameter of the pattern, or an empty string.
 func (m *Match) Param(name string) string {
 	if m.route != nil {
 		for i, s := range m.route.names {
@@ -135,7 +135,7 @@ func (m *Match) Param(name string) string {
 }
 
 // Opens reports whether the token's scopes open the route. A legacy token opens every
-// route, listed or not, so never rely on Opens alone: ask [Match.Belongs] too.
+// route, listed or not, so never rely on Opens alone: call [Match.Belongs] too.
 func (m *Match) Opens(token *verifier.Claims) bool {
 	if token.Legacy() || m.Public() {
 		return true
@@ -143,10 +143,10 @@ func (m *Match) Opens(token *verifier.Claims) bool {
 	return m.route != nil && m.route.row.Access == Scoped && token.AllowsAll(m.route.need)
 }
 
-// Belongs asks the policy's Member about each team and organization in the path: those
-// of its row, and on a path that no row lists with this method, those of the longest
-// prefix of a row that names one. It returns true without asking if the path names
-// none, if its row is PUBLIC, or if the policy has no Member. An error is Member's.
+// Belongs calls the policy's Member for each team and organization in the path: those of
+// its row, and on a path that no row lists with this method, those of the longest prefix
+// of a row that names one. It returns true without a call if the path names none, if its
+// row is PUBLIC, or if the policy has no Member. Its error is Member's.
 func (m *Match) Belongs(ctx context.Context, token *verifier.Claims) (bool, error) {
 	if m.member == nil || m.Public() {
 		return true, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// compile makes a policy of a text whose memberships a test doesn't ask about.
+// compile makes a policy of a table, without Member.
 func compile(t testing.TB, table *policy.Table) *policy.Policy {
 	t.Helper()
 	p, err := policy.New(table, policy.Config{SkipMember: true})
@@ -26,7 +26,7 @@ func compile(t testing.TB, table *policy.Table) *policy.Policy {
 	return p
 }
 
-// requestURL is what net/http makes of a request line.
+// requestURL parses a request target as net/http does.
 func requestURL(t testing.TB, target string) *url.URL {
 	t.Helper()
 	u, err := url.ParseRequestURI(target)
@@ -57,13 +57,13 @@ GET    /h                 PUBLIC
 		{"GET", "/a/b%21", "/a/:x"},
 		{"GET", "/a/b/c", "/a/b/:y"},             // leftmost first
 		{"GET", "/a/z/c", "/a/:x/c"},             //
-		{"GET", "/a/b/c/d", "/a/:x/c/d"},         // back from /a/b/:y
+		{"GET", "/a/b/c/d", "/a/:x/c/d"},         // backtracks from /a/b/:y
 		{"GET", "/a/b/c/e", "/a/b/:y/e"},         //
-		{"GET", "/a/b/c/d/e", "/:p/:q/:r/:s/:t"}, // back from everywhere
+		{"GET", "/a/b/c/d/e", "/:p/:q/:r/:s/:t"}, // backtracks from every literal
 		{"GET", "/a/b/c/f", ""},
 		{"GET", "/b", ""},
 		{"GET", "/A", ""},
-		{"DELETE", "/a/b", "/a/:x"}, // the literal is another method's
+		{"DELETE", "/a/b", "/a/:x"}, // the literal belongs to another method
 		{"HEAD", "/a/b", "/a/b"},    // GET decides HEAD
 		{"HEAD", "/h", "/h"},
 		{"get", "/a", ""},
@@ -82,13 +82,13 @@ GET    /h                 PUBLIC
 			assert.Equal(t, tt.want != "", ok)
 			assert.Equal(t, ok, m.Public())
 			if tt.method == "HEAD" && tt.path == "/h" {
-				assert.Equal(t, "HEAD", row.Method, "HEAD's own row goes first")
+				assert.Equal(t, "HEAD", row.Method, "a row of HEAD overrides that of GET")
 			}
 		})
 	}
 }
 
-// A path that is longer than any pattern ends where the longest one does.
+// A path that is longer than any pattern matches none.
 func TestMatchBeyondTheLongestPattern(t *testing.T) {
 	p := compile(t, load(t, "GET "+strings.Repeat("/a", 16)+" PUBLIC"))
 	for n, want := range map[int]bool{15: false, 16: true, 17: false} {
@@ -98,7 +98,7 @@ func TestMatchBeyondTheLongestPattern(t *testing.T) {
 	}
 }
 
-// A table without GET has no row for HEAD.
+// Without a row of GET, HEAD has no row.
 func TestMatchHeadWithoutGet(t *testing.T) {
 	m, err := compile(t, load(t, "POST /a PUBLIC")).Match("HEAD", requestURL(t, "/a"))
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestFresh(t *testing.T) {
 	assert.True(t, compile(t, load(t, "GET /a CLOSED FRESH\nGET /b BOOKING_READ")).WantsFresh())
 }
 
-// Paths that two programs may read differently are refused, not guessed.
+// Paths that two programs may read differently are refused.
 func TestMatchRefusesAmbiguousPaths(t *testing.T) {
 	p := compile(t, load(t, "GET /:a PUBLIC\nGET /:a/:b PUBLIC\nGET /:a/:b/:c PUBLIC"))
 	for _, target := range []string{
@@ -153,11 +153,12 @@ func TestMatchRefusesAmbiguousPaths(t *testing.T) {
 		_, err := p.Match("GET", u)
 		assert.ErrorIs(t, err, policy.ErrPath, name)
 	}
-	// One reading, though not plain.
+	// Unusual paths with one reading.
 	for target, want := range map[string]string{
 		"/a%20b": "a b", "/a@b": "a@b", "/a%40b": "a@b", "/a!b": "a!b", "/%C3%A9": "é", "/a;b": "a;b", "/100%25": "100%",
 		"/...": "...", "/a%3Ab": "a:b", "/%7Ea": "~a", "/a+b": "a+b", "/a%2Bb": "a+b", "/50%25ok": "50%ok",
-		// After a second decoding still neither slash nor dot nor letter, or no octet at all.
+		// After a second decoding there is still no slash, dot or letter, or no octet at
+		// all.
 		"/a%2520b": "a%20b", "/a%25z1": "a%z1", "/a%253z": "a%3z", "/a%25!1": "a%!1", "/a%25:1": "a%:1", "/a%25g1": "a%g1", "/a%25G1": "a%G1",
 	} {
 		m, err := p.Match("GET", requestURL(t, target))
@@ -166,25 +167,25 @@ func TestMatchRefusesAmbiguousPaths(t *testing.T) {
 	}
 }
 
-// What Member is asked about is what the handler gets, whether its router hands
-// out decoded segments or those of the raw path.
+// Member gets the same id as the handler, whether the router passes on decoded segments
+// or those of the raw path.
 func TestMatchRefusesIDsWithTwoSpellings(t *testing.T) {
 	p := compile(t, load(t, "GET /o/:orgId/t/:teamId/x/:id TEAM_PROFILE_READ\nGET /t/:teamId PUBLIC"))
 	for target, ok := range map[string]bool{
 		"/o/1/t/2/x/3":         true,
-		"/o/1/t/2/x/a%40b":     true, // no membership hangs on this one
+		"/o/1/t/2/x/a%40b":     true, // this parameter is not an id of a team or organization
 		"/o/a@b/t/2!/x/a%40b":  true,
 		"/o/a%20b/t/2/x/3":     true, // net/url's own spelling: there is no raw path
 		"/o/a%40b/t/2/x/3":     false,
 		"/o/1/t/a%40b/x/3":     false,
-		"/o/1/t/2%21/x/3":      true, // as well
+		"/o/1/t/2%21/x/3":      true, // as above
 		"/o/1/t/2%21/x/a%40b":  false,
 		"/o/a%20b/t/2/x/a%40b": false,
 		"/t/a%40b":             false,
 		"/o/a+b/t/2/x/3":       true,
 		"/o/a+b/t/2/x/a%40b":   false, // gin decodes a '+' to a space where there is a raw path
 		"/o/1/t/2/x/a+%40b":    true,
-		// Not listed, but an id stands there.
+		// Not listed, but with an id.
 		"/o/a%40b":           false,
 		"/o/a%40b/z":         false,
 		"/o/1/t/2/z/a%40b":   true,
@@ -204,7 +205,7 @@ func TestMatchParameters(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "a b", m.Param("orgId"))
 	assert.Equal(t, "2", m.Param("teamId"))
-	assert.Empty(t, m.Param("o"), "a literal is no parameter")
+	assert.Empty(t, m.Param("o"), "a literal is not a parameter")
 	assert.Empty(t, m.Param(""))
 	assert.Equal(t, "TEAM_PROFILE_READ", m.Scope())
 	m, err = p.Match("GET", requestURL(t, "/x"))
@@ -243,7 +244,7 @@ func TestOpens(t *testing.T) {
 	}
 }
 
-// serveMux has the patterns of a table as net/http spells them.
+// serveMux returns a net/http router with the patterns of a table.
 func serveMux(table *policy.Table) *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, row := range table.Rows() {
@@ -258,8 +259,8 @@ func serveMux(table *policy.Table) *http.ServeMux {
 	return mux
 }
 
-// The policy reads each path as net/http's own router does, whatever the path:
-// what the two would see differently is refused.
+// The policy matches each path as net/http's router does; it refuses paths that the
+// router would read differently.
 func FuzzMatchAgreesWithServeMux(f *testing.F) {
 	p, err := policy.New(policy.Scheduling(), policy.Config{SkipMember: true})
 	require.NoError(f, err)
@@ -288,13 +289,13 @@ func FuzzMatchAgreesWithServeMux(f *testing.F) {
 		_, path, _ := strings.Cut(pattern, " ")
 		want := strings.NewReplacer("{", ":", "}", "").Replace(path)
 		if row.Pattern != want {
-			t.Fatalf("%s %q: the policy says %q, the router %q", method, target, row.Pattern, want)
+			t.Fatalf("%s %q: the policy matches %q, the router %q", method, target, row.Pattern, want)
 		}
 	})
 }
 
-// Against a matcher that can be seen to be right: of the rows that meet a path,
-// the one whose first difference from the others is a literal.
+// A simple reference matcher: of the rows that match a path, the row that has a literal
+// at the first difference from the others.
 func FuzzMatchAgreesWithReference(f *testing.F) {
 	f.Add("/a/:x /a/b /:p/b /a/:x/c /a/b/:y /:p/:q/c /:p/b/:r", "/a/b/c")
 	f.Add("/ /:a /:a/:b", "/")
@@ -349,7 +350,7 @@ func reference(rows []policy.Row, path string) string {
 	return best
 }
 
-// wide is a table of n routes, most of them below each other's prefixes.
+// wide returns a table of n routes, most of which are prefixes of each other.
 func wide(t testing.TB, n int) (*policy.Table, []*url.URL) {
 	rows := policy.Scheduling().Rows()
 	names := scope.All().Names()

@@ -8,30 +8,30 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// Kind is what a user can be a member of.
+// Kind is a kind of group that a user can be a member of.
 type Kind string
 
-// The kinds, with the parameters that name one. Letter case and underscores
-// don't matter: :team_id is :teamId.
+// The kinds, with the parameters that have their ids. Letter case and underscores are
+// ignored: :team_id is :teamId.
 const (
 	Team         Kind = "team"         // :teamId
 	Organization Kind = "organization" // :orgId, :organizationId
 )
 
 // Member reports whether the token's user belongs to the team or organization with that
-// id, and may act on it in the way of the route. id is a decoded segment of the path and
-// comes from the sender unchecked.
+// id, and may act on it in the way of the route. id is a decoded segment of the path:
+// unchecked input.
 //
 // It is called on every path that names a team or an organization: on the path of a row,
 // and on every other path, with any method, that begins like a row up to such an id. So
 // it is also called on routes that the table doesn't list, or that take more paths or
 // methods than their row. There the longest such beginning determines the ids: the
-// segment in the place of an id is taken as an id, even if the router reads it as
+// segment in the place of an id is treated as an id, even if the router reads it as
 // something else. Member is called for legacy tokens too: they have no scopes, but they
 // have a user. It is not called for PUBLIC rows.
 //
-// For a path with both, it is called for the organization first and then for the team.
-// Whether the team belongs to that organization is for the handler to check.
+// For a path with both, it is called for the organization first and then for the team. It
+// does not check whether the team belongs to that organization: the handler does.
 //
 // An error means that membership can't be determined now; the request is refused.
 type Member func(ctx context.Context, token *verifier.Claims, kind Kind, id string) (bool, error)
@@ -47,7 +47,7 @@ func kindOf(name string) Kind {
 	return ""
 }
 
-// kinds are all kinds, in the order in which Member is asked about them.
+// kinds are all kinds, in the order in which Member is called.
 var kinds = [...]Kind{Organization, Team}
 
 // membership is a segment that names a team or an organization.
@@ -56,7 +56,7 @@ type membership struct {
 	segment int
 }
 
-// memberships are those of a pattern, organizations first.
+// memberships returns those of a pattern, organizations first.
 func memberships(segments []segment) (list []membership) {
 	for _, kind := range kinds {
 		for i, s := range segments {

@@ -18,16 +18,15 @@ func everybody(context.Context, *verifier.Claims, policy.Kind, string) (bool, er
 	return true, nil
 }
 
-// Nobody forgets: a table with teams or organizations is no policy without a
-// hook that tells their members, or a word that says so.
+// A table with teams or organizations needs Member, or SkipMember.
 func TestNewAsksForMember(t *testing.T) {
 	tests := []struct {
 		name, text string
 		config     policy.Config
 		want       string // of the error; empty: none
 	}{
-		{"team", "GET /t/:teamId TEAM_PROFILE_READ", policy.Config{}, "line 1, GET /t/:teamId names a kind of membership, team"},
-		{"organization", "GET /x PUBLIC\nGET /o/{orgId} CLOSED", policy.Config{}, "line 2, GET /o/{orgId} names a kind of membership, organization"},
+		{"team", "GET /t/:teamId TEAM_PROFILE_READ", policy.Config{}, "line 1, GET /t/:teamId has the team's id, and"},
+		{"organization", "GET /x PUBLIC\nGET /o/{orgId} CLOSED", policy.Config{}, "line 2, GET /o/{orgId} has the organization's id, and"},
 		{"other spelling", "GET /t/:team_id TEAM_PROFILE_READ", policy.Config{}, "team"},
 		{"long spelling", "GET /t/:organizationId TEAM_PROFILE_READ", policy.Config{}, "organization"},
 		{"hook", "GET /t/:teamId TEAM_PROFILE_READ", policy.Config{Member: everybody}, ""},
@@ -52,8 +51,8 @@ func TestNewAsksForMember(t *testing.T) {
 	require.Error(t, err)
 }
 
-// A path that leads to an id in another letter case only is refused: a router that
-// ignores case would serve it, and nobody would ask Member.
+// A path that leads to an id only in another letter case is refused: a router that
+// ignores case would serve it without a call of Member.
 func TestMatchRefusesIDsBehindAnotherCase(t *testing.T) {
 	text := `
 GET /v2/teams/:teamId/x          TEAM_PROFILE_READ
@@ -71,25 +70,25 @@ GET /v2/teams/me                 TEAM_PROFILE_READ
 	for path, ok := range map[string]bool{
 		"/v2/teams/7/x":       true,
 		"/v2/teams/7":         true,
-		"/v2/teams/ME":        true, // an id, and Member is asked about it
+		"/v2/teams/ME":        true, // an id, which is passed to Member
 		"/v2/teams/Other/X":   true,
 		"/V2/Teams/other/x":   false,
 		"/V2/teams/other/x":   false,
 		"/v2/TEAMS/other":     false,
 		"/v2/teamſ/other":     false, // a long s, which is S in upper case
 		"/v2/Orgs/1/teams/2":  true,
-		"/v2/orgs/1/teams/2":  false, // the row has the capital
+		"/v2/orgs/1/teams/2":  false, // the row has an upper-case letter
 		"/v2/Orgs/1/Teams/2":  false, // longer than the prefix of its own case
 		"/v2/Orgs/1/teams":    true,
 		"/v2/Orgs/1/members":  true,
 		"/A/1":                true, // both are listed
 		"/a/1":                true,
-		"/P/1":                false, // elsewhere a team of any area
+		"/P/1":                false, // in the other case: :area and a team
 		"/p/Q/1":              false,
 		"/z/1":                true,
 		"/Z/1":                true,
 		"/V2":                 true, // leads to no id
-		"/V2/Teams":           true, // a team of any area
+		"/V2/Teams":           true, // :area and a team
 		"/nothing/1/V2/Teams": true,
 	} {
 		for _, method := range []string{"GET", "DELETE"} {
@@ -99,13 +98,13 @@ GET /v2/teams/me                 TEAM_PROFILE_READ
 				assert.ErrorIs(t, err, policy.ErrPath)
 			}
 			_, err = declined.Match(method, requestURL(t, path))
-			assert.NoError(t, err, "nobody is to be asked")
+			assert.NoError(t, err, "without Member")
 		}
 	}
 }
 
 func TestBelongs(t *testing.T) {
-	broken := errors.New("the database is away")
+	broken := errors.New("the database is unavailable")
 	var asked []string
 	p, err := policy.New(load(t, `
 GET /t/:teamId/o/:org_id  TEAM_PROFILE_READ
@@ -127,7 +126,7 @@ GET /t/me                 TEAM_PROFILE_READ
 	}})
 	require.NoError(t, err)
 	tests := []struct {
-		path  string // of GET; another method goes before it
+		path  string // of GET, or with another method in front
 		asked []string
 		ok    bool
 		err   error
@@ -177,7 +176,7 @@ GET /t/me                 TEAM_PROFILE_READ
 	}
 }
 
-// Where Member was declined, everybody belongs.
+// With SkipMember, everybody belongs.
 func TestBelongsWithoutMember(t *testing.T) {
 	m, err := compile(t, load(t, "GET /t/:teamId TEAM_PROFILE_READ")).Match("GET", requestURL(t, "/t/1"))
 	require.NoError(t, err)

@@ -2,12 +2,12 @@ package policy
 
 import "net/url"
 
-// path is a request's path, cut into decoded segments. It is a value without
-// pointers into itself, so that matching allocates nothing.
+// path is a request's path, split into decoded segments. It has no pointers into itself,
+// so that matching allocates nothing.
 type path struct {
 	text string
 	n    int              // segments, also those beyond end
-	end  [maxSegments]int // where each of the first segments ends in text
+	end  [maxSegments]int // index in text of the end of each of the first segments
 }
 
 func (p *path) segment(i int) string {
@@ -18,7 +18,7 @@ func (p *path) segment(i int) string {
 	return p.text[start:p.end[i]]
 }
 
-// split cuts the path of u, and reports whether it has one reading only.
+// split splits the path of u into segments, and reports whether it has one reading only.
 func (p *path) split(u *url.URL) bool {
 	p.text = u.Path
 	if p.text == "" || p.text[0] != '/' {
@@ -46,8 +46,8 @@ func (p *path) split(u *url.URL) bool {
 	return p.text == "/" || p.addSegment(start, len(p.text))
 }
 
-// plain are the octets of a decoded path that split need not look at: all but
-// slashes, backslashes, control characters and percent signs.
+// plain has the octets of a decoded path that split can skip: all but slashes,
+// backslashes, control characters and percent signs.
 var plain = func() (list [256]bool) {
 	for c := range list {
 		list[c] = c >= ' ' && c != 0x7f && c != '/' && c != '\\' && c != '%'
@@ -68,11 +68,10 @@ func (p *path) addSegment(start, end int) bool {
 	return true
 }
 
-// faithful reports whether raw is path in a spelling that every router reads in
-// the same way. net/url keeps a raw path where the spelling isn't its own, and
-// then routers differ: some match on one, some on the other. A slash that is
-// encoded makes two segments for one of them; an encoded letter hides a literal
-// from the other.
+// faithful reports whether raw is path in a spelling that every router reads in the same
+// way. net/url keeps a raw path if the spelling isn't its own; then some routers match
+// the raw path, and some the decoded one. An encoded slash makes two segments in only one
+// of them; an encoded letter hides a literal in only one of them.
 func faithful(raw, path string) bool {
 	n := 0
 	for i := 0; i < len(raw); i++ {
@@ -92,8 +91,8 @@ func faithful(raw, path string) bool {
 	return n == len(path)
 }
 
-// encodedTwice reports whether a decoded path still has what a second decoding
-// would turn into a slash, a dot or a letter.
+// encodedTwice reports whether a second decoding of a path would give a slash, a dot or a
+// letter.
 func encodedTwice(s string) bool {
 	c, ok := octet(s)
 	return ok && (c == '/' || c == '\\' || c < ' ' || inLiterals(c))

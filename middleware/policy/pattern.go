@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxSegments bounds a pattern, so that a match needs no memory of its own.
+// maxSegments is the longest pattern. The bound lets a match use an array on the stack.
 const maxSegments = 16
 
-// segment is one of a pattern.
+// segment is one segment of a pattern.
 type segment struct {
 	text  string // literal, or the parameter's name
 	param bool
@@ -19,14 +19,14 @@ type segment struct {
 func parsePattern(pattern string) ([]segment, error) {
 	rest, ok := strings.CutPrefix(pattern, "/")
 	if !ok {
-		return nil, errors.New("a pattern begins with a slash")
+		return nil, errors.New("the pattern does not begin with a slash")
 	}
 	if rest == "" {
 		return nil, nil
 	}
 	parts := strings.Split(rest, "/")
 	if len(parts) > maxSegments {
-		return nil, fmt.Errorf("a pattern has at most %d segments", maxSegments)
+		return nil, fmt.Errorf("the pattern has more than %d segments", maxSegments)
 	}
 	names := map[string]bool{}
 	segments := make([]segment, len(parts))
@@ -36,7 +36,7 @@ func parsePattern(pattern string) ([]segment, error) {
 			return nil, err
 		}
 		if s.param && names[s.text] {
-			return nil, fmt.Errorf("the parameter %q is there twice", s.text)
+			return nil, fmt.Errorf("the pattern has the parameter %q twice", s.text)
 		}
 		names[s.text] = s.param || names[s.text]
 		segments[i] = s
@@ -51,15 +51,15 @@ func parseSegment(text string) (segment, error) {
 	}
 	switch {
 	case text == "":
-		return segment{}, errors.New("an empty segment, or a slash at the end")
+		return segment{}, errors.New("the pattern has an empty segment, or a slash at the end")
 	case text == "." || text == "..":
-		return segment{}, errors.New("a dot segment")
+		return segment{}, errors.New("the pattern has a dot segment")
 	case param && !isName(name):
-		return segment{}, fmt.Errorf("%q is no parameter: a name has letters, digits and _", text)
+		return segment{}, fmt.Errorf("parameter %q has a character other than letters, digits and _", text)
 	case !isLiteral(name):
-		// Any other character has two spellings in a URL, and routers differ in
-		// which of them is the literal.
-		return segment{}, fmt.Errorf("the segment %q: a literal has letters, digits, '-', '.' and '_'", text)
+		// Any other character has two spellings in a URL, and routers differ in which one
+		// they match.
+		return segment{}, fmt.Errorf("segment %q has a character other than letters, digits, '-', '.' and '_'", text)
 	}
 	return segment{name, param}, nil
 }
@@ -82,14 +82,14 @@ const (
 	digits  = "0123456789"
 )
 
-// inLiterals are the unreserved characters of RFC 3986 §2.3, the tilde apart,
-// which many clients encode.
+// inLiterals reports whether c is an unreserved character of RFC 3986 §2.3, except the
+// tilde, which many clients encode.
 func inLiterals(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_'
 }
 
-// shape is the pattern without the parameters' names: two patterns of one shape
-// meet the same paths.
+// shape returns the pattern without the parameters' names: two patterns of one shape
+// match the same paths.
 func shape(segments []segment) string {
 	var b strings.Builder
 	for _, s := range segments {

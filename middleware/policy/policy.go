@@ -7,9 +7,9 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// Config is what a table can't say. It is read once by New.
+// Config has what a table doesn't. New reads it once.
 type Config struct {
-	// Member says whether a user belongs to the team or organization in a path.
+	// Member reports whether a user belongs to the team or organization in a path.
 	// Required if a row that is not PUBLIC has such a parameter.
 	Member Member
 
@@ -22,7 +22,7 @@ type Config struct {
 type Policy struct {
 	trees  map[string]*node // by method
 	named  *node            // see Table.prefixes
-	member Member           // nil if it was declined or there is nothing to ask
+	member Member           // nil if no row needs it, or with SkipMember
 	fresh  bool             // a row is FRESH
 }
 
@@ -42,7 +42,7 @@ func New(t *Table, c Config) (*Policy, error) {
 			r.need = scope.MustOf(row.Scope)
 		}
 		if row.Access != Public && len(r.members) > 0 && c.Member == nil && !c.SkipMember {
-			return nil, fmt.Errorf("new policy: %s names a kind of membership, %s: set Config.Member, which tells its members from others, or decline that with SkipMember",
+			return nil, fmt.Errorf("new policy: %s has the %s's id, and Config has neither Member nor SkipMember",
 				where(row), r.members[0].kind)
 		}
 		if p.trees[row.Method] == nil {
@@ -53,6 +53,6 @@ func New(t *Table, c Config) (*Policy, error) {
 	return p, nil
 }
 
-// WantsFresh reports whether a row is FRESH: then the verifier must be told of
-// revocations, by [verifier.Config.Revocations].
+// WantsFresh reports whether a row is FRESH: the verifier then needs
+// [verifier.Config.Revocations].
 func (p *Policy) WantsFresh() bool { return p.fresh }

@@ -6,23 +6,23 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// Access is what a row asks. The zero value is closed.
+// Access is the kind of a row's requirement. The zero value is Closed.
 type Access uint8
 
-// What a row may ask.
+// The kinds of requirements.
 const (
-	Closed Access = iota // no scope opens it; legacy tokens pass, as everywhere
-	Public               // no token is needed; one that comes along must be valid
+	Closed Access = iota // no scope opens the route; legacy tokens pass, as everywhere
+	Public               // no token is needed; a token must be valid
 	Scoped               // a token with the row's scope
 )
 
-// The words of a table that stand where a scope could.
+// The words in the place of a scope.
 const (
 	wordClosed = "CLOSED"
 	wordPublic = "PUBLIC"
 )
 
-// wordFresh may stand behind a scope or CLOSED.
+// wordFresh may follow a scope or CLOSED.
 const wordFresh = "FRESH"
 
 // Row is one line of a table: a decision about one route.
@@ -32,10 +32,10 @@ type Row struct {
 	Access  Access
 	Scope   string // of Scoped: the one scope that is needed
 	Fresh   bool   // closed while the verifier may have missed a revocation; not of Public
-	Line    int    // where it stands in its table, for people; 0 if nowhere
+	Line    int    // number of the line in its file, for errors; 0 if none
 }
 
-// Requirement is the third column: a scope, PUBLIC or CLOSED.
+// Requirement returns the third column: a scope, PUBLIC or CLOSED.
 func (r Row) Requirement() string {
 	switch r.Access {
 	case Public:
@@ -54,7 +54,7 @@ func (r Row) String() string {
 	return text
 }
 
-// setRequirement sets what the third column says.
+// setRequirement parses the third column.
 func (r *Row) setRequirement(word string) error {
 	switch {
 	case word == wordPublic:
@@ -64,28 +64,28 @@ func (r *Row) setRequirement(word string) error {
 	case scope.Known(word):
 		r.Access, r.Scope = Scoped, word
 	default:
-		return fmt.Errorf("%q is no scope, nor PUBLIC or CLOSED", word)
+		return fmt.Errorf("%q is not a scope, PUBLIC or CLOSED", word)
 	}
 	return nil
 }
 
-// check holds rows that a program makes to what a line of a table can say.
+// check refuses rows of a program that a line of a table can't have.
 func (r Row) check() error {
 	switch {
 	case r.Access > Scoped:
-		return fmt.Errorf("%d is no access", r.Access)
+		return fmt.Errorf("%d is not an Access", r.Access)
 	case r.Access == Scoped && !scope.Known(r.Scope):
-		return fmt.Errorf("%q is no scope", r.Scope)
+		return fmt.Errorf("%q is not a scope", r.Scope)
 	case r.Fresh && r.Access == Public:
-		return fmt.Errorf("%s beside %s, which needs no token", wordFresh, wordPublic)
+		return fmt.Errorf("%s with %s, which needs no token", wordFresh, wordPublic)
 	case r.Access != Scoped && r.Scope != "":
-		return fmt.Errorf("%s beside the scope %q", r.Requirement(), r.Scope)
+		return fmt.Errorf("%s with the scope %q", r.Requirement(), r.Scope)
 	}
 	return nil
 }
 
-// isMethod: the tokens of RFC 9110 §9.1 as they are in use. Methods differ by
-// letter case, so "get" would be a row that nothing ever meets.
+// isMethod reports whether s is a method of RFC 9110 §9.1, in the upper-case letters that
+// are in use. Methods are case-sensitive: a row with "get" would never match.
 func isMethod(s string) bool {
 	for i := range len(s) {
 		if s[i] < 'A' || s[i] > 'Z' {

@@ -16,8 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// callbacks are the rows that the table has beside the list of endpoints: browsers
-// are redirected there, without a token.
+// callbacks are the rows of the table that are not in the list of endpoints: browsers are
+// redirected there, without a token.
 var callbacks = []string{
 	"GET /v2/calendars/:calendar/save PUBLIC",
 	"GET /v2/conferencing/:app/oauth/callback PUBLIC",
@@ -26,12 +26,12 @@ var callbacks = []string{
 	"GET /v2/organizations/:orgId/teams/:teamId/stripe/save PUBLIC",
 }
 
-// The table says what the product's list of endpoints says, and decides what
-// that leaves open; of its own it has the callbacks only.
+// The table agrees with the product's list of endpoints, and decides what that leaves
+// open. Only the callbacks are additional.
 func TestSchedulingIsTheListOfEndpoints(t *testing.T) {
 	list, err := os.ReadFile(filepath.Join("testdata", "endpoints.tsv"))
 	require.NoError(t, err)
-	// The product's own, where it is beside this checkout.
+	// The product's own list, if it is beside this checkout.
 	if now, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "scheduling-endpoints.tsv")); !os.IsNotExist(err) {
 		require.NoError(t, err)
 		require.Equal(t, string(now), string(list))
@@ -60,7 +60,7 @@ func TestSchedulingIsTheListOfEndpoints(t *testing.T) {
 		own = append(own, row.String())
 	}
 	assert.Equal(t, callbacks, own)
-	assert.Equal(t, open+len(callbacks), strings.Count(schedulingText(t), " # "), "each decision says why")
+	assert.Equal(t, open+len(callbacks), strings.Count(schedulingText(t), " # "), "each decision has a comment")
 }
 
 func schedulingText(t *testing.T) string {
@@ -69,8 +69,8 @@ func schedulingText(t *testing.T) string {
 	return string(text)
 }
 
-// What section 2.4 says of whole families of routes holds for each row, decided
-// by us or not.
+// The statements of section 2.4 about whole families of routes apply to each row, from
+// the list or not.
 func TestSchedulingKeepsSection24(t *testing.T) {
 	for _, row := range policy.Scheduling().Rows() {
 		if row.Access == policy.Public {
@@ -93,7 +93,7 @@ func TestSchedulingKeepsSection24(t *testing.T) {
 			default:
 				assert.False(t, strings.HasPrefix(row.Scope, "TEAM_") || strings.HasPrefix(row.Scope, "ORG_"), row.Scope)
 			}
-			// Reading never opens what changes something. Two GETs begin a
+			// A READ scope never opens a route that changes something. Two GETs begin a
 			// connection.
 			connects := strings.HasSuffix(row.Pattern, "/connect") || strings.HasSuffix(row.Pattern, "/auth-url")
 			writes := row.Method != "GET" || connects
@@ -120,10 +120,10 @@ func TestSchedulingKeepsSection24(t *testing.T) {
 	}
 }
 
-// Whatever a router makes of the paths that name a team or an organization, Member
-// is asked about a legacy token's user: no scope limits such a token, so it is all
-// that keeps a stranger out. The routes that the table lists are not all there are,
-// and a route may take more methods and longer paths than its row.
+// Member is called for a legacy token's user on every path that names a team or an
+// organization: no scope limits such a token, so Member alone keeps other users out. The
+// product has routes that the table doesn't list, and a route may take more methods and
+// longer paths than its row.
 func TestSchedulingAsksMemberBelowEachTeamAndOrganization(t *testing.T) {
 	var asked []string
 	p, err := policy.New(policy.Scheduling(), policy.Config{Member: func(_ context.Context, _ *verifier.Claims, kind policy.Kind, id string) (bool, error) {
@@ -171,7 +171,7 @@ func TestSchedulingAsksMemberBelowEachTeamAndOrganization(t *testing.T) {
 			assert.Equal(t, want, asked, "%s %s", method, path)
 		}
 	}
-	// A literal of a row is no id.
+	// A literal of a row is not an id.
 	for _, path := range []string{"/v2/organizations/3/teams/me", "/v2/organizations/3/teams/event-types"} {
 		for method, want := range map[string][]string{
 			"GET": {"organization 3"}, "DELETE": {"organization 3", "team " + path[strings.LastIndex(path, "/")+1:]},

@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// Table is a list of decisions, each about a route of its own. It is made by
-// [Load], [NewTable] and [Join], and doesn't change.
+// Table is an immutable list of rows, each about a different route. It is made by [Load],
+// [NewTable] and [Join].
 type Table struct {
 	rows   []Row
 	parsed [][]segment // of rows, by position
@@ -31,8 +31,8 @@ func NewTable(rows ...Row) (*Table, error) {
 	return t, nil
 }
 
-// Join makes one table of several, such as [Scheduling] and the rows of routes
-// of your own. Two that decide the same route are refused.
+// Join makes one table of several, such as [Scheduling] and the rows of a service's own
+// routes. Two rows for the same route are an error.
 func Join(tables ...*Table) (*Table, error) {
 	var rows []Row
 	for _, t := range tables {
@@ -41,12 +41,12 @@ func Join(tables ...*Table) (*Table, error) {
 	return NewTable(rows...)
 }
 
-// Rows are the rows in their order.
+// Rows returns a copy of the rows, in their order.
 func (t *Table) Rows() []Row { return slices.Clone(t.rows) }
 
 func (t *Table) add(row Row) error {
 	if !isMethod(row.Method) {
-		return fmt.Errorf("%q is no method: capital letters", row.Method)
+		return fmt.Errorf("%q is not a method in upper case", row.Method)
 	}
 	if err := row.check(); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (t *Table) add(row Row) error {
 	return nil
 }
 
-// where names a row to a person.
+// where names a row in an error.
 func where(r Row) string {
 	text := fmt.Sprintf("%.16s %.200s", r.Method, r.Pattern)
 	if r.Line > 0 {
@@ -73,8 +73,8 @@ func where(r Row) string {
 	return text
 }
 
-// Scopes are the scopes that rows ask for, each once, in the order of the
-// catalogue: what a resource server's metadata says it supports.
+// Scopes returns the scopes that rows require, each once, in the order of the catalogue,
+// for a resource server's metadata.
 func (t *Table) Scopes() []string {
 	var all scope.Set
 	for _, row := range t.rows {

@@ -7,7 +7,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// route is a row, ready to be matched.
+// route is a row, prepared for matching.
 type route struct {
 	row     Row
 	need    scope.Set // of Scoped
@@ -24,8 +24,8 @@ func (r *route) settles(i int) bool {
 	return slices.ContainsFunc(r.members, func(in membership) bool { return in.segment == i })
 }
 
-// spelled reports whether the literals of the pattern stand in the path in their own
-// letter case.
+// spelled reports whether the path has the literals of the pattern in their own letter
+// case.
 func (r *route) spelled(p *path) bool {
 	for i, s := range r.names {
 		if !s.param && s.text != p.segment(i) {
@@ -35,8 +35,7 @@ func (r *route) spelled(p *path) bool {
 	return true
 }
 
-// node is a place in the tree of the patterns of one method. Nothing changes
-// after New.
+// node is a node in the tree of the patterns of one method. It is immutable after New.
 type node struct {
 	few   []literal        // all literals; searched one by one while there are at most fewLiterals, which is faster than hashing
 	many  map[string]*node // the same literals if there are more than fewLiterals, otherwise nil
@@ -51,7 +50,7 @@ type literal struct {
 
 const fewLiterals = 8
 
-// literal is the node behind a literal, or nil.
+// literal returns the child for a literal, or nil.
 func (n *node) literal(text string) *node {
 	if n.many != nil {
 		return n.many[text]
@@ -94,8 +93,8 @@ func (n *node) add(segments []segment, r *route) {
 	n.route = r
 }
 
-// find walks the tree: at each segment, from the left, a literal goes before a
-// parameter. No node is met twice, so a walk is never longer than the table.
+// find walks the tree: at each segment, from the left, a literal overrides a parameter.
+// No node is visited twice, so a walk is never longer than the table.
 func (n *node) find(p *path, i int) *route {
 	if i == p.n {
 		return n.route

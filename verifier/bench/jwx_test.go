@@ -24,10 +24,10 @@ import (
 
 const audience = verifiertest.Audience
 
-// clock is when every token is verified.
+// clock is the time at which every token is verified.
 var clock = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// object is a JSON object to be varied.
+// object is a JSON object.
 type object map[string]any
 
 // with returns a copy in which members are replaced, or removed by nil.
@@ -50,7 +50,7 @@ func must[T any](v T, err error) T {
 // kids are the kids of the three keys.
 var kids = map[string]string{verifier.ES256: "ec", verifier.RS256: "rsa", verifier.EdDSA: "ed"}
 
-// signers are issuers of one URL and one key each, by algorithm.
+// signers returns issuers with the same URL and one key each, by algorithm.
 var signers = sync.OnceValue(func() map[string]*verifiertest.Issuer {
 	all := map[string]*verifiertest.Issuer{}
 	for alg, kid := range kids {
@@ -66,7 +66,7 @@ var signers = sync.OnceValue(func() map[string]*verifiertest.Issuer {
 
 const issuer = "https://auth.example.com" // the URL of every issuer in memory
 
-// entry is the key of an algorithm as it stands in the key set.
+// entry returns the key set's entry for an algorithm.
 func entry(alg string) object {
 	var document struct{ Keys []object }
 	if err := json.Unmarshal(signers()[alg].KeySet(), &document); err != nil {
@@ -91,7 +91,7 @@ var goodClaims = object{
 // sign makes a token of any two texts, with the key of the algorithm.
 func sign(alg, header, payload string) string { return signers()[alg].Sign(header, payload) }
 
-// newVerifier has a cache of the size given and knows the keys.
+// newVerifier returns a verifier with a cache of the given size and the keys of keySet.
 func newVerifier(t testing.TB, keySet []byte, cacheSize int) *verifier.Verifier {
 	t.Helper()
 	keys, err := verifier.StaticKeys(keySet)
@@ -103,7 +103,7 @@ func newVerifier(t testing.TB, keySet []byte, cacheSize int) *verifier.Verifier 
 	return v
 }
 
-// jwxParse asks an independent implementation about a token.
+// jwxParse verifies a token with an independent implementation.
 func jwxParse(set jwk.Set, token string) (jwt.Token, error) {
 	return jwt.Parse([]byte(token),
 		jwt.WithKeySet(set), jwt.WithValidate(true),
@@ -112,8 +112,8 @@ func jwxParse(set jwk.Set, token string) (jwt.Token, error) {
 	)
 }
 
-// jwx accepts what we do from all three kinds of key, so its refusals in
-// the fuzz target mean something.
+// jwx accepts good tokens of all three kinds of key, so its refusals in the fuzz targets
+// are meaningful.
 func TestJudgeAcceptsGoodTokens(t *testing.T) {
 	set, err := jwk.Parse(published())
 	require.NoError(t, err)
@@ -126,14 +126,14 @@ func TestJudgeAcceptsGoodTokens(t *testing.T) {
 	}
 }
 
-// corpus is odd tokens of our issuer at clock, and who signed them.
+// corpus returns an issuer at clock, and its odd tokens.
 func corpus() (*verifiertest.Issuer, []verifiertest.OddToken) {
 	iss := verifiertest.NewInMemoryIssuer()
 	iss.Now = func() time.Time { return clock }
 	return iss, verifiertest.Corpus(iss)
 }
 
-// texts are a token's header and payload, if it has one of each.
+// texts returns a token's header and payload, decoded.
 func texts(token string) (header, payload string, ok bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -144,8 +144,9 @@ func texts(token string) (header, payload string, ok bool) {
 	return string(h), string(p), errHeader == nil && errPayload == nil
 }
 
-// FuzzAccessToken signs any header and payload, and appends anything. What we
-// accept, the judge accepts and reads the same way; we may only be stricter.
+// FuzzAccessToken signs any header and payload, and appends any text. A token that
+// package verifier accepts, jwx accepts with the same claims; package verifier may only
+// be stricter.
 func FuzzAccessToken(f *testing.F) {
 	header, payload := goodHeader.json(), goodClaims.json()
 	f.Add("ES256", header, payload, "")
@@ -204,7 +205,7 @@ func FuzzAccessToken(f *testing.F) {
 			t.Fatalf("legacy: we read %v, jwx %v", claims.Legacy(), legacy)
 		}
 		if !claims.Legacy() && claims.Scope().Empty() && claims.Allows("PROFILE_READ") {
-			t.Fatal("a token without scope opens something")
+			t.Fatal("a token without scope allows something")
 		}
 		for part := range strings.SplitSeq(tok, ".") {
 			octets, err := base64.RawURLEncoding.DecodeString(part)
@@ -226,8 +227,8 @@ func named(header, alg string) bool {
 	return json.Unmarshal([]byte(header), &h) == nil && h.Alg == alg
 }
 
-// FuzzToken is garbage as it comes from the network. Here too, jwx accepts what
-// we accept.
+// FuzzToken verifies arbitrary text. A token that package verifier accepts, jwx accepts
+// too.
 func FuzzToken(f *testing.F) {
 	good := sign("ES256", goodHeader.json(), goodClaims.json())
 	f.Add(good)
@@ -253,7 +254,7 @@ func FuzzToken(f *testing.F) {
 			return
 		}
 		if tok != good && !strings.HasPrefix(tok, good[:strings.LastIndexByte(good, '.')]) {
-			// ECDSA lets (r, n-s) stand for (r, s); nothing else may pass.
+			// For ECDSA, (r, n-s) is as valid as (r, s); no other change may be accepted.
 			t.Fatalf("accepted %q", tok)
 		}
 		if _, err := jwxParse(set, tok); err != nil {
@@ -262,8 +263,8 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzKeySet: a key that we take, jwx reads as the same key if it can read the
-// set at all.
+// FuzzKeySet checks that a key which package verifier accepts is the same key in jwx, if
+// jwx can read the set at all.
 func FuzzKeySet(f *testing.F) {
 	f.Add(published())
 	ec := entry(verifier.ES256).with(object{"kid": "a"})
@@ -276,7 +277,7 @@ func FuzzKeySet(f *testing.F) {
 		}
 		set, err := jwk.Parse(document)
 		if err != nil {
-			return // one doubtful entry spoils the set for jwx
+			return // jwx refuses the whole set for one malformed entry
 		}
 		for _, key := range keys {
 			if !holds(set, key) {

@@ -23,36 +23,36 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// verify says what a library makes of a token.
+// verify verifies a token with a library.
 type verify func(ctx context.Context, token string) error
 
-// settings are what a test makes shorter than a library has it; zero means the
-// library's own.
+// settings shorten a library's times for a test; zero means the library's default.
 type settings struct {
 	interval time.Duration // between refreshes of the keys
-	stale    time.Duration // since the issuer confirmed the keys, until they serve no longer
+	stale    time.Duration // from the issuer's confirmation until the keys are no longer used
 }
 
-// library is one verifier, set up as its documentation has it, with every check
-// that it offers for issuer, audience, time, type and algorithm.
+// library is one verifier, set up as its documentation describes, with every check that
+// it offers for issuer, audience, time, type and algorithm.
 type library struct {
 	name    string   // with a %s for the version of each module
-	modules []string // as in go.mod; none: this one
+	modules []string // as in go.mod; none: this module
 
-	// start begins, until ctx ends.
+	// start starts the verifier; it runs until ctx ends.
 	start func(context.Context, *verifiertest.Issuer, settings) (verify, error)
 
-	// interval is the least settings.interval that it takes, and stale the least
-	// settings.stale. Zero: it has none.
+	// interval is the least settings.interval that the library accepts, and stale the
+	// least settings.stale. Zero means that there is no such setting.
 	interval, stale time.Duration
 
-	// unavailable tells that keys can't be had from a bad token. Nil: they are one.
+	// unavailable reports whether an error means that keys are unavailable. Nil means
+	// that the library doesn't distinguish this from a bad token.
 	unavailable func(error) bool
 }
 
 var libraries = []library{
 	{
-		name: "this package", interval: 10 * time.Second, stale: 12 * time.Second, // whose interval is the issuer's max-age
+		name: "this package", interval: 10 * time.Second, stale: 12 * time.Second, // the interval is the issuer's max-age
 		start: func(ctx context.Context, i *verifiertest.Issuer, s settings) (verify, error) {
 			return mintmark(ctx, i, s, -1)
 		},
@@ -147,7 +147,7 @@ var libraries = []library{
 	},
 	{
 		name: "toolhive-core/authn %s", modules: []string{"github.com/stacklok/toolhive-core"},
-		interval: 15 * time.Minute, stale: 2 * time.Second, // whose interval can't be set
+		interval: 15 * time.Minute, stale: 2 * time.Second, // the interval can't be set
 		start: func(ctx context.Context, i *verifiertest.Issuer, s settings) (verify, error) {
 			v, err := authn.NewValidator(ctx, authn.Config{
 				Issuer: i.URL, Audiences: []string{verifiertest.Audience}, JWKSURL: i.URL + verifier.KeySetPath,
@@ -176,7 +176,7 @@ func mintmark(ctx context.Context, i *verifiertest.Issuer, s settings, cacheSize
 	}
 	context.AfterFunc(ctx, keys.Close)
 	c := i.Config()
-	c.Keys, c.CacheSize, c.Now = keys, cacheSize, nil // the clock of both
+	c.Keys, c.CacheSize, c.Now = keys, cacheSize, nil // both use the system's clock
 	v, err := verifier.New(c)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func mintmark(ctx context.Context, i *verifiertest.Issuer, s settings, cacheSize
 	}, nil
 }
 
-// label is the name with the versions of go.mod.
+// label returns the name with the versions from go.mod.
 func (l library) label() string {
 	var versions []any
 	for _, module := range l.modules {
@@ -198,7 +198,7 @@ func (l library) label() string {
 
 var goMod = sync.OnceValues(func() ([]byte, error) { return os.ReadFile("go.mod") })
 
-// version is which of a module go.mod has, without its v.
+// version returns the version of a module in go.mod, without its v.
 func version(module string) string {
 	text, err := goMod()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// measured are the libraries, and ours with its memory of tokens.
+// measured returns the libraries, and package verifier with its cache.
 func measured() []library {
 	remembering := library{
 		name: "this package, seen before",
@@ -25,8 +25,8 @@ func measured() []library {
 	return slices.Insert(slices.Clone(libraries), 1, remembering)
 }
 
-// BenchmarkVerify verifies one good ES256 token again and again. "best-ns/op" is
-// of the fastest round, which nothing else on the machine disturbed.
+// BenchmarkVerify verifies one good ES256 token repeatedly. "best-ns/op" is the fastest
+// round, without other load of the machine.
 func BenchmarkVerify(b *testing.B) {
 	for _, l := range measured() {
 		b.Run(l.label(), func(b *testing.B) {
@@ -55,8 +55,8 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// TestCorpus counts the odd tokens that each library accepts. Ours accepts none;
-// of the others README.md says how many, and -v which.
+// TestCorpus counts the odd tokens that each library accepts. Package verifier accepts
+// none; README.md has the numbers of the others, and -v prints the names.
 func TestCorpus(t *testing.T) {
 	documentation, err := os.ReadFile("README.md")
 	require.NoError(t, err)

@@ -16,21 +16,21 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// Times of the situations. What a library lets one set is set to seconds.
+// Times of the situations. Settings that a library offers are set to seconds.
 const (
-	coolDown = 10 * time.Second // within which a new key is learnt, whatever strangers do
+	coolDown = 10 * time.Second // within which a new key is known, despite unknown kids
 	soon     = time.Second      // within which the first token of a new key is accepted
-	slack    = 5 * time.Second  // for a machine that does other things: who fails takes minutes, or for ever
-	waits    = time.Second      // a verification that takes longer waits for the issuer, who takes six times that
+	slack    = 5 * time.Second  // for a loaded machine: a library that fails takes minutes, or never recovers
+	waits    = time.Second      // a verification that takes longer waited for the issuer, which takes six times as long
 )
 
-// verdict is how a library does in a situation.
+// verdict is the result of a library in a situation.
 type verdict int
 
 const (
 	failed verdict = iota
 	passed
-	unsaid // this test can't bring the situation about
+	unsaid // the test can't produce the situation
 )
 
 // scene is a library in a situation.
@@ -42,8 +42,8 @@ type scene struct {
 	verify verify
 }
 
-// situations are those of verifier/situations_test.go, over HTTP and in real time.
-// What they observe is for a person to read.
+// situations are those of verifier/situations_test.go, over HTTP and in real time. Their
+// second results are details for the log.
 var situations = []struct {
 	name string
 	act  func(*scene) (verdict, string)
@@ -61,10 +61,10 @@ var situations = []struct {
 	{"staleness bound", (*scene).staleness},
 }
 
-const slowIssuer = 6 // index of the one that is measured in milliseconds, and so by itself
+const slowIssuer = 6 // index of the situation that is measured in milliseconds, and so runs alone
 
-// TestSituations has every library in every situation, at once. Ours passes all. What
-// README.md says of the others is compared with what they do.
+// TestSituations runs every library in every situation, concurrently. Package verifier
+// passes all. The results of the others are compared with README.md.
 func TestSituations(t *testing.T) {
 	type cell struct {
 		verdict
@@ -110,13 +110,13 @@ func TestSituations(t *testing.T) {
 			t.Errorf("README.md has no line\n%s", line)
 		}
 		if len(l.modules) == 0 && len(fails)+len(open) > 0 {
-			t.Errorf("ours fails: %v %v", fails, open)
+			t.Errorf("package verifier fails: %v %v", fails, open)
 		}
 	}
 	t.Logf("\n%s", &table)
 }
 
-// row is a library's line of README.md.
+// row returns a library's line of README.md.
 func row(label string, fails, open []string) string {
 	line := fmt.Sprintf("%-52s", label)
 	switch {
@@ -131,7 +131,7 @@ func row(label string, fails, open []string) string {
 	return line
 }
 
-// play begins with an issuer of its own and ends within half a minute.
+// play runs one situation with an issuer of its own; it ends within half a minute.
 func play(t *testing.T, l library, act func(*scene) (verdict, string)) (verdict, string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -140,7 +140,6 @@ func play(t *testing.T, l library, act func(*scene) (verdict, string)) (verdict,
 	return act(&scene{T: t, ctx: ctx, library: l, issuer: issuer})
 }
 
-// begin starts the library.
 func (s *scene) begin(set settings) (err error) {
 	if set.interval != 0 {
 		s.issuer.MaxAge(set.interval)
@@ -149,7 +148,7 @@ func (s *scene) begin(set settings) (err error) {
 	return err
 }
 
-// warm starts the library, which then has the issuer's keys.
+// warm starts the library and waits until it has the issuer's keys.
 func (s *scene) warm(set settings) {
 	if err := s.begin(set); err != nil {
 		s.Errorf("%s: %v", s.label(), err)
@@ -161,7 +160,7 @@ func (s *scene) warm(set settings) {
 	}
 }
 
-// accepts has a good token tried again while the machine is too slow for it.
+// accepts verifies a good token, again while the loaded machine is too slow for it.
 func (s *scene) accepts(token string) bool {
 	_, ok := s.every(100*time.Millisecond, slack, func() bool { return s.verify(s.ctx, token) == nil })
 	return ok
@@ -169,8 +168,8 @@ func (s *scene) accepts(token string) bool {
 
 func (s *scene) unknownKid(kid string) string { return s.issuer.Token(verifiertest.Header("kid", kid)) }
 
-// every does something every so often until it says that it is done, or for a
-// time, and returns how long it took.
+// every calls done repeatedly until it returns true or a time has passed, and returns how
+// long that took.
 func (s *scene) every(pause, atMost time.Duration, done func() bool) (took time.Duration, ok bool) {
 	began := time.Now()
 	for {
@@ -208,7 +207,7 @@ func (s *scene) unknownKids() (verdict, string) {
 	}
 	four.Wait()
 	fetches, took := s.issuer.Fetches()-before, time.Since(began)
-	atMost := 2 + int(took.Seconds()) // some have one a second, which on a slow machine is more
+	atMost := 2 + int(took.Seconds()) // some libraries allow one a second
 	return judge(fetches <= atMost, "%d fetches in %.1f s", fetches, took.Seconds())
 }
 
@@ -261,7 +260,7 @@ func (s *scene) newKeyAfterStranger() (verdict, string) {
 
 func (s *scene) keyRemoved() (verdict, string) {
 	if s.interval > time.Minute {
-		return unsaid, fmt.Sprintf("keys are asked for every %s, whatever one sets", s.interval)
+		return unsaid, fmt.Sprintf("keys are fetched every %s, regardless of settings", s.interval)
 	}
 	s.warm(settings{interval: s.interval})
 	token := s.issuer.Token()
@@ -269,7 +268,7 @@ func (s *scene) keyRemoved() (verdict, string) {
 	s.issuer.RemoveOldKeys()
 	took, ok := s.every(100*time.Millisecond, s.interval+slack, func() bool { return s.verify(s.ctx, token) != nil })
 	if !ok && s.interval == 0 {
-		return failed, fmt.Sprintf("accepted for %.1f s: nothing asks again", took.Seconds())
+		return failed, fmt.Sprintf("accepted for %.1f s: no further fetch", took.Seconds())
 	}
 	return judge(ok, "refused after %.1f s, interval %s", took.Seconds(), s.interval)
 }
@@ -290,7 +289,7 @@ func (s *scene) issuerFails() (verdict, string) {
 	return passed, fmt.Sprintf("accepted for %.1f s", took.Seconds())
 }
 
-// longer is somewhat longer than the interval, if that can be waited for.
+// longer returns a little more than the interval, if the test can wait that long.
 func (s *scene) longer() time.Duration {
 	if s.interval > time.Minute {
 		return 0
@@ -357,8 +356,8 @@ func (s *scene) goodToken() (verdict, string) {
 	return passed, "accepted"
 }
 
-// staleness has the issuer away for longer than its keys should serve: they must
-// serve until then, and afterwards tokens are not bad ones.
+// staleness keeps the issuer down for longer than its keys may be used: they must be used
+// until then, and afterwards tokens must not be refused as bad.
 func (s *scene) staleness() (verdict, string) {
 	set := settings{stale: s.stale}
 	if s.interval < time.Minute {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Level is whose resources a scope covers.
+// Level tells whose resources a scope covers.
 type Level uint8
 
 // The three levels, in the order in which they are shown.
@@ -27,17 +27,17 @@ func (l Level) String() string {
 	return "Level(?)"
 }
 
-// Scope describes one scope to people and to programs.
+// Scope describes one scope.
 type Scope struct {
 	Name   string // as in requests and tokens
 	Level  Level
 	Area   string // heading under which a page groups it: "Bookings"
-	Allows string // what the service document says that the scope allows
+	Allows string // what the scope allows, in the words of the service document
 	Plain  string // one short sentence for the consent page
 	Writes bool   // the scope allows changes, not only reading
 }
 
-// Catalogue returns every scope in catalogue order. The slice is the caller's.
+// Catalogue returns a copy of the catalogue, in its order.
 func Catalogue() []Scope { return slices.Clone(catalogue[:]) }
 
 // Known reports whether name is in the catalogue.
@@ -55,9 +55,9 @@ var position = func() map[string]uint8 {
 	return m
 }()
 
-// coveredBy holds, for each scope, the scopes of which any one grants it: the
-// scope itself and, for TEAM_X, ORG_X. Nothing else is implied; in particular
-// a WRITE scope does not grant the READ scope of its area.
+// coveredBy has, for each scope, the scopes that grant it: the scope itself and, for
+// TEAM_X, ORG_X. Nothing else is implied; in particular a WRITE scope does not grant the
+// READ scope of its area.
 var coveredBy = func() (masks [len(catalogue)]uint64) {
 	for i, s := range catalogue {
 		masks[i] = 1 << i

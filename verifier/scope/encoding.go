@@ -1,7 +1,7 @@
 package scope
 
-// A Set encodes as its names, so that what is stored can be read by people and
-// doesn't depend on positions.
+// A Set is encoded as its names, so that stored sets are readable and don't depend on
+// positions.
 
 // AppendText implements [encoding.TextAppender].
 func (s Set) AppendText(b []byte) ([]byte, error) { return append(b, s.String()...), nil }
@@ -9,9 +9,8 @@ func (s Set) AppendText(b []byte) ([]byte, error) { return append(b, s.String().
 // MarshalText implements [encoding.TextMarshaler].
 func (s Set) MarshalText() ([]byte, error) { return s.AppendText(nil) }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]. Unlike [FromClaim] it
-// refuses an unknown name: a stored set must not shrink because an older
-// program has read it.
+// UnmarshalText implements [encoding.TextUnmarshaler]. Unlike [FromClaim] it refuses an
+// unknown name: otherwise a stored set would lose scopes when an older program reads it.
 func (s *Set) UnmarshalText(text []byte) error {
 	set, _, err := Parse(string(text))
 	if err != nil {
@@ -21,8 +20,8 @@ func (s *Set) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalBinary is MarshalText, for encoders (CBOR, gob) that would otherwise
-// see a struct without exported fields and keep nothing.
+// MarshalBinary is MarshalText for encoders (CBOR, gob) that would otherwise encode a
+// struct without exported fields as empty.
 func (s Set) MarshalBinary() ([]byte, error) { return s.MarshalText() }
 
 // UnmarshalBinary is UnmarshalText.

@@ -1,7 +1,7 @@
 package scope
 
-// Scopes of the authorized user's own resources. Each comment is what section 2.4 of the
-// service document says that the scope allows.
+// Scopes of the authorized user's own resources. Each comment is the description of the
+// scope in section 2.4 of the service document.
 const (
 	EventTypeRead  = "EVENT_TYPE_READ"  // Listing and viewing event types, their private links, and event type webhooks.
 	EventTypeWrite = "EVENT_TYPE_WRITE" // Creating, updating and deleting event types; managing private links; managing event type webhooks.

@@ -15,7 +15,7 @@ import (
 )
 
 // The catalogue and the constants are the same list: a constant has the scope's name in
-// Go's spelling, and its comment is what the service document says of the scope.
+// Go's spelling, and its comment is the scope's text in the service document.
 func TestConstantsAreTheCatalogue(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, parser.ParseComments)
 	require.NoError(t, err)

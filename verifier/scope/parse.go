@@ -2,16 +2,15 @@ package scope
 
 import "strings"
 
-// Parse reads the scope parameter of an authorization request: names
-// separated by spaces or by commas. RFC 6749 §3.3 knows spaces only; section
-// 4.1 of the service document adds commas. Runs of separators count as one,
-// duplicates collapse.
+// Parse reads the scope parameter of an authorization request: names separated by spaces
+// (RFC 6749 §3.3) or commas (section 4.1 of the service document). Runs of separators
+// count as one, and duplicates are dropped.
 //
 // It returns the set, and the names as text: each once, in the order of the request,
-// separated by single spaces. An unknown name, or a character that no scope can have,
-// is an [*UnknownError]. So are separators without a name, since the parameter is not
-// empty. The empty string gives an empty set and no error: the caller decides whether a
-// request needs a scope.
+// separated by single spaces. An unknown name, or a character that no scope can have, is
+// an [*UnknownError]. So are separators without a name, since the parameter is not empty.
+// The empty string gives an empty set and no error: the caller decides whether a request
+// needs a scope.
 func Parse(s string) (set Set, text string, err error) {
 	var asked strings.Builder
 	for name := range strings.FieldsFuncSeq(s, separator) {
@@ -36,9 +35,9 @@ func Parse(s string) (set Set, text string, err error) {
 
 func separator(r rune) bool { return r == ' ' || r == ',' }
 
-// FromClaim reads the scope claim of a token (RFC 9068 §2.2.3): names
-// separated by spaces. An unknown name is ignored: a newer issuer may know
-// more scopes than this program, and what it doesn't know opens nothing.
+// FromClaim reads the scope claim of a token (RFC 9068 §2.2.3): names separated by
+// spaces. An unknown name is ignored: it may be from a newer issuer, and allows nothing
+// here.
 func FromClaim(s string) Set {
 	var set Set
 	for s != "" {
@@ -53,15 +52,15 @@ func FromClaim(s string) Set {
 
 // UnknownError is a scope that isn't in the catalogue.
 type UnknownError struct {
-	Name string // as it was sent: never print it raw, print Error
+	Name string // as received; unsafe to print: print Error
 }
 
-// maxEcho bounds how much of an unknown name an error repeats.
+// maxEcho is the longest unknown name that an error repeats, in bytes.
 const maxEcho = 64
 
-// Error is fit for error_description and for a log line: it repeats the name
-// only if it is short and made of scope-token characters (RFC 6749 §3.3), all
-// of which error_description may hold (§5.2), and never " or \.
+// Error returns a text that is safe for error_description and for a log line: it repeats
+// the name only if it is short and consists of scope-token characters (RFC 6749 §3.3),
+// which error_description allows (§5.2).
 func (e *UnknownError) Error() string {
 	if e.Name == "" || len(e.Name) > maxEcho || !isScopeToken(e.Name) {
 		return "unknown scope"

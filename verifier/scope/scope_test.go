@@ -42,7 +42,7 @@ func TestCatalogueEntries(t *testing.T) {
 			assert.Equal(t, strings.HasSuffix(s.Name, "_WRITE"), s.Writes)
 			assert.NotEmpty(t, s.Area)
 			assert.True(t, strings.HasSuffix(s.Plain, "."), "a sentence: %q", s.Plain)
-			assert.Equal(t, !s.Writes, strings.HasPrefix(s.Plain, "See "), "only what can't change things is called seeing: %q", s.Plain)
+			assert.Equal(t, !s.Writes, strings.HasPrefix(s.Plain, "See "), "See is for scopes that only read: %q", s.Plain)
 			assert.False(t, plain[s.Plain], "two scopes with one text: %q", s.Plain)
 			plain[s.Plain] = true
 			assert.True(t, scope.Known(s.Name))
@@ -94,7 +94,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Separators alone ask for something that can't be told: not the same as nothing.
+// Separators without a name are an error, unlike an empty parameter.
 func TestParseRefusesSeparatorsAlone(t *testing.T) {
 	for _, in := range []string{",", " ", " ,, , "} {
 		_, text, err := scope.Parse(in)
@@ -104,8 +104,8 @@ func TestParseRefusesSeparatorsAlone(t *testing.T) {
 	}
 }
 
-// RFC 6749 §5.2: error_description holds %x20-21 / %x23-5B / %x5D-7E only, and
-// AZ33: what was sent is never echoed raw.
+// RFC 6749 §5.2: error_description may have %x20-21 / %x23-5B / %x5D-7E only. AZ33: input
+// is never echoed raw.
 func TestUnknownErrorIsSafeToShow(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"plain", "openid", "unknown scope 'openid'"},
@@ -145,8 +145,8 @@ func TestFromClaim(t *testing.T) {
 	}
 }
 
-// Section 5.1.4 of the document: an ORG_ scope grants the TEAM_ scope of the
-// same name. The reference is spelled out over all 30 x 30 pairs.
+// Section 5.1.4 of the document: an ORG_ scope grants the TEAM_ scope of the same name.
+// The expected result is computed for all 30 x 30 pairs.
 func TestCovers(t *testing.T) {
 	for _, held := range scope.Catalogue() {
 		set := scope.MustOf(held.Name)

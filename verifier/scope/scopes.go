@@ -1,8 +1,7 @@
 package scope
 
-// catalogue is section 2.4 of the service document, in its order. It is append-only:
-// an entry that is renamed or removed takes access away from tokens and grants
-// that hold it.
+// catalogue is section 2.4 of the service document, in its order. It is append-only: to
+// rename or remove an entry would take access away from tokens and grants that have it.
 var catalogue = [...]Scope{
 	{
 		Name: EventTypeRead, Level: User, Area: "Event types",

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Set is a set of known scopes. The zero value is empty; a Set is a plain
-// value: compare it with ==, copy it, share it between goroutines.
+// Set is a set of known scopes. The zero value is empty. A Set is a plain value: it can
+// be compared with ==, copied, and shared between goroutines.
 type Set struct {
 	// bits has bit i set for catalogue[i]. Invariant: bits &^ known == 0.
 	bits uint64
@@ -26,7 +26,7 @@ func Of(names ...string) (Set, error) {
 	return s, nil
 }
 
-// MustOf is Of for names in the program itself: it panics on an unknown one.
+// MustOf is Of for names in the program's text: it panics on an unknown one.
 func MustOf(names ...string) Set {
 	s, err := Of(names...)
 	if err != nil {
@@ -54,8 +54,8 @@ func (s Set) Has(name string) bool {
 // Contains reports whether every scope of o is itself in s.
 func (s Set) Contains(o Set) bool { return o.bits&^s.bits == 0 }
 
-// Covers reports whether s opens what name opens: name is in s, or name is
-// TEAM_X and ORG_X is in s. An unknown name is covered by nothing.
+// Covers reports whether s grants name: name is in s, or name is TEAM_X and ORG_X is in
+// s. No set covers an unknown name.
 func (s Set) Covers(name string) bool {
 	i, ok := position[name]
 	return ok && s.bits&coveredBy[i] != 0

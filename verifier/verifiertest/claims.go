@@ -8,7 +8,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// sharedIssuer is an issuer whose tokens are verified on the spot.
+// sharedIssuer returns an issuer, and a verifier with its keys that needs no request.
 var sharedIssuer = sync.OnceValues(func() (*Issuer, *verifier.Verifier) {
 	i := NewInMemoryIssuer()
 	c := i.Config()
@@ -16,8 +16,8 @@ var sharedIssuer = sync.OnceValues(func() (*Issuer, *verifier.Verifier) {
 	return i, must(verifier.New(c))
 })
 
-// Claims are the claims of a good token with the options given. It panics if the options
-// make a token that no verifier accepts. To test a handler without its guard, put them
+// Claims returns the claims of a good token with the options given. It panics if the
+// options make a token that is refused. To test a handler without its guard, put them
 // into the request's context with middleware.NewContext.
 func Claims(options ...Option) *verifier.Claims {
 	i, v := sharedIssuer()

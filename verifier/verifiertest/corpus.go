@@ -8,24 +8,24 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// OddToken is a token that no verifier of RFC 9068 access tokens may accept.
-// Where the oddity isn't the signature, its signature is the issuer's: only the
-// check that it is about can refuse it.
+// OddToken is a token that no verifier of RFC 9068 access tokens may accept. Unless the
+// signature is what is wrong, it is the issuer's signature: only the check that the token
+// is about can refuse it.
 type OddToken struct {
 	Name   string          // stable
-	Why    string          // what is odd about it, and who says so
-	Token  string          // to be verified with the issuer's key set, for Audience
-	Reason verifier.Reason // what package verifier says of it
+	Why    string          // what is wrong, and the rule that it breaks
+	Token  string          // verified with the issuer's key set, for Audience
+	Reason verifier.Reason // with which package verifier refuses it
 }
 
-// Corpus returns odd tokens of an issuer, for the test of any verifier that
-// knows the issuer's key set, expects its URL as iss and Audience among aud.
-// Beside them Token gives one that must be accepted: a verifier that refuses
-// everything passes otherwise. It panics unless the issuer signs with ES256.
+// Corpus returns odd tokens of an issuer, to test any verifier that knows the issuer's
+// key set, and expects its URL as iss and Audience in aud. Test with a good token of
+// [Issuer.Token] too: a verifier that refuses everything passes otherwise. Corpus panics
+// unless the issuer signs with ES256.
 //
-// What it asks for is the profile of this module, which is RFC 9068 with RFC 8725
-// and one spelling of everything. A few entries are a matter of that profile
-// alone; their Why says "profile".
+// The corpus follows the profile of this module: RFC 9068 with RFC 8725, and one spelling
+// of everything. For the few entries that only the profile forbids, Why begins with
+// "profile".
 func Corpus(i *Issuer) []OddToken {
 	c := &corpus{issuer: i, key: i.signer()}
 	if c.key.alg != verifier.ES256 {
@@ -47,22 +47,21 @@ func Corpus(i *Issuer) []OddToken {
 type corpus struct {
 	issuer         *Issuer
 	key            *key
-	header, claims map[string]any // of the good one; not changed
+	header, claims map[string]any // of the good token; not changed
 	tokens         []OddToken
 }
 
-// members are changes to a JSON object; nil takes a member away.
+// members are changes to a JSON object; nil removes a member.
 type members map[string]any
 
 func (c *corpus) add(name, token string, reason verifier.Reason, why string) {
 	c.tokens = append(c.tokens, OddToken{name, why, token, reason})
 }
 
-// good is a good token, new each time.
+// good returns a new good token.
 func (c *corpus) good() string { return c.key.seal(text(c.header), text(c.claims)) }
 
-// withHeader, withClaims and withPayload are good but for what they are named
-// after.
+// withHeader, withClaims and withPayload return a good token with one part changed.
 func (c *corpus) withHeader(changes members) string {
 	return c.key.seal(text(changed(c.header, changes)), text(c.claims))
 }
@@ -73,12 +72,14 @@ func (c *corpus) withClaims(changes members) string {
 
 func (c *corpus) withPayload(payload string) string { return c.key.seal(text(c.header), payload) }
 
-// withFirst has a member, as text, before all others of the payload.
+// withFirst returns a good token with a member, as text, before all others of the
+// payload.
 func (c *corpus) withFirst(member string) string {
 	return c.withPayload("{" + member + "," + text(c.claims)[1:])
 }
 
-// withNumber has a number in a claim that JSON or Go might not print so.
+// withNumber returns a good token with the text of a number in a claim, for numbers that
+// encoding/json can't write.
 func (c *corpus) withNumber(claim, number string) string {
 	return c.withPayload(`{"` + claim + `":` + number + "," + text(changed(c.claims, members{claim: nil}))[1:])
 }
@@ -91,7 +92,6 @@ func changed(object map[string]any, changes members) map[string]any {
 	return object
 }
 
-// parts of a token.
 func parts(token string) (header, payload, signature string) {
 	p := strings.Split(token, ".")
 	return p[0], p[1], p[2]

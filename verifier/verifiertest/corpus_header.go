@@ -6,8 +6,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// headers has tokens that are signed well under a header that isn't an access
-// token's.
+// headers adds tokens with a valid signature and a header that an access token can't
+// have.
 func (c *corpus) headers() {
 	own := rawJSON(string(must(marshal(c.key.jwk))))
 	for _, t := range []struct {
@@ -34,25 +34,25 @@ func (c *corpus) headers() {
 		{"alg-none", members{"alg": "none"}, verifier.ReasonAlgorithm, "RFC 8725 §3.2"},
 		{"alg-None", members{"alg": "None"}, verifier.ReasonAlgorithm, "RFC 7515 §4.1.1: case-sensitive"},
 		{"alg-lower-case", members{"alg": "es256"}, verifier.ReasonAlgorithm, "RFC 7515 §4.1.1: case-sensitive"},
-		{"alg-of-another-key", members{"alg": "RS256"}, verifier.ReasonAlgorithm, "RFC 8725 §3.1: the key says the algorithm"},
-		{"alg-HS256", members{"alg": "HS256"}, verifier.ReasonAlgorithm, "RFC 8725 §3.1: the key says the algorithm"},
-		{"alg-ES256K", members{"alg": "ES256K"}, verifier.ReasonAlgorithm, "RFC 8725 §3.1: the key says the algorithm"},
+		{"alg-of-another-key", members{"alg": "RS256"}, verifier.ReasonAlgorithm, "RFC 8725 §3.1: the key determines the algorithm"},
+		{"alg-HS256", members{"alg": "HS256"}, verifier.ReasonAlgorithm, "RFC 8725 §3.1: the key determines the algorithm"},
+		{"alg-ES256K", members{"alg": "ES256K"}, verifier.ReasonAlgorithm, "RFC 8725 §3.1: the key determines the algorithm"},
 		{"alg-an-array", members{"alg": []string{"ES256"}}, verifier.ReasonMalformed, "RFC 7515 §4.1.1: a string"},
 		{"alg-a-number", members{"alg": 256}, verifier.ReasonMalformed, "RFC 7515 §4.1.1: a string"},
-		{"kid-missing", members{"kid": nil}, verifier.ReasonHeader, "profile: trying one key after the other is not for a set of several"},
+		{"kid-missing", members{"kid": nil}, verifier.ReasonHeader, "profile: with several keys, kid selects the key"},
 		{"kid-empty", members{"kid": ""}, verifier.ReasonHeader, "profile"},
 		{"kid-unknown", members{"kid": "nobody-has-this"}, verifier.ReasonUnknownKey, "RFC 7515 §4.1.4: the kid names the key"},
-		{"kid-a-path", members{"kid": "../../../../dev/null"}, verifier.ReasonUnknownKey, "RFC 8725 §3.10: a kid is a name to look up, and no file"},
-		{"kid-an-injection", members{"kid": "' OR '1'='1"}, verifier.ReasonUnknownKey, "RFC 8725 §3.10: a kid is a name to look up, and no query"},
+		{"kid-a-path", members{"kid": "../../../../dev/null"}, verifier.ReasonUnknownKey, "RFC 8725 §3.10: a kid is a name to look up, not a file"},
+		{"kid-an-injection", members{"kid": "' OR '1'='1"}, verifier.ReasonUnknownKey, "RFC 8725 §3.10: a kid is a name to look up, not a query"},
 		{"kid-in-other-case", members{"kid": strings.ToUpper(c.key.kid)}, verifier.ReasonUnknownKey, "RFC 7515 §4.1.4: case-sensitive"},
 		{"kid-null", members{"kid": rawJSON("null")}, verifier.ReasonMalformed, "RFC 7515 §4.1.4: a string"},
 		{"kid-a-number", members{"kid": 1}, verifier.ReasonMalformed, "RFC 7515 §4.1.4: a string"},
-		{"jwk", members{"jwk": own}, verifier.ReasonHeader, "RFC 8725 §3.10: the sender doesn't choose the key, not even the right one"},
-		{"jku", members{"jku": c.issuer.URL + verifier.KeySetPath}, verifier.ReasonHeader, "RFC 8725 §3.10: the sender doesn't choose where keys are"},
+		{"jwk", members{"jwk": own}, verifier.ReasonHeader, "RFC 8725 §3.10: the sender must not choose the key, even if it is the right one"},
+		{"jku", members{"jku": c.issuer.URL + verifier.KeySetPath}, verifier.ReasonHeader, "RFC 8725 §3.10: the sender must not choose where keys are"},
 		{"x5u", members{"x5u": c.issuer.URL + "/x5u"}, verifier.ReasonHeader, "RFC 8725 §3.10"},
 		{"x5c", members{"x5c": []string{"MIIB"}}, verifier.ReasonHeader, "RFC 8725 §3.10"},
-		{"jwk-in-other-case", members{"JWK": own}, verifier.ReasonHeader, "RFC 7515 §4: names are case-sensitive, and some readers of JSON are not"},
-		{"crit-unknown", members{"crit": []string{"shiny"}, "shiny": true}, verifier.ReasonHeader, "RFC 7515 §4.1.11: not understood, so not accepted"},
+		{"jwk-in-other-case", members{"JWK": own}, verifier.ReasonHeader, "RFC 7515 §4: names are case-sensitive; some JSON readers ignore case"},
+		{"crit-unknown", members{"crit": []string{"shiny"}, "shiny": true}, verifier.ReasonHeader, "RFC 7515 §4.1.11: an unknown extension must be refused"},
 		{"crit-of-a-claim", members{"crit": []string{"exp"}}, verifier.ReasonHeader, "RFC 7515 §4.1.11"},
 		{"crit-of-a-standard-name", members{"crit": []string{"alg"}}, verifier.ReasonHeader, "RFC 7515 §4.1.11: names of the specification must not be in it"},
 		{"crit-empty", members{"crit": []string{}}, verifier.ReasonHeader, "RFC 7515 §4.1.11: must not be empty"},
@@ -74,16 +74,16 @@ func (c *corpus) headers() {
 		{"a-string", `"` + c.key.kid + `"`, "RFC 7515 §4: one object"},
 		{"null", "null", "RFC 7515 §4: one object"},
 		{"byte-order-mark", "\ufeff" + h, "RFC 8259 §8.1"},
-		{"white-space-before", " " + h, "profile: readers that encode the header anew to check the signature lose it"},
-		{"white-space-behind", h + "\n", "profile: readers that encode the header anew to check the signature lose it"},
+		{"white-space-before", " " + h, "profile: readers that encode the header again to check the signature lose it"},
+		{"white-space-behind", h + "\n", "profile: readers that encode the header again to check the signature lose it"},
 		{"trailing-comma", strings.TrimSuffix(h, "}") + ",}", "RFC 8259 §4"},
 		{"comment", strings.Replace(h, "{", "{/**/", 1), "RFC 8259 §2"},
 		{"single-quotes", strings.ReplaceAll(h, `"`, "'"), "RFC 8259 §7"},
-		{"too-deep", strings.Replace(h, "{", `{"x":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)+",", 1), "profile: depth is bounded; readers that recurse run out of stack"},
+		{"too-deep", strings.Replace(h, "{", `{"x":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)+",", 1), "profile: depth is bounded; recursive readers run out of stack"},
 		{"invalid-utf-8", strings.Replace(h, "{", "{\"x\":\"\xff\",", 1), "RFC 8259 §8.1"},
 	} {
 		c.add("header-"+t.name, c.key.seal(t.header, payload), verifier.ReasonMalformed, t.why)
 	}
 	c.add("header-alg-twice-in-two-cases", c.key.seal(strings.Replace(h, "{", `{"Alg":"none",`, 1), payload), verifier.ReasonHeader,
-		"RFC 7515 §4: one reader takes one, another the other")
+		"RFC 7515 §4: two readers may use different ones")
 }

@@ -9,19 +9,18 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// payloads has claim sets on which two readers of JSON may differ, signed by the
-// issuer.
+// payloads adds claim sets on which two JSON readers may differ, signed by the issuer.
 func (c *corpus) payloads() {
 	add := func(name, token, why string) { c.add("payload-"+name, token, verifier.ReasonClaims, why) }
 	good := text(c.claims)
-	add("claim-twice", c.withFirst(`"sub":"admin"`), "RFC 8725 §2.6: one reader takes the first, another the last")
+	add("claim-twice", c.withFirst(`"sub":"admin"`), "RFC 8725 §2.6: readers may use the first or the last")
 	add("claim-twice-escaped", c.withFirst(`"s\u0075b":"admin"`), "RFC 7519 §4: names are unique, however spelled")
-	add("claim-twice-in-two-cases", c.withFirst(`"Sub":"admin"`), "RFC 7519 §4: readers that fold cases take the one for the other")
-	add("claim-twice-with-long-s", c.withFirst(`"ſub":"admin"`), "Unicode folds U+017F to s, and some readers do so")
+	add("claim-twice-in-two-cases", c.withFirst(`"Sub":"admin"`), "RFC 7519 §4: readers that ignore letter case confuse the two")
+	add("claim-twice-with-long-s", c.withFirst(`"ſub":"admin"`), "Unicode folds U+017F to s, as some readers do")
 	add("exp-twice", c.withFirst(`"exp":4102444800`), "RFC 7519 §4: names are unique")
 	add("unknown-claim-twice", c.withFirst(`"x":1,"x":2`), "RFC 7519 §4: names are unique")
 	add("member-twice-inside", c.withFirst(`"x":{"a":1,"a":2}`), "RFC 8725 §2.6")
-	add("claim-in-other-case", c.withClaims(members{"legacy": nil, "LEGACY": true}), "RFC 7519 §4: names are case-sensitive; a reader that folds them sees a token that opens everything")
+	add("claim-in-other-case", c.withClaims(members{"legacy": nil, "LEGACY": true}), "RFC 7519 §4: names are case-sensitive; a reader that ignores letter case sees a token that allows everything")
 	add("two-values", c.withPayload(good+"{}"), "RFC 7519 §3: one object")
 	add("garbage-behind", c.withPayload(good+"x"), "RFC 7519 §3: one object")
 	add("nul-behind", c.withPayload(good+"\x00"), "RFC 8259 §2")
@@ -48,11 +47,11 @@ func (c *corpus) payloads() {
 	add("unknown-escape", c.withFirst(`"x":"\x41"`), "RFC 8259 §7")
 	add("huge-number", c.withFirst(`"x":1e400`), "RFC 8259 §6: readers disagree about its value")
 	add("leading-zero", c.withFirst(`"x":01`), "RFC 8259 §6")
-	add("too-deep", c.withFirst(`"x":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)), "profile: depth is bounded; readers that recurse run out of stack")
+	add("too-deep", c.withFirst(`"x":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)), "profile: depth is bounded; recursive readers run out of stack")
 	add("nine-deep", c.withFirst(`"x":`+strings.Repeat("[", 8)+strings.Repeat("]", 8)), "profile: eight levels at most")
-	add("too-many-members", c.withPayload(manyMembers(good)), "profile: members are bounded, since looking for double names costs their square")
+	add("too-many-members", c.withPayload(manyMembers(good)), "profile: the number of members is bounded, since the search for duplicates is quadratic")
 	add("in-base64-twice", c.withPayload(b64([]byte(good))), "RFC 7519 §3: one object")
-	add("a-jwt-inside", c.withPayload(c.good()), "RFC 7519 §5.2: nested, and cty doesn't say so")
+	add("a-jwt-inside", c.withPayload(c.good()), "RFC 7519 §5.2: nested, without cty")
 }
 
 func manyMembers(good string) string {

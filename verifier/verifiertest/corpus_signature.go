@@ -14,7 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// signatures has tokens that the issuer didn't sign, or not so.
+// signatures adds tokens without a valid signature of the issuer.
 func (c *corpus) signatures() {
 	h, p, _ := parts(c.good())
 	signed := h + "." + p
@@ -65,7 +65,7 @@ func (c *corpus) signatures() {
 		mac := hmac.New(sha256.New, secret)
 		mac.Write([]byte(header + "." + p))
 		c.add("signature-HS256-with-public-"+name, header+"."+p+"."+b64(mac.Sum(nil)), verifier.ReasonAlgorithm,
-			"RFC 8725 §2.1: whoever can read the key set could sign")
+			"RFC 8725 §2.1: anybody who reads the key set could sign")
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// spelling has tokens whose octets would do, but that aren't the one compact
-// serialization of them.
+// spelling adds tokens with the right octets that are not their one compact
+// serialization.
 func (c *corpus) spelling() {
 	good := c.good()
 	h, p, s := parts(good)
@@ -34,27 +34,27 @@ func (c *corpus) spelling() {
 	add("line-break-behind", good+"\n", "RFC 7515 §2: no line breaks, which base64 decoders of many languages skip")
 	add("line-break-in-header", h[:4]+"\r\n"+h[4:]+"."+p+"."+s, "RFC 7515 §2: no line breaks")
 	add("line-break-in-signature", h+"."+p+"."+s[:20]+"\n"+s[20:], "RFC 7515 §2: no line breaks")
-	add("nul-behind", good+"\x00", "not of the alphabet")
-	add("comma-behind", good+",", "RFC 6750 §2.1: not in b64token; a joined header")
-	add("percent-encoded", strings.Replace(good, ".", "%2E", 1), "not of the alphabet")
-	add("bearer-twice", "Bearer "+good, "not of the alphabet")
+	add("nul-behind", good+"\x00", "not in the base64url alphabet")
+	add("comma-behind", good+",", "RFC 6750 §2.1: not in b64token; two headers joined")
+	add("percent-encoded", strings.Replace(good, ".", "%2E", 1), "not in the base64url alphabet")
+	add("bearer-twice", "Bearer "+good, "not in the base64url alphabet")
 	add("standard-alphabet", c.standardAlphabet(), "RFC 7515 §2: base64url, not base64")
-	add("loose-last-character", loosened(good), "RFC 4648 §3.5: bits behind the last octet are zero; a second spelling passes by every cache and deny list that goes by the token")
-	// Spelled so by the issuer itself: the signature is over the odd spelling, and
-	// readers that decode it get octets that would do.
+	add("loose-last-character", loosened(good), "RFC 4648 §3.5: bits after the last octet are zero; a second spelling would evade caches and deny lists keyed by the token")
+	// The issuer itself signed these spellings; readers that decode them get the right
+	// octets.
 	add("padding-in-header-signed", c.key.sealParts(padded(h), p), "RFC 7515 §2: no padding")
 	add("padding-in-payload-signed", c.key.sealParts(h, padded(p)), "RFC 7515 §2: no padding")
 	add("line-break-in-payload-signed", c.key.sealParts(h, p[:8]+"\n"+p[8:]), "RFC 7515 §2: no line breaks")
-	add("loose-last-character-of-header-signed", c.key.sealParts(loosePart(text(c.header)), p), "RFC 4648 §3.5: bits behind the last octet are zero")
-	add("loose-last-character-of-payload-signed", c.key.sealParts(h, loosePart(text(c.claims))), "RFC 4648 §3.5: bits behind the last octet are zero")
+	add("loose-last-character-of-header-signed", c.key.sealParts(loosePart(text(c.header)), p), "RFC 4648 §3.5: bits after the last octet are zero")
+	add("loose-last-character-of-payload-signed", c.key.sealParts(h, loosePart(text(c.claims))), "RFC 4648 §3.5: bits after the last octet are zero")
 	add("impossible-length", h+"."+p+"."+s+"AAA", "RFC 4648 §4: no octets have a base64 of this length")
 	add("longer-than-8-KiB", c.withClaims(members{"pad": strings.Repeat("x", 8<<10)}), "profile: a token is at most 8 KiB")
 	add("just-longer-than-8-KiB", c.justTooLong(), "profile: a token is at most 8 KiB")
-	add("longer-than-64-KiB", c.withClaims(members{"pad": strings.Repeat("x", 64<<10)}), "no header of HTTP is that long")
+	add("longer-than-64-KiB", c.withClaims(members{"pad": strings.Repeat("x", 64<<10)}), "longer than HTTP servers allow a header to be")
 }
 
-// standardAlphabet is good, but for + or / where - or _ belong. The signature is
-// another each time, and has one of them before long.
+// standardAlphabet returns a good token with + or / in place of - or _. Signatures are
+// random, so one with these characters comes soon.
 func (c *corpus) standardAlphabet() string {
 	for {
 		h, p, s := parts(c.good())

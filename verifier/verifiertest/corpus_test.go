@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// Ours accepts none of the corpus, each for the reason that it is there for, and
-// from memory no more than at first.
+// Package verifier accepts no token of the corpus, and refuses each for its Reason, also
+// at a second try with a warm cache.
 func TestCorpus(t *testing.T) {
 	issuer := verifiertest.NewInMemoryIssuer()
 	at := verifiertest.NewClock(time.Now())

@@ -1,7 +1,7 @@
-// Package verifiertest is for the tests of resource servers: an issuer that mints tokens
-// and fails on demand, a clock that is moved by hand, claims for the tests of handlers, and
-// a corpus of odd tokens for any verifier.
+// Package verifiertest helps to test resource servers: an issuer that mints tokens and
+// fails on demand, a clock that the test moves, claims for the tests of handlers, and a
+// corpus of invalid tokens for any verifier.
 //
-// It owns no check of a token: package verifier verifies these tokens as any other. It is
-// for tests only, since its issuer signs any text.
+// Its tokens are verified by package verifier as any others. Use it in tests only: its
+// issuer signs any text.
 package verifiertest

@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// A clock that is moved by hand ages tokens and keys.
+// A Clock ages tokens and keys without waiting.
 func ExampleClock() {
 	clock := verifiertest.NewClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
 	issuer := verifiertest.NewIssuer()
@@ -34,7 +34,7 @@ func ExampleClock() {
 	// verify token: expired: exp has passed
 }
 
-// A new key is learnt with the first token that it signed.
+// A new key is fetched with the first token that it signed.
 func ExampleIssuer_Rotate() {
 	issuer := verifiertest.NewIssuer()
 	defer issuer.Close()
@@ -60,7 +60,7 @@ func ExampleIssuer_Rotate() {
 	// 2 fetches
 }
 
-// An outage is no trouble for who has keys, until they are a day old.
+// During an outage, known keys are used until they are a day old.
 func ExampleIssuer_Down() {
 	clock := verifiertest.NewClock(time.Now())
 	issuer := verifiertest.NewIssuer()
@@ -87,8 +87,8 @@ func ExampleIssuer_Down() {
 	// true
 }
 
-// An issuer that hangs costs nobody time who has a key that is known. Whoever needs
-// a new one waits a second at most, and is not told that the token is bad.
+// While an issuer hangs, tokens of known keys don't wait. A token of a new key waits a
+// second at most, and its error is not ErrInvalid.
 func ExampleIssuer_Hang() {
 	clock := verifiertest.NewClock(time.Now())
 	issuer := verifiertest.NewIssuer()
@@ -103,7 +103,7 @@ func ExampleIssuer_Hang() {
 	fmt.Println(err)
 
 	issuer.Hang()
-	clock.Advance(time.Hour) // the keys should be asked for again, long since
+	clock.Advance(time.Hour) // the next refresh is overdue
 	_, err = v.Verify(context.Background(), issuer.Token())
 	fmt.Println(err)
 	issuer.Rotate()
@@ -115,7 +115,7 @@ func ExampleIssuer_Hang() {
 	// true
 }
 
-// The corpus is for any verifier. This one, which looks only at the shape, takes
+// The corpus is for any verifier. This one checks only the shape of a token, and accepts
 // nearly all of it.
 func ExampleCorpus() {
 	careless := func(token string) bool { return strings.Count(token, ".") == 2 }

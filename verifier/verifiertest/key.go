@@ -16,7 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// key signs, and knows its entry of the set.
+// key is a signing key and its entry of the key set.
 type key struct {
 	kid, alg string
 	private  crypto.Signer
@@ -52,7 +52,7 @@ func describe(alg string, private crypto.Signer, jwk map[string]any) *key {
 	return &key{kid, alg, private, jwk}
 }
 
-// sign is the signature of a JWS (RFC 7518 §3, RFC 8037 §3.1).
+// sign returns the signature of a JWS (RFC 7518 §3, RFC 8037 §3.1).
 func (k *key) sign(signed string) []byte {
 	digest := sha256.Sum256([]byte(signed))
 	switch private := k.private.(type) {
@@ -68,7 +68,7 @@ func (k *key) sign(signed string) []byte {
 
 func b64(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
 
-// must is for what fails only without randomness or memory.
+// must panics on errors that only a lack of randomness or memory causes.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -29,7 +29,7 @@ func (i *Issuer) Hang() { i.behave(&reply{after: -1}) }
 // Slow delays every correct answer, until Up.
 func (i *Issuer) Slow(by time.Duration) { i.behave(&reply{after: by, status: http.StatusOK}) }
 
-// Up ends Down, Fail, Hang and Slow. A request that hangs already still does.
+// Up ends Down, Fail, Hang and Slow. A request that already hangs goes on hanging.
 func (i *Issuer) Up() { i.behave(nil) }
 
 // MaxAge sets the max-age of the key set, which is five minutes by default.
@@ -47,7 +47,7 @@ func (i *Issuer) behave(r *reply) {
 
 var errBroken = errors.New("the issuer is down")
 
-// serves reports whether a path is the key set's or the feed's.
+// serves reports whether a path is that of the key set or of the feed.
 func serves(path string) bool { return path == verifier.KeySetPath || path == verifier.RevocationsPath }
 
 // ServeHTTP serves the key set and the feed of revocations.

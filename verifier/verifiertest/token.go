@@ -55,15 +55,15 @@ func (k *key) sealParts(header, payload string) string {
 	return signed + "." + b64(k.sign(signed))
 }
 
-// text is the JSON of members without those that are nil.
+// text returns the JSON of members, without those that are nil.
 func text(members map[string]any) string {
 	there := maps.Clone(members)
 	maps.DeleteFunc(there, func(_ string, value any) bool { return value == nil })
 	return string(must(json.Marshal(there)))
 }
 
-// Scope gives the token scopes. It panics on one that isn't in the catalogue;
-// Claim("scope", ...) takes anything.
+// Scope sets the token's scopes. It panics on a scope that isn't in the catalogue;
+// Claim("scope", ...) accepts any text.
 func Scope(names ...string) Option {
 	scope.MustOf(names...)
 	return Claim("scope", strings.Join(names, " "))

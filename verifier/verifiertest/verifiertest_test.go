@@ -81,7 +81,7 @@ func TestClaims(t *testing.T) {
 
 // The configuration of an issuer in memory reaches it, and no other host.
 func TestInMemoryIssuerIsReachedByItsConfig(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where nothing waits for the network
+	synctest.Test(t, func(t *testing.T) { // fails if anything waits for the network
 		issuer := verifiertest.NewInMemoryIssuer()
 		v, err := verifier.New(issuer.Config())
 		require.NoError(t, err)

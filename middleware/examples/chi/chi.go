@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// byPolicy guards all routes at once. In front of the guard belongs nothing
-// that rewrites a path, such as chi's own CleanPath and StripSlashes.
+// byPolicy guards all routes at once. Nothing that rewrites a path may precede the guard,
+// such as chi's CleanPath and StripSlashes.
 func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	r := chi.NewRouter()
 	r.Use(guard.Enforce(p))
@@ -23,8 +23,8 @@ func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	return r
 }
 
-// byRoute names the scope beside each route. That the user belongs to the team
-// is then for the handler to check.
+// byRoute sets a scope for each route. The handler then checks that the user belongs to
+// the team.
 func byRoute(guard *middleware.Guard) http.Handler {
 	r := chi.NewRouter()
 	r.With(guard.Optional()).Post("/v2/bookings", book)

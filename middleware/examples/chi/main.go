@@ -1,5 +1,4 @@
-// Command chi is a resource server with go-chi. It owns the example's
-// routes, and not what they are guarded by. Run it beside "make run":
+// Command chi is a resource server with go-chi. Run it beside "make run":
 //
 //	go run ./chi
 package main

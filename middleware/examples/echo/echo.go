@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// byPolicy guards all routes at once. Pre would not do: what else is there may
-// rewrite the path behind the guard.
+// byPolicy guards all routes at once, in front of echo. Pre is not enough: other
+// middleware there may rewrite the path after the guard.
 func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	e := echo.New()
 	e.GET("/v2/bookings", list)
@@ -22,8 +22,8 @@ func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	return guard.Enforce(p)(e)
 }
 
-// byRoute names the scope beside each route. That the user belongs to the team
-// is then for the handler to check.
+// byRoute sets a scope for each route. The handler then checks that the user belongs to
+// the team.
 func byRoute(guard *middleware.Guard) http.Handler {
 	read := echo.WrapMiddleware(guard.Require(scope.BookingRead))
 	e := echo.New()

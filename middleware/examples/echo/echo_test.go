@@ -18,8 +18,8 @@ func TestPolicyAgrees(t *testing.T) { agreement(t).Test(t) }
 
 func FuzzPolicyAgrees(f *testing.F) { agreement(f).Fuzz(f) }
 
-// A parameter at the end of a pattern takes slashes in echo, so its routes are
-// wider than the rows by themselves.
+// A parameter at the end of a pattern matches slashes in echo, so its routes are wider
+// than the rows already.
 func agreement(t testing.TB) *trial.Agreement {
 	wide := []string{"/v2/organizations/:orgId", "/v2/organizations/:orgId/teams/:teamId/*", "/v2/teams/:teamId/roles"}
 	return trial.NewAgreement(t, policy.Scheduling().Rows(), wide, func(routes []trial.Route) http.Handler {

@@ -1,5 +1,4 @@
-// Command echo is a resource server with echo. It owns the example's
-// routes, and not what they are guarded by. Run it beside "make run":
+// Command echo is a resource server with echo. Run it beside "make run":
 //
 //	go run ./echo
 package main

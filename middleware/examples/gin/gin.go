@@ -10,7 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// newEngine doesn't mend paths: it would redirect to what it takes them for.
+// newEngine turns off gin's correction of paths, which redirects.
 func newEngine() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	r := gin.New()
@@ -18,7 +18,7 @@ func newEngine() *gin.Engine {
 	return r
 }
 
-// byPolicy guards all routes at once: the guard stands before the engine.
+// byPolicy guards all routes at once: the guard wraps the engine.
 func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	r := newEngine()
 	r.GET("/v2/bookings", list)
@@ -28,8 +28,8 @@ func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	return guard.Enforce(p)(r)
 }
 
-// byRoute names the scope beside each route. That the user belongs to the team
-// is then for the handler to check.
+// byRoute sets a scope for each route. The handler then checks that the user belongs to
+// the team.
 func byRoute(guard *middleware.Guard) http.Handler {
 	read := guarded(guard.Require(scope.BookingRead))
 	r := newEngine()
@@ -40,7 +40,7 @@ func byRoute(guard *middleware.Guard) http.Handler {
 	return r
 }
 
-// guarded is the adapter: a guard as gin's middleware.
+// guarded adapts a guard to gin's middleware.
 func guarded(guard func(http.Handler) http.Handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		passed := false

@@ -18,8 +18,8 @@ func TestPolicyAgrees(t *testing.T) { agreement(t, newEngine()).Test(t) }
 
 func FuzzPolicyAgrees(f *testing.F) { agreement(f, newEngine()).Fuzz(f) }
 
-// With UseRawPath the engine matches on the raw path where there is one, and
-// decodes the parameters as if they stood in a query.
+// newRawEngine matches on the raw path if there is one, and decodes the parameters as in
+// a query.
 func newRawEngine() *gin.Engine {
 	r := newEngine()
 	r.UseRawPath = true

@@ -1,5 +1,4 @@
-// Command gin is a resource server with gin. It owns the example's
-// routes, and not what they are guarded by. Run it beside "make run":
+// Command gin is a resource server with gin. Run it beside "make run":
 //
 //	go run ./gin
 package main

@@ -26,7 +26,7 @@ func guardUnary(guard *middleware.Guard, p *policy.Policy) grpc.UnaryServerInter
 	}
 }
 
-// guardStream does the same for streams, once, as they begin.
+// guardStream does the same for streams, once, when they begin.
 func guardStream(guard *middleware.Guard, p *policy.Policy) grpc.StreamServerInterceptor {
 	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 		ctx, err := authorize(stream.Context(), guard, p, info.FullMethod)

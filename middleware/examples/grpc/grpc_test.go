@@ -20,7 +20,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// TestCalls: each answer of the guard, as gRPC says it.
+// TestCalls checks the gRPC form of each answer of the guard.
 func TestCalls(t *testing.T) {
 	guard, issuer := trial.Guard(t)
 	p, err := newPolicy()

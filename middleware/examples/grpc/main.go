@@ -1,6 +1,5 @@
-// Command grpc is a guarded gRPC service. It owns two interceptors, to be copied,
-// and how a refusal is said in gRPC; what is refused, the guard decides. Run it
-// beside "make run":
+// Command grpc is a guarded gRPC service: two interceptors, to be copied, and the gRPC
+// form of a refusal. Run it beside "make run":
 //
 //	go run ./grpc
 package main
@@ -32,15 +31,15 @@ func newServer(guard *middleware.Guard, p *policy.Policy) *grpc.Server {
 	return s
 }
 
-// rules decide every method. What is not here is closed to tokens with scopes.
+// rules decide every method. A method without a row is closed to tokens with scopes.
 const rules = `
 POST /booking.v1.Bookings/List    BOOKING_READ
 POST /booking.v1.Bookings/Watch   BOOKING_READ
 POST /booking.v1.Bookings/Slots   PUBLIC
 `
 
-// newPolicy has no Member, since no pattern names a team: in gRPC its id is in the
-// message, so there the method itself must ask whether the user belongs to it.
+// newPolicy has no Member, since no pattern has the id of a team: in gRPC the id is in
+// the message, so the method itself must check membership.
 func newPolicy() (*policy.Policy, error) {
 	table, err := policy.Load(strings.NewReader(rules))
 	if err != nil {

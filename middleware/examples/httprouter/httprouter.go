@@ -12,14 +12,14 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// newRouter doesn't mend paths: it would redirect to what it takes them for.
+// newRouter turns off httprouter's correction of paths, which redirects.
 func newRouter() *httprouter.Router {
 	r := httprouter.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
 	return r
 }
 
-// byPolicy guards all routes at once: the guard stands before the router.
+// byPolicy guards all routes at once: the guard wraps the router.
 func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	r := newRouter()
 	r.GET("/v2/bookings", list)
@@ -29,8 +29,8 @@ func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	return guard.Enforce(p)(r)
 }
 
-// byRoute names the scope beside each route. That the user belongs to the team
-// is then for the handler to check.
+// byRoute sets a scope for each route. The handler then checks that the user belongs to
+// the team.
 func byRoute(guard *middleware.Guard) http.Handler {
 	read := guard.Require(scope.BookingRead)
 	r := newRouter()
@@ -41,8 +41,8 @@ func byRoute(guard *middleware.Guard) http.Handler {
 	return r
 }
 
-// guarded is the adapter: a Handle behind a guard. The parameters travel in the
-// context, as httprouter's own Handler has them.
+// guarded adapts a guard to a Handle. The parameters are in the context, as with
+// httprouter's Handler.
 func guarded(guard func(http.Handler) http.Handler, h httprouter.Handle) httprouter.Handle {
 	next := guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h(w, r, httprouter.ParamsFromContext(r.Context()))

@@ -19,7 +19,8 @@ func TestPolicyAgrees(t *testing.T) { agreement(t).Test(t) }
 func FuzzPolicyAgrees(f *testing.F) { agreement(f).Fuzz(f) }
 
 func agreement(t testing.TB) *trial.Agreement {
-	// It can't have a literal and a parameter in one place, so not all rows.
+	// httprouter can't have a literal and a parameter in one place, so some rows are left
+	// out.
 	var rows []policy.Row
 	for _, row := range policy.Scheduling().Rows() {
 		if fits(append(rows[:len(rows):len(rows)], row)) {
@@ -46,7 +47,7 @@ func build(routes []trial.Route) http.Handler {
 	return r
 }
 
-// fits reports whether the router takes the rows beside each other.
+// fits reports whether the router accepts the rows together.
 func fits(rows []policy.Row) (ok bool) {
 	defer func() { ok = recover() == nil }()
 	var routes []trial.Route

@@ -1,5 +1,5 @@
-// Command httprouter is a resource server with julienschmidt/httprouter. It owns the example's
-// routes, and not what they are guarded by. Run it beside "make run":
+// Command httprouter is a resource server with julienschmidt/httprouter. Run it beside
+// "make run":
 //
 //	go run ./httprouter
 package main

@@ -1,5 +1,5 @@
-// Command nethttp is a resource server with the router of net/http. It owns the example's
-// routes, and not what they are guarded by. Run it beside "make run":
+// Command nethttp is a resource server with the router of net/http. Run it beside "make
+// run":
 //
 //	go run ./nethttp
 package main

@@ -9,7 +9,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// byPolicy guards all routes at once: the guard stands before the router.
+// byPolicy guards all routes at once: the guard wraps the router.
 func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/bookings", list)
@@ -19,8 +19,8 @@ func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	return guard.Enforce(p)(mux)
 }
 
-// byRoute names the scope beside each route. That the user belongs to the team
-// is then for the handler to check.
+// byRoute sets a scope for each route. The handler then checks that the user belongs to
+// the team.
 func byRoute(guard *middleware.Guard) http.Handler {
 	read := guard.Require(scope.BookingRead)
 	mux := http.NewServeMux()

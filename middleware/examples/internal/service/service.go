@@ -1,6 +1,5 @@
-// Package service is what the examples have in common: what they are told on the
-// command line, the guard, and the policy with its Member. It owns no route and
-// knows no router. Whoever copies an example copies this beside it.
+// Package service has what the examples share: the flags, the guard, and the policy with
+// its Member. It has no route and no router. Copy it together with an example.
 package service
 
 import (
@@ -17,8 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// Open reads the command line, listens, and makes a guard that takes the tokens of
-// the issuer. It ends the program where that can't be done.
+// Open parses the flags, listens, and makes a guard for the issuer's tokens. It exits the
+// program on an error.
 func Open() (net.Listener, *middleware.Guard) {
 	listen := flag.String("listen", "127.0.0.1:8090", "address of the service")
 	issuer := flag.String("issuer", "http://127.0.0.1:8080", "issuer and audience of the tokens")
@@ -45,7 +44,7 @@ func Serve(byPolicy func(*middleware.Guard, *policy.Policy) http.Handler) {
 	log.Fatal(http.Serve(l, byPolicy(guard, p)))
 }
 
-// rules decide every route. What is not here is closed to tokens with scopes.
+// rules decide every route. A route without a row is closed to tokens with scopes.
 const rules = `
 GET   /v2/bookings                  BOOKING_READ
 POST  /v2/bookings                  PUBLIC
@@ -53,7 +52,7 @@ GET   /v2/bookings/:uid             BOOKING_READ
 GET   /v2/teams/:teamId/bookings    TEAM_BOOKING_READ
 `
 
-// NewPolicy is the policy of the bookings.
+// NewPolicy returns the policy of the bookings.
 func NewPolicy() (*policy.Policy, error) {
 	table, err := policy.Load(strings.NewReader(rules))
 	if err != nil {
@@ -62,11 +61,11 @@ func NewPolicy() (*policy.Policy, error) {
 	return policy.New(table, policy.Config{Member: belongs})
 }
 
-// belongs is asked whenever a path names a team: the scope says that the
-// application may read bookings of teams, not that its user is in this one.
+// belongs is called for each path with the id of a team: the scope allows the application
+// to read bookings of teams, and belongs checks that its user is in this one.
 func belongs(_ context.Context, token *verifier.Claims, kind policy.Kind, id string) (bool, error) {
 	return kind == policy.Team && slices.Contains(members[id], token.Subject()), nil
 }
 
-// members stands for your own data.
+// members is a placeholder for the service's own data.
 var members = map[string][]string{"7": {"user-1", "u-demo"}}

@@ -1,5 +1,5 @@
-// Package trial holds resource servers, whatever their router, to the same
-// answers. It owns the requests and what is expected, and knows no router.
+// Package trial tests that resource servers answer alike, whatever their router. It has
+// the requests and the expected answers, and no router.
 package trial
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// Guard takes the tokens of an issuer of its own.
+// Guard returns a guard for the tokens of a new issuer.
 func Guard(t testing.TB) (*middleware.Guard, *verifiertest.Issuer) {
 	t.Helper()
 	issuer := verifiertest.NewIssuer()
@@ -30,15 +30,15 @@ func Guard(t testing.TB) (*middleware.Guard, *verifiertest.Issuer) {
 	return middleware.New(v, middleware.Config{}), issuer
 }
 
-// ByRoute tries a server whose routes are guarded one by one.
+// ByRoute tests a server whose routes are guarded one by one.
 func ByRoute(t *testing.T, build func(*middleware.Guard) http.Handler) {
 	t.Helper()
 	guard, issuer := Guard(t)
 	answers(t, issuer, build(guard))
 }
 
-// ByPolicy tries a server that is guarded as a whole. Its policy knows that user-1
-// is in team 7, and nothing else of that user.
+// ByPolicy tests a server that is guarded as a whole. In its policy, user-1 is a member
+// of team 7 only.
 func ByPolicy(t *testing.T, build func(*middleware.Guard, *policy.Policy) http.Handler) {
 	t.Helper()
 	guard, issuer := Guard(t)
@@ -50,9 +50,9 @@ func ByPolicy(t *testing.T, build func(*middleware.Guard, *policy.Policy) http.H
 	team := issuer.Token(verifiertest.Scope(scope.TeamBookingRead))
 	require.Equal(t, 403, s("GET", "/v2/teams/7/bookings", stranger).status)
 	require.Equal(t, 403, s("GET", "/v2/teams/8/bookings", team).status)
-	require.Equal(t, 403, s("GET", "/v2/other", team).status, "what is not listed is closed")
+	require.Equal(t, 403, s("GET", "/v2/other", team).status, "an unlisted route is closed")
 	require.Equal(t, 401, s("GET", "/v2/other", "").status)
-	require.Equal(t, 404, s("GET", "/v2/other", issuer.Token(verifiertest.Legacy())).status, "but not to legacy tokens")
+	require.Equal(t, 404, s("GET", "/v2/other", issuer.Token(verifiertest.Legacy())).status, "an unlisted route is open to legacy tokens")
 	for _, path := range []string{"/v2//bookings", "/v2/x/../bookings", "/v2/bookings/a%2Fb", "/v2/%62ookings", "/v2/bookings/"} {
 		require.Equal(t, 400, s("GET", path, team).status, path)
 	}
@@ -63,7 +63,7 @@ type answer struct {
 	challenge, body string
 }
 
-// answers asks what every server must answer alike.
+// answers sends the requests that every server must answer alike.
 func answers(t *testing.T, issuer *verifiertest.Issuer, h http.Handler) func(method, path, token string) answer {
 	t.Helper()
 	server := httptest.NewServer(h)
