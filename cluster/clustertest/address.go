@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Address returns a loopback address, as host:port, that the system gives to nobody
-// else before the test ends: a socket stays bound to it without listening. The test,
+// Address returns a loopback address, as host:port, that the system assigns to no other
+// process before the test ends: a socket stays bound to it without listening. The test,
 // and processes that it starts, can open and close listeners there.
 func Address(t testing.TB) string {
 	t.Helper()

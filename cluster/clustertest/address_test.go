@@ -10,7 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 )
 
-// TestAddress: listeners come and go, and the port stays taken meanwhile.
+// TestAddress: listeners can be opened and closed while the port stays reserved.
 func TestAddress(t *testing.T) {
 	address := clustertest.Address(t)
 	for range 2 {

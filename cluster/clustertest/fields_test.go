@@ -43,7 +43,7 @@ row r 3: C []struct
 row r 3.1: A []uint8
 `
 
-// TestFrozen: whatever differs from the list is told with what to do.
+// TestFrozen: each difference from the list is reported with its remedy.
 func TestFrozen(t *testing.T) {
 	_ = row{own: 1}
 	frozen := strings.Replace(levelOne, "level 1", "level 1 frozen", 1)
@@ -91,8 +91,7 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// TestUpdate writes what is new under the newest level, and not where that is
-// frozen.
+// TestUpdate: new fields are written under the newest level, unless that is frozen.
 func TestUpdate(t *testing.T) {
 	now := fields(map[string]any{"row r": new(row), "command 7": new(added)})
 	l, _ := parse(levelOne, 2)

@@ -1,7 +1,6 @@
-// Package command is the vocabulary of everything that is decided by a
-// replicated log: a Command, what the log says about it (Meta), and its
-// Decision with the Changes that it makes.
+// Package command has the types for decisions made by a replicated log: a Command, the
+// log's data about it (Meta), and its Decision with the Changes that it makes.
 //
-// The package has types only. Rules implement Command and need to know nothing
-// else of the cluster; package cluster/machine decides and applies commands.
+// The package has types only. Rules implement Command and need no other package of the
+// cluster; package cluster/machine decides and applies commands.
 package command

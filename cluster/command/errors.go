@@ -2,5 +2,5 @@ package command
 
 import "errors"
 
-// ErrClosed reports that the node stopped, and what was waited for with it.
+// ErrClosed reports that the node stopped before the awaited event.
 var ErrClosed = errors.New("node closed")

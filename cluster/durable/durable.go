@@ -9,9 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Observer, if set, is called with each file and folder before it is synced. It is
-// for tests (see durabletest), because without a loss of power nothing else shows
-// that a sync is missing.
+// Observer, if set, is called with each file and folder before it is synced. It is for
+// tests (see durabletest): without a loss of power, nothing else shows a missing sync.
 var Observer atomic.Pointer[func(*os.File)]
 
 // Sync returns when the content of a file, or the names in a folder, are on disk.

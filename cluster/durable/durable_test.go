@@ -27,7 +27,7 @@ func TestContentBeforeName(t *testing.T) {
 	}
 }
 
-// What was there stays where a file can't be written, and nothing else is left.
+// If a file can't be written, the old content stays, and no other file is left.
 func TestFailedWriteLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

@@ -16,7 +16,7 @@ type Backup struct {
 	Rows  map[string]uint64
 
 	// SharedSeq and Term are set by Salvage: the Seq up to which all nodes are known to
-	// have decided the same, and the term of the last entry of raft's log.
+	// have the same decisions, and the term of the last entry of raft's log.
 	SharedSeq, Term uint64
 
 	core *State
@@ -24,7 +24,7 @@ type Backup struct {
 	stop <-chan struct{}
 }
 
-// Backup returns a Backup of the present state. Backup.Write ends early when stop is
+// Backup returns a Backup of the current state. Backup.Write ends early when stop is
 // closed.
 func (c *State) Backup(stop <-chan struct{}) (*Backup, error) {
 	b := &Backup{core: c, stop: stop, Rows: make(map[string]uint64)}
@@ -43,8 +43,8 @@ func (c *State) Backup(stop <-chan struct{}) (*Backup, error) {
 	return b, nil
 }
 
-// View returns the state that the backup holds, to read.
+// View returns the state of the backup, for reading.
 func (b *Backup) View() *memdb.Txn { return b.txn }
 
-// Write writes the state. It is not sealed.
+// Write writes the state, unencrypted.
 func (b *Backup) Write(w io.Writer) error { return b.core.WriteSnapshot(w, b.txn, b.Index, b.stop) }

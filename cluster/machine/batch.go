@@ -11,14 +11,14 @@ import (
 // Bounds of a log entry.
 const (
 	MaxCommands = 256       // commands in one log entry
-	MaxBatch    = 64 << 10  // bytes of a log entry that is written
-	maxEntry    = 128 << 10 // bytes of a log entry that is still read
+	MaxBatch    = 64 << 10  // bytes of a log entry when it is written
+	maxEntry    = 128 << 10 // bytes of a log entry that can be read
 )
 
-// A log entry starts with a byte that says what it is.
+// The first byte of a log entry is its type.
 const (
-	EntryBatch      = 1 // then a CBOR array of commands
-	entryCheckpoint = 2 // nothing; marks a range of the log to be verified
+	EntryBatch      = 1 // followed by a CBOR array of commands
+	entryCheckpoint = 2 // without content; marks a range of the log to be verified
 )
 
 // CheckpointEntry returns an entry that changes nothing and marks a range of the log to
@@ -28,14 +28,14 @@ func CheckpointEntry() []byte { return []byte{entryCheckpoint} }
 // IsCheckpointEntry reports whether an entry is one of CheckpointEntry.
 func IsCheckpointEntry(data []byte) bool { return len(data) > 0 && data[0] == entryCheckpoint }
 
-// A command in a batch is a CBOR array [kind, flags, id, at, body].
-// body is a byte string, so that a command can be skipped without knowing it.
+// A command in a batch is a CBOR array [kind, flags, id, at, body]. body is a byte
+// string, so that a command of an unknown kind can be skipped.
 const (
-	FlagIgnorable = 1 << iota // a node that does not know the kind skips it
+	FlagIgnorable = 1 << iota // command.Ignorable: a node that does not know the kind skips it
 	FlagAgain                 // Meta.Again
 )
 
-// Encoded is a command as it stands in the log.
+// Encoded is a command in the form of the log.
 type Encoded struct {
 	Kind  command.Kind
 	Flags uint8
@@ -53,8 +53,8 @@ func AppendBatch(b []byte, n int) []byte {
 	return appendHead(b, majorArray, uint64(n))
 }
 
-// AppendCommand adds one command to an entry. The bytes are core-deterministic
-// CBOR; they are written by hand because this is the path of every command.
+// AppendCommand appends one command to an entry. The bytes are core-deterministic CBOR,
+// written without the CBOR package because every command is encoded here.
 func AppendCommand(b []byte, c *Encoded) []byte {
 	b = appendHead(b, majorArray, 5)
 	b = appendHead(b, majorUint, uint64(c.Kind))
@@ -67,8 +67,8 @@ func AppendCommand(b []byte, c *Encoded) []byte {
 }
 
 // DecodeBatch reads the commands of an entry into buf. It accepts exactly what
-// AppendBatch and AppendCommand write: anything else is a damaged log or a
-// newer node, and guessing would let nodes differ.
+// AppendBatch and AppendCommand write: anything else is a damaged log, or from a newer
+// node, and nodes could interpret it differently.
 func DecodeBatch(data []byte, buf []Encoded) ([]Encoded, error) {
 	if len(data) == 0 {
 		return nil, errors.New("empty log entry")
@@ -93,7 +93,7 @@ func DecodeBatch(data []byte, buf []Encoded) ([]Encoded, error) {
 	return buf, nil
 }
 
-// DecodeCommand reads what AppendCommand wrote, alone.
+// DecodeCommand reads a single command of AppendCommand.
 func DecodeCommand(data []byte) (Encoded, error) {
 	r := reader{b: data}
 	c := r.command()

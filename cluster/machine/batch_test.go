@@ -65,8 +65,8 @@ func TestDamagedEntryIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzDecodeEntry: what is accepted is written back as the same bytes, so that
-// there is one way to say a thing.
+// FuzzDecodeEntry: an accepted entry is encoded to the same bytes again, so each entry
+// has one encoding.
 func FuzzDecodeEntry(f *testing.F) {
 	f.Add(machinetest.Entry())
 	f.Add(machinetest.Entry(machine.Encoded{Kind: 1, At: 5, Body: []byte("x")}))

@@ -29,7 +29,7 @@ func appendHead(b []byte, major byte, v uint64) []byte {
 	}
 }
 
-// reader takes data items from the front of b until the first error.
+// reader reads data items from the front of b until the first error.
 type reader struct {
 	b   []byte
 	err error
@@ -41,8 +41,7 @@ func (r *reader) fail(text string) {
 	}
 }
 
-// head reads a head of the given type, in shortest form, with a value of at
-// most limit.
+// head reads a head of the given type, in shortest form, with a value of at most limit.
 func (r *reader) head(major byte, limit uint64) uint64 {
 	if r.err != nil {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// check says whether changes are of this schema.
+// check returns an error if changes are not valid in this schema.
 func (s *schema) check(changes []command.Change) error {
 	if len(changes) > command.MaxChanges {
 		return fmt.Errorf("a decision of %d changes, more than %d", len(changes), command.MaxChanges)
@@ -29,9 +29,9 @@ func (s *schema) check(changes []command.Change) error {
 	return nil
 }
 
-// checkIndexes says whether changes that passed check can be written. It is for
-// previews: what could not be written must not enter the log, where it would
-// stop every node, and stop it again at each start.
+// checkIndexes returns an error if changes that passed check can't be written. It is for
+// previews: a command that can't be written must not enter the log, where it would stop
+// every node, at each start again.
 func (s *schema) checkIndexes(changes []command.Change) error {
 	for i := range changes {
 		for name, index := range s.tables[changes[i].Table].schema.Indexes {
@@ -63,7 +63,7 @@ func write(txn *memdb.Txn, changes []command.Change) error {
 		if c.Delete {
 			err = txn.Delete(c.Table, c.Row)
 			if errors.Is(err, memdb.ErrNotFound) {
-				err = nil // promised by Change
+				err = nil // allowed by Change
 			}
 		} else {
 			err = txn.Insert(c.Table, c.Row)

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// goldenCommands is a fixed mix of commands: writes, refusals, repetitions,
-// deletions, and some that this version does not know.
+// goldenCommands is a fixed mix of commands: writes, refusals, repetitions, deletions,
+// and commands that this version does not know.
 func goldenCommands(n int) []machine.Encoded {
 	var cmds []machine.Encoded
 	for i := range n {
@@ -45,9 +45,9 @@ func goldenCommands(n int) []machine.Encoded {
 	return cmds
 }
 
-// TestGolden replays a log written by the first version and restores its
-// snapshot. When it fails, nodes of two versions would differ, or old logs could
-// not be read: add a version, do not rewrite the files.
+// TestGolden replays a log of the first version and restores its snapshot. If it fails,
+// nodes of two versions would differ, or old logs could not be read: add a version
+// instead of rewriting the files.
 func TestGolden(t *testing.T) {
 	const logFile, snapshotFile, sumFile = "testdata/log.hex", "testdata/snapshot.hex", "testdata/checksum.txt"
 	if *update {

@@ -12,8 +12,7 @@ import (
 // KindHalt is the last of the reserved kinds that are in use.
 const KindHalt = ReservedKinds + 9
 
-// mostHalt is how much of one halt counts. Longer outages count as time that
-// passed, beyond this much.
+// mostHalt is the most that counts of one halt. Time beyond it does not extend lifetimes.
 const mostHalt = 24 * time.Hour
 
 // Halt adds the length of a halt to the sum of all halts.

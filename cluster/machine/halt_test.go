@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-// TestHaltCountsADayAtMost: a longer outage counts as time that passed.
+// TestHaltCountsADayAtMost: of a longer outage, only a day counts.
 func TestHaltCountsADayAtMost(t *testing.T) {
 	m := machine.NewMemory(machinetest.Toy(), machinetest.FixedNow)
 	m.Halt(25 * time.Hour)

@@ -12,9 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// Memory is a machine without a log, for tests of its rules: it decides and
-// writes with the code that a Node runs, encoding included. It is safe for
-// concurrent use.
+// Memory is a machine without a log, for tests of its rules: it decides and writes with
+// the code of a Node, encoding included. It is safe for concurrent use.
 type Memory struct {
 	mu    sync.Mutex // serializes Do
 	core  *State
@@ -22,18 +21,17 @@ type Memory struct {
 	index uint64
 }
 
-// NewMemory returns an empty machine whose leader stamps commands with now, and
-// which has the machine's own feature level. It panics when m is not valid.
+// NewMemory returns an empty machine with the machine's own feature level. now stamps its
+// commands. It panics if m is not valid.
 func NewMemory(m Machine, now func() time.Time) *Memory {
 	c := must(New(m, nil))
 	c.minLevel = m.Level
 	return &Memory{core: c, now: now}
 }
 
-// Do proposes a command. As on a Node, a command that would change nothing is
-// answered without entering the log, and a re-proposal (again) always enters
-// it. It panics where a Node would return an error or stop: what it is given is
-// the text of a test.
+// Do proposes a command. As on a Node, a command that would change nothing is answered
+// without entering the log, and a re-proposal (again) always enters it. Do panics where a
+// Node would return an error or stop, since its input is the text of a test.
 func (m *Memory) Do(cmd command.Command, id command.ID, again bool) (value any, wrote bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,16 +49,15 @@ func (m *Memory) Do(cmd command.Command, id command.ID, again bool) (value any, 
 	return out.Value, out.wrote
 }
 
-// Halt records that nothing could be decided for d, which ends now, as a leader does
-// after an outage.
+// Halt records, as a leader does after an outage, that nothing could be decided for d
+// until now.
 func (m *Memory) Halt(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	must(m.apply(must(m.core.HaltEntry(command.ID{}, max(m.now().UnixMilli(), 0), d.Milliseconds()))))
 }
 
-// Apply gives log entries, which bring their own times, to the machine in one
-// transaction.
+// Apply applies log entries, which have their own times, in one transaction.
 func (m *Memory) Apply(entries ...[]byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,7 +74,7 @@ func (m *Memory) apply(entries ...[]byte) ([]Entry, error) {
 	return steps, m.core.Apply(steps)
 }
 
-// Save writes a snapshot of the state, as a Node does: it holds up no command.
+// Save writes a snapshot of the state. As on a Node, commands continue meanwhile.
 func (m *Memory) Save(w io.Writer) error {
 	m.mu.Lock()
 	view, index := m.core.View(), m.index
@@ -85,8 +82,7 @@ func (m *Memory) Save(w io.Writer) error {
 	return m.core.WriteSnapshot(w, view, index, nil)
 }
 
-// Load replaces the state by that of a snapshot. Where it fails the state is
-// as it was.
+// Load replaces the state by that of a snapshot. On an error the state is unchanged.
 func (m *Memory) Load(r io.Reader) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,7 +91,7 @@ func (m *Memory) Load(r io.Reader) error {
 	return err
 }
 
-// View returns the state as a read transaction.
+// View returns a read transaction of the state.
 func (m *Memory) View() *memdb.Txn { return m.core.View() }
 
 // Changed returns a channel that is closed at the next change of table.

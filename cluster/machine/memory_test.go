@@ -54,8 +54,8 @@ func TestStateTimeNeverRunsBack(t *testing.T) {
 	require.Equal(t, int64(6000), last)
 }
 
-// TestBatchBordersLeaveNoTrace: the same commands, cut into entries and
-// transactions in any way, give the same state.
+// TestBatchBordersLeaveNoTrace: the same commands give the same state, however they are
+// split into entries and transactions.
 func TestBatchBordersLeaveNoTrace(t *testing.T) {
 	cmds := goldenCommands(2000)
 	var want [32]byte
@@ -77,7 +77,8 @@ func TestBatchBordersLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// TestDecideSeesItsBatch: every command is decided on what those before it left.
+// TestDecideSeesItsBatch: each command is decided on the result of those before it in the
+// batch.
 func TestDecideSeesItsBatch(t *testing.T) {
 	m := machine.NewMemory(machinetest.Toy(), machinetest.FixedNow)
 	var cmds []machine.Encoded

@@ -6,19 +6,19 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// An Observer is told what the log does to the state. It is for what a node keeps
-// beside it; nothing it does may change the state or hold it up.
+// An Observer receives what the log does to the state, for data that a node keeps beside
+// it. It must not change or delay the state.
 //
-// Applied and Restored are called in order, by one goroutine at a time. After a
-// restart commands that were applied before are applied, and told, again.
+// Applied and Restored are called in order, by one goroutine at a time. After a restart
+// they are called again for commands that had been applied before.
 type Observer interface {
-	// Applied is told of a command and its decision. txn is the state before its
+	// Applied is called with a command and its decision. txn is the state before its
 	// changes, and must not be kept.
 	Applied(txn *memdb.Txn, cmd command.Command, d command.Decision, m command.Meta)
-	// Restored is told that the state is that of a snapshot now, whose last
+	// Restored is called after the state was replaced by that of a snapshot, whose last
 	// command had this position and time.
 	Restored(seq uint64, at int64)
-	// Flush returns when what was told is on disk. A snapshot, which replaces the
+	// Flush returns when everything received is on disk. A snapshot, which replaces the
 	// log, waits for it.
 	Flush() error
 }

@@ -11,10 +11,10 @@ import (
 type progress struct {
 	mu      sync.Mutex
 	index   uint64
-	changed chan struct{} // closed at the next advance; nil while nobody waits
+	changed chan struct{} // closed at the next advance; nil without waiters
 }
 
-// advance commits and moves on in one step, so that at can take a view together
+// advance commits and sets the index in one step, so that at can return a view together
 // with its index. commit only swaps a pointer.
 func (p *progress) advance(index uint64, commit func()) {
 	p.mu.Lock()

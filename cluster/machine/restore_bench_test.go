@@ -25,7 +25,7 @@ func snapshotOf(tb testing.TB, rows int) []byte {
 	return buf.Bytes()
 }
 
-// BenchmarkRestore is the restore of a million rows.
+// BenchmarkRestore measures the restore of a million rows.
 func BenchmarkRestore(b *testing.B) {
 	const rows = 1_000_000
 	data := snapshotOf(b, rows)

@@ -11,12 +11,12 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// ReservedKinds begins the kinds that a Machine's rules may not use: they are those of
+// ReservedKinds is the first of the kinds that a Machine's rules must not use: those of
 // packages machine and member.
 const ReservedKinds command.Kind = 0xff00
 
-// schema is a Machine that was checked and completed with the table and the
-// command of this package. It is immutable.
+// schema is a Machine that was validated, and completed with the table and the command of
+// this package. It is immutable.
 type schema struct {
 	db       *memdb.DBSchema
 	tables   map[string]*table
@@ -27,7 +27,7 @@ type schema struct {
 	since    map[command.Kind]uint32
 }
 
-// table is what writing and restoring need to know of one table.
+// table is the part of a schema that is needed to write and restore one table.
 type table struct {
 	name   string
 	schema *memdb.TableSchema
@@ -35,7 +35,7 @@ type table struct {
 	row    reflect.Type
 }
 
-// compile checks a machine.
+// compile validates a machine.
 func compile(m Machine) (*schema, error) {
 	s := &schema{
 		db:       &memdb.DBSchema{Tables: maps.Clone(m.Tables)},
@@ -97,7 +97,7 @@ func compile(m Machine) (*schema, error) {
 	return s, nil
 }
 
-// checkSince refuses a table of levels that the machine itself does not reach.
+// checkSince refuses kinds that need a higher level than the machine's.
 func checkSince(m Machine) error {
 	for kind, level := range m.Since {
 		if level > m.Level {
@@ -113,7 +113,7 @@ func (s *schema) open() *memdb.MemDB {
 	if err != nil {
 		panic(fmt.Sprintf("machine: a checked schema was refused: %v", err))
 	}
-	// A snapshot does not track which watch channels a write must close. That
-	// halves the work of a write, and nobody here waits on them: see Changed.
+	// A snapshot of memdb does not track which watch channels a write must close. That
+	// halves the cost of a write; no reader waits on them: see Changed.
 	return db.Snapshot()
 }

@@ -19,7 +19,7 @@ package machine
 const (
 	snapshotMagic = "cluster\x01"
 	headerSize    = 16
-	chunkRows     = 512 // part of the format: it shapes the checksum
+	chunkRows     = 512 // part of the format, since the checksum depends on it
 	maxChunk      = 256 << 20
 	maxName       = 255
 )

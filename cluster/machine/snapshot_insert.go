@@ -8,12 +8,12 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// maxTxnRows is the size of a transaction of a restore. Small enough that a
-// restore does not keep two versions of a large table, large enough that the
-// cost of a commit is lost in it.
+// maxTxnRows is the number of rows in a transaction of a restore: few enough that a
+// restore does not keep two versions of a large table, and enough that the cost of a
+// commit is negligible.
 const maxTxnRows = 128 * chunkRows
 
-// chunk is some rows of a table on the way from the file to the database.
+// chunk has rows of a table between the file and the database.
 type chunk struct {
 	table *table
 	data  []byte
@@ -40,8 +40,8 @@ func (c *chunk) decode() {
 	c.data = nil
 }
 
-// insertChunks reads, decodes and inserts the body of a snapshot: one goroutine
-// reads, some decode, the caller's inserts in order.
+// insertChunks reads, decodes and inserts the body of a snapshot: one goroutine reads,
+// several decode, and the caller's inserts in order.
 func (s *schema) insertChunks(db *memdb.MemDB, in *hashedReader) error {
 	var (
 		workers = runtime.GOMAXPROCS(0)

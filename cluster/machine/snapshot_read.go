@@ -12,8 +12,7 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// Restore replaces the state by that of a snapshot, or leaves it as it is and
-// returns an error.
+// Restore replaces the state by that of a snapshot. On an error the state is unchanged.
 func (c *State) Restore(r io.Reader) error {
 	db, applied, err := c.readSnapshot(r)
 	if err != nil {
@@ -38,8 +37,8 @@ func (c *State) CheckSnapshot(r io.Reader) error {
 	return err
 }
 
-// readSnapshot returns the state of a snapshot, if this version of the program can go on
-// from it.
+// readSnapshot returns the state of a snapshot, if this version of the program supports
+// it.
 func (c *State) readSnapshot(r io.Reader) (*memdb.MemDB, uint64, error) {
 	db, applied, err := c.schema.readSnapshot(r)
 	if err != nil {
@@ -51,8 +50,8 @@ func (c *State) readSnapshot(r io.Reader) (*memdb.MemDB, uint64, error) {
 	return db, applied, nil
 }
 
-// readSnapshot builds a new database. Chunks are decoded beside the one
-// goroutine that inserts them.
+// readSnapshot builds a new database. Chunks are decoded concurrently; one goroutine
+// inserts them.
 func (s *schema) readSnapshot(r io.Reader) (*memdb.MemDB, uint64, error) {
 	in := &hashedReader{r: bufio.NewReaderSize(r, 256<<10), hash: sha256.New()}
 	var header [headerSize]byte
@@ -116,13 +115,13 @@ func (s *schema) readChunks(in *hashedReader, out func(*chunk) bool) error {
 	}
 }
 
-// hashedReader reads the parts of the body.
+// hashedReader reads and hashes the body.
 type hashedReader struct {
 	r    *bufio.Reader
 	hash hash.Hash
 }
 
-// ReadByte is for binary.ReadUvarint.
+// ReadByte implements io.ByteReader, for binary.ReadUvarint.
 func (h *hashedReader) ReadByte() (byte, error) {
 	b, err := h.r.ReadByte()
 	if err == nil {
@@ -143,7 +142,7 @@ func (h *hashedReader) uvarint(limit uint64) (uint64, error) {
 }
 
 func (h *hashedReader) bytes(n uint64) ([]byte, error) {
-	// Not make(n) at once: a damaged length must not take the memory first.
+	// Not allocated at once: a damaged length must not exhaust the memory.
 	const step = 1 << 20
 	b := make([]byte, 0, min(n, step))
 	for uint64(len(b)) < n {
@@ -157,7 +156,7 @@ func (h *hashedReader) bytes(n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// noEOF names an end that comes too early.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -19,7 +19,7 @@ func TestSnapshotRestores(t *testing.T) {
 		var buf bytes.Buffer
 		require.NoError(t, m.Save(&buf))
 
-		r := machinetest.Filled(5) // what was there before is gone
+		r := machinetest.Filled(5) // a restore replaces these rows
 		changed := []<-chan struct{}{r.Changed("registers"), r.Changed("others")}
 		require.NoError(t, r.Load(&buf))
 		require.Equal(t, m.Checksum(), r.Checksum(), "%d rows", rows)
@@ -45,7 +45,7 @@ func TestDamagedSnapshotChangesNothing(t *testing.T) {
 	for i := range good {
 		refused(good[:i], "cut", i)
 		if i >= 8 && i < 16 {
-			continue // the index it was taken at, which raft's own checksum covers
+			continue // the index of the snapshot, which raft's checksum covers
 		}
 		bad := bytes.Clone(good)
 		bad[i] ^= 0x10
@@ -59,8 +59,8 @@ func TestDamagedSnapshotChangesNothing(t *testing.T) {
 	require.ErrorContains(t, machine.NewMemory(less, machinetest.FixedNow).Load(bytes.NewReader(good)), "unknown table")
 }
 
-// TestNewTableKeepsChecksum: a later version that adds a table replays an old
-// log to the same checksum.
+// TestNewTableKeepsChecksum: a later version with an additional table replays an old log
+// to the same checksum.
 func TestNewTableKeepsChecksum(t *testing.T) {
 	less := machinetest.Toy()
 	delete(less.Tables, "others")
@@ -71,8 +71,8 @@ func TestNewTableKeepsChecksum(t *testing.T) {
 	require.Equal(t, older.Checksum(), newer.Checksum())
 }
 
-// TestSnapshotDoesNotStopCommands: commands are applied while a snapshot is
-// being written, and are not in it.
+// TestSnapshotDoesNotStopCommands: commands are applied while a snapshot is being
+// written, and are not in it.
 func TestSnapshotDoesNotStopCommands(t *testing.T) {
 	m := machinetest.Filled(20000)
 	before := m.Checksum()
@@ -80,7 +80,7 @@ func TestSnapshotDoesNotStopCommands(t *testing.T) {
 	written := make(chan error, 1)
 	go func() { written <- m.Save(w) }()
 	head := make([]byte, 20)
-	_, err := io.ReadFull(r, head) // it has begun, and hangs until it is read
+	_, err := io.ReadFull(r, head) // the write has begun, and blocks until it is read
 	require.NoError(t, err)
 	for i := range 100 {
 		_, wrote := m.Do(&machinetest.Set{Name: fmt.Sprint(i), Value: 99}, command.ID{7, byte(i)}, false)

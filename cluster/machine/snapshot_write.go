@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// WriteSnapshot writes what txn sees as a snapshot whose last log entry is applied. It stops with command.ErrClosed when stop is
-// closed.
+// WriteSnapshot writes a snapshot of txn, whose last log entry is applied. It returns
+// command.ErrClosed when stop is closed.
 func (c *State) WriteSnapshot(w io.Writer, txn *memdb.Txn, applied uint64, stop <-chan struct{}) error {
 	header := binary.BigEndian.AppendUint64([]byte(snapshotMagic), applied)
 	if _, err := w.Write(header); err != nil {
@@ -32,7 +32,8 @@ func (c *State) WriteSnapshot(w io.Writer, txn *memdb.Txn, applied uint64, stop 
 	return err
 }
 
-// Checksum returns the hash of the body of a snapshot taken now and its index.
+// Checksum returns the hash of the body of a snapshot of the current state, and its
+// index.
 func (c *State) Checksum() (sum [32]byte, applied uint64, err error) {
 	txn, applied := c.ViewIndex()
 	hash := sha256.New()

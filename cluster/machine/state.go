@@ -12,11 +12,11 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// State is the state of a machine, and the one way to change it. A node, which has
-// a log, and a Memory, which has none, run the same State.
+// State is the state of a machine, and the one way to change it. A Node, with a log, and
+// a Memory, without one, use the same State.
 //
-// Apply and Restore are called by one goroutine at a time; all other methods may
-// be called by any.
+// Apply and Restore must be called by one goroutine at a time; all other methods may be
+// called concurrently.
 type State struct {
 	schema   *schema
 	db       atomic.Pointer[memdb.MemDB] // replaced by a restore
@@ -24,12 +24,12 @@ type State struct {
 	progress progress
 	watches  watches
 
-	minLevel uint32    // level of a state that has none: of a Memory
+	minLevel uint32    // level of a state without one, for Memory
 	decoded  []Encoded // buffer of Apply
 	observer Observer  // may be nil
 }
 
-// latest is a copy of the status row, never behind what a view shows.
+// latest is a copy of the status row. It is never older than a view.
 type latest struct {
 	at     atomic.Int64
 	seq    atomic.Uint64
@@ -37,7 +37,7 @@ type latest struct {
 	halted atomic.Int64
 }
 
-// New returns the empty state of a machine. A nil observer observes nothing.
+// New returns the empty state of a machine. observer may be nil.
 func New(m Machine, observer Observer) (*State, error) {
 	s, err := compile(m)
 	if err != nil {
@@ -48,10 +48,10 @@ func New(m Machine, observer Observer) (*State, error) {
 	return c, nil
 }
 
-// View is what readers see.
+// View returns a read transaction of the current state.
 func (c *State) View() *memdb.Txn { return c.db.Load().Txn(false) }
 
-// ViewIndex returns a view and the index of the last log entry in it.
+// ViewIndex returns a view and the index of its last log entry.
 func (c *State) ViewIndex() (txn *memdb.Txn, index uint64) {
 	c.progress.with(func(at uint64) { txn, index = c.View(), at })
 	return txn, index
@@ -60,8 +60,8 @@ func (c *State) ViewIndex() (txn *memdb.Txn, index uint64) {
 // Applied returns the index of the last log entry that was applied.
 func (c *State) Applied() uint64 { return c.progress.applied() }
 
-// Wait returns when the log was applied up to index, and command.ErrClosed when
-// stop is closed before.
+// Wait returns when the log was applied up to index, or command.ErrClosed when stop is
+// closed first.
 func (c *State) Wait(ctx context.Context, stop <-chan struct{}, index uint64) error {
 	return c.progress.wait(ctx, stop, index)
 }
@@ -70,7 +70,7 @@ func (c *State) Wait(ctx context.Context, stop <-chan struct{}, index uint64) er
 // epoch; 0 before the first.
 func (c *State) StateTime() int64 { return c.latest.at.Load() }
 
-// Seq returns how many commands were applied.
+// Seq returns the number of commands that were applied.
 func (c *State) Seq() uint64 { return c.latest.seq.Load() }
 
 // Level returns the feature level in use.
@@ -85,8 +85,8 @@ func (c *State) Since(k command.Kind) uint32 { return c.schema.since[k] }
 // Halted returns command.Meta.Halted of the last command.
 func (c *State) Halted() int64 { return c.latest.halted.Load() }
 
-// CheckLevel returns an error if this program is older than a cluster whose feature
-// level is has.
+// CheckLevel returns an error if this program does not support has, the feature level of
+// a cluster.
 func (c *State) CheckLevel(has uint32) error {
 	if has > c.schema.level {
 		return fmt.Errorf("the cluster uses feature level %d, and this version of the program has %d: upgrade it", has, c.schema.level)
@@ -94,7 +94,7 @@ func (c *State) CheckLevel(has uint32) error {
 	return nil
 }
 
-// Flush returns when what the observer was told is on disk.
+// Flush waits until everything that the observer received is on disk.
 func (c *State) Flush() error {
 	if c.observer == nil {
 		return nil
@@ -102,19 +102,19 @@ func (c *State) Flush() error {
 	return c.observer.Flush()
 }
 
-// Edit changes rows outside of the log. The state must not be one that a log is
-// applied to.
+// Edit changes rows without the log. It must not be used on a state to which a log is
+// applied.
 func (c *State) Edit(change func(txn *memdb.Txn)) {
 	txn := c.db.Load().Txn(true)
 	change(txn)
 	txn.Commit()
 }
 
-// Preview decides on a view without writing. The outcome of an allowed command
-// may still change until the log decides.
+// Preview decides on a view without writing. The log may still decide an accepted command
+// differently.
 func (c *State) Preview(cmd command.Command, m command.Meta, now int64) (command.Decision, error) {
 	txn := c.View()
-	// After the view, so that they are not older than its rows.
+	// Read after the view, so that they are not older than its rows.
 	m.Seq = c.latest.seq.Load() + 1
 	m.At = max(now, c.latest.at.Load())
 	m.Level = max(c.latest.level.Load(), c.minLevel)
@@ -137,15 +137,15 @@ type Entry struct {
 	Outcomes []Outcome // set by Apply, one for each command
 }
 
-// Outcome is what one command came to.
+// Outcome is the result of one command.
 type Outcome struct {
 	Value any
 	wrote bool
 }
 
-// Apply decides and writes the commands of some entries in one transaction.
-// An error means that the state can't be carried on: the entry is damaged, of a
-// newer version, or breaks a promise of the machine. Nothing is written then.
+// Apply decides and writes the commands of some entries in one transaction. An error
+// means that the state can't continue: an entry is damaged, is of a newer version, or
+// violates a rule of the machine. Nothing is written then.
 func (c *State) Apply(entries []Entry) error {
 	txn := c.db.Load().Txn(true)
 	defer txn.Abort()
@@ -180,7 +180,7 @@ func (c *State) Apply(entries []Entry) error {
 	return nil
 }
 
-// applyOne decides one command on what the commands before it left.
+// applyOne decides one command on the result of those before it.
 func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded, changed map[string]struct{}) (Outcome, error) {
 	now.Seq++
 	now.At = max(now.At, s.At)
@@ -208,7 +208,7 @@ func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded, changed map[st
 	for i := range d.Changes {
 		changed[d.Changes[i].Table] = struct{}{}
 		if s, ok := d.Changes[i].Row.(*Status); ok {
-			now.Level, now.Halted = s.Level, s.Halted // the rest of the row is this function's
+			now.Level, now.Halted = s.Level, s.Halted // this function sets the other fields
 		}
 	}
 	if err := c.CheckLevel(now.Level); err != nil {
@@ -217,8 +217,7 @@ func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded, changed map[st
 	return Outcome{Value: d.Outcome, wrote: true}, nil
 }
 
-// publish commits txn so that at, seq and the applied index are never behind a
-// view that shows them.
+// publish commits txn so that at, seq and the applied index are never older than a view.
 func (c *State) publish(txn *memdb.Txn, s Status, index uint64) {
 	c.latest.at.Store(s.At)
 	c.latest.seq.Store(s.Seq)
@@ -227,7 +226,7 @@ func (c *State) publish(txn *memdb.Txn, s Status, index uint64) {
 	c.progress.advance(index, txn.Commit)
 }
 
-// Encode encodes a command as it will stand in the log, into buf.
+// Encode encodes a command in the form of the log, into buf.
 func (c *State) Encode(cmd command.Command, id command.ID, again bool, buf *bytes.Buffer) (Encoded, error) {
 	kind := cmd.Kind()
 	if c.schema.commands[kind] == nil {
@@ -268,5 +267,5 @@ func (c *State) DecodeOutcome(k command.Kind, b []byte) (any, error) {
 	return c.schema.outcome(k, b)
 }
 
-// errUnknownKind stops a node that is older than the log it reads.
+// errUnknownKind stops a node that is older than an entry of its log.
 var errUnknownKind = errors.New("unknown to this version of the program, and not marked as one that may be skipped")

@@ -12,15 +12,14 @@ const (
 	statusID    = "cluster"
 )
 
-// Status is the one row of the cluster's own table: what must survive a
-// snapshot beside the tables of the machine. It is part of the checksum, so it
-// holds nothing that depends on batch borders or on raft's indexes.
+// Status is the one row of the cluster's own table: data that must survive a snapshot
+// beside the tables of the machine. It is part of the checksum, so it has nothing that
+// depends on batch borders or on raft's indexes.
 type Status struct {
 	At    int64  `cbor:"1,keyasint"`           // time of the last command, ms
 	Seq   uint64 `cbor:"2,keyasint"`           // number of commands applied
-	Level uint32 `cbor:"3,keyasint,omitempty"` // feature level all voters have
-	// Halted is the sum of the times in which nothing could be decided, in
-	// milliseconds: see command.Meta.Halted.
+	Level uint32 `cbor:"3,keyasint,omitempty"` // feature level that all voters support
+	// Halted is command.Meta.Halted.
 	Halted int64 `cbor:"4,keyasint,omitempty"`
 }
 
@@ -43,7 +42,7 @@ func statusSchema() *memdb.TableSchema {
 	}
 }
 
-// ReadStatus returns the zero status of an empty state.
+// ReadStatus returns the status row, or the zero Status of an empty state.
 func ReadStatus(txn *memdb.Txn) Status {
 	row, err := txn.First(StatusTable, "id")
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// watches tells readers that a table changed.
+// watches signals to readers that a table changed.
 type watches struct {
 	mu    sync.Mutex
-	chans map[string]chan struct{} // made when first asked for, dropped when closed
+	chans map[string]chan struct{} // made on demand, removed when closed
 }
 
 // next returns a channel that is closed at the next change of table.
@@ -35,7 +35,7 @@ func (w *watches) fire(tables map[string]struct{}) {
 	}
 }
 
-// fireAll is called after a restore: any table may be another one.
+// fireAll is called after a restore, which may have changed any table.
 func (w *watches) fireAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,7 +51,7 @@ func (w *watches) close(table string) {
 	}
 }
 
-// Changed is Node.Changed and Memory.Changed.
+// Changed returns a channel that is closed at the next change of table.
 func (c *State) Changed(table string) <-chan struct{} {
 	if c.schema.tables[table] == nil {
 		panic(fmt.Sprintf("machine: Changed of unknown table %q", table))

@@ -14,7 +14,7 @@ import (
 // Authorities returns all authorities in order of id.
 func Authorities(txn *memdb.Txn) []*Authority { return list[Authority](txn, AuthoritiesTable) }
 
-// Signing returns the authority that signs, nil if there is none.
+// Signing returns the authority that signs, or nil.
 func Signing(all []*Authority) (newest *Authority) {
 	for _, a := range all {
 		if a.Made > 0 && (newest == nil || a.Made > newest.Made) {
@@ -24,8 +24,7 @@ func Signing(all []*Authority) (newest *Authority) {
 	return newest
 }
 
-// Announced returns the authority that is announced and signs nothing yet, nil if there
-// is none.
+// Announced returns the authority that is announced and does not sign yet, or nil.
 func Announced(all []*Authority) *Authority {
 	if i := slices.IndexFunc(all, func(a *Authority) bool { return a.Made == 0 }); i >= 0 {
 		return all[i]
@@ -42,18 +41,18 @@ func AuthorityValues(all []*Authority) []Authority {
 	return list
 }
 
-// DigestOf tells two lists of authorities apart, which are in order of id.
+// DigestOf returns a digest of authorities, which are in order of id.
 func DigestOf(all []Authority) []byte {
 	b, err := machine.Marshal(all)
 	if err != nil {
-		panic(fmt.Sprintf("member: encode authorities: %v", err)) // such rows were encoded before
+		panic(fmt.Sprintf("member: encode authorities: %v", err)) // unreachable: such rows were encoded before
 	}
 	sum := sha256.Sum256(b)
 	return sum[:]
 }
 
-// check is the part of SetAuthorities.Decide that knows of announced
-// authorities. done says that the list is what it shall be.
+// check is the part of SetAuthorities.Decide about announced authorities. done reports
+// that the list is already as requested.
 func (c *SetAuthorities) check(txn *memdb.Txn, old []*Authority) (why string, done bool) {
 	had := DigestOf(AuthorityValues(old))
 	switch {

@@ -20,21 +20,21 @@ import (
 const (
 	authorityLifetime   = 20 * 365 * 24 * time.Hour
 	certificateLifetime = 30 * 24 * time.Hour
-	// Backdated lets a node whose clock is behind accept a new certificate.
+	// Backdated is how long before its issue a certificate becomes valid, for nodes whose
+	// clock is behind.
 	Backdated = time.Hour
 )
 
-// Secrets seals what this package keeps in the log and must keep secret: the
-// private key of the authority.
+// Secrets encrypts the private key of the authority, which is in the log.
 type Secrets interface {
 	Seal(context string, plain []byte) ([]byte, error)
 	Open(context string, sealed []byte) ([]byte, error)
 }
 
-// AuthorityContext is the context under which the key of an authority is sealed.
+// AuthorityContext returns the context under which the key of an authority is sealed.
 func AuthorityContext(id string) string { return "mintmark/cluster/authority/" + id }
 
-// NewAuthority makes the authority of a cluster.
+// NewAuthority creates the authority of a cluster.
 func NewAuthority(rand io.Reader, s Secrets, now time.Time) (Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand)
 	if err != nil {
@@ -78,8 +78,8 @@ func newSerial(rand io.Reader) (*big.Int, error) {
 	return new(big.Int).SetBytes(b[:]), nil
 }
 
-// Issue makes a certificate for a node. Any node may: each has the cluster key,
-// and so the authority's.
+// Issue issues a certificate for a node. Any node can: each has the cluster key, and so
+// the authority's.
 func (a *Authority) Issue(rand io.Reader, s Secrets, id string, key *ecdsa.PrivateKey, now time.Time) (*tls.Certificate, error) {
 	plain, err := s.Open(AuthorityContext(a.ID), a.Sealed)
 	if err != nil {
@@ -111,15 +111,15 @@ func (a *Authority) Issue(rand io.Reader, s Secrets, id string, key *ecdsa.Priva
 	if err != nil {
 		return nil, fmt.Errorf("read a certificate: %w", err)
 	}
-	// The authority's own certificate is shown too: who joins knows its
-	// fingerprint only.
+	// The chain includes the authority's certificate: a joining node knows only its
+	// fingerprint.
 	return &tls.Certificate{Certificate: [][]byte{der, a.Certificate}, PrivateKey: key, Leaf: leaf}, nil
 }
 
 func parseKey(pkcs8 []byte) (*ecdsa.PrivateKey, error) {
 	key, err := x509.ParsePKCS8PrivateKey(pkcs8)
 	if err != nil {
-		return nil, errors.New("not a private key") // the parser's error may quote it
+		return nil, errors.New("not a private key") // the parser's error may contain key bytes
 	}
 	k, ok := key.(*ecdsa.PrivateKey)
 	if !ok {
@@ -128,7 +128,7 @@ func parseKey(pkcs8 []byte) (*ecdsa.PrivateKey, error) {
 	return k, nil
 }
 
-// KeyHash is how a member's public key stands in its row.
+// KeyHash returns Member.Key for a node's key.
 func KeyHash(key *ecdsa.PrivateKey) ([]byte, error) {
 	spki, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
@@ -143,8 +143,8 @@ func HashSPKI(spki []byte) []byte {
 	return sum[:]
 }
 
-// Credentials are what a node shows to others: its certificate, made anew when
-// a third of its life is left or when another authority signs.
+// Credentials are a node's key and certificate. The certificate is renewed when a third
+// of its lifetime is left, or when another authority signs.
 type Credentials struct {
 	ID       string
 	Key      *ecdsa.PrivateKey
@@ -153,14 +153,14 @@ type Credentials struct {
 	Now      func() time.Time
 	PeerList *PeerList
 
-	mu     sync.Mutex // guards the rest
+	mu     sync.Mutex // guards the fields below
 	cert   *tls.Certificate
 	issuer string
 }
 
-// Current returns the certificate to show now. A node that was down while the
-// cluster key was changed may be able to open the key of an older authority
-// only, which is accepted as long as this node shows a certificate of it.
+// Current returns the current certificate. A node that was down while the cluster key was
+// changed may be able to open only the key of an older authority, whose certificates are
+// accepted for as long as this node uses one.
 func (c *Credentials) Current() (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +180,7 @@ func (c *Credentials) Current() (*tls.Certificate, error) {
 	return nil, err
 }
 
-// Expiry is when the certificate that is shown now runs out, and who signed it.
+// Expiry returns when the current certificate expires, and the id of its authority.
 func (c *Credentials) Expiry() (time.Time, string) {
 	cert, err := c.Current()
 	if err != nil {
@@ -191,8 +191,8 @@ func (c *Credentials) Expiry() (time.Time, string) {
 	return cert.Leaf.NotAfter, c.issuer
 }
 
-// SelfSigned is how a node that has no certificate yet shows its key: the
-// handshake proves that it has the private half.
+// SelfSigned returns a certificate for a node without one: the handshake proves
+// possession of the private key.
 func SelfSigned(key *ecdsa.PrivateKey, id string, now time.Time) (tls.Certificate, error) {
 	serial, err := newSerial(rand.Reader)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Outcome is the outcome of every command of this package.
 type Outcome struct {
-	Refused string `cbor:"1,keyasint,omitempty"` // why, for people; "" when it was accepted
+	Refused string `cbor:"1,keyasint,omitempty"` // the reason, in words; "" if accepted
 	ID      string `cbor:"2,keyasint,omitempty"` // of the row
 }
 
@@ -19,8 +19,9 @@ func refuseMember(why string) command.Decision {
 	return command.Decision{Outcome: Outcome{Refused: why}}
 }
 
-// refuseConfirmFresh refuses a command on a view that may lag: it is decided again on a
-// fresh one. It counts as authenticated, because only members send these commands.
+// refuseConfirmFresh refuses a command on a view that may be outdated: it is decided
+// again on a fresh one. It counts as authenticated, because only members send these
+// commands.
 func refuseConfirmFresh(why string) command.Decision {
 	return command.Decision{Outcome: Outcome{Refused: why}, ConfirmFresh: true, Authenticated: true}
 }
@@ -29,7 +30,7 @@ func acceptMember(id string, changes ...command.Change) command.Decision {
 	return command.Decision{Outcome: Outcome{ID: id}, Changes: changes}
 }
 
-// Bootstrap makes the members and authorities that a cluster starts with.
+// Bootstrap creates the initial members and authorities of a cluster.
 type Bootstrap struct {
 	Members     []Member    `cbor:"1,keyasint"`
 	Authorities []Authority `cbor:"2,keyasint"`
@@ -38,8 +39,8 @@ type Bootstrap struct {
 // Kind implements command.Command.
 func (*Bootstrap) Kind() command.Kind { return kindBootstrap }
 
-// Decide does nothing in a cluster that has members: every node that could have
-// been the first leader has the same list.
+// Decide does nothing if the cluster has members: every node that could have been the
+// first leader has the same list.
 func (c *Bootstrap) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if len(All(txn)) > 0 {
 		return acceptMember("")
@@ -67,11 +68,11 @@ type AddInvite struct {
 // Kind implements command.Command.
 func (*AddInvite) Kind() command.Kind { return kindInvite }
 
-// Decide refuses a name that is taken; a later invite for the same name takes
-// the place of an unused one.
+// Decide refuses a name that is in use; a later invite for the same name replaces an
+// unused one.
 func (c *AddInvite) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if old := InviteByID(txn, c.ID); old != nil {
-		return acceptMember(old.ID) // the same command again
+		return acceptMember(old.ID) // a repetition of the same command
 	}
 	if !ValidName(c.Name) {
 		return refuseMember("a node's name is " + NameRule)
@@ -95,10 +96,11 @@ func (c *AddInvite) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return acceptMember(c.ID, append(changes, command.Change{Table: invitesTable, Row: row})...)
 }
 
-// UnknownInvite is also of one that was used and whose node was removed.
+// UnknownInvite is the refusal of an unknown or expired join token, and of one that was
+// used by a node that has been removed.
 const UnknownInvite = "the join token is not known, or has expired: make another one"
 
-// Enroll makes whoever presents an invite a member.
+// Enroll makes the holder of an invite a member.
 type Enroll struct {
 	Invite string `cbor:"1,keyasint"`
 	Member Member `cbor:"2,keyasint"`
@@ -107,9 +109,9 @@ type Enroll struct {
 // Kind implements command.Command.
 func (*Enroll) Kind() command.Kind { return kindEnroll }
 
-// Decide binds the invite to the key that uses it first. The same key may ask
-// again, because the answer may have been lost, as long as it is a member that
-// has not run: one that has told of itself, and asks, has lost its data.
+// Decide binds the invite to the key that uses it first. The same key may repeat the
+// command, because the answer may have been lost, as long as the member has not run: a
+// member that has reported its version and enrolls again has lost its data.
 func (c *Enroll) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	i := InviteByID(txn, c.Invite)
 	if i == nil || m.At >= i.Expires {
@@ -143,7 +145,7 @@ func (c *Enroll) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return acceptMember(row.ID, command.Change{Table: MembersTable, Row: &row}, command.Change{Table: invitesTable, Row: &used})
 }
 
-// Update is how a node says what changed about it.
+// Update reports changes of a node's own row.
 type Update struct {
 	ID            string `cbor:"1,keyasint"`
 	Address       string `cbor:"2,keyasint"`
@@ -156,7 +158,7 @@ type Update struct {
 // Kind implements command.Command.
 func (*Update) Kind() command.Kind { return kindUpdate }
 
-// Decide changes nothing where all of it is known.
+// Decide changes nothing if the row is up to date.
 func (c *Update) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	old := ByID(txn, c.ID)
 	switch {
@@ -173,8 +175,8 @@ func (c *Update) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	return acceptMember(c.ID, command.Change{Table: MembersTable, Row: &next})
 }
 
-// Remove takes the key of a member out of the list. The leader proposes it
-// when raft's configuration has lost the node, see removal.go.
+// Remove removes a member. The leader proposes it when raft's configuration no longer has
+// the node, see removal.go in package cluster.
 type Remove struct {
 	ID string `cbor:"1,keyasint"`
 }
@@ -182,8 +184,7 @@ type Remove struct {
 // Kind implements command.Command.
 func (*Remove) Kind() command.Kind { return kindRemove }
 
-// Decide also takes away the invite by which the member came, or it could come
-// back by it.
+// Decide also removes the member's invite, or the node could rejoin with it.
 func (c *Remove) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	all := All(txn)
 	i := slices.IndexFunc(all, func(m *Member) bool { return m.ID == c.ID })
@@ -211,7 +212,7 @@ func (c *Remove) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return acceptMember(c.ID, changes...)
 }
 
-// RaiseLevel turns a feature level on when every member's program has it.
+// RaiseLevel enables a feature level once every member's program supports it.
 type RaiseLevel struct {
 	Level uint32 `cbor:"1,keyasint"`
 }
@@ -219,7 +220,7 @@ type RaiseLevel struct {
 // Kind implements command.Command.
 func (*RaiseLevel) Kind() command.Kind { return kindRaise }
 
-// Decide writes the status row, from which core takes the level.
+// Decide writes the status row, from which machine.State takes the level.
 func (c *RaiseLevel) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	s := machine.ReadStatus(txn)
 	if c.Level <= s.Level {
@@ -234,18 +235,18 @@ func (c *RaiseLevel) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	return acceptMember("", command.Change{Table: machine.StatusTable, Row: &s})
 }
 
-// SetAuthorities replaces the authorities that vouch for members: an added one,
-// a dropped one, or the same ones sealed anew.
+// SetAuthorities replaces the authorities: it adds one, removes one, or replaces them by
+// the same ones sealed again.
 type SetAuthorities struct {
 	Authorities    []Authority `cbor:"1,keyasint"`
-	PreviousIDs    []string    `cbor:"2,keyasint"`           // ids of those that were read: others mean that it was decided on an old list
-	PreviousDigest []byte      `cbor:"3,keyasint,omitempty"` // DigestOf those that were read
+	PreviousIDs    []string    `cbor:"2,keyasint"`           // ids of the authorities that were read; if they differ, the command is based on an old list
+	PreviousDigest []byte      `cbor:"3,keyasint,omitempty"` // DigestOf the authorities that were read
 }
 
 // Kind implements command.Command.
 func (*SetAuthorities) Kind() command.Kind { return kindAuthority }
 
-// Decide refuses to drop an authority that a member's certificate is from.
+// Decide refuses to remove an authority that issued a member's certificate.
 func (c *SetAuthorities) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	old := Authorities(txn)
 	if len(c.PreviousDigest) > 0 {
@@ -281,7 +282,7 @@ func (c *SetAuthorities) Decide(txn *memdb.Txn, m command.Meta) command.Decision
 	return acceptMember("", changes...)
 }
 
-// ExpireInvites removes invites that nobody can use any more.
+// ExpireInvites removes expired invites.
 type ExpireInvites struct{}
 
 // Kind implements command.Command.

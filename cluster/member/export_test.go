@@ -6,7 +6,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 )
 
-// OwnTypes are the rows and commands of this package.
+// OwnTypes returns the rows and commands of this package.
 func OwnTypes() map[string]any {
 	types := map[string]any{"row " + machine.StatusTable: new(machine.Status), fmt.Sprint("command ", machine.KindHalt): new(machine.Halt)}
 	for table, row := range ownRows() {

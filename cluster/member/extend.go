@@ -53,8 +53,8 @@ func ownRows() map[string]func() any {
 	}
 }
 
-// Extend returns m with the tables and commands of this package. It is an error if m has a
-// table or a kind of the same name or number.
+// Extend returns m with the tables and commands of this package. It is an error if m has
+// a table or a kind with the same name or number.
 func Extend(m machine.Machine) (machine.Machine, error) {
 	tables, rows, commands := ownTables(), ownRows(), ownCommands()
 	for name := range m.Tables {

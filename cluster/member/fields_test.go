@@ -10,12 +10,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// fieldsLevel is the newest feature level of which this package's own rows and
-// commands have fields.
+// fieldsLevel is the newest feature level with fields of this package's rows and
+// commands.
 const fieldsLevel = 1
 
-// TestFieldsOfEachLevel: what is replicated beside the tables and commands of a
-// machine, by the feature level that it came with.
+// TestFieldsOfEachLevel checks the replicated types of this package and of package
+// machine, by the feature level that added their fields.
 func TestFieldsOfEachLevel(t *testing.T) {
 	clustertest.Frozen(t, "testdata/fields.txt", fieldsLevel, nil, member.OwnTypes(), *update)
 }

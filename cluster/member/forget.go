@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// Forget drops members, with what could bring others in, from a state
-// that no raft runs on.
+// Forget removes members and all invites from a state on which no raft runs, and, if no
+// member is kept, the authorities.
 func Forget(txn *memdb.Txn, keep func(*Member) bool) {
 	kept := 0
 	for _, m := range All(txn) {

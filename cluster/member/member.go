@@ -7,51 +7,49 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// The tables of this package, beside status: who belongs to the cluster, who
-// was invited, and who vouches for certificates.
+// The tables of this package: members, invites, and authorities of certificates.
 const (
 	MembersTable     = "cluster_members"
 	invitesTable     = "cluster_invites"
 	AuthoritiesTable = "cluster_authorities"
 )
 
-// A Member is a node that belongs to the cluster. It is known by its key: a
-// connection is accepted because its key stands in a row, whatever certificate
-// is shown with it.
+// A Member is a node of the cluster. It is identified by its key: a connection is
+// accepted because a row has its key, regardless of the rest of its certificate.
 type Member struct {
-	ID            string `cbor:"1,keyasint" json:"id"`                                  // random, for ever
-	Name          string `cbor:"2,keyasint" json:"name"`                                // for people, one of a kind
+	ID            string `cbor:"1,keyasint" json:"id"`                                  // random, permanent
+	Name          string `cbor:"2,keyasint" json:"name"`                                // chosen by the operator, unique
 	Address       string `cbor:"3,keyasint" json:"address"`                             // host:port that others dial
 	Key           []byte `cbor:"4,keyasint" json:"key"`                                 // SHA-256 of the public key (SubjectPublicKeyInfo, RFC 5280 §4.1)
 	Version       string `cbor:"5,keyasint,omitempty" json:"version,omitempty"`         // of its program
 	Level         uint32 `cbor:"6,keyasint,omitempty" json:"level,omitempty"`           // highest feature level its program supports
-	Replaces      string `cbor:"7,keyasint,omitempty" json:"replaces,omitempty"`        // id of a member that goes when this one is a voter
+	Replaces      string `cbor:"7,keyasint,omitempty" json:"replaces,omitempty"`        // id of the member that is removed once this one is a voter
 	Joined        int64  `cbor:"8,keyasint,omitempty" json:"joined,omitempty"`          // state time, ms
 	Issuer        string `cbor:"9,keyasint,omitempty" json:"certificate,omitempty"`     // id of the authority its certificate is from
-	InstanceID    []byte `cbor:"10,keyasint,omitempty" json:"instance_id,omitempty"`    // of a node whose folder was generated: see judge
-	TrustedIssuer string `cbor:"11,keyasint,omitempty" json:"trusted_issuer,omitempty"` // id of the authority made last that it accepts certificates of
+	InstanceID    []byte `cbor:"10,keyasint,omitempty" json:"instance_id,omitempty"`    // of a node with a generated folder
+	TrustedIssuer string `cbor:"11,keyasint,omitempty" json:"trusted_issuer,omitempty"` // id of the newest authority whose certificates the node accepts
 }
 
 // An Invite lets the first key that presents its secret become a member.
 type Invite struct {
-	ID       string `cbor:"1,keyasint"` // SHA-256 of the secret, hexadecimal: the secret is in no row
-	Name     string `cbor:"2,keyasint"` // of the node it is for
+	ID       string `cbor:"1,keyasint"` // SHA-256 of the secret, hexadecimal; the secret is not stored
+	Name     string `cbor:"2,keyasint"` // of the invited node
 	Expires  int64  `cbor:"3,keyasint"` // state time, ms
 	Replaces string `cbor:"4,keyasint,omitempty"`
 	Node     string `cbor:"5,keyasint,omitempty"` // id of the member that used it
 }
 
-// An authority signs the certificates of members. There is one but while the
-// authority is being changed: a new one is announced first, and signs when every
-// member accepts its certificates. The last one made of the others signs.
+// An Authority signs the certificates of members. There is one, except while the
+// authority is being changed: a new one is announced first, and signs once every member
+// accepts its certificates. Of several that are not only announced, the newest signs.
 type Authority struct {
 	ID          string `cbor:"1,keyasint" json:"id"`          // SHA-256 of the certificate, hexadecimal
 	Certificate []byte `cbor:"2,keyasint" json:"certificate"` // DER
 	Sealed      []byte `cbor:"3,keyasint" json:"sealed"`      // its private key (PKCS #8), sealed under the cluster key
-	Made        int64  `cbor:"4,keyasint" json:"made"`        // orders authorities; 0 of one that is announced
+	Made        int64  `cbor:"4,keyasint" json:"made"`        // orders authorities; 0 if only announced
 }
 
-// idTable is a table with one index, a string that is never empty.
+// idTable returns a table with one index, a string that is never empty.
 func idTable[R any](name string, id func(*R) string) *memdb.TableSchema {
 	return &memdb.TableSchema{
 		Name:    name,
@@ -79,7 +77,7 @@ func (i idIndex[R]) FromObject(row any) (bool, []byte, error) {
 	return id != "", []byte(id), nil
 }
 
-// find returns the row with an id, nil if there is none.
+// find returns the row with an id, or nil.
 func find[R any](txn *memdb.Txn, table, id string) *R {
 	row, err := txn.First(table, "id", id)
 	if err != nil {
@@ -104,10 +102,10 @@ func list[R any](txn *memdb.Txn, table string) []*R {
 	return rows
 }
 
-// ByID returns the member with an id, nil if there is none.
+// ByID returns the member with an id, or nil.
 func ByID(txn *memdb.Txn, id string) *Member { return find[Member](txn, MembersTable, id) }
 
-// InviteByID returns the invite with an id, nil if there is none.
+// InviteByID returns the invite with an id, or nil.
 func InviteByID(txn *memdb.Txn, id string) *Invite { return find[Invite](txn, invitesTable, id) }
 
 // Invites returns all invites in order of id.

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// NodeIDFile holds the id of a node that joined or was made by StaticBootstrap.
+// NodeIDFile has the id of a node that joined or was created by StaticBootstrap.
 const NodeIDFile = "node.id"
 
-// ReadNodeID is the id under which a folder joined, nil if it has not.
+// ReadNodeID returns the id under which a folder joined, or nil.
 func ReadNodeID(dir string) ([]byte, error) {
 	id, err := os.ReadFile(filepath.Join(dir, NodeIDFile))
 	if errors.Is(err, os.ErrNotExist) {

@@ -14,10 +14,10 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// NodeKeyFile holds a node's private key (PKCS #8, DER).
+// NodeKeyFile has a node's private key (PKCS #8, DER).
 const NodeKeyFile = "node.key"
 
-// NodeKey reads the key of the node whose folder is dir, or makes one.
+// NodeKey reads the key of the node whose folder is dir, or creates one.
 func NodeKey(rand io.Reader, dir string) (*ecdsa.PrivateKey, error) {
 	path := filepath.Join(dir, NodeKeyFile)
 	plain, err := store.ReadPrivate(path)

@@ -19,30 +19,30 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 )
 
-// A peer list is what a node knows of the members without its log: whom to dial,
-// whose key to accept, and who signs. After a start the log is applied only
-// when a leader says how far it is committed, and the leader must be let in
-// before, so the list is kept in a file too.
+// A PeerList is a node's knowledge of the members without its log: whom to dial, which
+// keys to accept, and who signs. After a start the log is applied only when a leader has
+// sent its commit index, and that leader must be accepted before, so the list is also in
+// a file.
 type PeerList struct {
 	Path string
 
-	fileStale atomic.Bool // the file could not be written
+	fileStale atomic.Bool // the last write of the file failed
 
-	mu    sync.RWMutex // guards the rest
+	mu    sync.RWMutex // guards the fields below
 	list  PeerListData
 	roots *x509.CertPool
 }
 
-// PeerListData is the file.
+// PeerListData is the content of the file.
 type PeerListData struct {
 	// Sum is the checksum of the file, see encodePeerList.
 	Sum string `json:"sum"`
-	// Seq is the position in the log it was taken at; 0 is a list that was made
-	// before there was a log.
+	// Seq is the position in the log of this list; 0 if it was made before there was a
+	// log.
 	Seq uint64 `json:"seq"`
 	// Level is the feature level of the cluster.
 	Level uint32 `json:"level,omitempty"`
-	// InitialCluster says that these members start a cluster together, each with an
+	// InitialCluster reports that these members start a cluster together, each with an
 	// empty log.
 	InitialCluster bool        `json:"initial_cluster,omitempty"`
 	Members        []Member    `json:"members"`
@@ -51,10 +51,10 @@ type PeerListData struct {
 
 const PeersFile = "peers.json"
 
-// NewPeerList returns the empty list of a node's folder, whatever file is there.
+// NewPeerList returns an empty list for a node's folder, without reading the file.
 func NewPeerList(dir string) *PeerList { return &PeerList{Path: filepath.Join(dir, PeersFile)} }
 
-// OpenPeerList reads the file of a node's folder. Without one the peer list is empty.
+// OpenPeerList reads the file of a node's folder. If there is none, the list is empty.
 func OpenPeerList(dir string) (*PeerList, error) {
 	r := NewPeerList(dir)
 	data, err := os.ReadFile(r.Path)
@@ -77,16 +77,16 @@ func OpenPeerList(dir string) (*PeerList, error) {
 	return r, nil
 }
 
-// damagedPeerList says what to do about the file: a node that has run finds the list
-// in its log.
+// damagedPeerList is the error for a damaged file. A node that has run has the list in
+// its log.
 func damagedPeerList(path string, err error) error {
 	return fmt.Errorf("%s, the list of peers, is damaged (%w): move it away and start the node again, which makes it anew from its log", path, err)
 }
 
-// Replace makes l the list, on disk first.
+// Replace replaces the list, on disk first.
 func (r *PeerList) Replace(l PeerListData) error {
-	// In memory first: a member that was removed is refused though the file
-	// can't be written.
+	// In memory first, so that a removed member is refused even if the file can't be
+	// written.
 	if err := r.Set(l); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (r *PeerList) Replace(l PeerListData) error {
 	return nil
 }
 
-// Set makes l the list, in memory only.
+// Set replaces the list in memory only.
 func (r *PeerList) Set(l PeerListData) error {
 	roots := x509.NewCertPool()
 	for i := range l.Authorities {
@@ -118,10 +118,10 @@ func (r *PeerList) Set(l PeerListData) error {
 	return nil
 }
 
-// UpdateFrom takes the list from the state, where there is one. The key of an
-// authority stays sealed as it was until this node opens what it is now, which
-// later says: before it has a state it must be able to make a certificate. The
-// file is left alone unless keep is set.
+// UpdateFrom takes the list from the state, if the state has one. The key of an authority
+// keeps its old seal until this node can open the new one, which later reports: the node
+// must be able to issue a certificate before it has a state. The file is written only if
+// keep is set.
 func (r *PeerList) UpdateFrom(txn *memdb.Txn, opens func(*Authority) bool, keep bool) (changed, later bool, err error) {
 	s := machine.ReadStatus(txn)
 	l := PeerListData{Seq: s.Seq, Level: s.Level}
@@ -180,7 +180,7 @@ func (r *PeerList) Member(id string) (Member, bool) {
 	return Member{}, false
 }
 
-// Authority returns the one that signs, nil if none is known.
+// Authority returns the authority that signs, or nil.
 func (r *PeerList) Authority() *Authority {
 	if list := r.Signers(); len(list) > 0 {
 		return list[0]
@@ -188,8 +188,8 @@ func (r *PeerList) Authority() *Authority {
 	return nil
 }
 
-// Signers are the authorities whose certificates every member accepts, the one
-// that signs first.
+// Signers returns the authorities whose certificates every member accepts, the one that
+// signs first.
 func (r *PeerList) Signers() []*Authority {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -203,8 +203,8 @@ func (r *PeerList) Signers() []*Authority {
 	return list
 }
 
-// Announced is the id of the authority that is to sign once every member knows
-// it, "" if there is none.
+// Announced returns the id of the authority that will sign once every member knows it, or
+// "".
 func (r *PeerList) Announced() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -223,7 +223,7 @@ func (r *PeerList) Pool() *x509.CertPool {
 	return r.roots
 }
 
-// Owner returns the id of the member whose key this is, "" if it is nobody's.
+// Owner returns the id of the member with this key, or "".
 func (r *PeerList) Owner(hash []byte) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// The list of peers has keys and addresses in it that a changed bit makes others,
-// and leaves well formed: the node would blame its own key, or the cluster's. So
-// the file has the SHA-256 of itself, with this in the place of it.
+// A flipped bit can turn keys and addresses of the peer list into other valid ones: the
+// node would then reject its own key, or the cluster's. So the file has the SHA-256 of
+// its content, computed with zeroPeerListSum in its place.
 var zeroPeerListSum = strings.Repeat("0", hex.EncodedLen(sha256.Size))
 
-// encodePeerList is the text of the file.
+// encodePeerList returns the text of the file.
 func encodePeerList(l PeerListData) ([]byte, error) {
 	l.Sum = zeroPeerListSum
 	text, err := json.MarshalIndent(l, "", "  ")
@@ -24,8 +24,8 @@ func encodePeerList(l PeerListData) ([]byte, error) {
 	return bytes.Replace(text, []byte(zeroPeerListSum), []byte(peerListSum(text)), 1), nil
 }
 
-// peerListIntact reports whether a file is as it was written, by the sum in it. It goes
-// by the text: a later version may have more to say.
+// peerListIntact reports whether the sum in a file is right. It checks the text, since a
+// later version may have more fields.
 func peerListIntact(text []byte, sum string) bool {
 	return sum != "" && sum == peerListSum(bytes.Replace(text, []byte(sum), []byte(zeroPeerListSum), 1))
 }

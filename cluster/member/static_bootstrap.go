@@ -13,21 +13,20 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// A Founder is one node of a cluster whose folders are made before any of its
-// nodes runs.
+// An InitialNode is one node of a cluster whose folders are made before any of its nodes
+// runs.
 type InitialNode struct {
-	Dir     string // the folder to make, as in Config
+	Dir     string // the folder to create, as in Config
 	Name    string
-	Address string // host:port where the others will reach it
+	Address string // host:port for the other nodes
 }
 
-// StaticBootstrap makes the folders of nodes that found a cluster together, without
-// asking anybody: each gets an id, a key, and the list of all of them. Open then
-// waits until all have met. What they are sealed under (s) must be given to
-// every node too.
+// StaticBootstrap creates the folders of nodes that start a cluster together, without any
+// connection: each gets an id, a key, and the list of all of them. Open then waits until
+// all nodes have met. Every node also needs the secrets under which s seals.
 //
-// A cluster of one is not made this way: its node would have nobody to tell it
-// that it had data before.
+// A cluster of one is not created this way: its node would have no other node that
+// notices a loss of its data.
 func StaticBootstrap(initial []InitialNode, s Secrets, now time.Time) error {
 	if err := checkInitialNodes(initial); err != nil {
 		return fmt.Errorf("static bootstrap: %w", err)
@@ -76,8 +75,8 @@ func checkInitialNodes(initial []InitialNode) error {
 	return nil
 }
 
-// createFolder writes what is a node's own. Version and level are not known yet: each
-// node reports its own, and the level stays low until all have.
+// createFolder writes a node's own files. Version and level are not known yet: each node
+// reports its own, and the level stays low until all have.
 func (f InitialNode) createFolder(authority string) (Member, error) {
 	if _, err := os.Stat(filepath.Join(f.Dir, NodeIDFile)); !errors.Is(err, os.ErrNotExist) {
 		return Member{}, fmt.Errorf("%s holds a node already", f.Dir)

@@ -13,8 +13,8 @@ import (
 //
 //	"mintmark-join-" base64url( version | SHA-256 of the authority's certificate | secret )
 //
-// The fingerprint lets the new node know the cluster, the secret lets the
-// cluster know the new node.
+// The fingerprint authenticates the cluster to the new node, and the secret authenticates
+// the new node to the cluster.
 const (
 	tokenPrefix  = "mintmark-join-"
 	tokenVersion = 1

@@ -13,21 +13,20 @@ import (
 	wal "github.com/hashicorp/raft-wal"
 )
 
-// checksumStore keeps a checksum with every entry of the log on this node's disk, and
-// ends the process where an entry that is read does not match.
+// checksumStore adds a checksum to every log entry on this node's disk, and ends the
+// process if an entry that is read does not match.
 //
-// raft-wal does not check what it reads of a sealed segment, and most bits of an
-// entry can change without making it undecodable: an id, a digest, a time. The
-// node would apply the changed entry at its next start, serve a state that
-// nobody else has, and send the entry to others when it leads. The verifier
-// does not see it: it reads only what was written since the checkpoint before,
-// and not again later.
+// raft-wal does not verify what it reads from a sealed segment, and most bits of an entry
+// can change without making it undecodable: an id, a digest, a time. The node would apply
+// the changed entry at its next start, serve a state that no other node has, and send the
+// entry to others when it leads. raft-wal's verifier does not find this: it reads entries
+// once, after the checkpoint that follows them, and never again.
 //
-// The sum is the end of the entry's extensions and never leaves the disk, so
-// that other nodes need not know of it. An entry without a sum is damaged too.
+// The sum is at the end of the entry's extensions and never leaves the disk, so that
+// other nodes need not know of it. An entry without a sum counts as damaged too.
 type checksumStore struct{ *failStopStore }
 
-// A sum is its mark and the CRC-32C of the entry.
+// A sum is a magic number and the CRC-32C of the entry.
 const (
 	sumMagic = 0x6d6d73756d6d6564 // "mmsummed"
 	sumSize  = 8 + 4
@@ -35,7 +34,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged says that a log entry is not what was written.
+// ErrDamaged reports that a log entry is not what was written.
 var ErrDamaged = errors.New("an entry of the log is damaged on disk: this node can't go on with its data; " +
 	"take a new node in its place (mintmark cluster replace), or, if it was the only one, " +
 	"restore a backup into an empty folder (mintmark cluster backup restore)")
@@ -43,8 +42,8 @@ var ErrDamaged = errors.New("an entry of the log is damaged on disk: this node c
 // StoreLog implements raft.LogStore.
 func (s *checksumStore) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
 
-// StoreLogs implements raft.LogStore. The entries are raft's, and go to other
-// nodes as they are.
+// StoreLogs implements raft.LogStore. It does not change logs, which raft sends to other
+// nodes.
 func (s *checksumStore) StoreLogs(logs []*raft.Log) error {
 	own, list := make([]raft.Log, len(logs)), make([]*raft.Log, len(logs))
 	for i, l := range logs {
@@ -81,9 +80,9 @@ func (s *checksumStore) damaged(index uint64, why error) error {
 	return err
 }
 
-// readError is the error of an entry that can't be read. One that is there and does
-// not decode is damaged; raft would end the process with a trace of its own. What
-// the system refuses may be well again after a restart.
+// readError is the error of an entry that can't be read. An entry that exists and can't
+// be decoded is damaged; raft would panic. An error of the operating system may not occur
+// again after a restart.
 func (s *checksumStore) readError(index uint64, err error) error {
 	var path *fs.PathError
 	var number syscall.Errno
@@ -93,7 +92,7 @@ func (s *checksumStore) readError(index uint64, err error) error {
 	return s.damaged(index, err)
 }
 
-// entrySum covers all that raft and the state machine go by.
+// entrySum covers every field that raft and the state machine use.
 func entrySum(l *raft.Log) uint32 {
 	var head [25]byte
 	binary.BigEndian.PutUint64(head[:], l.Index)

@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// A bit that flips in the log after it was written is found when it is read,
-// wherever it is: nothing else would see it in a sealed segment.
+// A flipped bit anywhere in an entry is found when the entry is read, also in a sealed
+// segment.
 func TestDamagedEntryStopsTheNode(t *testing.T) {
 	var fatal error
 	dir := t.TempDir()
@@ -82,8 +82,8 @@ func TestDamagedEntryStopsTheNode(t *testing.T) {
 	}
 }
 
-// TestEntryWithoutSum is one whose mark is damaged, or that this program never
-// wrote.
+// TestEntryWithoutSum: an entry whose magic number is damaged, or that was written by
+// something else, counts as damaged.
 func TestEntryWithoutSum(t *testing.T) {
 	w, err := wal.Open(t.TempDir())
 	require.NoError(t, err)

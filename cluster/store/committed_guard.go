@@ -7,26 +7,27 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// committedGuard is a log that does not give up what was committed in it.
+// committedGuard is a log that refuses to truncate committed entries.
 //
-// raft drops the end of a follower's log where the leader has something else. It
-// never does that to a committed entry, unless another node has lost its disk or
-// was started with an older copy of its folder: then what the cluster had
-// acknowledged is gone from the leader's log. The state of this node has it
-// already, and would differ from then on without anybody noticing.
+// raft truncates the end of a follower's log if the leader has other entries. It never
+// does that to a committed entry, unless another node has lost its disk or was started
+// with an older copy of its folder: then the leader's log lacks entries that the cluster
+// had acknowledged. The state of this node already has them, and would silently differ
+// from then on.
 type committedGuard struct {
 	*checksumStore
 	commitIndex func() uint64 // index of the last entry known to be committed
 }
 
-// ErrCommittedTruncated says that a leader would have this node forget.
+// ErrCommittedTruncated reports that a leader would have this node truncate committed
+// entries.
 var ErrCommittedTruncated = errors.New("the node that leads now does not have what the cluster had acknowledged, and the node that reports this has it: " +
 	"another node was started with an older copy of its data, or lost some. The node that reports this changed nothing and stops. " +
 	"Before anything else, stop all nodes and copy their data; then either go on from the node that reports this (mintmark cluster recover), " +
 	"or give up what only it has and take a new node in its place (mintmark cluster replace)")
 
-// DeleteRange implements raft.LogStore. Dropping the beginning of the log is
-// compaction, and dropping all of it follows the installation of a snapshot.
+// DeleteRange implements raft.LogStore. Deleting the beginning of the log is compaction,
+// and deleting all of it follows the installation of a snapshot.
 func (a *committedGuard) DeleteRange(from, to uint64) error {
 	first, err := a.FirstIndex()
 	if err != nil {

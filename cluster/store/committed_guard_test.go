@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// TestCommittedEntriesStay: the end of a log goes where a leader has something
-// else, but never what was committed.
+// TestCommittedEntriesStay: uncommitted entries at the end of the log are truncated,
+// committed ones never.
 func TestCommittedEntriesStay(t *testing.T) {
 	const committed = 5
 	for name, c := range map[string]struct {

@@ -8,23 +8,23 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 )
 
-// NewVoteStore is the wrapper around a stable store.
+// NewVoteStore wraps a stable store.
 func NewVoteStore(s raft.StableStore) raft.StableStore { return &voteStore{StableStore: s} }
 
-// NewFailStopStore is what the log on disk is wrapped in.
+// NewFailStopStore is the lowest layer above the log on disk.
 func NewFailStopStore(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStopStore{w, fatal} }
 
-// NewChecksumStore is the layer above that.
+// NewChecksumStore is the layer above failStopStore.
 func NewChecksumStore(w *wal.WAL, fatal func(error)) raft.LogStore {
 	return &checksumStore{&failStopStore{w, fatal}}
 }
 
-// NewCommittedGuard is the layer above that.
+// NewCommittedGuard is the layer above checksumStore.
 func NewCommittedGuard(w *wal.WAL, fatal func(error), committed func() uint64) raft.LogStore {
 	return &committedGuard{&checksumStore{&failStopStore{w, fatal}}, committed}
 }
 
-// NewWALMetaStore is what a node's log is opened with.
+// NewWALMetaStore returns the meta store of a node's log.
 func NewWALMetaStore(files *segment.Filer) types.MetaStore {
 	return &walMetaStore{BoltMetaDB: new(metadb.BoltMetaDB), filer: files}
 }

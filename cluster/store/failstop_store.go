@@ -9,12 +9,11 @@ import (
 
 // failStopStore ends the process when the log on disk can't be written.
 //
-// raft-wal is of no use after an append that failed for want of a descriptor
-// or of space: each later one fails too ("segment is sealed"), also when there
-// is room again. A node that went on would elect itself and step down for
-// ever, refusing everything, while its process looks alive; hashicorp/raft
-// #503 and #614 are the like. Started again it opens a log that is whole, see
-// walMetaStore.
+// After an append that failed for lack of file descriptors or space, raft-wal fails every
+// later one too ("segment is sealed"), even when there is room again. A node that kept
+// running would be elected and step down repeatedly and refuse everything, while its
+// process looks alive (compare hashicorp/raft #503 and #614). After a restart it opens an
+// intact log, see walMetaStore.
 type failStopStore struct {
 	*wal.WAL
 	fatal func(error)

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// A log that can't be written ends the process: a node that went on would
-// refuse everything for ever, and look alive.
+// A failed write of the log ends the process: a node that kept running would refuse
+// everything while its process looks alive.
 func TestFailedAppendStopsTheNode(t *testing.T) {
 	w, err := wal.Open(t.TempDir())
 	require.NoError(t, err)

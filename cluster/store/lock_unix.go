@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// LockDir makes sure that one process uses dir. Without it the second one would
-// hang in the log's own lock, without a word. The kernel drops the lock with the
-// process, so that a killed one leaves nothing to clean up.
+// LockDir ensures that only one process uses dir. Without it a second process would block
+// in the log's own lock without a message. The kernel releases the lock with the process,
+// so that a killed one leaves nothing behind.
 func LockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Logger gives raft's log lines to slog. What raft calls information is about
-// its own workings, so it is one level less here; and so is what it says of
-// elections and of peers that don't answer, which is no fault or many lines of
-// one: watch over peers and leadership says that once.
+// Logger writes raft's log lines to slog. raft's information is about its internals, so
+// it is one level lower here. So are its messages about elections and unreachable peers,
+// which are no fault, or repeat one: the node itself logs changes of peers and leadership
+// once.
 type Logger struct {
 	to   *slog.Logger
 	name string
@@ -41,7 +41,7 @@ func slogLevel(l hclog.Level) slog.Level {
 	}
 }
 
-// routineMessages are how raft's warnings and errors begin that nobody has to act on.
+// routineMessages are the beginnings of raft's warnings and errors that need no action.
 var routineMessages = []string{
 	"Election timeout reached", "appendEntries rejected", "clearing log suffix", "duplicate requestVote",
 	"failed to appendEntries to", "failed to contact", "failed to decode incoming command", "failed to flush response",
@@ -71,8 +71,8 @@ func (l *Logger) Log(level hclog.Level, msg string, args ...any) {
 	l.to.Log(context.Background(), sl, l.name+": "+msg, renameKeys(args)...)
 }
 
-// renameKeys returns args with other names for the keys that slog gives each line
-// itself. With duplicate keys a reader of JSON would use the last value.
+// renameKeys returns args with other names for the keys that slog adds to each line. With
+// duplicate keys, a JSON reader would use the last value.
 func renameKeys(args []any) []any {
 	for i := 0; i < len(args); i += 2 {
 		switch key := args[i]; key {

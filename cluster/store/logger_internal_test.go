@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLoggerRenamesKeys of raft that each line of slog has already. Raft logs how
-// long it has not heard from a peer as "time".
+// TestLoggerRenamesKeys: raft's keys that every slog line has are renamed. Raft logs the
+// time since its last contact with a peer as "time".
 func TestLoggerRenamesKeys(t *testing.T) {
 	var text bytes.Buffer
 	log := NewLogger(slog.New(slog.NewJSONHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})))

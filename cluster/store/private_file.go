@@ -7,25 +7,25 @@ import (
 	"os"
 )
 
-// ErrExposed says that a file which holds a secret of this node's own can be read
-// or written by more than its owner. The mode is not put right by the node: who
-// has the key is this node to the others, so somebody has to say that nobody has
-// read it.
+// ErrExposed reports that others than the owner can read or write a file with a secret of
+// this node. The node does not correct the mode: anybody with the key can impersonate
+// this node, so an operator must decide whether the key was read.
 var ErrExposed = errors.New("others than its owner can read or write it, who then may pass for this node: " +
 	"if nobody can have read it, chmod 600 and start the node again; " +
 	"else take a new node with an empty folder in its place (mintmark cluster replace)")
 
-// maxPrivate bounds what is read of a secret, in bytes: some thirty keys.
+// maxPrivate is the most that is read of a secret, in bytes: some thirty keys.
 const maxPrivate = 4096
 
-// ReadPrivate reads a secret, which must be the owner's alone.
+// ReadPrivate reads a file with a secret. The error is ErrExposed if others than its
+// owner have access.
 func ReadPrivate(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat() // of the file that is read
+	info, err := f.Stat() // of the open file, not of the path
 	if err != nil {
 		return nil, err
 	}

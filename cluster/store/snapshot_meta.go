@@ -15,19 +15,18 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// Raft keeps a checksum of a snapshot's state, but none of the metadata beside it.
-// With a damaged index a node would skip entries of its log, and with a damaged
-// configuration it would count other voters. So a checksum of the metadata lies in
-// the snapshot's folder too.
+// Raft stores a checksum of a snapshot's state, but none of its metadata. With a damaged
+// index a node would skip log entries, and with a damaged configuration it would count
+// other voters. So the snapshot's folder also has a checksum of the metadata.
 const metaSumFile = "meta.sum"
 
-// raftMetaFile is raft's name of the file that is summed up.
+// raftMetaFile is raft's name of the metadata file.
 const raftMetaFile = "meta.json"
 
 var errDamagedMeta = errors.New(raftMetaFile + " is damaged")
 
-// metaSum covers what is known before the state is written. The rest is the size,
-// which is compared, and the checksum of the state, which would not match.
+// metaSum covers the metadata that is known before the state is written. The size, which
+// is written later, is compared, and the state has its own checksum.
 func metaSum(m raft.SnapshotMeta) ([]byte, error) {
 	m.Size = 0
 	text, err := json.Marshal(m)
@@ -38,7 +37,8 @@ func metaSum(m raft.SnapshotMeta) ([]byte, error) {
 	return []byte(hex.EncodeToString(sum[:]) + "\n"), nil
 }
 
-// writeMetaSum sums up what raft has written into the folder of a new snapshot.
+// writeMetaSum writes the checksum of the metadata that raft has written into the folder
+// of a new snapshot.
 func writeMetaSum(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, raftMetaFile))
 	if err != nil {
@@ -55,8 +55,7 @@ func writeMetaSum(dir string) error {
 	return durable.Replace(filepath.Join(dir, metaSumFile), sum)
 }
 
-// checkMeta compares what raft has read with its checksum. dir is the folder of
-// the snapshot.
+// checkMeta verifies metadata that raft has read. dir is the folder of the snapshot.
 func (p *Snapshots) checkMeta(m *raft.SnapshotMeta, dir string) error {
 	state, err := os.Stat(filepath.Join(dir, "state.bin"))
 	if err != nil {

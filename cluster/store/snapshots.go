@@ -18,14 +18,14 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// The libraries create folders with mode 0755 and files with 0644. What is in
-// them is for nobody else to read, whatever the folder above allows.
+// The libraries create folders with mode 0755 and files with 0644. Only their owner may
+// read these, whatever the mode of the folder above.
 const (
 	modeDir  = 0o700
 	ModeFile = 0o600
 )
 
-// PrivateDir creates a folder for its owner only, and makes it so if it exists.
+// PrivateDir creates a folder for its owner only, and restricts an existing one.
 func PrivateDir(path string) error {
 	if err := os.MkdirAll(path, modeDir); err != nil {
 		return err
@@ -50,18 +50,18 @@ func (p privateFiles) Create(dir, name string, size uint64) (types.WritableFile,
 
 // Snapshots is raft's store of snapshots in files.
 //
-// The store syncs a snapshot's files and the folder above, but not the folder
-// that names the files; that is done here, before anything is renamed.
+// raft's store syncs a snapshot's files and the parent folder, but not the folder with
+// the files' names. Snapshots syncs that one, before anything is renamed.
 type Snapshots struct {
 	*raft.FileSnapshotStore
 	dir         string
 	log         hclog.Logger
-	warned      sync.Map      // by id: those that are damaged
-	OpenedIndex atomic.Uint64 // index of the one that was opened last
+	warned      sync.Map      // by id: damaged snapshots that were logged
+	OpenedIndex atomic.Uint64 // index of the snapshot that was opened last
 }
 
-// List implements raft.SnapshotStore. It leaves out what Open would refuse
-// before it looks at the state.
+// List implements raft.SnapshotStore. It omits snapshots that Open would refuse before it
+// reads the state.
 func (p *Snapshots) List() ([]*raft.SnapshotMeta, error) {
 	all, err := p.FileSnapshotStore.List()
 	return slices.DeleteFunc(all, func(m *raft.SnapshotMeta) bool {
@@ -90,7 +90,8 @@ func (p *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return meta, r, nil
 }
 
-// OpenSnapshots opens the store in dir and drops what a crash left unfinished.
+// OpenSnapshots opens the store in dir and removes snapshots that a crash left
+// unfinished.
 func OpenSnapshots(dir string, log hclog.Logger) (*Snapshots, error) {
 	if err := PrivateDir(filepath.Join(dir, "snapshots")); err != nil {
 		return nil, fmt.Errorf("create snapshot folder: %w", err)
@@ -111,7 +112,7 @@ func OpenSnapshots(dir string, log hclog.Logger) (*Snapshots, error) {
 	return &Snapshots{FileSnapshotStore: s, dir: filepath.Join(dir, "snapshots"), log: log}, nil
 }
 
-// retainedSnapshots is one more than is needed: a damaged one has a predecessor.
+// retainedSnapshots is one more than necessary: a damaged snapshot has a predecessor.
 const retainedSnapshots = 2
 
 // Create implements raft.SnapshotStore.

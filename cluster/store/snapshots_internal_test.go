@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable/durabletest"
 )
 
-// Raft syncs a snapshot's files; that they are there, and for nobody else, is on
-// disk before the state is written.
+// The names of a snapshot's files, with a mode for their owner only, are on disk before
+// the state is written.
 func TestSnapshotFolderIsOnDisk(t *testing.T) {
 	s, err := OpenSnapshots(t.TempDir(), NewLogger(slog.New(slog.DiscardHandler)))
 	require.NoError(t, err)
@@ -26,7 +26,7 @@ func TestSnapshotFolderIsOnDisk(t *testing.T) {
 	require.NoError(t, sink.Cancel())
 }
 
-// The sum of a snapshot's metadata is on disk, its content before its name, when the
+// The checksum of a snapshot's metadata is on disk, its content before its name, when the
 // call returns.
 func TestMetaSumIsOnDisk(t *testing.T) {
 	dir := t.TempDir()

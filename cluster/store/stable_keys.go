@@ -1,7 +1,7 @@
 package store
 
-// Keys of the stable store that are not raft's. They lie beside the votes, so that
-// they are lost with them.
+// Keys of the stable store that are not raft's. They are beside the votes, so that a loss
+// of the votes includes them.
 const (
 	KeyInstanceID   = "InstanceID"
 	KeyNodeID       = "NodeID"

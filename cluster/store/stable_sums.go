@@ -6,10 +6,9 @@ import (
 	"hash/crc32"
 )
 
-// bbolt keeps no checksums of what is in it. A bit that flips in a term or a vote
-// would let a node vote twice, or follow a leader that was deposed, and nobody
-// would know. So what is in the stable store ends in a sum: a mark, and the CRC-32C
-// of the key and the value.
+// bbolt has no checksums of its content. A flipped bit in a term or a vote would let a
+// node vote twice, or follow a deposed leader, without notice. So each value of the
+// stable store ends with a sum: a magic number, and the CRC-32C of the key and the value.
 const (
 	stableMagic   = 0x6d6d7374 // "mmst"
 	stableSumSize = 4 + 4

@@ -15,23 +15,21 @@ import (
 	"github.com/hashicorp/raft-wal/verifier"
 )
 
-// cachedEntries is how many entries LogCache keeps: what a follower that keeps
-// up asks for, and at most 64 * 64 KiB of memory.
+// cachedEntries is the number of entries in LogCache: enough for followers that are up to
+// date, and at most 64 * 64 KiB of memory.
 const cachedEntries = 64
 
 // keyOpened is a key in the stable store, beside the votes.
 const keyOpened = "Opened"
 
-// A Store is the log and the stable store of a node:
+// A Store has the log and the stable store of a node, in these layers:
 //
 //	LogCache -> verifyingStore -> committedGuard -> checksumStore -> failStopStore -> raft-wal
 //	voteStore -> raft-wal
 //
-// raft-wal does not check what it reads of a sealed segment; checksumStore does.
-// verifyingStore, which compares the log with those of other nodes, is below the
-// cache, so that it reads from the disk. Every layer reports that the log is
-// monotonic: otherwise raft may install snapshots on a follower for ever
-// (hashicorp/raft #697).
+// verifyingStore, which compares the log with those of other nodes, is below the cache,
+// so that it reads from the disk. Every layer reports that the log is monotonic:
+// otherwise raft may install snapshots on a follower forever (hashicorp/raft #697).
 type Store struct {
 	Logs      raft.LogStore
 	Stable    raft.StableStore
@@ -40,22 +38,22 @@ type Store struct {
 
 // Options is what Open needs.
 type Options struct {
-	Dir         string // of the node
-	SegmentSize int    // bytes of a file of the log
+	Dir         string // data folder of the node
+	SegmentSize int    // bytes of a segment of the log
 	Log         hclog.Logger
-	// Fatal is called when the log can't be written, or holds what was not written to
-	// it. It must not return.
+	// Fatal is called when the log can't be written, or has damaged entries. It must not
+	// return.
 	Fatal func(error)
 	// Committed returns the index of the last entry known to be committed.
 	Committed func() uint64
 	// Report is called with the result of each verification of the log.
 	Report func(verifier.VerificationReport)
-	// WrapLogs and WrapStable, if not nil, let tests stand between raft and the disk.
+	// WrapLogs and WrapStable let tests wrap the layers below raft. They may be nil.
 	WrapLogs   func(raft.LogStore) raft.LogStore
 	WrapStable func(raft.StableStore) raft.StableStore
 }
 
-// Open opens the log of a node, or makes an empty one.
+// Open opens the log of a node, or creates an empty one.
 func Open(c Options) (*Store, error) {
 	dir := filepath.Join(c.Dir, "log")
 	if err := PrivateDir(dir); err != nil {
@@ -73,8 +71,8 @@ func Open(c Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		// bbolt checks a page only when it rewrites it (see walMetaStore.Load). So a key
-		// on the page of the votes is written at each start.
+		// bbolt verifies a page only when it rewrites it (see walMetaStore.Load). So a
+		// key on the page of the votes is written at each start.
 		if err := w.SetUint64([]byte(keyOpened), 1); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s, in %s: %w", keyOpened, WalMetaFile, err), w.Close())
 		}
@@ -107,7 +105,7 @@ func Open(c Options) (*Store, error) {
 // Close closes the log. raft must have stopped.
 func (s *Store) Close() error { return s.verifying.Close() }
 
-// hookedLogs keeps what the verifier asks of a log beside a test's own.
+// hookedLogs adds to a test's log the methods that the verifier needs.
 type hookedLogs struct {
 	raft.LogStore
 	w *wal.WAL

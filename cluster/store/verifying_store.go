@@ -12,14 +12,14 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 )
 
-// verifyingStore compares the log with those of other nodes: it sums up what is
-// written and, at each checkpoint entry of the leader, reads the range back.
+// verifyingStore compares the log with those of other nodes: it computes a checksum of
+// what is written and, at each checkpoint entry of the leader, reads the range back.
 //
-// raft-wal's verifier does that, but it goes on with its sum when entries at the
-// end of the log are taken back: those that a leader wrote and nobody else took,
-// or all that a snapshot replaces. When that node leads again its next checkpoint
-// has a sum of entries that no log has, and every node calls its own damaged. So
-// the verifier is begun anew then.
+// raft-wal's verifier does that, but it continues its sum when entries at the end of the
+// log are removed: those that a leader wrote and did not replicate, or all that a
+// snapshot replaces. When that node leads again, its next checkpoint has a sum of entries
+// that no log has, and every node reports its own log as damaged. So verifyingStore then
+// starts a new verifier.
 type verifyingStore struct {
 	raft.LogStore
 	report  verifier.ReportFn
@@ -32,8 +32,8 @@ func newVerifyingStore(logs raft.LogStore, report verifier.ReportFn) *verifyingS
 	return c
 }
 
-// restart starts a verifier that has seen nothing yet. What an earlier one was
-// reading is not what was compared any more, so nobody is told.
+// restart starts a new verifier. A verification in progress on the old one has a range
+// that no longer exists, so its result is not reported.
 func (c *verifyingStore) restart() {
 	var v *verifier.LogStore
 	began := make(chan struct{})
@@ -54,8 +54,8 @@ func (c *verifyingStore) StoreLog(log *raft.Log) error { return c.current.Load()
 // StoreLogs implements raft.LogStore.
 func (c *verifyingStore) StoreLogs(logs []*raft.Log) error { return c.current.Load().StoreLogs(logs) }
 
-// DeleteRange implements raft.LogStore. Raft takes the end of a log back where it
-// also writes to it, in one goroutine, and drops the beginning in another.
+// DeleteRange implements raft.LogStore. Raft truncates the end of a log in the goroutine
+// that also writes to it, and deletes the beginning in another one.
 func (c *verifyingStore) DeleteRange(first, last uint64) error {
 	end, err := c.LastIndex()
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *verifyingStore) Close() error {
 	return err
 }
 
-// nopCloseStore is a log that outlives its verifier.
+// nopCloseStore is a log that its verifier does not close.
 type nopCloseStore struct{ raft.LogStore }
 
 // IsMonotonic implements raft.MonotonicLogStore.
@@ -88,7 +88,8 @@ func (u nopCloseStore) IsMonotonic() bool {
 	return ok && m.IsMonotonic()
 }
 
-// isCheckpoint is the verifier's question for every entry it stores.
+// isCheckpoint reports to the verifier, for every stored entry, whether it is a
+// checkpoint.
 func isCheckpoint(l *raft.Log) (bool, error) {
 	return l.Type == raft.LogCommand && machine.IsCheckpointEntry(l.Data), nil
 }

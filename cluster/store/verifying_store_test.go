@@ -10,7 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 )
 
-// testVerifyingStore is a log of one node with what its verifications find.
+// testVerifyingStore is the log of one node, with the results of its verifications.
 type testVerifyingStore struct {
 	*verifyingStore
 	t       *testing.T
@@ -37,9 +37,9 @@ func (l *testVerifyingStore) checkpoint(term, index uint64) verifier.Verificatio
 	return <-l.reports
 }
 
-// TestTruncatedEntriesAreNotChecksummed: a leader that is cut off writes entries which
-// nobody takes, and gives them up for those of the next one. When it leads again,
-// its checkpoint is of what is in the log.
+// TestTruncatedEntriesAreNotChecksummed: an isolated leader writes entries that are not
+// replicated, and replaces them by those of the next leader. When it leads again, its
+// checkpoint covers only entries of the log.
 func TestTruncatedEntriesAreNotChecksummed(t *testing.T) {
 	l := newTestVerifyingStore(t, raft.NewInmemStore())
 	l.store(2, 1, 9)
@@ -56,7 +56,8 @@ func TestTruncatedEntriesAreNotChecksummed(t *testing.T) {
 	require.EqualValues(t, 21, r.Range.Start)
 }
 
-// TestLogBehindASnapshotIsNotChecksummed: the log goes on elsewhere than it ended.
+// TestLogBehindASnapshotIsNotChecksummed: after a snapshot is installed, the log
+// continues at another index.
 func TestLogBehindASnapshotIsNotChecksummed(t *testing.T) {
 	l := newTestVerifyingStore(t, raft.NewInmemStore())
 	l.store(2, 1, 9)
@@ -67,8 +68,7 @@ func TestLogBehindASnapshotIsNotChecksummed(t *testing.T) {
 	require.EqualValues(t, 101, r.Range.Start)
 }
 
-// TestDroppedBeginningIsChecksummed: a log that is made shorter after a snapshot goes on
-// as it was.
+// TestDroppedBeginningIsChecksummed: compaction does not interrupt the verification.
 func TestDroppedBeginningIsChecksummed(t *testing.T) {
 	l := newTestVerifyingStore(t, raft.NewInmemStore())
 	l.store(2, 1, 9)
@@ -80,7 +80,7 @@ func TestDroppedBeginningIsChecksummed(t *testing.T) {
 	require.EqualValues(t, 10, r.Range.Start)
 }
 
-// A slowLog reads nothing until it may.
+// A slowLog blocks reads until it is released.
 type slowLog struct {
 	*raft.InmemStore
 	reads, proceed chan struct{}
@@ -92,8 +92,8 @@ func (s *slowLog) GetLog(index uint64, log *raft.Log) error {
 	return s.InmemStore.GetLog(index, log)
 }
 
-// TestTruncatedWhileItIsRead: what is found in a range of which the end was taken
-// back meanwhile is told to nobody.
+// TestTruncatedWhileItIsRead: no result is reported for a range whose end was truncated
+// during the verification.
 func TestTruncatedWhileItIsRead(t *testing.T) {
 	slow := &slowLog{raft.NewInmemStore(), make(chan struct{}, 100), make(chan struct{})}
 	l := newTestVerifyingStore(t, slow)

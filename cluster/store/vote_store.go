@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// The names under which raft keeps its term and its vote, and ours.
+// The keys of raft's term and vote, and the key of the record.
 const (
 	KeyTerm          = "CurrentTerm"
 	keyVoteTerm      = "LastVoteTerm"
@@ -19,14 +19,14 @@ const (
 
 // voteStore is a StableStore that writes a vote, term and candidate, as one record.
 //
-// raft writes the term and then the candidate. A crash between the two leaves a
-// vote in the new term for the candidate of an older one, so that a node may
-// vote twice in one term: hashicorp/raft #661, open. Here the term waits in
-// memory until the candidate comes, which raft writes right after it.
+// raft writes the term and then the candidate. A crash between the two leaves a vote in
+// the new term for the candidate of an older one, so that a node may vote twice in one
+// term: hashicorp/raft #661, open. voteStore keeps the term in memory until raft writes
+// the candidate, which it does right after the term.
 type voteStore struct {
 	raft.StableStore
 	mu   sync.Mutex
-	term uint64 // written by raft, waiting for its candidate; 0 if none
+	term uint64 // written by raft, without its candidate yet; 0 if none
 }
 
 // Set implements raft.StableStore.
@@ -74,7 +74,7 @@ func (v *voteStore) GetUint64(key []byte) (uint64, error) {
 	return term, err
 }
 
-// read returns the vote on disk, the zero vote if there is none.
+// read returns the vote on disk, or zero values if there is none.
 func (v *voteStore) read() (term uint64, candidate []byte, err error) {
 	record, err := v.StableStore.Get([]byte(keyVote))
 	if err != nil || len(record) == 0 {

@@ -11,12 +11,12 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// Each wrapper around raft has a test here that fails without it.
+// Each wrapper has a test that fails without it.
 
 // crashingStable fails the write that a crash would have prevented.
 type crashingStable struct {
 	*raft.InmemStore
-	writes int // that still succeed
+	writes int // number of writes that still succeed
 }
 
 func (c *crashingStable) Set(key, val []byte) error {
@@ -45,7 +45,7 @@ func TestVoteIsOneRecord(t *testing.T) {
 		}
 		require.NoError(t, vote(store.NewVoteStore(disk), 7, "a"))
 		disk.writes = writes
-		_ = vote(store.NewVoteStore(disk), 8, "b") // crashes, or not
+		_ = vote(store.NewVoteStore(disk), 8, "b") // may fail as in a crash
 
 		after := store.NewVoteStore(disk)
 		term, err := after.GetUint64([]byte("LastVoteTerm"))
@@ -56,7 +56,7 @@ func TestVoteIsOneRecord(t *testing.T) {
 	}
 }
 
-// TestVoteRecord: what tests take a vote for is what is on disk.
+// TestVoteRecord: tests that write votes use the format on disk.
 func TestVoteRecord(t *testing.T) {
 	disk := raft.NewInmemStore()
 	v := store.NewVoteStore(disk)

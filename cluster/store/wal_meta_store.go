@@ -17,21 +17,21 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// walMetaStore is what raft-wal knows of its files, with the rotation finished
-// that a crash or a full disk interrupted.
+// walMetaStore is raft-wal's metadata store. It completes a rotation that a crash or a
+// full disk interrupted.
 //
-// The append that fills a file seals it; that a file is sealed and which comes
-// next is noted after that. raft-wal v0.4.2 doesn't look for a process that
-// ended in between: it opens the log, then refuses each append for ever
-// ("segment is sealed"), and the node never comes back.
+// The append that fills a segment seals it; the metadata records the seal and the next
+// segment only afterwards. raft-wal v0.4.2 does not handle a process that ended in
+// between: it opens the log, then refuses every append ("segment is sealed"), and the
+// node never recovers.
 type walMetaStore struct {
 	*metadb.BoltMetaDB
 	filer *segment.Filer
 }
 
-// Load implements types.MetaStore. The list is written again as it is: bbolt looks
-// at all that is on a page only when it writes it anew, so what is damaged there is
-// found now, and not while the node runs.
+// Load implements types.MetaStore. It writes the list again unchanged: bbolt verifies a
+// page only when it rewrites it, so damage there is found now, and not while the node
+// runs.
 func (m *walMetaStore) Load(dir string) (types.PersistentState, error) {
 	state, err := m.BoltMetaDB.Load(dir)
 	if err != nil || len(state.Segments) == 0 {
@@ -43,7 +43,8 @@ func (m *walMetaStore) Load(dir string) (types.PersistentState, error) {
 	return m.finishRotation(dir, state)
 }
 
-// finishRotation is the list with an interrupted rotation at its end finished, or undone.
+// finishRotation returns the list with an interrupted rotation at its end completed, or
+// undone.
 func (m *walMetaStore) finishRotation(dir string, state types.PersistentState) (types.PersistentState, error) {
 	tail := &state.Segments[len(state.Segments)-1]
 	if !tail.SealTime.IsZero() {
@@ -51,7 +52,7 @@ func (m *walMetaStore) finishRotation(dir string, state types.PersistentState) (
 	}
 	sealed, err := m.sealedInfo(*tail)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // noted, not yet made: raft-wal makes it
+	case errors.Is(err, fs.ErrNotExist): // recorded, not yet created: raft-wal creates it
 		return state, nil
 	case err != nil:
 		return state, fmt.Errorf("look for an interrupted rotation of the log: %w", err)
@@ -81,8 +82,8 @@ func (m *walMetaStore) finishRotation(dir string, state types.PersistentState) (
 	return state, nil
 }
 
-// sealedInfo is the note that the rotation of a file would have left; its IndexStart
-// is 0 if the file isn't sealed.
+// sealedInfo returns the metadata that the rotation of a segment would have written; its
+// IndexStart is 0 if the segment isn't sealed.
 func (m *walMetaStore) sealedInfo(tail types.SegmentInfo) (types.SegmentInfo, error) {
 	w, err := m.filer.RecoverTail(tail)
 	if err != nil {
@@ -93,8 +94,8 @@ func (m *walMetaStore) sealedInfo(tail types.SegmentInfo) (types.SegmentInfo, er
 	return tail, errors.Join(err, w.Close())
 }
 
-// indexIntact tells whether each entry can be found by the index that a sealed file
-// ends with: of the last write, not all may have reached the disk.
+// indexIntact reports whether each entry can be found by the index at the end of a sealed
+// segment: the last write may have reached the disk only in part.
 func (m *walMetaStore) indexIntact(sealed types.SegmentInfo) bool {
 	unsealed := sealed
 	unsealed.IndexStart, unsealed.MaxIndex, unsealed.SealTime = 0, 0, time.Time{}
@@ -130,9 +131,8 @@ func sameEntry(a, b types.SegmentReader, index uint64) bool {
 	return bytes.Equal(one.Bs, other.Bs)
 }
 
-// unseal takes the index of a torn write away, which raft-wal would take for a
-// whole one. The entries of that write it drops by itself: without all of it,
-// none was acknowledged.
+// unseal removes the index of a torn write, which raft-wal would treat as complete.
+// raft-wal then drops the entries of that write by itself; none of them was acknowledged.
 func unseal(path string, sealed types.SegmentInfo) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

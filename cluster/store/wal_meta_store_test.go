@@ -20,16 +20,16 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// A crash, or a disk that is full, between the write that seals a file of the
-// log and the note of it loses nothing and stops nobody: the next start finishes
-// the rotation, or undoes what the disk has only a part of.
+// A crash, or a full disk, between the write that seals a segment and the update of the
+// metadata loses nothing: the next start completes the rotation, or undoes it if the
+// write is incomplete.
 func TestInterruptedRotation(t *testing.T) {
 	none := func([]byte, int) {}
 	for _, c := range []struct {
 		name     string
 		truncate bool
-		harm     func(file []byte, index int) // index is where the index of the file starts
-		lost     uint64                       // entries of the last write, which was not whole
+		harm     func(file []byte, index int) // index is the offset of the segment's index
+		lost     uint64                       // entries of the last, incomplete write
 	}{
 		{"filled", false, none, 0},
 		{"truncated", true, none, 0},
@@ -55,7 +55,7 @@ func TestInterruptedRotation(t *testing.T) {
 			text, err = os.ReadFile(file)
 			require.NoError(t, err)
 			require.True(t, slices.Contains(*synced, string(text)), "or a power cut undoes it")
-			for range 2 { // what was finished or undone is so for good
+			for range 2 { // the second start finds nothing to complete or undo
 				l.open()
 				got, err := l.LastIndex()
 				require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestInterruptedRotation(t *testing.T) {
 	}
 }
 
-// A interruptedLog is a log whose notes can be cut off.
+// An interruptedLog is a log whose metadata updates can be made to fail.
 type interruptedLog struct {
 	*wal.WAL
 	t     *testing.T
@@ -110,8 +110,8 @@ func (l *interruptedLog) open() {
 
 func (l *interruptedLog) close() { require.NoError(l.t, l.Close()) }
 
-// fill writes more than a file and has the second rotation, or a truncation,
-// cut off. It returns the last index that was acknowledged.
+// fill writes more than a segment, and interrupts the second rotation, or a truncation.
+// It returns the last index that was acknowledged.
 func (l *interruptedLog) fill(truncate bool) (last uint64) {
 	for last = range uint64(30) {
 		require.NoError(l.t, l.StoreLog(testEntry(last+1)))
@@ -131,7 +131,7 @@ func (l *interruptedLog) fill(truncate bool) (last uint64) {
 	}
 }
 
-// appendError is what an append ends with where nobody finishes the rotation.
+// appendError returns the error of an append if the rotation is not completed.
 func (l *interruptedLog) appendError(last uint64) error {
 	w, err := wal.Open(l.dir, wal.WithSegmentSize(4<<10))
 	require.NoError(l.t, err)
@@ -139,7 +139,7 @@ func (l *interruptedLog) appendError(last uint64) error {
 	return w.StoreLog(testEntry(last + 1))
 }
 
-// tail is the file that was sealed last, and where its index is.
+// tail returns the segment that was sealed last, and the offset of its index.
 func (l *interruptedLog) tail() (string, int) {
 	files, err := filepath.Glob(filepath.Join(l.dir, "*.wal"))
 	require.NoError(l.t, err)

@@ -13,16 +13,15 @@ import (
 	wal "github.com/hashicorp/raft-wal"
 )
 
-// WalMetaFile is raft-wal's list of the files of a log, and the stable store.
+// WalMetaFile has raft-wal's list of the segments of a log, and the stable store.
 const WalMetaFile = "wal-meta.db"
 
-// openWAL calls open, which is wal.Open, for a log in dir of which files may be
-// gone or damaged. The error is ErrDataLost then.
+// openWAL calls open, which is wal.Open, for a log in dir whose files may be missing or
+// damaged. The error is then ErrDataLost.
 //
-// raft-wal takes a log without its list for a new one, and removes the files that
-// are not in the list. It reads that through bbolt, which maps the file into
-// memory and believes what it finds there: a damaged one ends in a panic, one
-// that was cut short in a fault.
+// raft-wal treats a log without its list as new, and removes files that are not in the
+// list. It reads the list through bbolt, which maps the file into memory and does not
+// verify it: a damaged file causes a panic, and a truncated one a fault.
 func openWAL(dir string, open func() (*wal.WAL, error)) (w *wal.WAL, err error) {
 	meta := filepath.Join(dir, WalMetaFile)
 	if err := checkWALMeta(meta); err != nil {
@@ -44,9 +43,9 @@ func openWAL(dir string, open func() (*wal.WAL, error)) (w *wal.WAL, err error) 
 	return w, nil
 }
 
-// checkStable reads all that lies beside the log: bbolt reads no more of the file
-// than it is asked for. Where there is an entry there is a term, which is no
-// lower.
+// checkStable reads all values of the stable store, since bbolt reads only the pages that
+// are requested. If the log has an entry, the term must not be lower than that of the
+// entry.
 func checkStable(w *wal.WAL) error {
 	for _, key := range []string{KeyInstanceID, KeyNodeID, KeyCommitMarker, keyVote} {
 		if _, err := w.Get([]byte(key)); err != nil {
@@ -71,7 +70,8 @@ func checkStable(w *wal.WAL) error {
 	return nil
 }
 
-// checkWALMeta finds files without their list, before they are removed.
+// checkWALMeta returns an error if there are segments without a list, before raft-wal
+// removes them.
 func checkWALMeta(meta string) error {
 	info, err := os.Stat(meta)
 	switch {
@@ -87,11 +87,12 @@ func checkWALMeta(meta string) error {
 	return err
 }
 
-// classifyWALError tells what is wrong with the files from what the system refuses.
+// classifyWALError returns ErrDataLost for damaged files, and errors of the operating
+// system unchanged.
 func classifyWALError(dir string, err error) error {
 	var path *fs.PathError
 	var number syscall.Errno
-	// Of a list that names other files, some are missing and some in the way.
+	// If the list names wrong files, some are missing and some exist unexpectedly.
 	if misnamed := errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrExist); !misnamed && (errors.As(err, &path) || errors.As(err, &number)) {
 		return err
 	}

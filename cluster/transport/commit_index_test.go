@@ -15,9 +15,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// TestStaleEntryIsNotCommitted: a node that led, and has an entry that nobody
-// else has, comes back while its successor waits to try it again. The message
-// that was made before the pause has a commit index from after it.
+// TestStaleEntryIsNotCommitted: a former leader with an entry that was not replicated
+// returns while its successor waits to retry. The message that was prepared before the
+// wait has a commit index from after it.
 func TestStaleEntryIsNotCommitted(t *testing.T) {
 	var away atomic.Bool
 	away.Store(true)
@@ -28,7 +28,7 @@ func TestStaleEntryIsNotCommitted(t *testing.T) {
 			require.NoError(t, store.StoreLog(&raft.Log{Index: 3, Term: 3, Type: raft.LogCommand, Data: []byte("only here")}))
 		case "b":
 			return &slowNoop{store, func() {
-				time.Sleep(200 * time.Millisecond) // so that whoever tries a again is at its longest pause
+				time.Sleep(200 * time.Millisecond) // until the retries of a have their longest pause
 				time.AfterFunc(5*time.Millisecond, func() { away.Store(false) })
 			}}
 		}
@@ -42,7 +42,7 @@ func TestStaleEntryIsNotCommitted(t *testing.T) {
 	}
 }
 
-// A bare is three rafts without anything of ours but what is tested.
+// A rawRafts is three rafts without this module's code, except the part under test.
 type rawRafts struct {
 	rafts  map[raft.ServerID]*raft.Raft
 	states map[raft.ServerID]*listFSM
@@ -89,7 +89,7 @@ func rawServers() (c raft.Configuration) {
 	return c
 }
 
-// newRawLog is a log with the configuration and one command.
+// newRawLog returns a log with the configuration and one command.
 func newRawLog(t *testing.T, command string) *raft.InmemStore {
 	t.Helper()
 	s := raft.NewInmemStore()
@@ -112,7 +112,7 @@ func (s *slowNoop) StoreLogs(l []*raft.Log) error {
 	return s.InmemStore.StoreLogs(l)
 }
 
-// clampingTransport is a transport that bounds messages as ours does.
+// clampingTransport is a transport that clamps the commit index of messages.
 type clampingTransport struct {
 	*raft.InmemTransport
 	away func(to raft.ServerID) bool
@@ -129,7 +129,7 @@ func (*clampingTransport) AppendEntriesPipeline(raft.ServerID, raft.ServerAddres
 	return nil, raft.ErrPipelineReplicationNotSupported
 }
 
-// listFSM is a state that is the list of commands.
+// listFSM is a state machine whose state is the list of commands.
 type listFSM struct {
 	mu       sync.Mutex
 	commands []string
@@ -151,7 +151,7 @@ func (a *listFSM) all() []string {
 	return append([]string(nil), a.commands...)
 }
 
-// TestCommitIndexIsClamped: whatever way a message goes.
+// TestCommitIndexIsClamped: in single and in pipelined messages.
 func TestCommitIndexIsClamped(t *testing.T) {
 	heard := make(chan uint64, 2)
 	from, to := newTransportPair(t, func(rpc raft.RPC) {

@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// dialError is why a node could not be spoken to, in words that tell an operator
-// what to look at. What the libraries say stays beneath, for errors.Is.
+// dialError is the reason why a node could not be reached, in words for operators. It
+// wraps the error of the library.
 type dialError struct {
 	text string
 	err  error
@@ -23,16 +23,17 @@ type dialError struct {
 func (u *dialError) Error() string { return u.text }
 func (u *dialError) Unwrap() error { return u.err }
 
-// errNoAnswer says that a call was not answered in time.
+// errNoAnswer reports that a call was not answered in time.
 var errNoAnswer = errors.New("no answer in time")
 
-// errNotMember is a peer whose key is not that of a member, or of another one.
+// errNotMember reports a peer with a key of no member, errWrongMember one with the key of
+// another member.
 var (
 	errNotMember   = errors.New("the peer's key is not that of a member")
 	errWrongMember = errors.New("the peer is another member than the one that was dialled")
 )
 
-// WrapDialError puts an error of a connection with an address into words.
+// WrapDialError wraps an error of a connection to an address in a dialError.
 func WrapDialError(address string, err error) error {
 	text := ""
 	var refused *member.RefusedError
@@ -71,16 +72,16 @@ func WrapDialError(address string, err error) error {
 	return &dialError{text, err}
 }
 
-// IsCertTimeInvalid reports whether err says that a certificate is not valid yet, or has
-// expired, by this node's clock. Nodes renew their certificates long before they
-// expire, so a wrong clock is the likely cause.
+// IsCertTimeInvalid reports whether err means that a certificate is not valid yet, or has
+// expired, by this node's clock. Nodes renew their certificates long before they expire,
+// so a wrong clock is the likely cause.
 func IsCertTimeInvalid(err error) bool {
 	var invalid x509.CertificateInvalidError
 	return errors.As(err, &invalid) && invalid.Reason == x509.Expired
 }
 
-// ClosedByPeer reports whether a node could not be asked because it closed the
-// connection: it has isolated itself, or is stopping.
+// ClosedByPeer reports whether a call failed because the node closed the connection: it
+// has isolated itself, or is stopping.
 func ClosedByPeer(err error) bool {
 	var u *dialError
 	return errors.As(err, &u) && hungUp(u.err)
@@ -90,7 +91,7 @@ func hungUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// describeHandshakeError puts into words what is wrong with somebody who connected.
+// describeHandshakeError describes why an incoming connection was rejected.
 func describeHandshakeError(err error) string {
 	var op *net.OpError
 	var notTLS tls.RecordHeaderError
@@ -112,7 +113,7 @@ func describeHandshakeError(err error) string {
 	return err.Error()
 }
 
-// DescribeDialError is an error of a call without what only the code asks of it.
+// DescribeDialError describes an error of a call for operators.
 func DescribeDialError(err error) string {
 	var u *dialError
 	switch {

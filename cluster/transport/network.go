@@ -17,21 +17,22 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// Endpoint is how a node and its peers reach each other.
+// Endpoint has the addresses of a node and its peers.
 type Endpoint struct {
 	// Listener accepts the connections of other nodes. The node closes it.
 	Listener net.Listener
 	// Advertise is the host:port at which others reach the listener.
 	Advertise string
-	// Peers says by name where a peer is dialled, instead of what it advertises.
+	// Peers has, by name, addresses for dialling peers that override the ones they
+	// advertise.
 	Peers map[string]string
 }
 
-// One port serves three protocols, told apart by ALPN (RFC 7301). The first two
-// want the certificates of members on both sides.
+// One port serves three protocols, distinguished by ALPN (RFC 7301). The first two
+// require certificates of members on both sides.
 const (
 	ProtocolRaft = "mintmark-raft/1"
-	ProtocolPeer = "mintmark-peer/1" // commands on their way to the leader, and questions among nodes
+	ProtocolPeer = "mintmark-peer/1" // commands forwarded to the leader, and other calls between nodes
 	ProtocolJoin = "mintmark-join/1" // the server is authenticated by the join token, the client by its secret
 )
 
@@ -40,19 +41,18 @@ const (
 	HandshakeTimeout = 5 * time.Second
 )
 
-// Network is raft's stream layer and the connections among nodes. A node that
-// has no Network reaches itself only, for the message by which a sole voter
-// elects itself.
+// Network is raft's stream layer and the connections between nodes. A node without an
+// Endpoint reaches only itself, for the message with which a sole voter elects itself.
 //
-// raft's addresses are the ids of nodes. Where a node listens is looked up when
-// it is dialled, so that a change of address touches no configuration.
+// raft's addresses are the ids of nodes. The network address is looked up when a node is
+// dialled, so that a change of address needs no change of configuration.
 type Network struct {
 	self         string
 	config       *Endpoint // nil without peers
 	peerList     *member.PeerList
 	credentials  *member.Credentials
-	Serve        func(protocol string, peer string, key []byte, c *tls.Conn) // of all protocols but raft's
-	NotServed    func(protocol string) bool                                  // whether a protocol is not served yet
+	Serve        func(protocol string, peer string, key []byte, c *tls.Conn) // serves all protocols except raft's
+	NotServed    func(protocol string) bool                                  // reports whether a protocol is not served yet
 	LogHandshake func(c net.Conn, peer string, dialled bool) error           // called before raft gets a connection
 	warn         func(msg string, args ...any)
 
@@ -62,7 +62,7 @@ type Network struct {
 	closeOnce sync.Once
 	running   sync.WaitGroup
 
-	isolated atomic.Uint32 // reasons, as bits: nobody is let in, nobody is dialled
+	isolated atomic.Uint32 // bits of the reasons; if not 0, no connection is accepted or made
 
 	handshaking, joining unauthenticatedConns
 
@@ -109,8 +109,8 @@ func (n *Network) dialSelf(timeout time.Duration) (net.Conn, error) {
 	}
 }
 
-// DialMember connects to a member and verifies its certificate. On a connection for
-// raft, the log handshake of package cluster follows.
+// DialMember connects to a member and verifies its certificate. On a connection for raft,
+// the log handshake of package cluster follows.
 func (n *Network) DialMember(id, protocol string, timeout time.Duration) (net.Conn, error) {
 	c, err := n.Connect(id, protocol, timeout)
 	if err == nil && protocol == ProtocolRaft {
@@ -122,7 +122,7 @@ func (n *Network) DialMember(id, protocol string, timeout time.Duration) (net.Co
 	return c, err
 }
 
-// Connect is dial without a greeting.
+// Connect is DialMember without the log handshake.
 func (n *Network) Connect(id, protocol string, timeout time.Duration) (net.Conn, error) {
 	if n.config == nil {
 		return nil, fmt.Errorf("dial node %s: this node has no network", id)
@@ -168,7 +168,7 @@ func (n *Network) clientConfig(id, protocol string) *tls.Config {
 	c := n.tlsConfig()
 	c.NextProtos = []string{protocol}
 	c.ServerName = id
-	c.InsecureSkipVerify = true // because VerifyConnection does more
+	c.InsecureSkipVerify = true // VerifyConnection verifies more
 	c.VerifyConnection = func(s tls.ConnectionState) error { return n.verify(s, id) }
 	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		return n.credentials.Current()
@@ -179,19 +179,19 @@ func (n *Network) clientConfig(id, protocol string) *tls.Config {
 func (n *Network) tlsConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
-		SessionTicketsDisabled: true, // so that every connection is verified anew
+		SessionTicketsDisabled: true, // so that every connection is verified
 		Time:                   n.credentials.Now,
 	}
 }
 
-// serverConfig accepts members, and those who join.
+// serverConfig accepts members and joining nodes.
 func (n *Network) serverConfig() *tls.Config {
 	c := n.tlsConfig()
 	c.NextProtos = []string{ProtocolRaft, ProtocolPeer, ProtocolJoin}
 	c.ClientAuth = tls.RequireAnyClientCert
 	c.VerifyConnection = func(s tls.ConnectionState) error {
 		if s.NegotiatedProtocol == ProtocolJoin {
-			return nil // its key is what the invite will be bound to
+			return nil // the invite is bound to the key
 		}
 		return n.verify(s, "")
 	}
@@ -199,9 +199,8 @@ func (n *Network) serverConfig() *tls.Config {
 	return c
 }
 
-// verify accepts a peer whose certificate is from the cluster's authority, names
-// the node, and has the key that the node joined with. With id "" any member
-// will do.
+// verify accepts a peer with a certificate from the cluster's authority that names the
+// node and has the key that the node joined with. If id is "", any member is accepted.
 func (n *Network) verify(s tls.ConnectionState, id string) error {
 	if len(s.PeerCertificates) == 0 || s.NegotiatedProtocol == "" {
 		return errors.New("the peer shows no certificate, or speaks another protocol")
@@ -224,7 +223,7 @@ func (n *Network) verify(s tls.ConnectionState, id string) error {
 	return nil
 }
 
-// acceptAll shakes hands with whoever connects.
+// acceptAll accepts connections and makes the handshake of each.
 func (n *Network) acceptAll() {
 	config := n.serverConfig()
 	for {
@@ -233,7 +232,7 @@ func (n *Network) acceptAll() {
 			select {
 			case <-n.done:
 				return
-			case <-time.After(50 * time.Millisecond): // out of descriptors, most likely
+			case <-time.After(50 * time.Millisecond): // probably out of file descriptors
 				continue
 			}
 		}
@@ -245,8 +244,8 @@ func (n *Network) acceptAll() {
 	}
 }
 
-// handleConn finds out who connects and hands the connection on. It returns when
-// the handshake is over.
+// handleConn authenticates the peer and passes the connection on. It returns when the
+// handshake is over.
 func (n *Network) handleConn(c *tls.Conn) {
 	if n.isolated.Load() != 0 {
 		_ = c.NetConn().Close()
@@ -267,7 +266,7 @@ func (n *Network) handleConn(c *tls.Conn) {
 	key := member.HashSPKI(s.PeerCertificates[0].RawSubjectPublicKeyInfo)
 	id := n.peerList.Owner(key)
 	if id == "" && s.NegotiatedProtocol != ProtocolJoin {
-		_ = c.Close() // a member until a moment ago
+		_ = c.Close() // removed during the handshake
 		return
 	}
 	tracked, err := n.track(id, c)
@@ -288,7 +287,7 @@ func (n *Network) handleConn(c *tls.Conn) {
 	}
 	leave := func() {}
 	if s.NegotiatedProtocol == ProtocolJoin {
-		leave = n.joining.add(c.NetConn()) // to be closed without a goodbye
+		leave = n.joining.add(c.NetConn()) // closed without a TLS close_notify
 	}
 	n.running.Go(func() {
 		defer leave()
@@ -336,14 +335,15 @@ func (addressIsID) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
 	return raft.ServerAddress(id), nil
 }
 
-// peerConn is a connection that can be closed because of whom it is with.
+// peerConn is a connection that can be closed by its peer's id.
 type peerConn struct {
 	net.Conn
-	peer string // id; "" of one that joins
+	peer string // id; "" for a joining node
 	n    *Network
 }
 
-// track remembers a connection. One that came too late is closed.
+// track registers a connection, or closes it if its peer was removed or the node isolated
+// meanwhile.
 func (n *Network) track(peer string, c net.Conn) (net.Conn, error) {
 	p := &peerConn{c, peer, n}
 	n.mu.Lock()
@@ -354,7 +354,7 @@ func (n *Network) track(peer string, c net.Conn) (net.Conn, error) {
 		return nil, errors.Join(net.ErrClosed, p.Close())
 	default:
 	}
-	// Removed, or away from the others, since the handshake began.
+	// Removed or isolated since the handshake began.
 	if _, member := n.peerList.Member(peer); peer != "" && !member || n.isolated.Load() != 0 {
 		return nil, errors.Join(errors.New("the peer was removed"), p.Close())
 	}
@@ -369,7 +369,7 @@ func (p *peerConn) Close() error {
 	return p.Conn.Close()
 }
 
-// CloseConns closes the connections with peers of whom f says so.
+// CloseConns closes the connections with the peers for which f returns true.
 func (n *Network) CloseConns(f func(peer string) bool) {
 	n.mu.Lock()
 	var closing []net.Conn
@@ -382,14 +382,13 @@ func (n *Network) CloseConns(f func(peer string) bool) {
 	n.mu.Unlock()
 	for _, c := range closing {
 		if t, ok := c.(*tls.Conn); ok {
-			c = t.NetConn() // without waiting to say goodbye
+			c = t.NetConn() // without waiting to send close_notify
 		}
 		_ = c.Close()
 	}
 }
 
-// DropNonMembers closes standing connections with those who are not members any
-// more.
+// DropNonMembers closes connections with peers that are no longer members.
 func (n *Network) DropNonMembers() {
 	n.CloseConns(func(peer string) bool {
 		if peer == "" {
@@ -400,7 +399,7 @@ func (n *Network) DropNonMembers() {
 	})
 }
 
-// PeerIDs are the ids of the members, and of whomever a connection is left with.
+// PeerIDs returns the ids of the members, and of other peers with an open connection.
 func (n *Network) PeerIDs() []string {
 	var ids []string
 	for _, m := range n.peerList.Get().Members {
@@ -424,9 +423,9 @@ const (
 	IsolationDuplicate // another process runs as this node
 )
 
-// Isolate cuts this node off, or lets it back. A leader whose disk hangs goes on
-// sending heartbeats (hashicorp/raft #503); without connections the others
-// elect one whose disk works.
+// Isolate adds or removes a reason for isolation. A leader whose disk hangs keeps sending
+// heartbeats (hashicorp/raft #503); without connections the others elect a leader whose
+// disk works.
 func (n *Network) Isolate(reason uint32, on bool) (changed bool) {
 	if on {
 		changed = n.isolated.Or(reason)&reason == 0
@@ -442,7 +441,7 @@ func (n *Network) Isolate(reason uint32, on bool) (changed bool) {
 // IsIsolated reports whether this node is isolated for a reason.
 func (n *Network) IsIsolated(reason uint32) bool { return n.isolated.Load()&reason != 0 }
 
-// WarnNotAdmitted logs that a node was not let in, as often as the log is to tell of it.
+// WarnNotAdmitted logs that a joining node was not admitted, at a limited rate.
 func (n *Network) WarnNotAdmitted(from net.Addr, why string) {
 	n.joining.refusals.warn(n.warn, "cluster: a node was not let in", from, why)
 }

@@ -13,26 +13,26 @@ import (
 	"time"
 )
 
-// The peer protocol carries calls among nodes over one connection for each
-// pair and direction: many at a time, answered in any order.
+// The peer protocol carries calls between nodes over one connection for each pair and
+// direction: many at a time, answered in any order.
 //
 //	request  length u32 | call u64 | operation u8 | timeout u32 (ms) | body
 //	reply    length u32 | call u64 | status u8 | body
 //
-// length counts what follows it.
+// length counts the bytes after it.
 const (
 	OpPropose                = 1  // a command: body as in a log entry, without a stamp
-	OpBarrier                = 2  // reply: an index that holds all that was acknowledged before
+	OpBarrier                = 2  // reply: an index up to which everything acknowledged before is in the log
 	OpStatus                 = 3  // reply: a peerStatus
 	OpTransfer               = 4  // transfer leadership to the node whose id is the body, or to any
 	OpBootstrap              = 5  // reply: a bootstrapAnswer
 	OpDistributeSecret       = 6  // the body is a secret, for Config.ReceiveSecret
 	OpFetchSecret            = 7  // reply: the secret whose name is the body, from Config.SecretByName
-	OpProposeConnected       = 8  // OpPropose, of a command that was answered ReplyConfirm, and is still waited for
-	OpCampaign               = 9  // from the leader: campaign, it can't lead any more
-	OpRemove                 = 10 // remove a member, see encodeRemoval; reply: an index that holds it
-	OpLeaderLoss             = 11 // the body is a time (ms, u32); reply: a claim, once there was no word from a leader for so long, or some
-	OpUnauthenticatedBarrier = 12 // OpBarrier, of callers who proved nothing: see barriers
+	OpProposeConnected       = 8  // OpPropose, for a command that was answered ReplyConfirm and whose client is still connected
+	OpCampaign               = 9  // from a leader that can no longer lead: campaign
+	OpRemove                 = 10 // remove a member, see encodeRemoval; reply: the index of the removal
+	OpLeaderLoss             = 11 // the body is a time (ms, u32); reply: a claim, once no leader was heard for that time, or one was heard
+	OpUnauthenticatedBarrier = 12 // OpBarrier for unauthenticated callers: see barriers
 )
 
 const (
@@ -40,22 +40,22 @@ const (
 	ReplyUnavailable = 1 // nothing was proposed; body: why
 	ReplyUnknown     = 2 // body: why
 	ReplyFailed      = 3 // body: what is wrong with the request
-	ReplyNotLeading  = 4 // nothing was proposed, ask another node
+	ReplyNotLeading  = 4 // nothing was proposed; another node may lead
 	ReplyConfirm     = 5 // nothing was proposed: the decision would report reuse, see command.Decision.ReuseDetected
-	ReplyNoMajority  = 6 // too few voters can be reached; body: who, and what to do
+	ReplyNoMajority  = 6 // too few voters can be reached; body: which, and what to do
 )
 
 const (
 	requestHead = 8 + 1 + 4
 	replyHead   = 8 + 1
 	maxMessage  = 1 << 20
-	// maxCalls bounds the calls of one peer that are under way here.
+	// maxCalls bounds the concurrent calls of one peer.
 	maxCalls = 4096
-	// peerWriteTimeout ends a connection whose other side reads no more.
+	// peerWriteTimeout is how long a write may block before the connection is closed.
 	peerWriteTimeout = 3 * time.Second
 )
 
-// Reply is what a peer answered.
+// Reply is the answer of a peer.
 type Reply struct {
 	Status byte
 	Body   []byte
@@ -66,14 +66,14 @@ type peerClient struct {
 	conn         net.Conn
 	out          chan []byte
 	done         chan struct{} // closed with the connection
-	lastReceived atomic.Int64  // when something was received, ns since start
+	lastReceived atomic.Int64  // when data was last received, ns since start
 	created      time.Time
 
 	mu      sync.Mutex
 	next    uint64
 	waiting map[uint64]chan Reply
 	failed  bool
-	why     error // why the connection ended, where the other side said so
+	why     error // the other side's reason for closing the connection, or nil
 }
 
 func newPeerClient(c net.Conn) *peerClient {
@@ -86,12 +86,11 @@ func newPeerClient(c net.Conn) *peerClient {
 	return p
 }
 
-// ErrNotSent says that a call did not leave this node.
+// ErrNotSent reports that a call did not leave this node.
 var ErrNotSent = errors.New("not sent")
 
-// call sends a request and waits for the reply, until timeout, the end of ctx,
-// or a close of lost. After any error but ErrNotSent the peer may have done what
-// was asked.
+// call sends a request and waits for the reply, until timeout, the end of ctx, or a close
+// of lost. After any error except ErrNotSent the peer may have executed the request.
 func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, body []byte, timeout time.Duration) (Reply, error) {
 	answer := make(chan Reply, 1)
 	p.mu.Lock()
@@ -135,8 +134,8 @@ func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, bo
 	case <-timer.C:
 		cause = errNoAnswer
 		if time.Duration(p.lastReceived.Load()) < sent {
-			// Nothing came back since: a partition may have swallowed the
-			// connection, and the next call shall not wait in it.
+			// Nothing was received since the call: the connection may be broken by a
+			// partition, so the next call must not use it.
 			p.close()
 		}
 	}
@@ -155,7 +154,7 @@ func (p *peerClient) forget(id uint64) {
 	p.mu.Unlock()
 }
 
-// errConnLost says that a connection ended, nobody says why.
+// errConnLost reports that a connection ended without a reason from the other side.
 var errConnLost = errors.New("the connection was lost")
 
 func (p *peerClient) closeError() error {
@@ -186,7 +185,7 @@ func (p *peerClient) isClosed() bool {
 	}
 }
 
-// read hands replies to those who wait.
+// read passes replies to the waiting calls.
 func (p *peerClient) read() {
 	defer p.close()
 	in := bufio.NewReaderSize(p.conn, 64<<10)
@@ -225,7 +224,7 @@ func readMessage(in *bufio.Reader, head uint32) ([]byte, error) {
 	return b, err
 }
 
-// writeMessages writes what comes, and flushes when nothing more waits.
+// writeMessages writes messages, and flushes when no further one waits.
 func writeMessages(c net.Conn, out <-chan []byte, done <-chan struct{}) {
 	defer func() { _ = c.Close() }()
 	w := bufio.NewWriterSize(c, 64<<10)
@@ -259,7 +258,7 @@ func (p *Peers) Serve(c net.Conn, peer string) {
 	var writer, calls sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
 	writer.Go(func() {
-		defer cancel() // nobody is answered any more
+		defer cancel() // answers can no longer be sent
 		writeMessages(c, out, done)
 	})
 	defer writer.Wait()
@@ -287,7 +286,7 @@ func (p *Peers) Serve(c net.Conn, peer string) {
 			}
 		}
 		if !p.IsMember(peer) {
-			return // removed: at once, though the connection stood before
+			return // removed: effective at once, even on an open connection
 		}
 		select {
 		case places <- struct{}{}:
@@ -304,17 +303,17 @@ func (p *Peers) Serve(c net.Conn, peer string) {
 	}
 }
 
-// Handler is what a node does for its peers.
+// Handler has a node's functions for calls of its peers.
 type Handler struct {
 	// Serve answers one call.
 	Serve func(ctx context.Context, peer string, op byte, body []byte) Reply
-	// IsMember reports whether a peer is still a member. A connection with a peer that is
-	// none ends at its next call.
+	// IsMember reports whether a peer is still a member. A connection with any other peer
+	// ends at its next call.
 	IsMember func(peer string) bool
-	// OnDisconnect is called when a peer closed the connection on which it was called. It
-	// must not wait.
+	// OnDisconnect is called with a peer that closed a connection to this node. It must
+	// not block.
 	OnDisconnect func(peer string)
-	// MaxTime bounds one call that is served.
+	// MaxTime bounds the time to serve one call.
 	MaxTime time.Duration
 }
 
@@ -323,7 +322,7 @@ type Peers struct {
 	network *Network
 	Handler
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	clients map[string]*peerClient
 	dialing map[string]*dialing
 }
@@ -332,7 +331,7 @@ func NewPeers(n *Network, h Handler) *Peers {
 	return &Peers{network: n, Handler: h, clients: make(map[string]*peerClient), dialing: make(map[string]*dialing)}
 }
 
-// dialing is a connection being made, and shared by all who want it.
+// dialing is a connection attempt, shared by all callers.
 type dialing struct {
 	done   chan struct{}
 	client *peerClient
@@ -346,7 +345,7 @@ type Conn struct {
 	client *peerClient
 }
 
-// Connect returns the connection to a member, made when there is none.
+// Connect returns the connection to a member. It makes one if there is none.
 func (p *Peers) Connect(ctx context.Context, id string) (*Conn, error) {
 	c, err := p.client(ctx, id)
 	if err != nil {
@@ -358,9 +357,8 @@ func (p *Peers) Connect(ctx context.Context, id string) (*Conn, error) {
 // Broken returns a channel that is closed when the connection breaks.
 func (c *Conn) Broken() <-chan struct{} { return c.client.done }
 
-// Ask makes one call: it sends a request and waits for the reply, until timeout, the
-// end of ctx, or a close of lost. After any error but ErrNotSent the peer may have
-// done what was asked.
+// Ask sends a request and waits for the reply, until timeout, the end of ctx, or a close
+// of lost. After any error except ErrNotSent the peer may have executed the request.
 func (c *Conn) Ask(ctx context.Context, lost <-chan struct{}, op byte, body []byte, timeout time.Duration) (Reply, error) {
 	r, err := c.client.call(ctx, lost, op, body, timeout)
 	if err != nil && c.client.isClosed() {
@@ -369,7 +367,7 @@ func (c *Conn) Ask(ctx context.Context, lost <-chan struct{}, op byte, body []by
 	return r, err
 }
 
-// client returns the connection with a member, made when there is none.
+// client returns the connection to a member. It makes one if there is none.
 func (p *Peers) client(ctx context.Context, id string) (*peerClient, error) {
 	p.mu.Lock()
 	if c := p.clients[id]; c != nil && !c.isClosed() {
@@ -406,8 +404,8 @@ func (p *Peers) dial(id string, d *dialing) {
 	close(d.done)
 }
 
-// Ask makes one call to a member, see Conn.Ask. The error is ErrNotSent too where there
-// is no connection.
+// Ask makes one call to a member, see Conn.Ask. If there is no connection, the error is
+// ErrNotSent.
 func (p *Peers) Ask(ctx context.Context, id string, lost <-chan struct{}, op byte, body []byte, timeout time.Duration) (Reply, error) {
 	c, err := p.Connect(ctx, id)
 	if err != nil {

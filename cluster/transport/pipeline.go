@@ -6,12 +6,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// AppendEntriesPipeline is raft's own, whose sender is never held up by whoever
-// reads the answers.
+// AppendEntriesPipeline is raft's pipeline, with a sender that never blocks on the reader
+// of the answers.
 //
-// raft stops to read them at the first that is a refusal or has a newer term.
-// Its sender may then wait for room in the pipeline, for ever: nothing is sent to
-// that follower any more while the node leads, and the node can't be stopped.
+// raft stops reading them at the first refusal or newer term. Its sender may then wait
+// forever for room in the pipeline: the leader sends nothing to that follower any more,
+// and the node can't be stopped.
 func (t *Transport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAddress) (raft.AppendPipeline, error) {
 	inner, err := t.NetworkTransport.AppendEntriesPipeline(id, target)
 	if err != nil {
@@ -25,19 +25,18 @@ func (t *Transport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAd
 	return p, nil
 }
 
-// A pipeline keeps the answers that nobody has read yet. They are few: the next
-// message is sent when the one before the last was answered, and raft looks
-// after each whether to stop.
+// A pipeline buffers the answers that have not been read. They are few: the next message
+// is sent when the last but one was answered, and raft checks after each whether to stop.
 type pipeline struct {
 	raft.AppendPipeline
 	responses chan raft.AppendFuture
 	closed    chan struct{}
-	closeOnce sync.Once // of closed
+	closeOnce sync.Once // guards the close of closed
 
 	onResponse func(raft.AppendFuture)
 }
 
-// AppendEntries sends a message. See bounded.
+// AppendEntries sends a message, see clampCommitIndex.
 func (p *pipeline) AppendEntries(q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
 	return p.AppendPipeline.AppendEntries(clampCommitIndex(q), r)
 }

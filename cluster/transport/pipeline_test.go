@@ -18,7 +18,7 @@ func (plainLayer) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, 
 	return net.DialTimeout("tcp", string(to), timeout)
 }
 
-// newTransportPair makes two transports, of which the other one answers each message.
+// newTransportPair makes two transports; the second one answers each message with answer.
 func newTransportPair(t *testing.T, answer func(raft.RPC)) (from raft.Transport, to raft.ServerAddress) {
 	t.Helper()
 	var ends [2]raft.Transport
@@ -43,8 +43,8 @@ func newTransportPair(t *testing.T, answer func(raft.RPC)) (from raft.Transport,
 	return ends[0], ends[1].LocalAddr()
 }
 
-// TestPipelineNobodyReads: raft stops to read the answers when one is a refusal,
-// and its sender must then not wait for room for ever.
+// TestPipelineNobodyReads: after a refusal raft stops reading the answers, and its sender
+// must not wait forever.
 func TestPipelineNobodyReads(t *testing.T) {
 	from, to := newTransportPair(t, func(rpc raft.RPC) { rpc.Respond(&raft.AppendEntriesResponse{Term: 2}, nil) })
 	p, err := from.AppendEntriesPipeline(raft.ServerID(to), to)

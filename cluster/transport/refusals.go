@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// refusals decides which of the refused connections are logged. A peer that is
-// misconfigured tries again each second, for days: the first refusal is logged at
-// once, and later only their number, at growing intervals. Each address is counted
-// for itself, so that an unauthenticated host that connects all the time hides no
-// member's trouble.
+// refusals decides which of the rejected connections are logged. A misconfigured peer
+// retries every second, for days: the first rejection is logged at once, and later ones
+// as a number, at growing intervals. Each address is counted separately, so that a host
+// that connects all the time does not hide a member's problem.
 type refusals struct {
 	mu      sync.Mutex
 	sources map[string]*refusedSource // by address without port
 }
 
 type refusedSource struct {
-	interval   time.Duration // that has to pass since told
+	interval   time.Duration // least time between two log records
 	logged     time.Time
 	last       time.Time
-	suppressed int // how many were not told since
+	suppressed int // number that was not logged since
 }
 
 const (
-	refusalLogInterval    = 10 * time.Second // the first, which doubles
+	refusalLogInterval    = 10 * time.Second // the first interval, which doubles
 	maxRefusalLogInterval = time.Hour
-	// refusalExpiry is for how long a source has to be quiet for its next
-	// connection to be told as the first.
+	// refusalExpiry is how long a source must be quiet until its next connection counts
+	// as the first.
 	refusalExpiry = 2 * maxRefusalLogInterval
-	// maxRefusalSources bounds how many addresses are told apart; the rest is one.
+	// maxRefusalSources is the number of addresses that are counted separately; all
+	// others count as one.
 	maxRefusalSources   = 64
 	refusalOtherSources = "others"
 )
 
-// warn tells of a connection that was refused, where the log is to tell of it.
+// warn logs a rejected connection if it is due.
 func (r *refusals) warn(to func(string, ...any), what string, from net.Addr, why string) {
 	if source, times, tell := r.count(from.String(), time.Now()); tell && times > 1 {
 		to(what, "from", source, "why", why, "times", times)
@@ -44,8 +44,8 @@ func (r *refusals) warn(to func(string, ...any), what string, from net.Addr, why
 	}
 }
 
-// count counts a connection from an address. It reports whether the log is to tell
-// of it, as from whom, and how many there were since the last that was told.
+// count counts a connection from an address. It reports whether to log it, under which
+// source, and how many there were since the last record.
 func (r *refusals) count(address string, now time.Time) (source string, times int, tell bool) {
 	source = address
 	if host, _, err := net.SplitHostPort(address); err == nil {

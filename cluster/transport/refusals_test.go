@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// TestRefusalsAreSummedUp: a peer that tries each second for a day is told at
-// once, and then less and less often, with nothing left out of the count.
+// TestRefusalsAreSummedUp: for a peer that retries every second for a day, the first
+// rejection is logged at once and later ones less and less often, with a complete count.
 func TestRefusalsAreSummedUp(t *testing.T) {
 	var r transport.Refusals
 	begun := time.Unix(1_800_000_000, 0)
@@ -40,8 +40,8 @@ func TestRefusalsAreSummedUp(t *testing.T) {
 	require.Equal(t, 1, times)
 }
 
-// TestRefusalsAreBounded: who has many addresses fills neither memory nor log, and
-// hides nobody who was there before.
+// TestRefusalsAreBounded: a peer with many addresses fills neither memory nor log, and
+// hides no earlier source.
 func TestRefusalsAreBounded(t *testing.T) {
 	var r transport.Refusals
 	now := time.Unix(1_800_000_000, 0)

@@ -2,17 +2,17 @@ package transport
 
 import "time"
 
-// The timing of elections. It stands here because the bounds of single messages
+// The timing of elections. It is in this package because the bounds of single messages
 // derive from it.
 const (
-	// ElectionTimeout is how long a leader may be silent before raft has others
+	// ElectionTimeout is the least time of silence after which raft has followers
 	// campaign, at random up to three times that. Leader-loss detection replaces most
-	// leaders earlier. A node that was slow itself does no harm, since the others don't
-	// vote against a leader they hear from (raft §9.6).
+	// leaders earlier. A slow node does no harm, since the others don't vote against a
+	// leader that they hear from (raft §9.6).
 	ElectionTimeout = 700 * time.Millisecond
-	// LeaseTimeout is how soon a leader that hears from no majority stops.
+	// LeaseTimeout is how soon a leader without contact to a majority steps down.
 	LeaseTimeout = 400 * time.Millisecond
-	// CampaignInterval is between the moments at which voters that lost the leader
-	// campaign, one after the other: an election takes less, on a slow disk too.
+	// CampaignInterval is the time between the campaigns of voters that lost the leader:
+	// longer than an election takes, even on a slow disk.
 	CampaignInterval = 400 * time.Millisecond
 )

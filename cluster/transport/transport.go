@@ -11,18 +11,18 @@ import (
 
 // Transport is raft's network transport without the fast path for heartbeats.
 //
-// On the fast path a heartbeat is handled beside raft's main goroutine, and may
-// raise the term and the state of a leader that is in the middle of storing an
-// entry: hashicorp/raft #695, open. Without a handler every heartbeat takes its
-// turn in the main goroutine. The price is that a stalled disk looks like a dead
-// node, so the election timeout must be above the worst stall of an fsync.
+// On the fast path a heartbeat is handled concurrently with raft's main goroutine, and
+// may change the term and the state of a leader that is storing an entry: hashicorp/raft
+// #695, open. Without a handler the main goroutine handles every heartbeat. The cost is
+// that a stalled disk looks like a dead node, so the election timeout must be longer than
+// the worst stall of an fsync.
 //
-// The pointer is embedded, not the interface: raft finds out by type assertion
-// that the transport can pre-vote and be closed.
+// The pointer is embedded, not the interface: raft detects by type assertion that the
+// transport can pre-vote and be closed.
 type Transport struct {
 	*raft.NetworkTransport
-	// OnAck, if not nil, is called when a node acknowledged the log up to the entry of
-	// an index and a term. committed is the index up to which the log was known to be
+	// OnAck, if not nil, is called when a node acknowledged the log up to the entry with
+	// this index and term. committed is the index up to which the log was known to be
 	// committed.
 	OnAck func(id string, index, term, committed uint64)
 }
@@ -33,10 +33,10 @@ var (
 	_ raft.WithClose   = (*Transport)(nil)
 )
 
-// SetHeartbeatHandler keeps the fast path off.
+// SetHeartbeatHandler does nothing, which disables the fast path.
 func (*Transport) SetHeartbeatHandler(func(raft.RPC)) {}
 
-// AppendEntries sends one message. See bounded.
+// AppendEntries sends one message, see clampCommitIndex.
 func (t *Transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) error {
 	err := t.NetworkTransport.AppendEntries(id, target, clampCommitIndex(q), r)
 	if err == nil {
@@ -45,8 +45,8 @@ func (t *Transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, q
 	return err
 }
 
-// reportAck passes on what the answer r to q says about the log of a node. Heartbeats
-// have no position of a log, and say nothing about it.
+// reportAck reports a node's log position from r, the answer to q. Heartbeats have no log
+// position and report nothing.
 func (t *Transport) reportAck(id raft.ServerID, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) {
 	index, term := q.PrevLogEntry, q.PrevLogTerm
 	if n := len(q.Entries); n > 0 {
@@ -66,10 +66,10 @@ func (t *Transport) InstallSnapshot(id raft.ServerID, target raft.ServerAddress,
 	return err
 }
 
-// timeoutNowTimeout bounds the message that transfers leadership. raft takes no
-// commands while it waits for the answer, whatever its own timeout is, and a node
-// whose raft hangs in its disk gives none. It is well below the election timeout,
-// so that there is time to ask another one.
+// timeoutNowTimeout bounds the message that transfers leadership. raft takes no commands
+// while it waits for the answer, regardless of its own timeout, and a node whose raft
+// hangs in its disk does not answer. It is well below the election timeout, so that there
+// is time to try another node.
 const timeoutNowTimeout = ElectionTimeout / 2
 
 // TimeoutNow asks a node to campaign at once.
@@ -86,14 +86,14 @@ func (t *Transport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, q *r
 	}
 }
 
-// clampCommitIndex keeps a message from committing what its receiver was not compared in.
+// clampCommitIndex limits the commit index of a message to the entries that the message
+// verifies.
 //
-// A follower takes all that it has, up to the leader's commit index, for
-// committed, and not just what this message has shown to be the same as the
-// leader's (Raft §5.3, "index of last new entry"). The leader chooses the entries
-// first and reads its commit index later, after a pause where the follower did
-// not answer before. An entry that only the follower has, of an earlier term,
-// could so be applied in the place of the leader's.
+// A follower treats all its entries up to the leader's commit index as committed, not
+// only those that the message has verified against the leader's log (Raft §5.3, "index of
+// last new entry"). The leader selects the entries first and reads its commit index
+// later, after a pause if the follower did not answer before. So an entry of an earlier
+// term that only the follower has could be applied instead of the leader's.
 func clampCommitIndex(q *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	q.LeaderCommitIndex = min(q.LeaderCommitIndex, q.PrevLogEntry+uint64(len(q.Entries)))
 	return q
@@ -109,7 +109,6 @@ func New(layer raft.StreamLayer, log *store.Logger) *Transport {
 	})}
 }
 
-// transportTimeout bounds one message to a peer. A connection through which
-// nothing comes any more, because a partition swallowed it, holds up whoever
-// uses it for this long after the network is whole again.
+// transportTimeout bounds one message to a peer. A connection that was broken by a
+// partition blocks its user for this long after the network has recovered.
 const transportTimeout = 3 * time.Second

@@ -6,25 +6,25 @@ import (
 	"sync"
 )
 
-// unauthenticatedConns bounds connections of which it is not known yet that they are a
-// member's. When there is no room the oldest has to go: a member needs a few
-// milliseconds, and who holds a place for long is none. Otherwise whoever can
-// reach the port could keep the members from reaching each other.
+// unauthenticatedConns bounds the connections that are not verified as a member's. When
+// there is no room, the oldest one is closed: a member needs a few milliseconds, so an
+// old one is not a member's. Otherwise any host that reaches the port could prevent
+// members from connecting.
 type unauthenticatedConns struct {
 	limit    int
 	refusals refusals
 
-	mu    sync.Mutex // guards the rest
+	mu    sync.Mutex // guards conns
 	conns []net.Conn // oldest first
 }
 
-// Bounds of the unauthenticated connections that this node holds at a time.
+// Greatest numbers of unauthenticated connections.
 const (
 	maxHandshakes = 64
 	maxJoining    = 16
 )
 
-// add makes room for a connection. It leaves by the function returned.
+// add makes room for a connection. leave removes it again.
 func (s *unauthenticatedConns) add(c net.Conn) (leave func()) {
 	s.mu.Lock()
 	s.conns = append(s.conns, c)

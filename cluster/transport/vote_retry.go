@@ -6,15 +6,14 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// raft keeps connections for later, and finds only when it uses one that it broke
-// long ago, as all to a node do that was started again, or that a partition has
-// swallowed it. It asks for a vote once, so a candidate that had all votes waits
-// for another election timeout. So a vote is asked for again: at once after an
-// error, and beside the first time when no answer comes. It does no harm, since a
-// node gives one candidate the same answer twice in a term.
+// raft reuses connections, and notices only in use that one broke long ago, as after a
+// restart of the node or a partition. It requests a vote once, so a candidate that would
+// win waits for another election timeout. So a vote is requested again: at once after an
+// error, and concurrently if no answer comes. This is safe, since a node gives a
+// candidate the same answer twice in a term.
 
 const (
-	voteAttempts      = 4 // one for each connection that may be kept, and one for a new one
+	voteAttempts      = 4 // one for each pooled connection, and one for a new one
 	voteRetryInterval = CampaignInterval / 4
 )
 
@@ -30,7 +29,7 @@ func (t *Transport) RequestPreVote(id raft.ServerID, target raft.ServerAddress, 
 	})
 }
 
-// retryVote returns the first answer that there is, or the last error.
+// retryVote returns the first answer, or the last error.
 func retryVote[R any](answer *R, ask func(*R) error) (err error) {
 	type attempt struct {
 		answer R

@@ -12,8 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// staleLayer is a raft.StreamLayer with connections that are of no use, which come
-// first.
+// staleLayer is a raft.StreamLayer whose first connections are broken.
 type staleLayer struct {
 	plainLayer
 	first chan net.Conn
@@ -28,7 +27,7 @@ func (s staleLayer) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn
 	}
 }
 
-// blackholeConn is a connection through which nothing comes any more.
+// blackholeConn is a connection that receives nothing and loses what is written.
 type blackholeConn struct {
 	net.Conn
 	end chan struct{}
@@ -42,8 +41,8 @@ func (s blackholeConn) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestVoteIsRetried over connections that are good, when the ones that were
-// kept have broken meanwhile, or were swallowed.
+// TestVoteIsRetried: over good connections, after the pooled ones have broken or receive
+// nothing.
 func TestVoteIsRetried(t *testing.T) {
 	_, to := newTransportPair(t, func(rpc raft.RPC) {
 		switch rpc.Command.(type) {
@@ -73,7 +72,7 @@ func TestVoteIsRetried(t *testing.T) {
 	require.True(t, vote.Granted)
 	require.EqualValues(t, 2, vote.Term)
 
-	from.(*transport.Transport).CloseStreams() // else the good one is there still
+	from.(*transport.Transport).CloseStreams() // otherwise the good connection is still pooled
 	useless()
 	var before raft.RequestPreVoteResponse
 	require.NoError(t, from.(raft.WithPreVote).RequestPreVote(raft.ServerID(to), to, &raft.RequestPreVoteRequest{Term: 2}, &before))

@@ -7,89 +7,78 @@ import (
 	"time"
 )
 
-// The clock rule. The leader stamps commands with its wall clock, and state time
-// never runs back: one stamp from the future would expire every code, session
-// and grant for good, and every token made from then on would be refused as not
-// valid yet. So a node does not rely on its own clock alone.
+// The clock rule. The leader stamps commands with its wall clock, and state time never
+// goes back. One stamp from the future would expire every code, session and grant
+// permanently, and later tokens would be refused as not valid yet. So a node does not
+// rely on its own clock alone.
 //
-// What is compared:
+// It compares:
 //
-//   - the wall clock with a clock that only goes forward (this file). A wall clock
-//     that is more than 10 s from where the forward clock puts it has jumped;
-//   - at a start, before the first stamp, when the forward clock has no earlier
-//     reading: with the newest stamp in the folder, the time at which the node
-//     last ran, and the kernel's word whether its clock is synchronised
-//     (clock_start.go);
-//   - with the time that each of the other voters stands for: that of its clock
-//     or, where its clock jumped, the time that it should show (clock_peers.go);
+//   - the wall clock with a monotonic clock (this file). A wall clock that differs by more than 10 s from the time expected by the monotonic clock has jumped;
+//   - at a start, before the first stamp, when there is no earlier reading: with the newest stamp in the folder, the time at which the node last ran, and the kernel's report whether its clock is synchronised (clock_start.go);
+//   - with the reference time of each other voter: its clock or, if its clock jumped, the time that it should show (clock_peers.go);
 //   - state time with the clocks of a majority, at every stamp (clock_state.go).
 //
 // What a node may do:
 //
 //	its clock is          lead                      stamp
 //	steady                if a majority's clocks,   unless state time is more than
-//	                      its own among them, are   10 s ahead of a majority's clocks:
+//	                      including its own, are    10 s ahead of a majority's clocks:
 //	                      within 10 s               then nothing is decided (503)
 //	jumped                no                        no
-//	not believed yet      no                        no
+//	not accepted yet      no                        no
 //
-// A follower whose clock is doubtful goes on following, voting, and minting what
-// a leader with a good clock has decided.
+// A follower with a doubtful clock still replicates, votes, and mints tokens that a
+// leader with a good clock has decided.
 //
-// What ends a jump:
+// A jump ends when
 //
-//   - the clock comes back to within 10 s of where it should be. Nobody is asked;
-//   - up to 5 minutes: it has lasted 15 s, and the clocks of a majority, this one
-//     among them, are within 10 s. So a correction of all clocks needs nobody,
-//     and a glitch of all clocks is over before it is stamped;
-//   - beyond that: a majority of the voters, this one not among them, that stand
-//     for a time within 10 s. That all others jumped to the same time says
-//     nothing, as they may have one cause;
-//   - an operator (AcceptClock).
+//   - the clock is again within 10 s of its expected time; no other node is needed;
+//   - for a jump of up to 5 minutes: it has lasted 15 s, and the clocks of a majority, including this one, are within 10 s of each other. So a correction of all clocks needs no operator, and a short glitch of all clocks is over before anything is stamped;
+//   - for a longer jump: a majority of the voters, without this one, have a reference time within 10 s. It does not count that all others jumped to the same time, since their jumps may have one cause;
+//   - an operator accepts the clock (AcceptClock).
 //
-// The jumps that were accepted without confirmation add up, and 5 minutes is the
-// most that they may add up to. The sum outlives a restart (clock_start.go), and a
-// node whose clock a majority confirms takes over theirs: neither makes it smaller. An
-// operator does, and so does the kernel at a start, and it fades with the drift
-// that is allowed to clocks.
+// Jumps that are accepted without confirmation add up to at most 5 minutes. The sum
+// survives a restart (clock_start.go); a node whose clock is confirmed by a majority
+// adopts the greatest sum of theirs. An operator and, at a start, the kernel reset it,
+// and it decays with the drift that is allowed to clocks.
 //
-// What ends the doubt of a start is said in clock_start.go. That time went by
-// while the node was stopped, its process was paused or its machine was
-// suspended is no jump, where the forward clock counts it too: CLOCK_BOOTTIME
-// does, but for a virtual machine that its host suspended, whose clock does jump
-// when it is corrected.
+// clock_start.go describes how a clock is accepted at a start. Time that passes while the
+// node is stopped, its process is paused or its machine is suspended is not a jump if the
+// monotonic clock counts it. CLOCK_BOOTTIME does, except in a virtual machine that its
+// host suspended: there the clock jumps when it is corrected.
 const (
-	// ClockTolerance is how far a steady clock may be from where it should be, a
-	// leader's clock from those of a majority, and state time ahead of the clocks.
-	// Verifiers of what the state machine issues must tolerate as much.
+	// ClockTolerance is how far a steady clock may be from its expected time, a leader's
+	// clock from those of a majority, and state time ahead of the clocks. Verifiers of
+	// what the state machine issues must tolerate as much.
 	ClockTolerance = 10 * time.Second
 	// clockJumpLimit is the greatest jump that can be accepted without an operator or a
 	// majority that did not jump. clockSettleTime is how long such a jump must have lasted.
 	clockJumpLimit  = 5 * time.Minute
 	clockSettleTime = 15 * time.Second
-	// clockJitter is by how much a clock may have moved between two looks at it and
-	// still count as not having moved.
+	// clockJitter is the most that a clock may move between two readings and still count
+	// as unchanged.
 	clockJitter = time.Second
 
-	// clockCheckTTL is how long a checked reading speaks for the next ones.
+	// clockCheckTTL is how long a checked reading makes further checks unnecessary.
 	clockCheckTTL = time.Millisecond
-	// clockDriftDivisor is the part of the elapsed time, one in so many, by which the
-	// wall clock may move against it for ever. NTP slews by one in 2,000 at most,
-	// a bad crystal runs off by one in 5,000: both together fit, and a jump still
-	// takes hours to be forgotten.
+	// clockDriftDivisor: the wall clock may always drift by one part in clockDriftDivisor
+	// of the elapsed time. NTP slews by at most one in 2,000, and a bad crystal drifts by
+	// one in 5,000: the allowance covers both together, and a jump still takes hours to
+	// decay.
 	clockDriftDivisor = 1000
 
-	// clockReadWindow is how close together the three readings of a look should be,
-	// and clockReadAttempts how often it is tried.
+	// clockReadWindow is how close together the three clock readings of a ClockReading
+	// should be, and clockReadAttempts how often takeReadingLocked tries.
 	clockReadWindow   = time.Millisecond
 	clockReadAttempts = 5
 )
 
-// ClockJumpError reports that the wall clock moved against the time that elapsed.
-// The node stamps nothing until the clock has come back or is accepted.
+// ClockJumpError reports that the wall clock jumped relative to the elapsed time. The
+// node stamps nothing until the clock has come back or is accepted.
 type ClockJumpError struct {
-	By          time.Duration // positive: the wall clock went ahead
-	Unconfirmed time.Duration // the sum of the jumps before that nobody confirmed
+	By          time.Duration // positive: the wall clock moved ahead
+	Unconfirmed time.Duration // sum of the earlier unconfirmed jumps
 }
 
 // Error implements error.
@@ -105,44 +94,42 @@ func (e *ClockJumpError) Error() string {
 	return said
 }
 
-// Clock is the clock that stamps commands. It refuses while the wall clock
-// is not where it should be by the time that elapsed, and before it was accepted
-// for the first time.
+// Clock is the clock that stamps commands. Reading it fails while the wall clock is not
+// at the time expected from the elapsed time, and before the clock was first accepted.
 //
-// What a stamp can be wrong by, since the anchor: the tolerance, and a thousandth
-// of the time that elapsed, because drift within that is followed. A jump that
-// the tolerance allows is therefore forgotten in time, and a second one like it
-// is allowed again.
+// The error of a stamp since the anchor is at most the tolerance plus a thousandth of the
+// elapsed time, because drift within that bound is followed. A jump within the tolerance
+// is therefore forgotten in time, and a similar second one is then allowed.
 //
-// The allowance grows while nobody reads. The owner reads at least once a
-// minute, so that a jump is also found while there is nothing to stamp.
+// The allowance grows while the clock is not read. The owner reads it at least once a
+// minute, so that a jump is found even if there is nothing to stamp.
 type Clock struct {
 	wall    func() time.Time
 	elapsed func() time.Duration
 	last    atomic.Pointer[clockCheck]
 
-	mu sync.Mutex // guards the rest
-	// expected is where the clock should be, baseline where it would be without the jumps
-	// that nobody confirmed.
+	mu sync.Mutex // guards the fields below
+	// expected is the time that the clock should show, baseline the time that it would
+	// show without the unconfirmed jumps.
 	expected, baseline clockAnchor
-	// contested means that expected and baseline are set although the clock was not accepted
-	// yet: other nodes stand for that time.
+	// contested means that expected and baseline are set although the clock was not
+	// accepted yet: other nodes have that reference time.
 	contested bool
-	jumpedBy  time.Duration // how far the clock was ahead of expected then
-	jumpedAt  time.Duration // elapsed, when the clock jumped to its present time
+	jumpedBy  time.Duration // how far the clock was ahead of expected when it was found to have jumped
+	jumpedAt  time.Duration // elapsed time at which the clock jumped to its present time
 }
 
-// clockCheck is a reading that was checked against the elapsed clock, or why
-// there is none.
+// clockCheck is a reading that was checked against the elapsed clock, or the error of the
+// check.
 type clockCheck struct {
 	at  time.Time
 	err error // a *ClockStartError or a *ClockJumpError
 }
 
-// clockAnchor ties the wall clock to the elapsed one.
+// clockAnchor relates the wall clock to the elapsed one.
 type clockAnchor struct {
-	zero       time.Time     // the wall clock when elapsed was zero, had it never moved
-	driftUntil time.Duration // elapsed, up to when zero was moved along with the drift
+	zero       time.Time     // wall clock at elapsed zero, if it had never drifted or jumped
+	driftUntil time.Duration // elapsed time up to which zero has followed the drift
 }
 
 func (l ClockReading) anchor() clockAnchor {
@@ -153,7 +140,7 @@ func (a clockAnchor) earlier(by time.Duration) clockAnchor {
 	return clockAnchor{a.zero.Add(-by), a.driftUntil}
 }
 
-// followDrift follows the drift, and returns what is more than that.
+// followDrift follows the drift, and returns the movement that exceeds it.
 func (a *clockAnchor) followDrift(l ClockReading) time.Duration {
 	moved := l.offsetFrom(a.zero)
 	allowed := max(l.After-a.driftUntil, 0) / clockDriftDivisor
@@ -162,10 +149,9 @@ func (a *clockAnchor) followDrift(l ClockReading) time.Duration {
 	return moved - drift
 }
 
-// NewClock makes a clock that must be accepted before it stamps. wall is
-// read like time.Now: with a monotonic reading in it, which tells how long a
-// check ago is. elapsed is monotonic and counts the time for which the machine
-// was suspended: see clockElapsed.
+// NewClock makes a clock that must be accepted before it stamps. wall is read like
+// time.Now, with a monotonic reading, which gives the age of a check. elapsed is
+// monotonic and counts the time for which the machine was suspended: see clockElapsed.
 func NewClock(wall func() time.Time, elapsed func() time.Duration) *Clock {
 	c := &Clock{wall: wall, elapsed: elapsed}
 	c.last.Store(&clockCheck{err: errClockDataNotLoaded})
@@ -175,19 +161,18 @@ func NewClock(wall func() time.Time, elapsed func() time.Duration) *Clock {
 // Read returns the time in milliseconds since the Unix epoch. While the clock is in
 // doubt, the error is a *ClockStartError or a *ClockJumpError.
 //
-// Reading the elapsed clock is a system call and seven times as slow as reading
-// the wall clock, which brings a monotonic reading along. So a reading is not
-// checked when both its parts are within a millisecond after those of one that
-// was. That opens no hole: whatever the clock does, such a stamp is at most a
-// millisecond later than a checked one, and a wall clock that stands still, or
-// a machine that was suspended, is told by one of the parts.
+// Reading the elapsed clock is a system call and seven times as slow as reading the wall
+// clock with its monotonic part. So a reading is not checked if both its parts are within
+// a millisecond after those of a checked one. This is safe: such a stamp is at most a
+// millisecond later than a checked one, and one of the parts shows a wall clock that
+// stands still, or a suspended machine.
 func (c *Clock) Read() (ms int64, err error) {
 	if now, ok := c.readCached(); ok {
 		return StampOf(now), nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now, ok := c.readCached(); ok { // somebody else checked while this one waited
+	if now, ok := c.readCached(); ok { // another caller checked it meanwhile
 		return StampOf(now), nil
 	}
 	return c.check()
@@ -203,7 +188,7 @@ func (c *Clock) readCached() (time.Time, bool) {
 	return now, last.covers(now)
 }
 
-// covers says that now needs no check of its own.
+// covers reports whether now needs no check of its own.
 func (k *clockCheck) covers(now time.Time) bool {
 	return withinCheckTTL(now.Sub(k.at)) && withinCheckTTL(now.Round(0).Sub(k.at)) // monotonic, and wall
 }
@@ -212,8 +197,8 @@ func withinCheckTTL(sinceCheck time.Duration) bool {
 	return sinceCheck >= 0 && sinceCheck < clockCheckTTL
 }
 
-// check is called with mu held. While the clock has jumped, its drift is not
-// followed: only a clock that is where it was expected comes back by itself.
+// check is called with mu held. While the clock has jumped, its drift is not followed:
+// otherwise a clock could drift back to where it counts as expected.
 func (c *Clock) check() (int64, error) {
 	last := c.last.Load()
 	if c.IsStarting() {
@@ -241,19 +226,19 @@ func (c *Clock) check() (int64, error) {
 	return 0, jump
 }
 
-// jumpedAgain reports whether a clock that is so far ahead of expected was elsewhere when
+// jumpedAgain reports whether a clock that is this far ahead of expected has moved since
 // it was found to have jumped.
 func (c *Clock) jumpedAgain(moved time.Duration) bool {
 	return (moved - c.jumpedBy).Abs() > clockJitter
 }
 
-// unconfirmed is the sum of the jumps that were accepted and that nobody confirmed.
+// unconfirmed returns the sum of the jumps that were accepted without confirmation.
 func (c *Clock) unconfirmed() time.Duration { return c.expected.zero.Sub(c.baseline.zero) }
 
-// Trouble returns what is wrong with the clock. That the other nodes are out of reach
-// is not.
+// Trouble returns why the clock is not accepted, or nil. Unreachable voters are not an
+// error of the clock.
 func (c *Clock) Trouble() error {
-	if _, err := c.Read(); err != ErrClockNoMajority { //nolint:errorlint // read returns it as it is
+	if _, err := c.Read(); err != ErrClockNoMajority { //nolint:errorlint // Read returns it unwrapped
 		return err
 	}
 	return nil
@@ -265,8 +250,8 @@ func (c *Clock) IsStarting() bool {
 	return starting
 }
 
-// SetStartError says why the clock is not accepted yet, as it was judged by a look at it. It
-// does nothing to one that was.
+// SetStartError sets the error of a clock that is not accepted yet, from the judgement of
+// a reading. It has no effect on an accepted clock.
 func (c *Clock) SetStartError(err *ClockStartError, judged ClockReading) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -278,7 +263,7 @@ func (c *Clock) SetStartError(err *ClockStartError, judged ClockReading) {
 		c.contested = false
 		return
 	}
-	if !c.contested { // later the others may only repeat what this node says
+	if !c.contested { // later, the others may only have adopted this node's time
 		c.expected = judged.anchor().earlier(err.contest.Ahead)
 		c.baseline = c.expected.earlier(err.contest.Unconfirmed)
 	}
@@ -288,9 +273,9 @@ func (c *Clock) SetStartError(err *ClockStartError, judged ClockReading) {
 	c.contested = true
 }
 
-// Jump returns how far the clock is from where it would be without the jumps
-// that nobody confirmed, and for how long it has been there. ok is false where
-// it has not jumped, or has come back, and is not contested either.
+// Jump returns how far the clock is from the time that it would show without unconfirmed
+// jumps, and for how long it has been there. ok is false if it has not jumped, or has
+// come back, and is not contested.
 func (c *Clock) Jump() (by, lasts time.Duration, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -301,17 +286,17 @@ func (c *Clock) Jump() (by, lasts time.Duration, ok bool) {
 	return l.offsetFrom(c.baseline.zero), l.After - c.jumpedAt, true
 }
 
-// ClockReport is what a clock shows, and the time that its node stands for.
+// ClockReport is the time of a clock, and the reference time of its node.
 type ClockReport struct {
 	Wall         time.Time
-	HasReference bool          // whether there is such a time
-	Ahead        time.Duration // how far wall is ahead of it
-	Unconfirmed  time.Duration // the sum of the jumps in it that nobody confirmed
+	HasReference bool          // whether the node has a reference time
+	Ahead        time.Duration // how far wall is ahead of the reference time
+	Unconfirmed  time.Duration // sum of the unconfirmed jumps in the reference time
 }
 
-// Report returns what the clock shows and stands for, and why it is not believed. A
-// node whose clock jumped still stands for a time, as it knows how much has elapsed
-// since. So does a node whose clock others contested when it started.
+// Report returns the clock's time and reference time, and the error that Read would
+// return. A node whose clock jumped still has a reference time, since it knows the time
+// elapsed since. So does a node whose clock was contested when it started.
 func (c *Clock) Report() (ClockReport, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -326,23 +311,24 @@ func (c *Clock) Report() (ClockReport, error) {
 	return ClockReport{Wall: l.Wall, HasReference: true, Ahead: l.offsetFrom(c.expected.zero), Unconfirmed: c.unconfirmed()}, err
 }
 
-// TakeReading is a look at the clock, for AcceptReading.
+// TakeReading reads the clocks, for AcceptReading.
 func (c *Clock) TakeReading() ClockReading {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.takeReadingLocked()
 }
 
-// Accept treats the wall clock as right from now on, whatever it shows. It is called
-// when an operator has decided so.
+// Accept treats the wall clock as right from now on, whatever its time. It is called
+// after an operator's decision.
 func (c *Clock) Accept() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.anchor(c.takeReadingLocked(), 0)
 }
 
-// AcceptReading is accept for a clock that was judged by a look at it, unless it has
-// moved since. What nobody confirms is remembered.
+// AcceptReading accepts a clock that was judged by a reading, unless it has moved since.
+// unvouched becomes the sum of unconfirmed jumps. It reports whether the clock was
+// accepted.
 func (c *Clock) AcceptReading(judged ClockReading, unvouched time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -367,8 +353,8 @@ type ClockReading struct {
 	before, After time.Duration
 }
 
-// takeReadingLocked tries for readings that are close together. A process may be stopped
-// between any two of them, for seconds: that must not look like a jump.
+// takeReadingLocked tries to get readings that are close together. A process may be
+// stopped between any two of them, for seconds, which must not look like a jump.
 func (c *Clock) takeReadingLocked() ClockReading {
 	var best ClockReading
 	for i := range clockReadAttempts {
@@ -386,8 +372,8 @@ func (c *Clock) takeReadingLocked() ClockReading {
 	return best
 }
 
-// offsetFrom returns how far the wall clock is from where the elapsed clock says
-// that it should be, and zero where it can't be told.
+// offsetFrom returns how far the wall clock is from its time expected by the elapsed
+// clock, and zero if that is within the error of the reading.
 func (l ClockReading) offsetFrom(zero time.Time) time.Duration {
 	wall := l.Wall.Round(0)
 	if from := zero.Add(l.before); wall.Before(from) {
@@ -399,7 +385,7 @@ func (l ClockReading) offsetFrom(zero time.Time) time.Duration {
 	return 0
 }
 
-// StampOf keeps a stamp in the range that a log entry can hold.
+// StampOf converts t to a stamp, in the range that a log entry can have.
 func StampOf(t time.Time) int64 { return max(t.UnixMilli(), 0) }
 
 // monotonicClock returns Go's monotonic clock.
@@ -408,6 +394,6 @@ func monotonicClock() func() time.Duration {
 	return func() time.Duration { return time.Since(start) }
 }
 
-// Elapsed is for Config.Elapsed: the time since now that went by on this
-// machine, suspended time included where the system can tell.
+// Elapsed returns a clock for Config.Elapsed: the time since now that passed on this
+// machine, including suspended time where the system reports it.
 func Elapsed() func() time.Duration { return clockElapsed() }

@@ -8,18 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clockElapsed returns the clock that only goes forward and counts the time for
-// which the machine was suspended, as the wall clock does. Go's monotonic clock
-// does not count it.
+// clockElapsed returns a monotonic clock that counts the time for which the machine was
+// suspended, as the wall clock does. Go's monotonic clock does not.
 func clockElapsed() func() time.Duration {
 	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // a sandbox that has no such clock
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // a sandbox without this clock
 		return monotonicClock()
 	}
 	return func() time.Duration {
 		var ts unix.Timespec
 		if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-			panic("watchdog: read CLOCK_BOOTTIME: " + err.Error()) // it did work
+			panic("watchdog: read CLOCK_BOOTTIME: " + err.Error()) // it succeeded before
 		}
 		return time.Duration(ts.Nano())
 	}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestKernelConfirms: only for a clock that something disciplines, and that shows
-// the time which the node has read.
+// TestKernelConfirms: the kernel confirms only a synchronised clock with the time that
+// the node has read.
 func TestKernelConfirms(t *testing.T) {
 	now := time.Now()
 	said := func(status int32, at time.Time) *unix.Timex {

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// clockElapsed returns Go's monotonic clock. Where that stands still while the
-// machine is suspended, as on macOS, waking up is a jump that an operator has to
-// accept if it was longer than the limit.
+// clockElapsed returns Go's monotonic clock. On systems where it stops while the machine
+// is suspended, such as macOS, a suspension longer than the limit is a jump, which an
+// operator has to accept.
 func clockElapsed() func() time.Duration { return monotonicClock() }
 
-// ClockSynchronised returns why it is not known whether the clock is right.
+// ClockSynchronised returns an error: the system does not report whether its clock is
+// synchronised.
 func ClockSynchronised(time.Time) error {
 	return errors.New("this system does not report whether its clock is synchronised")
 }

@@ -36,8 +36,8 @@ func TestClockOffset(t *testing.T) {
 	}
 }
 
-// The true offset is always within the uncertainty, wherever in between the peer
-// read its clock. Go's monotonic clock must play no part in it.
+// The true offset is always within the uncertainty, at whatever time in between the peer
+// read its clock. Go's monotonic clock must not be used.
 func TestClockOffsetHoldsTheTruth(t *testing.T) {
 	sent := time.Now()
 	for rtt := time.Duration(0); rtt <= 4*time.Second; rtt += 500 * time.Millisecond {
@@ -110,14 +110,14 @@ func TestClockVerdict(t *testing.T) {
 	}
 }
 
-// A node that is no voter does not count itself.
+// A node that is not a voter does not count itself.
 func TestClockVerdictOfNonVoter(t *testing.T) {
 	v := ClockVerdict("n", []raft.ServerID{"a", "b"}, []ClockSample{{Voter: "a"}}, ClockTolerance)
 	require.Equal(t, ClockVote{agree: 1, unknown: 1}, v)
 	require.False(t, v.MayLead())
 }
 
-// Nobody may lead and have to step down, whatever the votes.
+// No vote allows a node to lead and requires it to step down.
 func TestClockVoteIsConsistent(t *testing.T) {
 	for agree := range 6 {
 		for differ := range 6 {
@@ -132,8 +132,8 @@ func TestClockVoteIsConsistent(t *testing.T) {
 	}
 }
 
-// Only voters that stand for the time of this node's clock vouch for it, and this
-// node does not for itself.
+// Only voters with the time of this node's clock as reference time confirm it, and this
+// node does not count.
 func TestClockConfirms(t *testing.T) {
 	const s = time.Second
 	all := []raft.ServerID{"a", "b", "c", "d", "e"}
@@ -168,8 +168,8 @@ func TestClockConfirms(t *testing.T) {
 	}
 }
 
-// TestClockConfirmsWithWhatIsUnconfirmed: who vouches has no more than the greatest sum
-// of jumps that nobody confirmed.
+// TestClockConfirmsWithWhatIsUnconfirmed: a confirmed node adopts the greatest sum of
+// unconfirmed jumps among the voters that confirm it.
 func TestClockConfirmsWithWhatIsUnconfirmed(t *testing.T) {
 	v := ClockVerdict("a", []raft.ServerID{"a", "b", "c", "d"}, []ClockSample{
 		{Voter: "b", HasReference: true, Unconfirmed: -4 * time.Minute},
@@ -180,8 +180,8 @@ func TestClockConfirmsWithWhatIsUnconfirmed(t *testing.T) {
 	require.Equal(t, ClockContest{Ahead: -time.Hour, Unconfirmed: time.Hour}, v.contest)
 }
 
-// TestClockContests: only voters that stand for a time count, and only where it is
-// within the limit or beyond it for certain.
+// TestClockContests: only voters with a reference time count, and only if it is certainly
+// within the limit or beyond it.
 func TestClockContests(t *testing.T) {
 	const s = time.Second
 	all := []raft.ServerID{"a", "b", "c", "d", "e"}
@@ -220,7 +220,7 @@ func TestClockContests(t *testing.T) {
 	}
 }
 
-// TestEvaluateStartClock is the rule for the clock that a node starts with.
+// TestEvaluateStartClock checks the rule for the clock at a start.
 func TestEvaluateStartClock(t *testing.T) {
 	const m = time.Minute
 	now := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
@@ -229,7 +229,7 @@ func TestEvaluateStartClock(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change func(*ClockEvidence)
-		why    string // "" where it is believed
+		why    string // "" if the clock is accepted
 	}{
 		{"soon after the newest decision", func(*ClockEvidence) {}, ""},
 		{"an empty folder", func(t *ClockEvidence) { t.Stamp = time.Time{} }, ""},
@@ -277,14 +277,14 @@ func TestEvaluateStartClock(t *testing.T) {
 	}
 }
 
-// TestJumpsLeftInAClock: what a start keeps of the jumps that nobody confirmed.
+// TestJumpsLeftInAClock checks the part of unconfirmed jumps that remains at a start.
 func TestJumpsLeftInAClock(t *testing.T) {
 	const m = time.Minute
 	ran := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
 		name      string
 		unvouched time.Duration
-		stopped   time.Duration // as the clock shows it
+		stopped   time.Duration // by the clock
 		change    func(*ClockEvidence)
 		want      time.Duration
 	}{

@@ -5,49 +5,43 @@ import (
 	"time"
 )
 
-// A clock that a node starts with has nothing to have jumped from. Before its
-// first stamp it is compared with all that knows of the time: the newest stamp in
-// the folder and when this node last ran, which can't be ahead of it, the kernel,
-// and the other voters. It is accepted where
+// At a start there is no earlier reading to compare a clock with. Before its first stamp
+// it is compared with everything that has a time: the newest stamp in the folder and the
+// time when this node last ran, which can't be ahead of it; the kernel; and the other
+// voters. It is accepted if
 //
-//   - a majority of the voters, this node not among them, stand for a time within
-//     10 s of it;
-//   - the kernel says that its clock is synchronised, and shows the same time;
-//   - the operator said at the start that there is nobody to ask
-//     (Config.TrustClock);
-//   - nothing in the folder tells a time: it is empty, or was just restored;
-//   - it is no more than 10 minutes ahead of the newest time that the folder
-//     tells, and not behind the newest stamp by more than 10 s; something is known
-//     of the clocks of a majority of the voters; and no more of them stand for
-//     another time than for that of this clock: otherwise a jump that was refused
-//     would be accepted after a restart. As many may differ as agree, so that one
-//     wrong clock can't keep all others from starting;
-//   - or an operator says so (AcceptClock).
+//   - a majority of the voters, without this node, have a reference time within 10 s of it;
+//   - the kernel reports that its clock is synchronised, and has the same time;
+//   - the operator set Config.TrustClock at the start, because there is no other node to compare with;
+//   - the folder has no time: it is empty, or was just restored;
+//   - it is at most 10 minutes ahead of the newest time in the folder, and at most 10 s behind the newest stamp; the clocks of a majority of the voters are known; and at most as many of them have another reference time as have that of this clock. Otherwise a jump that was refused would be accepted after a restart. A tie is enough, so that one wrong clock can't prevent all others from starting;
+//   - or an operator accepts it (AcceptClock).
 //
-// The other voters are asked before each judgement, also the first one. A node
-// whose clock they contest stands for their time from then on, even when they
-// restart or are gone: otherwise nodes that restart one after the other with the
-// same wrong clock would leave nobody who knows better. Its clock is accepted as
-// one that jumped by as much, and may come to the time that others stand for.
+// The other voters are queried before each judgement, including the first. A node whose
+// clock they contest has their time as its reference time from then on, even when they
+// restart or are gone: otherwise nodes that restart one after the other with the same
+// wrong clock would leave no node with the right time. Its clock counts as one that
+// jumped by the difference, and is accepted when it returns to their time.
 //
-// Jumps that nobody confirmed are still in the clock when the node starts again,
-// unless the clock is behind the time at which the node last ran: then it was set
-// back, by that much at least. They count whether the node accepted them or not, so
-// that a restart of all nodes, of which none can tell the others better, makes no
-// jump right. What is left of them may be 5 minutes, as while the node runs.
+// Unconfirmed jumps are still in the clock when the node starts again, unless the clock
+// is behind the time at which the node last ran: then it was set back, by at least that
+// much. They count whether the node accepted them or not, so that a restart of all nodes
+// does not confirm a jump. What is left of them may be at most 5 minutes, as while the
+// node runs.
 //
-// Until then this is asked again each second: at boot a clock is often set, or
-// the kernel told, some moments after this program starts. After two minutes the
-// log asks for an operator. A clock that is set meanwhile does not jump.
+// Until the clock is accepted, this is checked every second: at boot a clock is often
+// set, or the kernel's status updated, some time after this program starts. After two
+// minutes the log asks for an operator. A clock that is set before it is accepted does
+// not count as jumped.
 const (
 	clockMaxAhead      = 10 * time.Minute // how far a clock may be ahead of the times in the folder
 	ClockOperatorDelay = 2 * time.Minute  // how long a node waits before it asks for an operator
 )
 
-// ClockStartError says why the clock that a node started with is not believed.
+// ClockStartError is the reason why the clock is not accepted at a start.
 type ClockStartError struct {
 	Reason  string
-	contest *ClockContest // nil where the others do not contest the clock
+	contest *ClockContest // nil if the others do not contest the clock
 }
 
 // Error implements error.
@@ -58,19 +52,19 @@ var (
 	ErrClockNoMajority    = &ClockStartError{Reason: "this node has not heard from a majority of the voters, with whose clocks it compares its own"}
 )
 
-// ClockEvidence are the times that a node knows of at a start.
+// ClockEvidence has the times that a node knows at a start, and the judgements of others.
 type ClockEvidence struct {
 	Stamp        time.Time     // newest in the folder, zero if there is none
 	LastRun      time.Time     // when this node last ran, zero if that is not known
-	Unconfirmed  time.Duration // the sum of the jumps in LastRun that nobody confirmed
-	Trusted      bool          // nobody is to be asked
+	Unconfirmed  time.Duration // sum of the unconfirmed jumps in LastRun
+	Trusted      bool          // Config.TrustClock
 	KernelErr    error         // why the kernel does not confirm the clock
-	Voters       ClockVote     // what the voters say of it
-	PriorContest ClockContest  // what they said before, zero if they did not contest it
+	Voters       ClockVote     // comparison with the voters' clocks
+	PriorContest ClockContest  // the latest contest so far, zero if there was none
 }
 
-// contest is what voters say who contest the clock. What they said before counts
-// until one of them stands for the time of the clock.
+// contest returns the contest of the clock by voters, or nil. An earlier contest counts
+// until a voter has the time of the clock as reference time.
 func (t ClockEvidence) contest() *ClockContest {
 	switch {
 	case t.Voters.contests():
@@ -81,8 +75,7 @@ func (t ClockEvidence) contest() *ClockContest {
 	return nil
 }
 
-// ResidualJump is the sum of the jumps that nobody confirmed and that are still in the
-// clock.
+// ResidualJump returns the sum of the unconfirmed jumps that are still in the clock.
 func (t ClockEvidence) ResidualJump(now time.Time) time.Duration {
 	switch {
 	case t.Trusted, t.KernelErr == nil:
@@ -126,5 +119,5 @@ func EvaluateStartClock(now time.Time, t ClockEvidence) *ClockStartError {
 		"set it right, or accept it with mintmark cluster accept-clock", now.UTC().Format(time.RFC3339), why, t.KernelErr)}
 }
 
-// between returns the time between two times, rounded for people.
+// between returns the time between two times, in seconds for a message.
 func between(from, to time.Time) time.Duration { return to.Sub(from).Round(time.Second) }

@@ -12,7 +12,7 @@ import (
 // new tokens as not valid yet.
 type StateTimeError struct {
 	At time.Time     // state time
-	By time.Duration // ahead of the clocks of a majority, as far as they are known
+	By time.Duration // least lead over the clocks of a majority
 }
 
 // Error implements error.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeClocks is a machine with a wall clock and one that only elapses.
+// fakeClocks is a machine with a wall clock and an elapsed clock.
 type fakeClocks struct {
 	start   time.Time
 	wall    time.Duration
@@ -85,8 +85,8 @@ func TestStampClockRefusesJumps(t *testing.T) {
 	}
 }
 
-// A jump is over when the clock is back, however long that took, and however
-// often it moved meanwhile: what it is back to is what was expected before.
+// A jump ends when the clock is back at its expected time, however long that takes and
+// however often the clock moves meanwhile.
 func TestStampClockComesBack(t *testing.T) {
 	m := newFakeClocks()
 	c := m.clock()
@@ -100,7 +100,7 @@ func TestStampClockComesBack(t *testing.T) {
 	m.wall += time.Hour - 11*time.Second
 	requireJump(t, c)
 	m.advance(48 * time.Hour)
-	requireJump(t, c) // the drift that two days allow is none of a clock that jumped
+	requireJump(t, c) // drift is not followed while the clock has jumped
 	m.wall += 2 * time.Second
 	m.requireRead(t, c)
 	m.wall -= 2 * time.Second
@@ -109,7 +109,7 @@ func TestStampClockComesBack(t *testing.T) {
 	m.requireRead(t, c)
 }
 
-// What nobody confirms counts together: see resolveClockJump.
+// Unconfirmed jumps add up: see resolveClockJump.
 func TestStampClockRemembersJumps(t *testing.T) {
 	m := newFakeClocks()
 	c := m.clock()
@@ -141,7 +141,7 @@ func TestStampClockRemembersJumps(t *testing.T) {
 	require.InDelta(t, time.Minute, total, float64(time.Second), "somebody vouched for the others")
 }
 
-// A clock that moves while it is judged is not accepted.
+// A clock that moves after its reading is not accepted.
 func TestStampClockIsAcceptedAsItWasJudged(t *testing.T) {
 	m := newFakeClocks()
 	c := m.clock()
@@ -161,7 +161,7 @@ func TestStampClockIsAcceptedAsItWasJudged(t *testing.T) {
 	require.ErrorContains(t, requireJump(t, c), "jumped back by 1h0m0s")
 }
 
-// A clock that was never accepted stamps nothing, and does not jump.
+// A clock that was never accepted stamps nothing, and has no jump.
 func TestStampClockBegins(t *testing.T) {
 	m := newFakeClocks()
 	c := NewClock(m.readWall, m.readElapsed)
@@ -186,8 +186,8 @@ func TestStampClockAfterSuspension(t *testing.T) {
 	m.requireRead(t, c)
 }
 
-// NTP's slewing and a bad crystal together, in both directions, with idle weeks
-// in between: never refused in three years, under the tolerance.
+// NTP's slewing and a bad crystal together, in both directions, with idle weeks in
+// between, are never refused in three years.
 func TestStampClockFollowsDriftForYears(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	random := rand.New(rand.NewPCG(1, 2))
@@ -223,8 +223,8 @@ func TestStampClockFollowsDriftForYears(t *testing.T) {
 	}
 }
 
-// However a clock steps and whenever it is read, what is stamped stays within
-// the limit and a thousandth of the time that elapsed.
+// However a clock steps and whenever it is read, stamps stay within the limit and a
+// thousandth of the elapsed time.
 func TestStampClockBoundsEveryStamp(t *testing.T) {
 	stamped, refused := 0, 0
 	for seed := range uint64(60) {
@@ -238,7 +238,7 @@ func TestStampClockBoundsEveryStamp(t *testing.T) {
 			case 0:
 				m.wall += upTo(random, limit/4) - limit/8
 			case 1:
-				m.wall += upTo(random, 2*time.Millisecond) - time.Millisecond // around what is trusted
+				m.wall += upTo(random, 2*time.Millisecond) - time.Millisecond // around clockCheckTTL
 			default:
 				m.advance(upTo(random, 20*time.Second))
 			}
@@ -257,8 +257,8 @@ func TestStampClockBoundsEveryStamp(t *testing.T) {
 	require.Greater(t, stamped, 5_000)
 }
 
-// Nor is it when it is read all the time: a millisecond's drift is followed as
-// exactly as a week's.
+// Drift is followed as exactly when the clock is read every millisecond as when it is
+// read once a week.
 func TestStampClockFollowsDriftClosely(t *testing.T) {
 	m := newFakeClocks()
 	c := m.clock()
@@ -272,7 +272,7 @@ func TestStampClockFollowsDriftClosely(t *testing.T) {
 	require.Greater(t, m.wall-m.elapsed+5*time.Hour, time.Second, "it did drift")
 }
 
-// Steps that are small one by one are one large one.
+// Small steps add up to a large one.
 func TestStampClockAddsUpSteps(t *testing.T) {
 	for _, step := range []time.Duration{time.Second, -time.Second} {
 		m := newFakeClocks()
@@ -289,8 +289,8 @@ func TestStampClockAddsUpSteps(t *testing.T) {
 	}
 }
 
-// A process that is stopped between two readings of the clocks (SIGSTOP, a
-// starved machine) did not see a jump, and one that jumped is found after.
+// A process that is stopped between two readings of the clocks (SIGSTOP, a starved
+// machine) reports no jump, and finds a real jump afterwards.
 func TestStampClockOfStoppedProcess(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	m := newFakeClocks()
@@ -312,7 +312,8 @@ func TestStampClockOfStoppedProcess(t *testing.T) {
 	require.Eventually(t, func() bool { _, err := c.Read(); return err != nil }, 10*time.Second, time.Millisecond)
 }
 
-// Of several looks the narrowest counts, and one that is narrow is enough.
+// Of several readings the narrowest counts, and one that is narrow enough ends the
+// attempts.
 func TestStampClockTakesReadings(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -338,8 +339,8 @@ func TestStampClockTakesReadings(t *testing.T) {
 	}
 }
 
-// Only what was read right after a check is trusted. (No test can take the two
-// parts of a time.Time apart, as a suspended machine does.)
+// A reading is trusted only right after a check. (A test can't separate the two parts of
+// a time.Time, as a suspended machine does.)
 func TestWithinCheckTTL(t *testing.T) {
 	for d, want := range map[time.Duration]bool{
 		0: true, clockCheckTTL - 1: true, clockCheckTTL: false, time.Hour: false, -1: false, -time.Hour: false,
@@ -353,8 +354,8 @@ func TestWithinCheckTTL(t *testing.T) {
 	require.False(t, k.covers(now.Add(-1)), "before it")
 }
 
-// The elapsed clock is asked at most once a millisecond of the wall clock, and
-// again at once when a reading is not right after a checked one.
+// The elapsed clock is read at most once a millisecond of the wall clock, and again at
+// once when a reading is not right after a checked one.
 func TestStampClockSparesTheElapsedClock(t *testing.T) {
 	m := newFakeClocks()
 	c := m.clock()
@@ -374,13 +375,13 @@ func TestStampClockSparesTheElapsedClock(t *testing.T) {
 	}
 }
 
-// A time that no log entry can hold is the nearest that it can.
+// A time before the epoch is stamped as 0.
 func TestStampIsNeverNegative(t *testing.T) {
 	require.Zero(t, StampOf(time.Unix(-5, 0)))
 	require.Equal(t, int64(5000), StampOf(time.Unix(5, 0)))
 }
 
-// On this machine: many readers, a real clock, then one that jumps.
+// Many readers of a real clock, which then jumps.
 func TestStampClockConcurrently(t *testing.T) {
 	var step atomic.Int64
 	wall := func() time.Time { return time.Now().Add(time.Duration(step.Load())) }
@@ -408,7 +409,7 @@ func TestStampClockConcurrently(t *testing.T) {
 	require.InDelta(t, time.Hour, requireJump(t, c).By, float64(time.Second))
 }
 
-// The elapsed clock goes at the pace of Go's.
+// The elapsed clock advances like Go's monotonic clock.
 func TestClockElapsed(t *testing.T) {
 	for name, clock := range map[string]func() time.Duration{"best": clockElapsed(), "running": monotonicClock()} {
 		start, from := time.Now(), clock()
@@ -449,7 +450,7 @@ func BenchmarkStampClock(b *testing.B) {
 	})
 }
 
-// The kernel vouches for its own clock only.
+// The kernel confirms its own clock only.
 func TestKernelConfirmsItsOwnClock(t *testing.T) {
 	require.Error(t, ClockSynchronised(time.Now().Add(time.Hour)))
 	require.Error(t, ClockSynchronised(time.Now().Add(-time.Hour)))

@@ -12,35 +12,35 @@ import (
 const (
 	diskInterval = 500 * time.Millisecond
 	diskLimit    = 2 * time.Second
-	// diskSteps is in how many parts the limit is waited for. Time for which this
-	// process was stopped or starved counts as one of them, or two: the disk can't
-	// be blamed for it.
+	// diskSteps is the number of steps in which the limit is waited for. Time for which
+	// this process was stopped or starved counts as one or two steps, since the disk did
+	// not cause it.
 	diskSteps = 8
 )
 
-// DiskState is how the disk under the data folder does.
+// DiskState is the state of the disk under the data folder.
 type DiskState struct {
-	// Hung says that a write has not returned within the limit.
+	// Hung reports that a write has not returned within the limit.
 	Hung bool
-	// Err is why the last write failed, nil if it did not. A full disk may fail
-	// it too: then Space says so.
+	// Err is the error of the last write, nil if it succeeded. A full disk may be its
+	// cause: see Space.
 	Err error
-	// Since is when the disk began to hang or to fail, zero when it does neither.
+	// Since is when the disk began to hang or to fail; zero if it does neither.
 	Since time.Time
-	// Free is how many bytes are free, Space what that means.
+	// Free is the number of free bytes, and Space its level.
 	Free  uint64
 	Space SpaceLevel
 }
 
-// Bad says that the disk hangs or fails.
+// Bad reports whether the disk hangs or fails.
 func (s DiskState) Bad() bool { return s.Hung || s.Err != nil }
 
-// Trouble is what keeps a node from deciding anything, nil if nothing does.
+// Trouble returns why the node can't decide anything because of the disk, or nil.
 func (s DiskState) Trouble() error {
 	switch {
 	case s.Hung:
 		return fmt.Errorf("a write has not returned since %s", s.Since.Format(time.RFC3339))
-	case s.Space == SpaceOut: // before the error, which it may be the cause of
+	case s.Space == SpaceOut: // before Err, which it may have caused
 		return ErrNoSpace
 	case s.Err != nil:
 		return fmt.Errorf("it does not take writes: %w", s.Err)
@@ -48,16 +48,16 @@ func (s DiskState) Trouble() error {
 	return nil
 }
 
-// ErrNoSpace is the trouble of a disk that is full.
+// ErrNoSpace reports that a disk is full.
 var ErrNoSpace = errors.New("the disk is full, except for space that the log needs to stay intact")
 
-// DiskProber is what Disk does with the disk. probe and space may take for
-// ever. One goroutine calls all.
+// DiskProber is the access of Disk to the disk. Probe and Space may block forever. One
+// goroutine calls all methods.
 type DiskProber interface {
-	// Probe writes a few bytes and returns when they are on the disk.
+	// Probe writes a few bytes, and returns when they are on the disk.
 	Probe() error
-	// Space returns how many bytes are free, of how many. It returns
-	// errors.ErrUnsupported where that can't be told.
+	// Space returns the free and the total number of bytes. It returns
+	// errors.ErrUnsupported if the system does not report them.
 	Space() (free, total uint64, err error)
 	// Close is called once, last.
 	Close()
@@ -71,42 +71,41 @@ type DiskConfig struct {
 	low      uint64        // free bytes below which space is low; default: see spaceThresholds
 }
 
-// Disk looks after the disk, because raft does not: a leader whose disk
-// hangs goes on to lead and commits nothing, as its heartbeats need no disk, and
-// one whose disk fails steps down and is elected again (hashicorp/raft #503 and
-// #614).
+// Disk probes the disk, because raft does not: a leader whose disk hangs keeps leading
+// and commits nothing, as its heartbeats need no disk, and one whose disk fails steps
+// down and is elected again (hashicorp/raft #503 and #614).
 //
-// One goroutine writes, and waits as long as the disk pleases; another one waits
-// for it with a clock. There is one write at a time, so that nothing piles up
-// while the disk hangs; when it returns the disk is fine again.
+// One goroutine writes, and blocks as long as the disk does; another one waits for it
+// with a time limit. There is one write at a time, so that nothing accumulates while the
+// disk hangs; when the write returns, the disk is good again.
 type Disk struct {
 	config  DiskConfig
 	current atomic.Pointer[diskReport]
 
-	requests  chan struct{}   // for the next write
-	results   chan diskResult // buffered: a write that returns late finds nobody
-	ready     chan struct{}   // closed with the first state
+	requests  chan struct{}   // requests the next write
+	results   chan diskResult // buffered: nothing receives the result of a late write
+	ready     chan struct{}   // closed when the first state is known
 	once      sync.Once
 	stop      chan struct{}
-	waitDone  chan struct{} // the goroutine that waits has ended
-	writeDone chan struct{} // the goroutine that writes has ended
+	waitDone  chan struct{} // closed when wait has returned
+	writeDone chan struct{} // closed when write has returned
 }
 
-// diskReport is a state, with the channel that is closed when it is over.
+// diskReport is a state, with the channel that is closed when it ends.
 type diskReport struct {
 	state   DiskState
 	changed chan struct{}
 }
 
-// diskResult is what one round came to.
+// diskResult is the result of one round.
 type diskResult struct {
 	err         error
 	spaceErr    error
 	free, total uint64
 }
 
-// NewDisk starts to watch. It returns when the first state is known, which
-// takes no longer than the limit. It is for close to end it.
+// NewDisk starts the probe. It returns when the first state is known, within the limit.
+// The caller calls Close.
 func NewDisk(c DiskConfig) *Disk {
 	c.interval, c.limit = cmp.Or(c.interval, diskInterval), cmp.Or(c.limit, diskLimit)
 	w := &Disk{
@@ -125,25 +124,25 @@ func NewDisk(c DiskConfig) *Disk {
 	return w
 }
 
-// State returns how the disk does.
+// State returns the state of the disk.
 func (w *Disk) State() DiskState { return w.current.Load().state }
 
-// Get returns how the disk does, and a channel that is closed when that changes:
-// when it begins or stops to hang or to fail, or has another level of space.
+// Get returns the state of the disk, and a channel that is closed when the state changes:
+// when the disk begins or stops to hang or to fail, or reaches another level of space.
 func (w *Disk) Get() (DiskState, <-chan struct{}) {
 	r := w.current.Load()
 	return r.state, r.changed
 }
 
-// Close ends the watch. It waits for a write that is within the limit, so that
-// the folder is left alone afterwards; one that hangs ends, with its goroutine,
-// when the disk lets it. It is called once.
+// Close ends the probe. It waits for a write that is within the limit, so that nothing
+// touches the folder afterwards. A write that hangs ends later, with its goroutine, when
+// the disk returns. Close is called once.
 func (w *Disk) Close() {
 	close(w.stop)
 	<-w.waitDone
 }
 
-// write is the goroutine that writes.
+// write makes the writes, in a goroutine of its own.
 func (w *Disk) write() {
 	defer close(w.writeDone)
 	defer w.config.Prober.Close()
@@ -155,7 +154,7 @@ func (w *Disk) write() {
 	}
 }
 
-// wait is the goroutine that waits for it.
+// wait requests writes and awaits their results, in a goroutine of its own.
 func (w *Disk) wait() {
 	defer close(w.waitDone)
 	for w.round() && w.pause() {
@@ -168,11 +167,11 @@ func (w *Disk) wait() {
 	defer late.Stop()
 	select {
 	case <-w.writeDone:
-	case <-late.C: // it hangs in closing the file
+	case <-late.C: // closing the file hangs
 	}
 }
 
-// pause returns false at the end.
+// pause waits until the next round. It returns false when the probe ends.
 func (w *Disk) pause() bool {
 	timer := time.NewTimer(w.config.interval)
 	defer timer.Stop()
@@ -184,8 +183,8 @@ func (w *Disk) pause() bool {
 	}
 }
 
-// round has one write made and tells what came of it. It returns false when the
-// watch ends while the write hangs.
+// round makes one write and publishes its result. It returns false if the probe ends
+// while the write hangs.
 func (w *Disk) round() bool {
 	began := time.Now()
 	w.requests <- struct{}{}
@@ -206,7 +205,7 @@ func (w *Disk) round() bool {
 	return true
 }
 
-// awaitResult waits for the answer up to the limit.
+// awaitResult waits for the result up to the limit.
 func (w *Disk) awaitResult() (diskResult, bool) {
 	step := time.NewTicker(max(w.config.limit/diskSteps, 1))
 	defer step.Stop()
@@ -218,14 +217,14 @@ func (w *Disk) awaitResult() (diskResult, bool) {
 		}
 	}
 	select {
-	case a := <-w.results: // at the same moment
+	case a := <-w.results: // arrived at the same moment
 		return a, true
 	default:
 		return diskResult{}, false
 	}
 }
 
-// nextState returns the state after an answer.
+// nextState returns the state after a result.
 func (w *Disk) nextState(a diskResult, began time.Time) DiskState {
 	s := w.State()
 	s.Hung, s.Err = false, a.err
@@ -233,7 +232,7 @@ func (w *Disk) nextState(a diskResult, began time.Time) DiskState {
 	case errors.Is(a.spaceErr, errors.ErrUnsupported):
 	case a.spaceErr != nil:
 		s.Err = errors.Join(s.Err, a.spaceErr)
-	case a.total == 0: // a file system that doesn't count
+	case a.total == 0: // the file system reports no size
 		s.Free, s.Space = 0, spaceOK
 	default:
 		low, out := spaceThresholds(a.total, w.config.low)

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// DiskFolder is DiskProber for a folder. Its file stays open, so that a process
-// that has no descriptors left does not blame the disk; after an error it is
-// opened again, as another one may have been mounted there.
+// DiskFolder implements DiskProber for a folder. Its file stays open, so that a process
+// without free descriptors does not report the disk as bad. After an error it is opened
+// again, since another file system may have been mounted there.
 type DiskFolder struct {
 	Dir   string
 	file  *os.File

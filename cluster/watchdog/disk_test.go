@@ -15,15 +15,15 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// fakeDisk hangs, fails and fills up as it is told.
+// fakeDisk hangs, fails and fills up on demand.
 type fakeDisk struct {
 	mu        sync.Mutex
-	hang      chan struct{} // when not nil, a write waits until it is closed
+	hang      chan struct{} // if not nil, a write waits until it is closed
 	err       error
 	spaceErr  error
 	free      uint64
 	total     uint64
-	writeTime time.Duration // a write
+	writeTime time.Duration // of each write
 
 	count diskCount
 }
@@ -106,8 +106,8 @@ func TestDiskIsFine(t *testing.T) {
 	})
 }
 
-// A write that never returns is noticed by the limit. Nothing piles up behind
-// it, and all is well again when it returns after all.
+// A write that never returns is noticed within the limit. No further writes are made
+// until it returns, and then the state is good again.
 func TestDiskHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newFakeDisk()
@@ -143,7 +143,7 @@ func TestDiskHangs(t *testing.T) {
 	})
 }
 
-// A slow disk is none that hangs, up to the limit.
+// A slow disk does not count as hung, up to the limit.
 func TestDiskIsSlow(t *testing.T) {
 	for takes, hung := range map[time.Duration]bool{
 		diskLimit - 10*time.Millisecond: false,
@@ -162,7 +162,7 @@ func TestDiskIsSlow(t *testing.T) {
 	}
 }
 
-// A disk that hangs when the node starts makes it wait no longer than the limit.
+// A disk that hangs at the start delays NewDisk no longer than the limit.
 func TestDiskHangsFromTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newFakeDisk()
@@ -196,7 +196,7 @@ func TestDiskHangsThenFails(t *testing.T) {
 	})
 }
 
-// And a disk that fails, then hangs, does neither well since it failed.
+// A disk that fails and then hangs is bad since it first failed.
 func TestDiskFailsThenHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newFakeDisk()
@@ -244,7 +244,7 @@ func TestDiskFails(t *testing.T) {
 	})
 }
 
-// A full disk fails a write, and says why.
+// A full disk fails a write, and the state reports the space.
 func TestDiskFillsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newFakeDisk()
@@ -257,7 +257,7 @@ func TestDiskFillsUp(t *testing.T) {
 			{399, nil, SpaceLow},
 			{99, nil, SpaceOut},
 			{0, syscall.ENOSPC, SpaceOut},
-			{105, nil, SpaceOut}, // the failure is over, the level isn't
+			{105, nil, SpaceOut}, // writes succeed, the level is still out
 			{120, nil, SpaceLow},
 			{420, nil, SpaceLow},
 			{441, nil, spaceOK},
@@ -277,7 +277,7 @@ func TestDiskFillsUp(t *testing.T) {
 	})
 }
 
-// Where space can't be told nothing is said of it.
+// A file system that reports no size has level spaceOK.
 func TestDiskOfUnknownSize(t *testing.T) {
 	for name, tell := range map[string]func(*fakeDisk){
 		"not on this system": func(d *fakeDisk) { d.spaceErr = errors.ErrUnsupported },
@@ -294,7 +294,7 @@ func TestDiskOfUnknownSize(t *testing.T) {
 	}
 }
 
-// Closing waits for a write that is within the limit, and then for its file.
+// Close waits for a write that is within the limit, and then for its file.
 func TestDiskCloseWaitsForTheWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newFakeDisk()
@@ -308,9 +308,9 @@ func TestDiskCloseWaitsForTheWrite(t *testing.T) {
 	})
 }
 
-// Closing does not wait for a write that hangs, and no longer than the limit for
-// one that is about to. The write's goroutine ends with the write, or synctest
-// would fail this test.
+// Close does not wait for a write that hangs, and no longer than the limit for one that
+// is about to. The write's goroutine ends with the write; otherwise synctest would fail
+// this test.
 func TestDiskCloseLeavesAHungWrite(t *testing.T) {
 	for name, after := range map[string]time.Duration{"known to hang": time.Hour, "about to": diskInterval + time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -332,7 +332,7 @@ func TestDiskCloseLeavesAHungWrite(t *testing.T) {
 	}
 }
 
-// State and changes may be asked for from anywhere.
+// State and Get may be called from any goroutine.
 func TestDiskReadersSeeEveryChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newFakeDisk()
@@ -363,7 +363,7 @@ func TestDiskReadersSeeEveryChange(t *testing.T) {
 	})
 }
 
-// On a real folder.
+// TestDiskFolder probes a real folder.
 func TestDiskFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	w := NewDisk(DiskConfig{Prober: &DiskFolder{Dir: dir}, interval: time.Millisecond})
@@ -383,7 +383,7 @@ func TestDiskFolder(t *testing.T) {
 	require.NoDirExists(t, dir, "left alone")
 }
 
-// A write that the kernel refuses is told.
+// A write that the kernel refuses is reported.
 func TestDiskFolderIsFull(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip(err)

@@ -2,16 +2,16 @@ package watchdog
 
 import "fmt"
 
-// SpaceLevel is how much room the file system of the data folder has.
+// SpaceLevel is the level of free space in the file system of the data folder.
 type SpaceLevel uint8
 
 const (
-	// spaceOK is enough, or what can't be told.
+	// spaceOK means enough or unknown space.
 	spaceOK SpaceLevel = iota
-	// SpaceLow calls an operator.
+	// SpaceLow means that an operator must act.
 	SpaceLow
-	// SpaceOut is the end: new commands are refused while there still is room
-	// for what is under way, for a snapshot to shorten the log, and to read.
+	// SpaceOut means that new commands are refused, while there is still room for
+	// commands under way, for a snapshot to shorten the log, and to read.
 	SpaceOut
 )
 
@@ -31,23 +31,24 @@ func (l SpaceLevel) String() string {
 const (
 	spaceLowMax = 512 << 20
 	spaceLowMin = 128 << 20
-	// spaceHysteresis is the part of a threshold, one in so many, that must be free
-	// above it before the level gets better: a log that is compacted and grows
-	// again would change it every few seconds.
+	// spaceHysteresis: one part in spaceHysteresis of a threshold must be free above it
+	// before the level improves. Otherwise a log that is compacted and grows again would
+	// change the level every few seconds.
 	spaceHysteresis = 10
 )
 
-// spaceThresholds says below how many free bytes a file system is low and out.
+// spaceThresholds returns the numbers of free bytes below which a file system is low and
+// out.
 //
-// A log that ran out of space is of no use until the process is started again
-// (see failStopStore), so that must never happen: with 16 MiB for a segment of the
-// log, allocated ahead, out has to leave room for two of them, 32 MiB. It is a
-// quarter of low, so low is at least 128 MiB: room to react. Else it is 5 % of
-// the file system and at most 512 MiB; a large disk is not full because 50 GiB
-// of it are left. Of a file system below 512 MiB a quarter is low: as it starts,
-// it is not. That one is for tests; 1 GiB has 128 and 32 MiB.
+// A log that ran out of space is unusable until the process restarts (see failStopStore),
+// so that must not happen. Segments of the log have 16 MiB and are allocated ahead, so
+// out leaves room for two of them, 32 MiB. out is a quarter of low, so low is at least
+// 128 MiB, which leaves time to react. Otherwise low is 5 % of the file system and at
+// most 512 MiB: a large disk with 50 GiB left is not full. In a file system below 512
+// MiB, which is for tests, low is a quarter of the size, so that a new one is not low. 1
+// GiB has 128 and 32 MiB.
 //
-// An own low of zero means this.
+// If own is not zero, it is low.
 func spaceThresholds(total, own uint64) (low, out uint64) {
 	low = own
 	if low == 0 {
@@ -56,8 +57,8 @@ func spaceThresholds(total, own uint64) (low, out uint64) {
 	return low, low / 4
 }
 
-// next is the level after l, with so much free. A level gets worse at once and
-// better with some room to spare.
+// next returns the level after l with this many free bytes. A level gets worse at once,
+// and better only with some room to spare.
 func (l SpaceLevel) next(free, low, out uint64) SpaceLevel {
 	switch {
 	case free < out || l == SpaceOut && free < out+out/spaceHysteresis:

@@ -4,8 +4,8 @@ package watchdog
 
 import "golang.org/x/sys/unix"
 
-// diskSpace returns what an ordinary user may still fill of the file system that
-// holds path, and its size.
+// diskSpace returns the bytes that an ordinary user can still use in the file system of
+// path, and its size.
 func diskSpace(path string) (free, total uint64, err error) {
 	var s unix.Statfs_t
 	for {
@@ -17,6 +17,6 @@ func diskSpace(path string) (free, total uint64, err error) {
 		return 0, 0, err
 	}
 	unit := uint64(s.Bsize)
-	// FreeBSD counts below zero when root has used the reserve.
+	// On FreeBSD, Bavail is negative when root has used the reserve.
 	return uint64(max(int64(s.Bavail), 0)) * unit, s.Blocks * unit, nil
 }

@@ -2,9 +2,8 @@ package watchdog
 
 import "golang.org/x/sys/unix"
 
-// diskSpace returns what an ordinary user may still fill of the file system that
-// holds path, and its size. The counts are in fragments: the size of a block is
-// another one with FUSE.
+// diskSpace returns the bytes that an ordinary user can still use in the file system of
+// path, and its size. The counts are in fragments; with FUSE the block size differs.
 func diskSpace(path string) (free, total uint64, err error) {
 	var s unix.Statfs_t
 	for {

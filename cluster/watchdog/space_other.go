@@ -4,5 +4,5 @@ package watchdog
 
 import "errors"
 
-// diskSpace can't tell: here a full disk shows when the log can't be written.
+// diskSpace is not supported: a full disk is noticed when a write of the log fails.
 func diskSpace(string) (free, total uint64, err error) { return 0, 0, errors.ErrUnsupported }

@@ -36,7 +36,7 @@ func TestSpaceThresholds(t *testing.T) {
 func TestSpaceLevels(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		free []uint64 // one after the other, low is 400, out 100
+		free []uint64 // in sequence; low is 400, out 100
 		want []SpaceLevel
 	}{
 		{"fills up", []uint64{1000, 400, 399, 100, 99, 0}, []SpaceLevel{spaceOK, spaceOK, SpaceLow, SpaceLow, SpaceOut, SpaceOut}},
@@ -56,7 +56,7 @@ func TestSpaceLevels(t *testing.T) {
 	}
 }
 
-// On this machine.
+// TestDiskSpace reads the file system of this machine.
 func TestDiskSpace(t *testing.T) {
 	free, total, err := diskSpace(t.TempDir())
 	if errors.Is(err, errors.ErrUnsupported) {

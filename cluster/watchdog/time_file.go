@@ -9,9 +9,9 @@ import (
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
-// A file of times holds milliseconds, those since the Unix epoch first, and a
-// checksum. It is written in place with one write, and not synced: after a loss of
-// power it may have times that are some seconds older. A damaged file counts as none.
+// A file of times has milliseconds, those since the Unix epoch first, and a checksum. It
+// is written in place with one write, and not synced: after a loss of power the times may
+// be some seconds old. A damaged file counts as missing.
 
 // ReadTimes reads a file of times. It leaves ms unchanged if the file does not exist or
 // is damaged.

@@ -1,3 +1,3 @@
-// Package machinetest is a toy machine for tests: registers that are set, and
-// counters that are raised by one caller who knows their value.
+// Package machinetest is a small machine for tests: registers that are set, and counters
+// that are incremented by a caller that knows their value.
 package machinetest

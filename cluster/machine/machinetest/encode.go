@@ -11,7 +11,7 @@ func Entry(cmds ...machine.Encoded) []byte {
 	return b
 }
 
-// Encode encodes the body of a command. It panics where that can't be encoded.
+// Encode encodes the body of a command. It panics on an error.
 func Encode(v any) []byte {
 	b, err := machine.Marshal(v)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 )
 
-// Filled is a toy machine with so many rows in both tables and a status.
+// Filled returns a toy machine with that many rows in both tables and a status.
 func Filled(rows int) *machine.Memory {
 	m := machine.NewMemory(Toy(), FixedNow)
 	for i := range rows {

@@ -28,7 +28,7 @@ const (
 	KindHint   command.Kind = 4
 )
 
-// Raise adds one to a register, if it has the value that the caller knows.
+// Raise increments a register if the caller knows its value.
 type Raise struct {
 	Name         string `cbor:"1,keyasint"`
 	Known        uint64 `cbor:"2,keyasint"`
@@ -63,7 +63,7 @@ func (c *Raise) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 }
 
-// Set writes a register whatever it holds, and may do so many times over.
+// Set writes a register unconditionally, and may be repeated.
 type Set struct {
 	Name  string `cbor:"1,keyasint"`
 	Value uint64 `cbor:"2,keyasint"`
@@ -106,7 +106,7 @@ func (c *Forget) Decide(*memdb.Txn, command.Meta) command.Decision {
 	}}
 }
 
-// Hint may be skipped by a node that does not know it.
+// Hint is a command that a node may skip if it does not know it.
 type Hint struct {
 	Set
 }
@@ -117,7 +117,7 @@ func (*Hint) Kind() command.Kind { return KindHint }
 // Ignorable implements command.Ignorable.
 func (*Hint) Ignorable() {}
 
-// Find returns a register, with no value where there is none.
+// Find returns a register, with no value if there is none.
 func Find(txn *memdb.Txn, name string) Register {
 	row, err := txn.First("registers", "id", name)
 	if err != nil {
@@ -129,7 +129,7 @@ func Find(txn *memdb.Txn, name string) Register {
 	return *row.(*Register)
 }
 
-// FixedNow is a clock that stands still.
+// FixedNow is a clock that always returns the same time.
 func FixedNow() time.Time { return time.UnixMilli(1_800_000_000_000) }
 
 // Toy returns the toy machine: tables "registers" and "others".

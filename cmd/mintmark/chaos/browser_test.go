@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// A browser has a user in front of it, who signs in and clicks on Allow. Its
-// cookies are for all nodes, as behind a balancer.
+// A browser is used by a user who signs in and clicks on Allow. Its cookies apply to all
+// nodes, as behind a load balancer.
 type browser struct {
 	env  *env
 	user string
 	http *http.Client
-	pick func() *node // whom it asks next
+	pick func() *node // selects the node for the next request
 }
 
 func newBrowser(w *env) *browser {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		panic(err) // no options are given
+		panic(err) // unreachable without options
 	}
 	return &browser{w, w.nextUser(), newHTTP(jar), w.c.any}
 }
 
-// allow goes through the authorization step, each request to another node, and
-// returns the new grant. It is nil where the cluster could not say.
+// allow goes through the authorization step, with each request to another node, and
+// returns the new grant, or nil if the outcome is unknown.
 func (b *browser) allow(ctx context.Context, client string) *grant {
 	o := op{Kind: allow, Node: b.pick().name, Client: client, Start: b.env.c.now(), Class: unknown}
 	b.env.h.begin(o.Node)
@@ -50,7 +50,7 @@ func (b *browser) steps(ctx context.Context, client string) *grant {
 		in := b.submit(ctx, page, "password", "username", b.user, "password", b.env.password)
 		if in.status != http.StatusSeeOther {
 			if in.status == http.StatusTooManyRequests {
-				time.Sleep(200 * time.Millisecond) // as it says, but impatient
+				time.Sleep(200 * time.Millisecond) // shorter than Retry-After
 			}
 			return nil
 		}
@@ -82,8 +82,8 @@ var (
 	attrs  = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
 )
 
-// submit sends the form of a page that holds a field or button of that name,
-// filled in with pairs of name and value.
+// submit sends the form of a page that has a field or button of that name, filled in with
+// pairs of name and value.
 func (b *browser) submit(ctx context.Context, page reply, holding string, fill ...string) reply {
 	for _, form := range forms.FindAllStringSubmatch(page.body, -1) {
 		if !strings.Contains(form[2], `name="`+holding+`"`) {

@@ -13,18 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A patch changes one file of the program while it is built, and leaves the
-// checkout alone.
+// A patch changes one file of the program for a build; the checkout stays unchanged.
 type patch struct {
 	file string // below the root of the checkout
-	old  string // stands in the file exactly once; "" adds or replaces the whole file
+	old  string // occurs in the file exactly once; "" adds or replaces the whole file
 	new  string
 }
 
-// hooks let a running node's disk and clock be tampered with. The program has
-// no such hooks of its own. A new cluster lets verifiers keep the key set for as
-// short as the rules allow, since a new key waits for twice that: set later, it
-// would wait for what had been promised before.
+// hooks manipulate a running node's disk and clock. The program has no such hooks of its
+// own. A new cluster has the shortest allowed time for which verifiers cache the key set,
+// since a new key waits for twice that time: if it were set later, new keys would wait
+// for the longer time announced before.
 func hooks(t testing.TB) []patch {
 	t.Helper()
 	return []patch{
@@ -82,8 +81,8 @@ func build(t testing.TB, patches ...patch) string {
 	return path
 }
 
-// overlay writes the patched files and the list that "go build" reads. Several
-// patches may change one file.
+// overlay writes the patched files and the list for "go build". Several patches may
+// change one file.
 func overlay(t testing.TB, dir string, patches []patch) string {
 	t.Helper()
 	text := map[string]string{}

@@ -11,17 +11,17 @@ import (
 // Bounds that a cluster must keep.
 const (
 	maxWriteGap    = 3 * time.Second  // L1: with a healthy majority, after a fault and after its end
-	maxCatchUp     = 10 * time.Second // L3: what a healed node may take, its start apart
-	extraTerms     = 1                // of L4: an election whose votes were split moves the term twice
-	maxStart       = 15 * time.Second // what a node may take to start
-	maxEffectDelay = 15 * time.Second // what a fault may take to show
+	maxCatchUp     = 10 * time.Second // L3: for a healed node, after its start
+	extraTerms     = 1                // L4: an election with split votes increases the term twice
+	maxStart       = 15 * time.Second // for a node to start
+	maxEffectDelay = 15 * time.Second // for a fault to have an effect
 
-	// minWrites are the acknowledged writes without which a round is void:
-	// before the fault, and again after it.
+	// minWrites is the least number of acknowledged writes, before the fault and again
+	// after it, without which a round is void.
 	minWrites = 30
 )
 
-// A campaign is some faults, one after the other, on one cluster under load.
+// A campaign is a sequence of faults on one cluster under load.
 type campaign struct {
 	env     *env
 	load    *load
@@ -29,14 +29,14 @@ type campaign struct {
 	machine *machine
 }
 
-// summary is what all campaigns came to.
+// summary is the result of all campaigns.
 type summary struct {
 	rounds, voids int
 	effective     map[string]int
 	voidReasons   []string
 	violations    []string
 	reports       []report
-	machines      []string // how busy each cluster had it
+	machines      []string // load of the machine during each cluster
 
 	afterCrash, afterPlan, afterHeal []time.Duration
 	terms                            map[uint64]int
@@ -51,7 +51,7 @@ func (s *summary) violated(format string, arguments ...any) {
 	s.violations = append(s.violations, fmt.Sprintf(format, arguments...))
 }
 
-// run plays faults on a cluster and then judges what the clients saw.
+// run injects faults into a cluster and then judges the history.
 func (s *summary) run(t testing.TB, c *cluster, faults ...fault) {
 	t.Helper()
 	w := newEnv(t, c)
@@ -69,11 +69,11 @@ func (s *summary) run(t testing.TB, c *cluster, faults ...fault) {
 }
 
 // maxPlays is how often a fault is injected if it had no effect, for example because no
-// node could be caught in the middle of an operation. Such a round proves nothing, so
-// it is repeated. A round with a violation never is.
+// node was in the middle of an operation. Such a round proves nothing, so it is repeated.
+// A round with a violation is not.
 const maxPlays = 3
 
-// play injects a fault, at most plays times until it has an effect, and judges it.
+// play injects a fault, at most maxPlays times until it has an effect, and judges it.
 func (p *campaign) play(f fault) {
 	p.env.t.Helper()
 	for range maxPlays {
@@ -180,7 +180,7 @@ func (p *campaign) writes(r *round, when string, since time.Duration) {
 	}
 }
 
-// recover waits until all is well again, which must not take long.
+// recover waits until the cluster is healthy again, which must not take long.
 func (p *campaign) recover(r *round) {
 	w := p.env
 	for _, n := range r.victims {
@@ -191,7 +191,7 @@ func (p *campaign) recover(r *round) {
 	for _, n := range w.c.all() {
 		if !until(maxStart, n.ready) {
 			p.summary.violated("L3: %s is not ready %s after %s; %s", n.name, maxStart, r.fault.name, p.machine.since(r.healed))
-			if !n.running() { // so that the next round has it
+			if !n.running() { // so that the next round has the node
 				_ = n.start()
 			}
 		}
@@ -209,7 +209,8 @@ func (p *campaign) recover(r *round) {
 	}
 }
 
-// caughtUp reports whether all nodes have applied what had been applied before.
+// caughtUp reports whether all nodes have applied everything that had been applied
+// before.
 func (p *campaign) caughtUp(time.Duration) bool {
 	s, err := p.env.c.status()
 	if err != nil {
@@ -256,8 +257,8 @@ func (p *campaign) elections(r *round, before uint64) {
 	}
 }
 
-// close takes the last look, lets the cluster come to rest, and restarts it: all
-// that was promised must hold then too.
+// close checks all grants once more, waits until the cluster is idle, and restarts it:
+// every guarantee must also hold after that.
 func (p *campaign) close() {
 	w, s := p.env, p.summary
 	w.t.Helper()
@@ -289,7 +290,7 @@ func (p *campaign) close() {
 	s.reports = append(s.reports, r)
 }
 
-// print says what it all came to, and fails the test where a promise was broken.
+// print logs the result, and fails the test if a guarantee was violated.
 func (s *summary) print(t testing.TB) {
 	t.Helper()
 	ops, classes := map[kind]int{}, map[class]int{}
@@ -343,7 +344,7 @@ func shortened(v string) string {
 	return all[0] + "\n...\n" + strings.Join(all[len(all)-lines:], "\n")
 }
 
-// spread is median, 99th percentile and maximum.
+// spread returns the median, the 99th percentile and the maximum.
 func spread(d []time.Duration) string {
 	if len(d) == 0 {
 		return "none"

@@ -19,8 +19,8 @@ func newCluster3(t testing.TB, binary string) *cluster {
 	return newCluster(t, binary, nodes)
 }
 
-// gate are the faults that "make test" plays, each once and in this order, so that two
-// runs of the same program differ in nothing but its own timing.
+// gate returns the faults of "make test", each once and in this order, so that two runs
+// of the same program differ only in timing.
 func gate() []fault {
 	return []fault{
 		killed(theLeader),
@@ -41,7 +41,7 @@ func gate() []fault {
 	}
 }
 
-// all are the faults that rounds are drawn from.
+// all returns the faults from which rounds are drawn.
 func all() []fault {
 	return append(gate(), []fault{
 		paused(aFollower, 300*time.Millisecond),
@@ -120,16 +120,16 @@ func all() []fault {
 	}...)
 }
 
-// named are the faults that -faults asks for.
+// named returns the faults that -faults selects.
 func named(faults []fault) []fault {
 	name := regexp.MustCompile(*only)
 	return slices.DeleteFunc(faults, func(f fault) bool { return !name.MatchString(f.name) })
 }
 
-// perCluster is how many faults one cluster and one history bear.
+// perCluster is the number of faults for one cluster and one history.
 const perCluster = 15
 
-// drawn returns n faults at random. None comes again before all have come.
+// drawn returns n random faults. None is repeated before all have been drawn.
 func drawn(faults []fault, n int, random *rand.Rand) (list []fault) {
 	for len(list) < n && len(faults) > 0 {
 		random.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
@@ -138,7 +138,7 @@ func drawn(faults []fault, n int, random *rand.Rand) (list []fault) {
 	return list
 }
 
-// TestChaos plays faults on three nodes, and lets nothing pass.
+// TestChaos injects faults into three nodes and accepts no violation.
 func TestChaos(t *testing.T) {
 	faults := gate()
 	if *only != "" {
@@ -163,9 +163,8 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// TestSnapshots cuts a follower off until it needs a snapshot. The program
-// keeps more of its log than this test has time to fill, so it is built to keep
-// less.
+// TestSnapshots isolates a follower until it needs a snapshot. The program retains more
+// of its log than this test has time to fill, so it is built with a lower limit.
 func TestSnapshots(t *testing.T) {
 	s := newSummary()
 	faults := []fault{leftBehind(false), leftBehind(true), killed(allNodes)}

@@ -20,19 +20,19 @@ const (
 	exitUnhealthy   = 5
 )
 
-// commandLimit is how long an operator waits for a command.
+// commandLimit is the longest time for a command.
 const commandLimit = 15 * time.Second
 
-// An answered is what a command came to.
+// A cliResult is the result of a command.
 type cliResult struct {
-	code        int // -1: it was ended for taking too long
+	code        int // -1: killed after commandLimit
 	out, errors []byte
 }
 
 // run runs an operators' command on the node.
 func (n *node) run(arguments ...string) cliResult { return n.runWith(nil, arguments...) }
 
-// runWith is run with something to read on standard input.
+// runWith is run with standard input.
 func (n *node) runWith(input []byte, arguments ...string) cliResult {
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
@@ -40,18 +40,15 @@ func (n *node) runWith(input []byte, arguments ...string) cliResult {
 	var out, errors bytes.Buffer
 	c.Env = clean()
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(input), &out, &errors
-	_ = c.Run() // the exit code says it
+	_ = c.Run() // the exit code has the result
 	return cliResult{c.ProcessState.ExitCode(), out.Bytes(), errors.Bytes()}
 }
 
-// decided runs a command as runWith does, and repeats it, as an operator would, while
-// the answer is that nothing was changed. A leader steps down if no follower answers
-// it for 400 ms, which a busy machine or disk does to healthy nodes, and until the
-// next leader is elected, a second or two later, no command is decided.
-//
-// Before, one run in ten of the short form failed, mostly because a command of the
-// test itself, such as one that creates its clients, was tried once during such an
-// election. No promise was broken.
+// decided runs a command as runWith does, and repeats it, as an operator would, while the
+// answer is that nothing was changed. A leader steps down if no follower answers it for
+// 400 ms, which also happens to healthy nodes on a busy machine or disk, and no command
+// is decided until the next leader is elected, a second or two later. Without the
+// repetition, such an election failed commands of the test itself.
 func (n *node) decided(input []byte, arguments ...string) (a cliResult) {
 	until(eventually, func() bool {
 		a = n.runWith(input, arguments...)
@@ -60,7 +57,7 @@ func (n *node) decided(input []byte, arguments ...string) (a cliResult) {
 	return a
 }
 
-// must is decided for a command that must succeed: otherwise it fails the test.
+// must is decided for a command that must succeed; otherwise the test fails.
 func (n *node) must(arguments ...string) []byte {
 	n.c.t.Helper()
 	a := n.decided(nil, arguments...)
@@ -68,7 +65,7 @@ func (n *node) must(arguments ...string) []byte {
 	return a.out
 }
 
-// status is what a node knows of the cluster.
+// status is the cluster as known by a node.
 type status struct {
 	Name, Leader string
 	Healthy      bool
@@ -84,8 +81,8 @@ type member struct {
 	ClockOffset              int64 `json:"clock_offset_ms"`
 }
 
-// status asks a node. The command fails with 5 where the cluster is unhealthy,
-// and tells all the same.
+// status returns a node's status. If the cluster is unhealthy, the command has exit code
+// 5 and the same output.
 func (n *node) status() (status, error) {
 	var s status
 	a := n.run("cluster", "status", "-o", "json")
@@ -95,7 +92,7 @@ func (n *node) status() (status, error) {
 	return s, nil
 }
 
-// status is what the first node says that knows a leader.
+// status returns the status of the first node that knows a leader.
 func (c *cluster) status() (status, error) {
 	var last error
 	for _, n := range c.all() {
@@ -111,7 +108,7 @@ func (c *cluster) status() (status, error) {
 	return status{}, fmt.Errorf("no node knows a leader: %w", last)
 }
 
-// leader is the node that leads, or nil.
+// leader returns the leader, or nil.
 func (c *cluster) leader() *node {
 	if c.single {
 		return c.nodes[0]
@@ -136,7 +133,7 @@ func (c *cluster) voters() (names []string) {
 	return names
 }
 
-// A checksum is of a node's whole state at an applied index.
+// A checksum is the hash of a node's whole state at an applied index.
 type checksum struct {
 	Applied  uint64
 	Checksum string

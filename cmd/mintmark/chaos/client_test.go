@@ -9,28 +9,29 @@ import (
 	"strings"
 )
 
-// An application asks the token endpoint of any node and notes the answers.
+// An application sends requests to the token endpoint of any node and records the
+// answers.
 type application struct {
 	env  *env
 	http *http.Client
-	pick func() *node // whom it asks next
+	pick func() *node // selects the node for the next request
 }
 
 func newApplication(w *env) *application { return &application{w, newHTTP(nil), w.c.any} }
 
-// A grant is what an application holds of one "Allow".
+// A grant is an application's data about one authorization.
 type grant struct {
 	client, id string
 	code       string
-	secret     int      // which of the client's secrets the code is exchanged with
+	secret     int      // index of the client's secret for the exchange
 	tokens     []string // refresh tokens by generation, from 1; [0] is ""
-	access     string   // the last one
-	ended      bool     // and said so
+	access     string   // the latest access token
+	ended      bool     // an answer reported the end
 }
 
 func (g *grant) gen() uint32 { return uint32(len(g.tokens) - 1) }
 
-// exchange redeems the code. Deliberate is for one that was redeemed before.
+// exchange redeems the code. deliberate marks a code that was redeemed before.
 func (a *application) exchange(ctx context.Context, n *node, g *grant, deliberate bool) (op, string) {
 	o := op{Kind: exchange, Client: g.client, Secret: g.secret, Grant: g.id, Deliberate: deliberate}
 	return a.token(ctx, n, g, o, url.Values{"grant_type": {"authorization_code"}, "code": {g.code}, "redirect_uri": {callback}})
@@ -44,8 +45,8 @@ func (a *application) refresh(ctx context.Context, n *node, g *grant, gen uint32
 	return a.token(ctx, n, g, o, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.tokens[gen]}})
 }
 
-// token sends one request and notes what came of it. It returns the refresh
-// token of a success.
+// token sends one request and records the result. It returns the refresh token of a
+// success.
 func (a *application) token(ctx context.Context, n *node, g *grant, o op, form url.Values) (op, string) {
 	form.Set("client_id", g.client)
 	form.Set("client_secret", a.env.secretText(g.client, o.Secret))
@@ -68,9 +69,8 @@ func (a *application) token(ctx context.Context, n *node, g *grant, o op, form u
 	return o, next
 }
 
-// accept checks everything about a success that needs no knowledge of the
-// state: that the tokens belong to the request, and that the access token
-// verifies offline.
+// accept checks everything about a success that is independent of the state: that the
+// tokens belong to the request, and that the access token verifies offline.
 func (a *application) accept(o *op, g *grant, r reply) string {
 	var m struct {
 		Access  string `json:"access_token"`
@@ -101,7 +101,7 @@ func (a *application) accept(o *op, g *grant, r reply) string {
 	return m.Refresh
 }
 
-// keyOf is the kid of a token.
+// keyOf returns the kid of a token.
 func keyOf(token string) string {
 	header, _, _ := strings.Cut(token, ".")
 	text, err := base64.RawURLEncoding.DecodeString(header)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// someGrants is how many grants must survive what happens to the clocks.
+// someGrants is the number of grants that must survive changes of the clocks.
 const someGrants = 18
 
 // connected returns someGrants grants whose codes have been exchanged.

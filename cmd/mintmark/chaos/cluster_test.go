@@ -16,35 +16,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A cluster is some nodes, each a process of its own, and the links between
-// them. A cluster of no links is one "mintmark dev".
+// A cluster is a set of nodes, each a process of its own, and the links between them. A
+// cluster without links is one "mintmark dev".
 type cluster struct {
 	t       testing.TB
 	binary  string
 	dir     string
 	single  bool
-	started time.Time // what the history counts from
-	links   *links    // nil: nodes are reached where they say themselves
-	base    string    // the issuer: the address of the first node, as if it were that of a balancer
-	flags   []string  // of all nodes, beside those that every node has
+	started time.Time // time zero of the history
+	links   *links    // nil: nodes are reached at their own addresses
+	base    string    // the issuer: the address of the first node, in place of a load balancer's
+	flags   []string  // additional flags of all nodes
 
 	mu    sync.Mutex
-	nodes []*node // guarded by mu; a node that was replaced is not in it
+	nodes []*node // guarded by mu; without replaced nodes
 }
 
-// A node keeps its addresses and its folder over all its processes.
+// A node has the same addresses and folder in all its processes.
 type node struct {
 	c                 *cluster
 	name, dir, log    string
 	public, ops, raft string   // host:port
-	invitation        string   // file of the token to join with
-	flags             []string // beside those that every node has
+	invitation        string   // file with the join token
+	flags             []string // additional flags
 
 	mu   sync.Mutex
 	proc *process // guarded by mu
 }
 
-// newCluster is some nodes that see each other through links.
+// newCluster starts nodes that reach each other through links.
 func newCluster(t testing.TB, binary string, n int) *cluster {
 	t.Helper()
 	c := newSingle(t, binary, false)
@@ -52,7 +52,7 @@ func newCluster(t testing.TB, binary string, n int) *cluster {
 	return c
 }
 
-// assemble starts n nodes and makes them one cluster.
+// assemble starts n nodes and forms one cluster.
 func (c *cluster) assemble(n int) {
 	c.t.Helper()
 	t := c.t
@@ -73,7 +73,7 @@ func (c *cluster) assemble(n int) {
 	require.True(t, until(eventually, func() bool { return len(c.voters()) == n }), "all are voters")
 }
 
-// newDev starts the one node of "mintmark dev".
+// newDev starts the single node of "mintmark dev".
 func newDev(t testing.TB, binary string) *cluster {
 	t.Helper()
 	c := newSingle(t, binary, true)
@@ -98,14 +98,14 @@ func newSingle(t testing.TB, binary string, single bool) *cluster {
 	return c
 }
 
-// printTails shows the end of every node's log.
+// printTails logs the end of every node's log.
 func (c *cluster) printTails() {
 	for _, n := range c.all() {
 		printTail(c.t, n.name, n.log)
 	}
 }
 
-// add makes a node without starting it.
+// add adds a node without starting it.
 func (c *cluster) add(name string) *node {
 	c.t.Helper()
 	n := &node{
@@ -120,7 +120,7 @@ func (c *cluster) add(name string) *node {
 	return n
 }
 
-// forget drops a node that was replaced.
+// forget removes a node that was replaced.
 func (c *cluster) forget(gone *node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,7 +133,7 @@ func (c *cluster) forget(gone *node) {
 	c.nodes = left
 }
 
-// invite gets the token that a node joins with from another node.
+// invite obtains the join token of a node from another node.
 func (c *cluster) invite(n *node, arguments ...string) {
 	c.t.Helper()
 	var by *node
@@ -165,7 +165,7 @@ func (c *cluster) node(name string) *node {
 	return nil
 }
 
-// anyBut is the first node but for one, unless that is alone.
+// anyBut returns the first node other than one, or one if it is alone.
 func (c *cluster) anyBut(one *node) *node {
 	for _, n := range c.all() {
 		if n != one {
@@ -180,7 +180,7 @@ func (c *cluster) any() *node {
 	return all[rand.IntN(len(all))]
 }
 
-// named picks one node, and any other where that is replaced.
+// named selects a node by name, or any other if it was replaced.
 func (c *cluster) named(name string) func() *node {
 	return func() *node {
 		if n := c.node(name); n != nil {
@@ -190,10 +190,10 @@ func (c *cluster) named(name string) func() *node {
 	}
 }
 
-// now is the time since the cluster was made, which is what histories have.
+// now returns the time since the cluster was made, which is the time of histories.
 func (c *cluster) now() time.Duration { return time.Since(c.started) }
 
-// start starts the node's process. It joins the cluster if it is not in it.
+// start starts the node's process. It joins the cluster unless it is a member.
 func (n *node) start() error {
 	arguments := []string{"--listen", n.public, "--ops-listen", n.ops, "--data-dir", n.dir}
 	if n.c.single {
@@ -222,7 +222,7 @@ func (n *node) start() error {
 	return err
 }
 
-// addressOf is where the node finds another.
+// addressOf returns the address at which the node reaches another.
 func (n *node) addressOf(to *node) string {
 	if n.c.links == nil {
 		return to.raft
@@ -230,7 +230,7 @@ func (n *node) addressOf(to *node) string {
 	return n.c.links.address(n.c.t, pair{n.name, to.name}, to.raft)
 }
 
-// controlFile is the file by which the node's disk or clock is told what to do.
+// controlFile returns the file that controls the node's disk or clock.
 func (n *node) controlFile(what string) string { return filepath.Join(n.c.dir, n.name+"."+what) }
 
 func (n *node) process() *process {
@@ -241,7 +241,7 @@ func (n *node) process() *process {
 
 func (n *node) running() bool { p := n.process(); return p != nil && p.running() }
 
-// release ends the node whatever state it is in.
+// release ends the node in any state.
 func (n *node) release() {
 	if n.running() {
 		_ = n.process().signal(syscall.SIGCONT)
@@ -252,7 +252,7 @@ func (n *node) release() {
 func (n *node) alive() bool { return n.asks("/livez") }
 func (n *node) ready() bool { return n.asks("/readyz") }
 
-// probe asks the operators' listener; it waits for nobody long.
+// probe is the client for the operators' listener, with a short timeout.
 var probe = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
 func (n *node) asks(path string) bool {
@@ -277,9 +277,8 @@ func (c *cluster) requireReady(nodes ...*node) {
 
 var usedAddresses sync.Map
 
-// freeAddress is a loopback address that nobody listens on, below the range
-// that the kernel takes the ports of clients from, so that it stays free while
-// its node is down. None is given out twice.
+// freeAddress returns a free loopback address, below the kernel's range of client ports,
+// so that it stays free while its node is down. Each is returned once.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	for range 1000 {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDirected plays the schedules that find planted bugs on the program as it is:
-// nothing is found.
+// TestDirected runs the schedules that find planted bugs on the unchanged program: they
+// must find nothing.
 func TestDirected(t *testing.T) {
 	s := newSummary()
 	s.run(t, newCluster3(t, build(t)), anotherAuthority(), raced(10), queued(20), unheard(20), queued(20), unheard(20),
@@ -21,9 +21,9 @@ func TestDirected(t *testing.T) {
 	require.Zero(t, s.voids, "%v", s.voidReasons)
 }
 
-// Schedules that aim at one mistake.
+// Schedules that target one bug each.
 
-// codes makes grants whose codes are still good.
+// codes makes grants whose codes are unused.
 func (w *env) codes(n int) (list []*grant) {
 	b := newBrowser(w)
 	for tries := 0; len(list) < n && tries < 3*n; tries++ {
@@ -34,7 +34,7 @@ func (w *env) codes(n int) (list []*grant) {
 	return list
 }
 
-// race exchanges each of some codes many times at once.
+// race exchanges each of some codes many times concurrently.
 func (w *env) race(codes int) error {
 	list := w.codes(codes)
 	if len(list) < codes {
@@ -54,9 +54,9 @@ func (w *env) race(codes int) error {
 	return nil
 }
 
-// queued is a leader that is paused until another one leads and has moved some
-// grants on. Requests that wait in its queue are the first that it sees when it
-// runs again and still takes itself for the leader.
+// queued pauses the leader until another one leads and has advanced some grants. Requests
+// in its queue are the first that it handles when it runs again and still believes to be
+// the leader.
 func queued(grants int) fault {
 	const requests = 3
 	f := paused(theLeader, time.Millisecond)
@@ -109,9 +109,9 @@ func queued(grants int) fault {
 	return f
 }
 
-// unheard loses the leader's answers to a follower that has sent it exchanges.
-// They are done, and the follower, which can't know, proposes them again when
-// its connections break.
+// unheard loses the leader's answers to a follower that has forwarded exchanges. They are
+// decided, and the follower, which can't know, proposes them again when its connections
+// break.
 func unheard(codes int) fault {
 	var waiting sync.WaitGroup
 	var lost pair
@@ -142,11 +142,10 @@ func unheard(codes int) fault {
 	}
 }
 
-// overtaken sends a refresh by a follower that is cut off from the leader in one
-// direction, and the same by another node, which is answered and goes on. What
-// the follower sent is decided first, and its answer lost (toxic "hole" on what
-// the leader sends), or decided last (toxic "stall" on what the leader hears).
-// Neither is reuse.
+// overtaken sends a refresh through a follower that is cut off from the leader in one
+// direction, and the same refresh through another node, where it succeeds. The follower's
+// copy is decided first, and its answer lost (toxic "hole" on what the leader sends), or
+// decided last (toxic "stall" on what the leader receives). Neither is reuse.
 func overtaken(kind string, grants int) fault {
 	var waiting sync.WaitGroup
 	var touched pair
@@ -202,7 +201,7 @@ func overtaken(kind string, grants int) fault {
 	}
 }
 
-// raced is no fault but many exchanges of one code at once.
+// raced is not a fault: it sends many concurrent exchanges of one code.
 func raced(codes int) fault {
 	return fault{
 		name: "exchanges at once", lasts: time.Millisecond, majority: true,

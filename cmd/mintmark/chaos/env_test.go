@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An env is a cluster with accounts and clients in it, and the history of what
-// was asked.
+// An env is a cluster with accounts and clients, and the history of requests.
 type env struct {
 	t      testing.TB
 	c      *cluster
@@ -20,7 +19,7 @@ type env struct {
 	keyLog *keyLog
 
 	mu         sync.Mutex
-	secrets    map[string][]secret // by client; the first is there from the beginning; guarded by mu
+	secrets    map[string][]secret // by client; the first exists from the beginning; guarded by mu
 	password   string
 	minted     map[string]string // refresh tokens by grant and generation; guarded by mu
 	running    int               // number of the last user; guarded by mu
@@ -29,7 +28,7 @@ type env struct {
 	halts      []halt            // guarded by mu
 }
 
-// A secret of a client. Its id is "" while the answer that has it is missing.
+// A secret is a client's. Its id is "" until the answer with it is received.
 type secret struct{ id, text string }
 
 const (
@@ -38,18 +37,17 @@ const (
 	users    = 6
 )
 
-// Clients: the grants of some are what matters, the secrets of another, the
-// state of a third.
+// The clients: steady ones for grants, one for secrets, one for its state.
 const (
-	turning  = "turning-app"  // its secrets come and go
-	toggling = "toggling-app" // it is suspended and resumed
+	turning  = "turning-app"  // its secrets are rotated
+	toggling = "toggling-app" // it is suspended and reinstated
 )
 
 var steady = []string{"steady-app-1", "steady-app-2"}
 
 func user(n int) string { return fmt.Sprintf("user-%d", n) }
 
-// newEnv makes accounts and clients by the operators' commands.
+// newEnv creates accounts and clients with the operators' commands.
 func newEnv(t testing.TB, c *cluster) *env {
 	t.Helper()
 	w := &env{t: t, c: c, h: newHistory(), secrets: map[string][]secret{}, minted: map[string]string{}, password: random("password")}
@@ -70,8 +68,8 @@ func newEnv(t testing.TB, c *cluster) *env {
 	return w
 }
 
-// marker stands in the name of each client, so that whoever looks for secrets
-// in the files of a node can see that it can see.
+// marker is in the name of each client, so that the scan for secrets in a node's files
+// can check that it finds text.
 const marker = "Plainly Visible"
 
 func random(prefix string) string {
@@ -80,7 +78,7 @@ func random(prefix string) string {
 	return prefix + "-marker-" + hex.EncodeToString(b[:])
 }
 
-// secretIDs are the ids of a client's secrets, as a node knows them.
+// secretIDs returns the ids of a client's secrets, as known by a node.
 func (w *env) secretIDs(n *node, client string) (ids []string) {
 	a := n.run("client", "secret", "list", client)
 	for i, line := range strings.Split(strings.TrimSpace(string(a.out)), "\n") {
@@ -97,8 +95,7 @@ func (w *env) secretText(client string, n int) string {
 	return w.secrets[client][n].text
 }
 
-// received notes a refresh token: a generation has one, whoever asks and how
-// often.
+// received records a refresh token: a generation has exactly one.
 func (w *env) received(grant string, gen uint32, token string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,7 +106,7 @@ func (w *env) received(grant string, gen uint32, token string) {
 	w.minted[key] = token
 }
 
-// nextUser deals the users out to those who browse.
+// nextUser distributes the users over the browsers.
 func (w *env) nextUser() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -48,7 +48,7 @@ func clockStays(whom target, by time.Duration) fault {
 func startStays(whom target, by time.Duration) fault {
 	f := clockStays(whom, by)
 	f.name = clockPrefix + whom.name + " by " + by.String() + " at a start, for good"
-	f.moves += 3 // of a rolling restart: the nodes stop one after the other
+	f.moves += 3 // for the rolling restart
 	f.inject = func(r *round) error {
 		return r.awaitClockRefusal(by, eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
 			return errors.Join(n.process().stop(2*maxRequestTime), r.setClock(n, by), n.start())
@@ -57,9 +57,9 @@ func startStays(whom target, by time.Duration) fault {
 	return f
 }
 
-// rolledStays restarts all nodes one after the other with a clock that was moved for
-// good, each when the one before has found that the others know better. Judged is
-// what is judged of clockStays.
+// rolledStays restarts all nodes one after the other with a clock that was moved
+// permanently, each after the previous one has found that the others' clocks differ.
+// Judged: the same as for clockStays.
 func rolledStays(by time.Duration) fault {
 	f := clockStays(allNodes, by)
 	f.name = clockPrefix + allNodes.name + " by " + by.String() + " at a rolling restart, for good"
@@ -80,9 +80,9 @@ func rolledStays(by time.Duration) fault {
 	return f
 }
 
-// awaitClockRefusal waits until all nodes refuse to go on: the victims with their clocks, which
-// were set unless err says otherwise, and the others, which ask once a second, without
-// them. From then on the judge goes by these clocks.
+// awaitClockRefusal waits until all nodes refuse to continue: the victims with their
+// clocks, which were set unless err is not nil, and the others, which compare clocks once
+// a second, without the victims. From then on the judge uses these clocks.
 func (r *round) awaitClockRefusal(by time.Duration, err error) error {
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (r *round) awaitClockRefusal(by time.Duration, err error) error {
 	return nil
 }
 
-// acceptClocks makes all nodes go on with the clocks of the victims.
+// acceptClocks makes all nodes continue with the clocks of the victims.
 func (r *round) acceptClocks(by time.Duration) error {
 	for _, n := range r.victims {
 		if by.Abs() <= autoAcceptedJump {
@@ -118,7 +118,7 @@ func (r *round) acceptClocks(by time.Duration) error {
 			return fmt.Errorf("%s is not ready with a clock that was accepted", n.name)
 		}
 	}
-	for _, n := range r.c.all() { // or the jumps of several rounds would add up
+	for _, n := range r.c.all() { // otherwise the jumps of several rounds would add up
 		if a := n.run("cluster", "accept-clock"); a.code != exitOK {
 			return fmt.Errorf("accept-clock on %s: exit code %d: %s", n.name, a.code, a.errors)
 		}

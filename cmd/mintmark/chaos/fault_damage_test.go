@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// damaged spoils the data of a stopped follower, and an operator replaces it by a new
-// node. Judged: the follower detects the damage and stops, because it would serve
-// something else than what was decided.
+// damaged changes the data of a stopped follower, and an operator replaces it by a new
+// node. Judged: the follower detects the damage and stops, because it would serve data
+// that was not decided.
 func damaged(what string, spoil func(*round, *node) error) fault {
 	return fault{
 		name: what, majority: true, moves: 5,
@@ -46,17 +46,17 @@ func damaged(what string, spoil func(*round, *node) error) fault {
 	}
 }
 
-// flippedBit changes one bit of an id in a segment that is sealed: no command
-// becomes undecodable, only a different command. Judged: the same as of damaged.
+// flippedBit changes one bit of an id in a sealed segment: every command stays decodable,
+// but one differs. Judged: the same as for damaged.
 func flippedBit() fault {
 	segmentsOf := func(n *node) []string {
-		list, _ := filepath.Glob(filepath.Join(n.dir, "raft", "log", "*.wal")) // the pattern is good
+		list, _ := filepath.Glob(filepath.Join(n.dir, "raft", "log", "*.wal")) // the pattern is valid
 		slices.Sort(list)
 		return list
 	}
 	f := damaged("a bit flipped in the log", func(r *round, n *node) error {
 		segments := segmentsOf(n)
-		for _, file := range segments[:len(segments)-1] { // the last is open
+		for _, file := range segments[:len(segments)-1] { // the last one is not sealed
 			text, err := os.ReadFile(file)
 			if err != nil {
 				return err

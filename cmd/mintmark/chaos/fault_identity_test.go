@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// identityRefused starts a follower with a wrong identity. Judged: the follower refuses to
-// start, or the others refuse it; an operator can see which; it answers no client; and
-// once its files are restored it goes on.
+// identityRefused starts a follower with a wrong identity. Judged: the follower refuses
+// to start, or the others refuse it; an operator can see which; it answers no client; and
+// with its files restored it continues.
 func identityRefused(what string, spoil func(*round, *node) error) fault {
 	var kept *backup
 	return fault{
@@ -55,7 +55,7 @@ func identityRefused(what string, spoil func(*round, *node) error) fault {
 	}
 }
 
-// joinedFollower is a follower that has its id in a file, as those have that joined.
+// joinedFollower returns a follower with an id file, which a node that joined has.
 func (r *round) joinedFollower() *node {
 	for {
 		n := r.other(r.leader)
@@ -65,8 +65,8 @@ func (r *round) joinedFollower() *node {
 	}
 }
 
-// isRefused reports whether a node has refused to start, or runs and is not let
-// in by the leader, which says why.
+// isRefused reports whether a node has refused to start, or runs and the leader reports
+// why it rejects it.
 func (r *round) isRefused(n *node) bool {
 	if !n.running() {
 		return n.process().command.ProcessState.ExitCode() > 0
@@ -86,14 +86,14 @@ func (r *round) isRefused(n *node) bool {
 	return false
 }
 
-// expiredCertificate has a node make itself a certificate that has run out.
+// expiredCertificate makes a node issue itself an expired certificate.
 func expiredCertificate() fault {
 	return identityRefused("a certificate that has expired", func(r *round, n *node) error {
 		return r.setClock(n, -40*24*time.Hour)
 	})
 }
 
-// wrongName has a node make itself a certificate in the leader's name.
+// wrongName makes a node issue itself a certificate in the leader's name.
 func wrongName() fault {
 	return identityRefused("a certificate of the wrong name", func(r *round, n *node) error {
 		s, err := r.leader.status()
@@ -109,7 +109,7 @@ func wrongName() fault {
 	})
 }
 
-// anotherKey gives a node the key of a node elsewhere.
+// anotherKey gives a node the key of a node of another cluster.
 func anotherKey() fault {
 	return identityRefused("a node key that nobody knows", func(r *round, n *node) error {
 		from, err := r.otherClusterFolder()
@@ -120,10 +120,10 @@ func anotherKey() fault {
 	})
 }
 
-// anotherAuthority has the certificate of a node signed by another cluster's
-// authority, which the node finds in its list of peers. A snapshot would give it the
-// right authority again, so this fault is for clusters without a snapshot. Judged also:
-// the others refuse it because of the certificate.
+// anotherAuthority makes a node's certificate be signed by another cluster's authority,
+// which the node finds in its peer list. A snapshot would give it the right authority
+// again, so this fault is for clusters without a snapshot. Also judged: the others refuse
+// it because of the certificate.
 func anotherAuthority() fault {
 	f := identityRefused("a certificate of another authority", func(r *round, n *node) error {
 		from, err := r.otherClusterFolder()
@@ -140,7 +140,7 @@ func anotherAuthority() fault {
 		if err != nil {
 			return err
 		}
-		// Without the key that it is sealed under the authority could sign nothing.
+		// Without the cluster key under which it is sealed, the authority could not sign.
 		return errors.Join(os.WriteFile(file, text, 0o600),
 			copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.dir, "cluster.key")), n.resetCommitMarker())
 	})
@@ -150,8 +150,8 @@ func anotherAuthority() fault {
 	return f
 }
 
-// withChecksum encodes a list of peers that was changed by hand, with a valid checksum:
-// that of the text with zeros in place of the sum.
+// withChecksum encodes a modified peer list with a valid checksum: that of the text with
+// zeros in place of the sum.
 func withChecksum(list map[string]json.RawMessage) ([]byte, error) {
 	zeros := strings.Repeat("0", hex.EncodedLen(sha256.Size))
 	list["sum"] = json.RawMessage(strconv.Quote(zeros))
@@ -181,7 +181,7 @@ func anotherClusterKey() fault {
 	})
 }
 
-// otherClusterFolder is the folder of a node of another cluster.
+// otherClusterFolder returns the folder of a node of another cluster.
 func (r *round) otherClusterFolder() (string, error) {
 	out := filepath.Join(r.c.dir, fmt.Sprintf("elsewhere-%d", r.c.now()))
 	a := r.leader.run("cluster", "generate", "--public-url", "https://elsewhere.test", "--out", out,
@@ -192,7 +192,7 @@ func (r *round) otherClusterFolder() (string, error) {
 	return filepath.Join(out, "e1"), nil
 }
 
-// A backup is files as they were, or that they were not.
+// A backup has the former contents of files, or that they did not exist.
 type backup struct {
 	files map[string][]byte
 }

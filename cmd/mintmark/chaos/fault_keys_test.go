@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// rotated announces a key and lasts until the key is used. Judged: every node publishes
-// a signing key before its first token is issued, and until its last token expires.
+// rotated announces a key and ends when the key is used. Judged: every node publishes a
+// signing key before its first token is issued, and until its last token expires.
 func rotated(purpose string) fault {
 	var id string
 	return fault{
@@ -46,7 +46,7 @@ func rotatedWithout() fault {
 	var id string
 	f := killed(aFollower)
 	f.name = "rotation of a signing key while a node is down"
-	f.lasts = 8 * time.Second // longer than two max-ages, and the leader's look at what is due
+	f.lasts = 8 * time.Second // longer than two max-ages and keyStepInterval
 	kill := f.inject
 	f.inject = func(r *round) error {
 		if err := kill(r); err != nil {
@@ -81,8 +81,7 @@ func (r *round) rotate(n *node, purpose string) (id string, err error) {
 	return made.ID, json.Unmarshal(a.out, &made)
 }
 
-// used reports whether somebody has a token since the round began that was made
-// with a key.
+// used reports whether a token made with a key was received since the round began.
 func (r *round) used(purpose, id string) bool {
 	return slices.ContainsFunc(r.h.since(r.injected), func(o op) bool {
 		if purpose == "signing" {
@@ -92,9 +91,9 @@ func (r *round) used(purpose, id string) bool {
 	})
 }
 
-// clocksAdvanced lets time go by: all nodes are stopped, and start again when their
-// clocks are ahead. No clock jumps while a node runs, so the nodes accept their clocks.
-// then judges the keys that became due meanwhile.
+// clocksAdvanced simulates elapsed time: all nodes are stopped, and started again with
+// clocks that are ahead. No clock jumps while a node runs, so the nodes accept their
+// clocks. then judges the keys that became due meanwhile.
 func clocksAdvanced(by time.Duration, then func(*round) error) fault {
 	return fault{
 		name: "nothing for " + by.String(), moves: 2,
@@ -104,7 +103,7 @@ func clocksAdvanced(by time.Duration, then func(*round) error) fault {
 			}
 			r.recordClockStep(by)
 			return eachOf(r.victims, func(n *node) error {
-				n.flags = append(n.flags, "--trust-clock") // nobody vouches for such a clock
+				n.flags = append(n.flags, "--trust-clock") // nothing confirms such a clock
 				return errors.Join(r.setClock(n, 0), n.start())
 			})
 		},
@@ -113,11 +112,11 @@ func clocksAdvanced(by time.Duration, then func(*round) error) fault {
 	}
 }
 
-// keyStepInterval is how often a leader looks whether a key is due.
+// keyStepInterval is how often a leader checks whether a key is due.
 const keyStepInterval = 5 * time.Second
 
-// requireKeysKept waits until a leader has looked for keys to drop, which must not be
-// any: the judge says so.
+// requireKeysKept waits until a leader has checked for keys to drop; it must drop none,
+// which the judge verifies.
 func requireKeysKept(r *round) error {
 	if !until(eventually, func() bool { return r.c.leader() != nil }) {
 		return errors.New("nobody leads")

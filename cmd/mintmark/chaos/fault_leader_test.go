@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// juggled transfers leadership again and again, which interrupts what a leader has
-// begun. Judged: writes go on meanwhile.
+// juggled transfers leadership repeatedly, which interrupts operations of leaders.
+// Judged: writes continue meanwhile.
 func juggled(every, lasts time.Duration) fault {
 	var handed atomic.Int64
 	var stop, stopped chan struct{}
-	least := int64(lasts / every / 4) // a hand-over takes its time, and some are refused
+	least := int64(lasts / every / 4) // a transfer takes time, and some are refused
 	return fault{
 		name: fmt.Sprintf("transfer of leadership every %s for %s", every, lasts), lasts: lasts,
 		majority: true, planned: true, moves: int(lasts / every),

@@ -22,7 +22,7 @@ func disk(whom target, orders string, lasts time.Duration) fault {
 		hadEffect: func(r *round) bool { return r.controlApplied("disk") },
 		heal: func(r *round) error {
 			err := eachOf(r.victims, func(n *node) error { return n.writeControl("disk", "") })
-			// A node whose disk failed stops by itself, in its own time.
+			// A node whose disk failed stops by itself, after some time.
 			for _, n := range r.victims {
 				until(3*time.Second, func() bool { return !n.running() || n.ready() })
 			}
@@ -64,7 +64,7 @@ func (n *node) writeControl(what, orders string) error {
 	return os.Rename(next, file)
 }
 
-// controlApplied reports whether all victims have met what they were told.
+// controlApplied reports whether all victims have read their orders.
 func (r *round) controlApplied(what string) bool {
 	for _, n := range r.victims {
 		if _, err := os.Stat(n.controlFile(what) + ".bit"); err != nil {
@@ -74,9 +74,9 @@ func (r *round) controlApplied(what string) bool {
 	return true
 }
 
-// loseUnsynced takes back what the node wrote to its log and did not sync, last
-// write first, and what it noted of the log, which is synced once, when it says
-// that nothing is known to be committed. It must be down.
+// loseUnsynced reverts unsynced writes of the node to its log, last write first, and
+// resets its commit marker to "nothing is known to be committed", which is the value that
+// is synced. The node must be down.
 func (n *node) loseUnsynced() error {
 	if err := n.resetCommitMarker(); err != nil {
 		return err
@@ -98,8 +98,8 @@ func (n *node) loseUnsynced() error {
 	return nil
 }
 
-// resetCommitMarker resets the note of the committed position to zero, so that the node
-// applies nothing of its log before there is a leader.
+// resetCommitMarker resets the commit marker to zero, so that the node applies nothing of
+// its log before there is a leader.
 func (n *node) resetCommitMarker() error {
 	note := make([]byte, 16)
 	note = binary.BigEndian.AppendUint32(note, crc32.ChecksumIEEE(note))
@@ -119,7 +119,7 @@ func undoWrites(file string, records []byte) error {
 	for len(records) >= 16 {
 		at, length := int64(binary.BigEndian.Uint64(records)), binary.BigEndian.Uint64(records[8:])
 		if uint64(len(records)-16) < length {
-			break // the record itself was cut off, so its write did not happen
+			break // the record is incomplete, so its write did not happen
 		}
 		writes = append(writes, write{at, records[16 : 16+length]})
 		records = records[16+length:]

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// replaced replaces a node that is lost for good by a new one. Judged: the new node
-// becomes a voter under load.
+// replaced replaces a permanently lost node by a new one. Judged: the new node becomes a
+// voter under load.
 func replaced() fault {
 	return fault{
 		name: "replacement of a node", majority: true, moves: 4,
@@ -22,7 +22,7 @@ func replaced() fault {
 	}
 }
 
-// replace starts a new node that takes the place of another.
+// replace starts a new node in place of another.
 func (r *round) replace(old *node) error {
 	next := r.c.add(old.name + "x")
 	old.release()
@@ -31,7 +31,7 @@ func (r *round) replace(old *node) error {
 	return errors.Join(r.setClock(next, 0), next.start())
 }
 
-// complete reports whether the voters are the nodes that there are.
+// complete reports whether the voters are exactly the existing nodes.
 func (r *round) complete() bool {
 	names := r.c.voters()
 	for _, n := range r.c.all() {
@@ -42,7 +42,7 @@ func (r *round) complete() bool {
 	return len(names) == nodes
 }
 
-// relink restarts all nodes, which learn the links to new ones so.
+// relink restarts all nodes, so that they learn the links to new ones.
 func (r *round) relink() error {
 	if !until(eventually, func() bool { r.leader = r.c.leader(); return r.leader != nil }) {
 		return errors.New("nobody leads after a change of members")
@@ -50,7 +50,7 @@ func (r *round) relink() error {
 	return rolling().inject(r)
 }
 
-// removeNode drops a node that is no member any more.
+// removeNode removes a node that is no longer a member.
 func (w *env) removeNode(n *node) {
 	w.c.forget(n)
 	w.keyLog.nodeRemoved(n.name)
@@ -71,7 +71,7 @@ func removed() fault {
 			r.removeNode(gone)
 			return nil
 		},
-		// It is refused, though it runs.
+		// The old leader is refused, though it runs.
 		hadEffect: func(r *round) bool {
 			return gone.running() && !gone.ready() && r.c.leader() != nil && len(r.c.voters()) == nodes-1
 		},
@@ -91,12 +91,12 @@ func removed() fault {
 	}
 }
 
-// trailing is how much of the log the nodes of TestSnapshots keep.
+// trailing is the number of log entries that the nodes of TestSnapshots retain.
 const trailing = 64
 
-// leftBehind cuts a follower off until the others have dropped the log that it
-// lacks. With kill it is killed while it installs the snapshot. Judged: it catches up
-// with a snapshot.
+// leftBehind isolates a follower until the others have dropped the log that it lacks.
+// With kill it is killed while it installs the snapshot. Judged: it catches up with a
+// snapshot.
 func leftBehind(kill bool) fault {
 	var follower *node
 	f := fault{
@@ -116,7 +116,8 @@ func leftBehind(kill bool) fault {
 				unfinished, _ := filepath.Glob(filepath.Join(follower.dir, "raft", "snapshots", "*.tmp"))
 				return len(unfinished) > 0
 			}
-			// It may be done before we look: then it is killed right after.
+			// The installation may end before it is seen: then the node is killed right
+			// after it.
 			until(5*time.Second, func() bool { return installing() || lastApplied(follower) > 0 && follower.ready() })
 			follower.process().kill()
 			return errors.Join(err, r.restart())
@@ -128,7 +129,7 @@ func leftBehind(kill bool) fault {
 	return f
 }
 
-// newestSnapshot is the index of a node's newest snapshot, 0 if it has none.
+// newestSnapshot returns the index of a node's newest snapshot, 0 if it has none.
 func newestSnapshot(n *node) (newest uint64) {
 	entries, err := os.ReadDir(filepath.Join(n.dir, "raft", "snapshots"))
 	if err != nil {
@@ -143,7 +144,7 @@ func newestSnapshot(n *node) (newest uint64) {
 	return newest
 }
 
-// lastApplied is what a node has applied, which it says itself.
+// lastApplied returns the index that a node reports as applied.
 func lastApplied(n *node) uint64 {
 	s, err := n.checksum()
 	if err != nil {

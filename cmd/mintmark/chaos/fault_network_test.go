@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A shape is the directions that a fault of the network touches.
+// A shape is the set of directions that a network fault affects.
 type shape struct {
 	name  string
 	pairs func(*round) []pair
@@ -14,7 +14,7 @@ type shape struct {
 	moves int
 }
 
-// around are all directions to and from a node.
+// around returns all directions to and from a node.
 func (r *round) around(n *node) []pair { return append(r.from(n), r.to(n)...) }
 
 func (r *round) from(n *node) (list []pair) {
@@ -82,7 +82,7 @@ func cut(s shape, lasts time.Duration) fault {
 	return f
 }
 
-// stallOf holds all packets back, and delivers them in the end.
+// stallOf delays all packets until the fault ends.
 func stallOf(s shape, lasts time.Duration) fault {
 	return disturbed("stall", "stall", "", s, lasts, stalled.Load)
 }
@@ -96,7 +96,7 @@ func slowed(s shape, milliseconds, jitter int, lasts time.Duration) fault {
 	return f
 }
 
-// resets closes all connections between nodes again and again. Judged: writes go on.
+// resets closes all connections between nodes repeatedly. Judged: writes continue.
 func resets() fault {
 	stop := make(chan struct{})
 	done := make(chan error, 1)

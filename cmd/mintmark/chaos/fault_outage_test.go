@@ -25,15 +25,16 @@ func downFor(d time.Duration) fault {
 	return f
 }
 
-// noMajority makes a fault last for a time, in which no leader has a majority. Judged:
-// that time does not count against the retry window.
+// noMajority extends a fault during which no leader has a majority. Judged: that time
+// does not count against the retry window.
 func noMajority(f fault, lasts time.Duration) fault {
 	f.name += " for " + lasts.String()
 	f.lasts, f.halts = lasts, true
 	return f
 }
 
-// lostAnswers is how many clients lose the answer to a refresh before an outage.
+// lostAnswers is the number of clients that lose the answer to a refresh before an
+// outage.
 const lostAnswers = 12
 
 // beyondWindow is a fault in which nothing can be committed for longer than the retry

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// killed sends SIGKILL, and starts the nodes again. Writes that the kernel has taken
-// survive. Judged: the others go on meanwhile if they are a majority.
+// killed sends SIGKILL, and starts the nodes again. Writes that reached the kernel
+// survive. Judged: the others continue meanwhile if they are a majority.
 func killed(whom target) fault {
 	return fault{
 		name: "kill " + whom.name, majority: whom.left, moves: whom.moves, crash: whom.name == theLeader.name,
@@ -33,8 +33,8 @@ func killed(whom target) fault {
 	}
 }
 
-// powerCut kills all nodes, and removes from their disks all that was not synced.
-// Judged: what was acknowledged is still there (S6).
+// powerCut kills all nodes, and removes all unsynced data from their disks. Judged:
+// everything acknowledged still exists (S6).
 func powerCut() fault {
 	f := killed(allNodes)
 	f.name = "power cut of all nodes"

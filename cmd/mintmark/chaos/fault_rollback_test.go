@@ -38,8 +38,8 @@ func rolledBack(led bool) fault {
 			if !until(maxStart, func() bool { return r.h.written(since) >= minWrites && lastApplied(n) > had+minWrites }) {
 				return errors.New("nothing was written after the copy was made")
 			}
-			// Nodes other than the leader learn what a member has from its status, which
-			// they ask for once a second.
+			// Nodes other than the leader learn a member's log position from its status,
+			// which they request once a second.
 			if r.leader = r.c.leader(); r.leader == nil || r.leader == n {
 				return errors.New("the leader is another one")
 			}
@@ -77,7 +77,7 @@ func rolledBack(led bool) fault {
 	return f
 }
 
-// reportedProblem returns what the status of one node reports as wrong with another.
+// reportedProblem returns the problem of one node in the status of another.
 func reportedProblem(by, of *node) string {
 	s, err := by.status()
 	if err != nil {

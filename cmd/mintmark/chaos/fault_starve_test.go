@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A starved process runs for a little of each turn.
+// A starved process runs for a small part of each turn.
 const (
 	starvePause = 17 * time.Millisecond
 	starveRun   = 3 * time.Millisecond
@@ -21,7 +21,7 @@ const (
 // starved stops nodes most of the time, as an overloaded machine does. Judged: writes
 // go on.
 func starved(whom target, lasts time.Duration) fault {
-	var turns atomic.Int64 // seen in a pause
+	var turns atomic.Int64 // turns in which the process was seen paused
 	var stop chan struct{}
 	var all sync.WaitGroup
 	return fault{
@@ -75,11 +75,11 @@ func descriptors(whom target, lasts time.Duration) fault {
 					return err
 				}
 				had[n] = old
-				// What is open stays open.
+				// Open files stay open.
 				return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: old.Max}, nil)
 			})
 		},
-		// Who connects now waits, or the node has stopped because it could not write.
+		// A new connection now waits, or the node has stopped because it could not write.
 		hadEffect: func(r *round) bool {
 			for _, n := range r.victims {
 				if n.running() && n.answersAtOnce() {
@@ -101,7 +101,7 @@ func descriptors(whom target, lasts time.Duration) fault {
 	}
 }
 
-// answersAtOnce reports whether the node takes a new connection.
+// answersAtOnce reports whether the node accepts a new connection.
 func (n *node) answersAtOnce() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()

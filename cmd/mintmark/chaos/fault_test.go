@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// A fault is injected and healed again. After each fault the test judges the history
-// (S1 to S9, L2), how soon there was a write (L1), whether all nodes came back (L3),
-// and how often leadership moved (L4). The comment of a fault says what it breaks, and
+// A fault is injected and later healed. After each fault the test judges the history (S1
+// to S9, L2), the time until a write (L1), whether all nodes recovered (L3), and the
+// number of leadership changes (L4). The comment of a fault describes what it breaks, and
 // what else is judged.
 type fault struct {
 	name string
-	// inject makes it so. heal puts it right; what has died is started.
+	// inject causes the fault. heal ends it, and starts nodes that died.
 	inject, heal func(*round) error
-	// hadEffect reports whether it has had an effect. A round of a fault that did not
-	// bite proves nothing.
+	// hadEffect reports whether the fault has had an effect. A round without an effect
+	// proves nothing.
 	hadEffect func(*round) bool
-	// lasts is the least time between the two.
+	// lasts is the least time between inject and heal.
 	lasts time.Duration
-	// majority says that the nodes that are left can go on meanwhile (L1).
+	// majority reports that the other nodes can continue meanwhile (L1).
 	majority bool
 	// halts is set if nothing can be committed between inject and heal.
 	halts bool
-	// moves is how often leadership may change because of it (L4).
+	// moves is how often leadership may change because of the fault (L4).
 	moves int
-	// crash marks what leadership is taken from by force, planned what it is
-	// handed over for; their gaps are reported.
+	// crash marks faults that end the leader by force, planned those that transfer
+	// leadership; their write gaps are reported.
 	crash, planned bool
 }
 
-// A round is one play of a fault.
+// A round is one injection of a fault.
 type round struct {
 	*env
 	fault   fault
@@ -37,28 +37,28 @@ type round struct {
 	victims []*node
 
 	injected, healed time.Duration
-	struck           time.Duration    // when it hit, which may be later than injected
-	before           map[string]int64 // counters, from before the injection
+	struck           time.Duration    // when it took effect, which may be after injected
+	before           map[string]int64 // counters before the injection
 	halted           time.Duration    // from when nothing could be committed; 0: from the end of inject
 	hadEffect        bool
-	heldGrants       []*grant // by a directed schedule
+	heldGrants       []*grant // used by a directed schedule
 }
 
-// hits adds victims, which are excused for what they can't answer.
+// hits adds victims, whose missing answers are excused.
 func (r *round) hits(nodes ...*node) []*node {
 	r.victims = append(r.victims, nodes...)
 	return nodes
 }
 
-// strike notes that the fault hits now; the first time counts.
+// strike records that the fault takes effect now; the first call counts.
 func (r *round) strike() {
 	if r.struck == 0 {
 		r.struck = r.c.now()
 	}
 }
 
-// awaitRequest waits until an answer of a node is awaited, so that what happens to it
-// then happens to a request too.
+// awaitRequest waits until a request to a node is in progress, so that the fault affects
+// a request too.
 func (r *round) awaitRequest(n *node) error {
 	if !until(5*time.Second, func() bool { return r.h.waiting(n.name) > 0 }) {
 		return fmt.Errorf("nobody asks %s", n.name)
@@ -78,11 +78,11 @@ func (r *round) restart() error {
 	return nil
 }
 
-// A target is the nodes that a fault hits.
+// A target selects the nodes that a fault affects.
 type target struct {
 	name  string
 	nodes func(*round) []*node
-	// left says that a majority is left, moves that leadership may move.
+	// left reports that a majority is left; moves is how often leadership may change.
 	left  bool
 	moves int
 }
@@ -94,7 +94,7 @@ var (
 	allNodes  = target{"all nodes", func(r *round) []*node { return r.c.all() }, false, 2}
 )
 
-// other is some node that is not n.
+// other returns a node other than n.
 func (r *round) other(n *node) *node {
 	for {
 		if o := r.c.any(); o != n {

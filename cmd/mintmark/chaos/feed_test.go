@@ -20,7 +20,7 @@ import (
 // The resource server that reads the feed of revocations.
 const reader, readerSecret = "calendar", "reader-secret"
 
-// fedCluster is three nodes that serve the feed.
+// fedCluster starts three nodes that serve the feed.
 func fedCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := newSingle(t, build(t), false)
@@ -32,7 +32,7 @@ func fedCluster(t *testing.T) *cluster {
 	return c
 }
 
-// resourceServer reads the feed of one node, and of the others where that fails.
+// resourceServer reads the feed of one node, and of the others if that fails.
 func (c *cluster) resourceServer(first *node, others ...*node) *verifier.Verifier {
 	c.t.Helper()
 	at := func(n *node, path string) string { return "http://" + n.public + path }
@@ -50,7 +50,7 @@ func (c *cluster) resourceServer(first *node, others ...*node) *verifier.Verifie
 	return v
 }
 
-// freshness is the time that a node signs; ok is false where it answers otherwise.
+// freshness returns the time that a node signs; ok is false if there is no such answer.
 func (n *node) freshness(t *testing.T) (at int64, ok bool) {
 	t.Helper()
 	basic := base64.StdEncoding.EncodeToString([]byte(reader + ":" + readerSecret))
@@ -67,9 +67,9 @@ func (n *node) freshness(t *testing.T) (at int64, ok bool) {
 	return said.Iat, true
 }
 
-// TestFeedOfANodeThatIsCutOff: it does not sign that it knows everything, so who
-// asks it alone knows that he is behind; who may ask others does, before anything
-// is stale, and hears from them of what is revoked.
+// TestFeedOfANodeThatIsCutOff: an isolated node does not sign a current time. So a
+// resource server that reads only this node knows that its revocations are outdated, and
+// one with other URLs reads them from another node before they are stale.
 func TestFeedOfANodeThatIsCutOff(t *testing.T) {
 	c := fedCluster(t)
 	w := newEnv(t, c)

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// A class is what the one who asked may conclude from an answer.
+// A class is what a client can conclude from an answer.
 type class int
 
 const (
 	ok       class = iota // done
-	refused               // decided against; the code says why
+	refused               // decided against; the code has the reason
 	noEffect              // certainly not done: nothing was proposed
 	unknown               // done or not done, now or later
 )
 
 func (c class) String() string { return [...]string{"ok", "refused", "no effect", "unknown"}[c] }
 
-// A kind is what was asked for.
+// A kind is the type of a request.
 type kind string
 
 const (
@@ -36,7 +36,7 @@ const (
 	recovery kind = "recovery"
 )
 
-// An op is one question and its answer. Times count from the cluster's start.
+// An op is one request and its answer. Times count from the cluster's start.
 type op struct {
 	Kind       kind
 	Node       string
@@ -45,11 +45,11 @@ type op struct {
 	Code       string // error code of a refusal
 
 	Client string
-	Secret int    // which of the client's secrets was used, added or revoked
+	Secret int    // index of the client's secret that was used, added or revoked
 	Grant  string // id
 	Gen    uint32 // generation presented
 	Got    uint32 // generation received
-	// Deliberate marks a presentation that the client knows to be reuse.
+	// Deliberate marks intended reuse.
 	Deliberate bool
 	Age        age // of the token presented; see aged
 
@@ -82,13 +82,12 @@ func (o op) String() string {
 // wrote reports whether the op changed the state.
 func (o op) wrote() bool { return o.Class == ok && o.Kind != read && o.Kind != recovery }
 
-// A history is all ops, in the order in which they ended. It may be appended to
-// by any goroutine.
+// A history has all ops, in the order in which they ended. It is safe for concurrent use.
 type history struct {
 	mu       sync.Mutex
 	ops      []op           // guarded by mu
-	inFlight map[string]int // asked of a node and not answered yet; guarded by mu
-	faults   []string       // answers that are wrong whatever the state; guarded by mu
+	inFlight map[string]int // requests to a node without an answer yet; guarded by mu
+	faults   []string       // answers that are wrong in every state; guarded by mu
 }
 
 func newHistory() *history { return &history{inFlight: map[string]int{}} }
@@ -106,7 +105,7 @@ func (h *history) end(o op) {
 	h.mu.Unlock()
 }
 
-// addFault notes an answer that no state can explain.
+// addFault records an answer that no state can explain.
 func (h *history) addFault(format string, arguments ...any) {
 	h.mu.Lock()
 	if len(h.faults) < 100 {
@@ -121,14 +120,14 @@ func (h *history) allFaults() []string {
 	return append([]string(nil), h.faults...)
 }
 
-// waiting is how many answers of a node are awaited.
+// waiting returns the number of requests to a node in progress.
 func (h *history) waiting(node string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.inFlight[node]
 }
 
-// since are the ops that ended at or after a time.
+// since returns the ops that ended at or after a time.
 func (h *history) since(start time.Duration) []op {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -158,12 +157,12 @@ func (h *history) written(start time.Duration) int {
 	return n
 }
 
-// answerTravels is how long an answer may be on its way to a client that was sent
-// before an event.
+// answerTravels is the longest time that an answer sent before an event may take to reach
+// its client.
 const answerTravels = 200 * time.Millisecond
 
-// gap is the time from an event to the first write that was decided after it, as
-// far as a client can tell. ok is false where there is none yet.
+// gap returns the time from an event to the first write that was decided after it, as far
+// as a client can tell. ok is false if there is none yet.
 func (h *history) gap(event time.Duration) (gap time.Duration, ok bool) {
 	for _, o := range h.since(event) {
 		if o.wrote() && (o.Start >= event || o.End >= event+answerTravels) && (!ok || o.End-event < gap) {

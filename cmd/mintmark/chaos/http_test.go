@@ -21,10 +21,10 @@ const (
 	pathMe        = "/v2/me"
 )
 
-// clientTimeout is how long a client waits: longer than any request may live.
+// clientTimeout is a client's timeout: longer than any request may take.
 const clientTimeout = 12 * time.Second
 
-// newHTTP is a client that shows every answer as it came.
+// newHTTP returns a client that does not follow redirects.
 func newHTTP(jar http.CookieJar) *http.Client {
 	return &http.Client{
 		Jar: jar, Timeout: clientTimeout,
@@ -33,7 +33,7 @@ func newHTTP(jar http.CookieJar) *http.Client {
 	}
 }
 
-// A reply is an HTTP answer that was read to its end, or the reason why not.
+// A reply is a completely read HTTP answer, or the error.
 type reply struct {
 	status int
 	header http.Header
@@ -65,9 +65,8 @@ func send(ctx context.Context, c *http.Client, method, address string, form url.
 	return reply{response.StatusCode, response.Header, string(text), err}
 }
 
-// class is what may be concluded from an answer that is not a plain yes or no.
-// single says that the node is one that does not tell its two kinds of 503
-// apart.
+// class returns what can be concluded from an answer that is neither a success nor a
+// refusal. single means that the node does not distinguish its two kinds of 503.
 func (r reply) class(single bool) class {
 	var dial *net.OpError
 	switch {
@@ -90,15 +89,15 @@ func (r reply) class(single bool) class {
 	return refused
 }
 
-// errorCode is the member "error" of RFC 6749 §5.2.
+// errorCode returns the member "error" of RFC 6749 §5.2.
 func (r reply) errorCode() string {
 	var m struct{ Error string }
 	_ = json.Unmarshal([]byte(r.body), &m)
 	return m.Error
 }
 
-// A link is what a code or refresh token says in the clear: version, key,
-// grant, generation, MAC.
+// A link has the plain parts of a code or refresh token: version, key, grant, generation,
+// MAC.
 type link struct {
 	key   uint32
 	grant string

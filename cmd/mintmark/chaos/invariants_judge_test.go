@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSecretShapes: the scan sees each kind of secret in the middle of a file,
-// and nothing in what only looks like one.
+// TestSecretShapes: the scan finds each kind of secret in the middle of a file, and
+// ignores texts that only resemble one.
 func TestSecretShapes(t *testing.T) {
 	body := strings.Repeat("A1b2-_C3", 10)
 	for name, c := range map[string]struct {
@@ -35,7 +35,7 @@ func TestSecretShapes(t *testing.T) {
 	}
 }
 
-// TestTimeRunsOn: S7 is seen to be broken.
+// TestTimeRunsOn: the judge finds a violation of S7.
 func TestTimeRunsOn(t *testing.T) {
 	token := func(got uint32, issued int64, scope string) op {
 		return op{Kind: refresh, Class: ok, Grant: "g", Got: got, IssuedAt: issued, Scope: scope}
@@ -59,8 +59,8 @@ func TestNothingFromTheFuture(t *testing.T) {
 	require.Len(t, at(4711), 1)
 }
 
-// TestDeadlines: L2 is seen to be broken, and an excuse is one for its node and
-// its time only.
+// TestDeadlines: the judge finds a violation of L2, and an excuse counts only for its
+// node and time.
 func TestDeadlines(t *testing.T) {
 	slow := op{Kind: refresh, Node: "n1", Start: 20 * time.Second, End: 31 * time.Second, Class: unknown}
 	w := &env{}

@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Two halves of S9, judged by what all nodes published all the while.
+// Two parts of S9, judged by what all nodes published over time.
 
-// publishDelay is how long after a key was published somebody has certainly looked, if
-// its node answered then. A node that was not seen with a key so long after the
-// first use lacked it.
+// publishDelay is the time after the publication of a key in which the node's key set was
+// certainly fetched, if the node answered. A node that was not seen with a key this long
+// after its first use lacked it.
 const publishDelay = time.Second
 
-// keysWereKnown: before a key was used first, every node had published it.
+// keysWereKnown: before the first use of a key, every node had published it.
 func (j *keyLog) keysWereKnown(ops []op) (bad []string) {
 	first := map[string]op{}
 	for _, o := range ops {
@@ -50,7 +50,7 @@ func (j *keyLog) lacked(key string, o op) (nodes []string) {
 	return nodes
 }
 
-// keysStayed: as long as a token is good, every node publishes its key.
+// keysStayed: as long as a token is valid, every node publishes its key.
 func (j *keyLog) keysStayed(ops []op) (bad []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -64,7 +64,7 @@ func (j *keyLog) keysStayed(ops []op) (bad []string) {
 				if e.keys[o.Key] || e.last <= o.End {
 					continue
 				}
-				seen := e.until // somewhere after the token came: at the latest then
+				seen := e.until // at some time after the token was issued, at the latest then
 				if e.first > o.End {
 					seen = e.at
 				}
@@ -78,14 +78,14 @@ func (j *keyLog) keysStayed(ops []op) (bad []string) {
 	return bad
 }
 
-// nodeRemoved notes that a node is a member no more.
+// nodeRemoved records that a node is no longer a member.
 func (j *keyLog) nodeRemoved(node string) {
 	j.mu.Lock()
 	j.removed[node] = true
 	j.mu.Unlock()
 }
 
-// maxKeys is how many keys the longest JWKS of a member has now.
+// maxKeys returns the number of keys in the longest current JWKS of a member.
 func (j *keyLog) maxKeys() (most int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -109,8 +109,7 @@ func usedKey(key string, at time.Duration) op {
 	return op{Kind: refresh, Class: ok, Key: key, Start: at, End: at + time.Millisecond, Expires: int64(at.Seconds()) + 30}
 }
 
-// TestKeysWereKnown: S9 is seen to be broken by one node that lacks a key when
-// another uses it.
+// TestKeysWereKnown: the judge finds that one node lacks a key when another uses it.
 func TestKeysWereKnown(t *testing.T) {
 	j := &keyLog{published: map[string][]keySetVersion{
 		"n1": {seenWith(1*time.Second, 5*time.Second, "old"), seenWith(5*time.Second, 20*time.Second, "old", "new")},
@@ -123,7 +122,7 @@ func TestKeysWereKnown(t *testing.T) {
 	require.Len(t, j.keysWereKnown([]op{usedKey("unknown", 10*time.Second)}), 2)
 }
 
-// TestKeysStayed: S9 is seen to be broken by one node that drops a key too soon.
+// TestKeysStayed: the judge finds that one node drops a key too soon.
 func TestKeysStayed(t *testing.T) {
 	j := &keyLog{published: map[string][]keySetVersion{
 		"n1": {seenWith(1*time.Second, 60*time.Second, "old", "new"), seenWith(60*time.Second, 99*time.Second, "new")},

@@ -16,14 +16,14 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A report is what a history came to.
+// A report is the result of a history.
 type report struct {
 	violations []string
-	undecided  []verdict // on parts of the history that no order was found for in time
-	late       []verdict // on grants that a late request has ended
+	undecided  []verdict // on parts of the history without a result in time
+	late       []verdict // on grants that were ended by a late request
 	grants     int       // checked
 	ops        map[kind]int
-	took       map[class][]time.Duration // but of nodes that could not answer
+	took       map[class][]time.Duration // except nodes that could not answer
 }
 
 // judge checks a finished history.
@@ -71,8 +71,8 @@ func (r *report) add(v verdict) {
 	r.violations = append(r.violations, v.String())
 }
 
-// timeRunsOn is S7: a token of a later generation is not older, and the scope of
-// a grant stays.
+// timeRunsOn checks S7: a token of a later generation is not older, and the scope of a
+// grant does not change.
 func timeRunsOn(ops []op) (bad []string) {
 	type span struct{ first, last int64 }
 	issued := map[string]map[uint32]*span{}
@@ -103,8 +103,8 @@ func timeRunsOn(ops []op) (bad []string) {
 	return bad
 }
 
-// clockTolerance is how far ahead of the clocks the times in a token may be: as far as
-// nodes tolerate differences between their clocks.
+// clockTolerance is how far the times in a token may be ahead of the clocks: the
+// tolerance of nodes for differences between their clocks.
 const clockTolerance = 10 * time.Second
 
 // nothingFromTheFuture returns the tokens that are ahead of the clocks: a wrong clock
@@ -115,7 +115,7 @@ func nothingFromTheFuture(ops []op, clock func(time.Duration) time.Time) (bad []
 			continue
 		}
 		latest := clock(o.End)
-		if before := clock(o.Start); before.After(latest) { // they were set back meanwhile
+		if before := clock(o.Start); before.After(latest) { // the clocks were set back meanwhile
 			latest = before
 		}
 		if by := time.Unix(o.IssuedAt, 0).Sub(latest); by > clockTolerance {
@@ -125,14 +125,14 @@ func nothingFromTheFuture(ops []op, clock func(time.Duration) time.Time) (bad []
 	return bad
 }
 
-// maxRequestTime is what a request may take (L2).
+// maxRequestTime is the longest time for a request (L2).
 const maxRequestTime = 10 * time.Second
 
-// maxRefusalTime bounds how long a refusal without a proposal may take: one second according
-// to PRODUCT, and another one for a busy machine.
+// maxRefusalTime is the longest time for a refusal without a proposal: one second, and
+// another one for a busy machine.
 const maxRefusalTime = 2 * time.Second
 
-// An excuse is a time in which a node can't answer, whatever it does.
+// An excuse is a time in which a node can't answer.
 type excuse struct {
 	node     string
 	from, to time.Duration
@@ -145,10 +145,10 @@ func (w *env) excused(o op) bool {
 	return slices.ContainsFunc(w.excuses, func(e excuse) bool { return e.node == o.Node && o.Start < e.to && o.End > e.from })
 }
 
-// nothingTakesLong is L2.
+// nothingTakesLong checks L2.
 func (w *env) nothingTakesLong(ops []op) (bad []string) {
 	for _, o := range ops {
-		// An Allow is several requests.
+		// An authorization takes several requests.
 		took := o.End - o.Start
 		switch {
 		case o.Kind == allow || w.excused(o):
@@ -161,8 +161,8 @@ func (w *env) nothingTakesLong(ops []op) (bad []string) {
 	return bad
 }
 
-// finalCheck is S6: what was acknowledged is still there. Each grant is used once
-// more, and the models say what the answer must be.
+// finalCheck checks S6: everything acknowledged still exists. Each grant is used once
+// more, and the models determine what the answer must be.
 func (w *env) finalCheck(l *load) {
 	a := newApplication(w)
 	work := make(chan *grant)
@@ -189,7 +189,7 @@ func (w *env) finalCheck(l *load) {
 	all.Wait()
 }
 
-// requireSameState is S8: at the same applied index all nodes have the same state.
+// requireSameState checks S8: at the same applied index all nodes have the same state.
 func (w *env) requireSameState() error {
 	if w.c.single {
 		return nil
@@ -225,9 +225,9 @@ func (w *env) requireSameState() error {
 	return last
 }
 
-// secretShapes are the shapes of what must never be written: secrets, codes,
-// refresh tokens, sessions, access tokens, and what this test made up. Each
-// begins with its prefix, for which a file of megabytes is searched much faster.
+// secretShapes are patterns of everything that must never be written: secrets, codes,
+// refresh tokens, sessions, access tokens, and secrets of this test. Each begins with its
+// prefix, which makes the search of large files much faster.
 var secretShapes = map[string]*regexp.Regexp{
 	"mmc_":             regexp.MustCompile(`^mmc_[A-Za-z0-9_-]{40}`),
 	"mms_":             regexp.MustCompile(`^mms_[A-Za-z0-9_-]{40}`),
@@ -238,7 +238,7 @@ var secretShapes = map[string]*regexp.Regexp{
 	"password-marker-": regexp.MustCompile(`^password-marker-[0-9a-f]{48}`),
 }
 
-// secretIn is the beginning of something secret in a text, or "".
+// secretIn returns the beginning of a secret in a text, or "".
 func secretIn(text []byte) string {
 	const shown, longest = 12, 256
 	for prefix, shape := range secretShapes {
@@ -256,7 +256,7 @@ func secretIn(text []byte) string {
 	return ""
 }
 
-// scan is the other half of S9: nothing secret is in any file of any node.
+// scan checks the other part of S9: no file of any node has a secret.
 func (w *env) scan() (bad []string) {
 	seen := false
 	look := func(path string) error {

@@ -10,23 +10,23 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// A journal is what a resource server knows: the verification keys, as each
-// node published them over time. It checks tokens with nothing else.
+// A keyLog is the knowledge of a resource server: the verification keys that each node
+// published over time. It verifies tokens with nothing else.
 type keyLog struct {
 	env  *env
 	http *http.Client
 
 	mu        sync.Mutex
 	published map[string][]keySetVersion // by node; guarded by mu
-	removed   map[string]bool            // names of nodes that are no members any more; guarded by mu
-	offline   *verifier.Verifier         // by the newest edition of any node; guarded by mu
+	removed   map[string]bool            // names of nodes that are no longer members; guarded by mu
+	offline   *verifier.Verifier         // with the newest version of any node; guarded by mu
 }
 
-// An edition is a JWKS from when it was first seen until the next one was.
+// A keySetVersion is a JWKS from its first answer until the next version.
 type keySetVersion struct {
-	first, last time.Duration // the ends of the first and last answer that had it
-	at          int64         // first, as the nodes' clocks have it: seconds since the Unix epoch
-	until       int64         // and last
+	first, last time.Duration // ends of the first and last answer with it
+	at          int64         // first, by the nodes' clocks: seconds since the Unix epoch
+	until       int64         // last, by the nodes' clocks
 	text        string
 	keys        map[string]bool
 }
@@ -106,7 +106,7 @@ func (j *keyLog) record(node, text string) {
 	}
 }
 
-// verify checks a token as a resource server does that fetched the keys before.
+// verify verifies a token as a resource server with these keys does.
 func (j *keyLog) verify(token string) (*verifier.Claims, error) {
 	j.mu.Lock()
 	v := j.offline

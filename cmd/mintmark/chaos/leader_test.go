@@ -13,18 +13,18 @@ import (
 
 var transfers = flag.Int("transfers", 100, "transfers of leadership, after which no goroutine may be left over")
 
-// TestNoLeakOverTransfers is L2: a change of leadership leaves nothing behind.
+// TestNoLeakOverTransfers checks L2: a change of leadership leaks no goroutine.
 func TestNoLeakOverTransfers(t *testing.T) {
 	times := *transfers
 	c := newCluster3(t, build(t))
-	// The first of anything makes what is kept.
+	// The first operations create goroutines that stay.
 	c.transfer(t, 20)
 	before := c.goroutines(t)
 	term := c.requireStatus(t).Term
 	c.transfer(t, times)
 	require.GreaterOrEqual(t, c.requireStatus(t).Term, term+uint64(times))
 	var after map[string]int
-	// What waits for a deadline needs its time to end.
+	// Operations with a deadline need time to end.
 	require.True(t, until(2*maxRequestTime, func() bool {
 		after = c.goroutines(t)
 		for name, n := range after {
@@ -37,10 +37,10 @@ func TestNoLeakOverTransfers(t *testing.T) {
 	t.Logf("goroutines before %v, after %d transfers %v", before, times, after)
 }
 
-// slackGoroutines are those of requests and connections that come and go.
+// slackGoroutines is the number for requests and connections that start and end.
 const slackGoroutines = 15
 
-// transfer hands leadership over so many times.
+// transfer transfers leadership several times.
 func (c *cluster) transfer(t *testing.T, times int) {
 	t.Helper()
 	for n := range times {
@@ -57,7 +57,7 @@ func (c *cluster) requireStatus(t *testing.T) status {
 	return s
 }
 
-// goroutines is how many each node has.
+// goroutines returns the number of each node's goroutines.
 func (c *cluster) goroutines(t *testing.T) map[string]int {
 	t.Helper()
 	all := map[string]int{}
@@ -69,7 +69,7 @@ func (c *cluster) goroutines(t *testing.T) map[string]int {
 	return all
 }
 
-// metric is one that has no labels.
+// metric returns a metric without labels.
 func (n *node) metric(name string) (float64, error) {
 	r, err := probe.Get("http://" + n.ops + "/metrics")
 	if err != nil {

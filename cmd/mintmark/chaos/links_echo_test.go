@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eventually bounds a wait for what happens at once unless something is wrong.
+// eventually is the longest wait for something that normally happens at once.
 const eventually = 20 * time.Second
 
-// newEcho is a server that says what it hears.
+// newEcho starts a server that sends back what it receives.
 func newEcho(t *testing.T) (address string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -46,10 +46,10 @@ func dialEcho(t *testing.T, address string) echoClient {
 	return echoClient{c, bufio.NewReader(c)}
 }
 
-// errSilence is the absence of an answer.
+// errSilence reports that there was no answer.
 var errSilence = errors.New("silence")
 
-// says sends a line on a new connection and waits a moment for it to return.
+// says sends a line on a new connection and waits briefly for the echo.
 func says(t *testing.T, address string) error {
 	c := dialEcho(t, address)
 	if _, err := c.Write([]byte("hello\n")); err != nil {

@@ -14,13 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A pair names a direction between two nodes.
+// A pair is a direction between two nodes.
 type pair struct{ from, to string }
 
-// links are the proxies between the nodes: one for each pair, which the node
-// "from" dials to reach the node "to". Packets from i to j travel with the
-// requests of (i, j) and with the answers of (j, i), so that each direction can
-// be cut by itself.
+// links are the proxies between the nodes: one for each pair, which the node "from" dials
+// to reach the node "to". Packets from i to j are the requests of (i, j) and the answers
+// of (j, i), so that each direction can be cut separately.
 type links struct {
 	server *toxiproxy.ApiServer
 
@@ -35,7 +34,7 @@ func newLinks() *links {
 	}
 }
 
-// address is where "from" reaches "to", which listens on upstream.
+// address returns the address at which "from" reaches "to", which listens on upstream.
 func (l *links) address(t testing.TB, p pair, upstream string) string {
 	t.Helper()
 	l.mu.Lock()
@@ -62,7 +61,7 @@ func (l *links) disturb(p pair, kind, attributes string) error {
 	})
 }
 
-// calm takes such a toxic away.
+// calm removes such a toxic.
 func (l *links) calm(p pair, kind string) error {
 	return l.eachStream(p, func(proxy *toxiproxy.Proxy, stream string) error {
 		return proxy.Toxics.RemoveToxic(context.Background(), kind+"-"+stream)
@@ -82,15 +81,14 @@ func (l *links) eachStream(p pair, do func(*toxiproxy.Proxy, string) error) erro
 	return do(answers, "downstream")
 }
 
-// reset closes the connections that p.from has opened to p.to, in the middle
-// of whatever is on them.
+// reset closes the connections that p.from has opened to p.to, in the middle of their
+// traffic.
 func (l *links) reset(p pair) error {
 	l.mu.Lock()
 	proxy := l.proxies[p]
 	l.mu.Unlock()
 	proxy.Stop()
-	// A connection that tries to reach a closed port may take it for itself for a
-	// moment.
+	// A connection attempt to a closed port may briefly occupy the port itself.
 	var err error
 	if !until(eventually, func() bool { err = proxy.Start(); return err == nil }) {
 		return err
@@ -98,7 +96,7 @@ func (l *links) reset(p pair) error {
 	return nil
 }
 
-// TestLinks: the network that the other tests rely on does what it is told.
+// TestLinks: the network that the other tests use follows its orders.
 func TestLinks(t *testing.T) {
 	echo := newEcho(t)
 	l := newLinks()

@@ -9,12 +9,11 @@ import (
 	"github.com/Shopify/toxiproxy/v2/toxics"
 )
 
-// A hole swallows packets, as a dead network does: no end and no reset, until
-// it is taken away and the connection with it.
+// A blackhole drops packets, as a broken network does: the connection gets no end and no
+// reset until the toxic is removed, which closes it.
 type blackhole struct{}
 
-// What the network did so far: pieces that holes took, that stalls held up, and
-// that came late.
+// Counters of pieces that were dropped, stalled and delayed.
 var dropped, stalled, delayed atomic.Int64
 
 func (*blackhole) Pipe(stub *toxics.ToxicStub) {
@@ -32,10 +31,10 @@ func (*blackhole) Pipe(stub *toxics.ToxicStub) {
 	}
 }
 
-// Cleanup ends the connection: a stream with a gap would be no stream.
+// Cleanup closes the connection, since its stream has a gap.
 func (*blackhole) Cleanup(stub *toxics.ToxicStub) { stub.Close() }
 
-// A stall holds packets back and lets them go when it is taken away.
+// A stall withholds packets and delivers them when it is removed.
 type stall struct{}
 
 func (*stall) Pipe(stub *toxics.ToxicStub) {
@@ -59,10 +58,10 @@ func init() {
 	toxics.Register("stall", new(stall))
 }
 
-// A lag delivers packets late, in their order.
+// A lag delays packets, in their order.
 type lag struct {
 	Milliseconds int64 `json:"ms"`
-	Jitter       int64 `json:"jitter"` // so many more or less, at random
+	Jitter       int64 `json:"jitter"` // greatest random deviation
 }
 
 func (l *lag) Pipe(stub *toxics.ToxicStub) {
@@ -88,10 +87,10 @@ func (l *lag) Pipe(stub *toxics.ToxicStub) {
 	}
 }
 
-// GetBufferSize keeps a slow link from being a narrow one.
+// GetBufferSize makes sure that a slow link has enough throughput.
 func (*lag) GetBufferSize() int { return 1024 }
 
-// A meter is on every link and counts its connections.
+// A meter counts the connections of every link.
 type meter struct {
 	Pair string `json:"pair"`
 }
@@ -111,7 +110,7 @@ func (m *meter) NewState() any {
 	return nil
 }
 
-// dialled is how often p.from has opened a connection to p.to.
+// dialled returns how often p.from has opened a connection to p.to.
 func dialled(p pair) int {
 	connections.Lock()
 	defer connections.Unlock()

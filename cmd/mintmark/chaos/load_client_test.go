@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// exchangedGrant makes a grant of a client whose secrets or state are the matter, and
+// exchangedGrant makes a grant of a client whose secrets or state are under test, and
 // exchanges its code with one of the client's secrets.
 func (l *load) exchangedGrant(ctx context.Context, a *application, b *browser, client string, secret int) *grant {
 	for ctx.Err() == nil {
@@ -25,12 +25,12 @@ func (l *load) exchangedGrant(ctx context.Context, a *application, b *browser, c
 	return nil
 }
 
-// mostSecrets is what the model of secrets has room for, and some more that may
-// be on their way.
+// mostSecrets is the number of secrets that the model can represent, with room for some
+// whose outcome is pending.
 const mostSecrets = bits.UintSize - 4
 
-// rotateSecrets rotates the secrets of one client, as long as there is room for them: add,
-// switch, revoke, and use what was revoked.
+// rotateSecrets rotates the secrets of one client, up to mostSecrets: add, switch,
+// revoke, and use a revoked one.
 func (l *load) rotateSecrets(ctx context.Context) {
 	a, b := newApplication(l.env), newBrowser(l.env)
 	current := 0
@@ -51,7 +51,7 @@ func (l *load) rotateSecrets(ctx context.Context) {
 			}
 			for _, n := range l.env.c.all() {
 				if n.running() {
-					a.refresh(ctx, n, g, g.gen(), current) // invalid_client, whatever the token
+					a.refresh(ctx, n, g, g.gen(), current) // invalid_client, regardless of the token
 				}
 			}
 			current = next
@@ -63,15 +63,15 @@ func (l *load) rotateSecrets(ctx context.Context) {
 	}
 }
 
-// secretCount is how many secrets there were.
+// secretCount returns the number of secrets so far.
 func (w *env) secretCount() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.secrets[turning])
 }
 
-// addSecret adds a secret of our own making. The list of secrets tells its id,
-// and whether it is there where the answer could not.
+// addSecret adds a generated secret. If the answer is lost, the list of secrets shows
+// whether it was added and with which id.
 func (l *load) addSecret(ctx context.Context) (number int, added bool) {
 	text := random("secret")
 	file := filepath.Join(l.env.c.dir, "new-secret")
@@ -93,7 +93,7 @@ func (l *load) addSecret(ctx context.Context) (number int, added bool) {
 	return number, l.identify(ctx, number, clientTimeout)
 }
 
-// identify finds the id of a secret that was added last.
+// identify finds the id of the secret that was added last.
 func (l *load) identify(ctx context.Context, number int, limit time.Duration) bool {
 	return until(limit, func() bool {
 		for _, id := range l.env.secretIDs(l.env.c.any(), turning) {
@@ -111,8 +111,8 @@ func (l *load) identify(ctx context.Context, number int, limit time.Duration) bo
 	}) && ctx.Err() == nil
 }
 
-// adopt revokes a secret that came to be after it had been given up: it holds
-// the place of the next one.
+// adopt revokes a secret that was added after its request counted as failed, because it
+// occupies the slot of the next one.
 func (l *load) adopt(ctx context.Context) {
 	l.env.mu.Lock()
 	var lost []int
@@ -140,7 +140,7 @@ func (l *load) revokeSecret(number int) op {
 	return l.command(revokeSecret, op{Client: turning, Secret: number}, "client", "secret", "revoke", turning, id)
 }
 
-// toggle suspends and resumes one client for ever and uses it meanwhile.
+// toggle suspends and reinstates one client repeatedly and uses it meanwhile.
 func (l *load) toggle(ctx context.Context) {
 	a, b := newApplication(l.env), newBrowser(l.env)
 	g := l.exchangedGrant(ctx, a, b, toggling, 0)
@@ -162,7 +162,7 @@ func (l *load) toggle(ctx context.Context) {
 	}
 }
 
-// tryAll uses a grant once on each node, whether its client may be used or not.
+// tryAll uses a grant once on each node, in any state of its client.
 func (l *load) tryAll(ctx context.Context, a *application, g *grant) {
 	for _, n := range l.env.c.all() {
 		if !n.running() {

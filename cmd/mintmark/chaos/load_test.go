@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A load is what clients do all the time, until it is stopped.
+// A load is the continuous activity of clients until it is stopped.
 type load struct {
 	env  *env
 	ctx  context.Context // ends with the load
@@ -15,12 +15,12 @@ type load struct {
 	all  sync.WaitGroup
 
 	mu     sync.Mutex
-	grants []*grant // those whose worker has let go of them; guarded by mu
+	grants []*grant // released by their workers; guarded by mu
 }
 
-// chains is how many grants are used on all nodes at a time. Beside them each
-// node has one of its own: a client that waits for a node that can't answer
-// must not hide that the others can.
+// chains is the number of grants that are used on all nodes at a time. In addition each
+// node has a grant of its own: a client that waits for a node that can't answer must not
+// hide that the others can.
 const chains = 4
 
 func startLoad(w *env) *load {
@@ -30,7 +30,7 @@ func startLoad(w *env) *load {
 	return l
 }
 
-// startChains is a load of grants only. It can be started again.
+// startChains starts a load of grants only. It can be started again.
 func startChains(w *env) *load {
 	l := &load{env: w}
 	l.ctx, l.stop = context.WithCancel(context.Background())
@@ -44,21 +44,21 @@ func startChains(w *env) *load {
 	return l
 }
 
-// end stops the load and waits until every answer is there.
+// end stops the load and waits for all answers.
 func (l *load) end() {
 	l.stop()
 	l.all.Wait()
 }
 
-// release hands a grant over to the last look.
+// release passes a grant to the final check.
 func (l *load) release(g *grant) {
 	l.mu.Lock()
 	l.grants = append(l.grants, g)
 	l.mu.Unlock()
 }
 
-// backOff is the pause after a request that could not be answered: a client
-// backs off, and the history stays short enough to be checked.
+// backOff pauses after a request that could not be answered, as clients do; it also keeps
+// the history short enough to be checked.
 func backOff(ctx context.Context) {
 	select {
 	case <-time.After(time.Duration(20+rand.IntN(60)) * time.Millisecond):
@@ -66,10 +66,10 @@ func backOff(ctx context.Context) {
 	}
 }
 
-// chance is true in so many of a hundred cases.
+// chance returns true with the given probability.
 func chance(percent int) bool { return rand.IntN(100) < percent }
 
-// chain makes one grant after the other and uses each for a while.
+// chain makes grants one after the other and uses each for a while.
 func (l *load) chain(ctx context.Context, pick func() *node, client string) {
 	a, b := newApplication(l.env), newBrowser(l.env)
 	a.pick, b.pick = pick, pick
@@ -86,8 +86,8 @@ func (l *load) chain(ctx context.Context, pick func() *node, client string) {
 	}
 }
 
-// redeem exchanges the code; now and then several at once do. It returns false
-// where the grant has no token after that.
+// redeem exchanges the code, sometimes several times concurrently. It returns false if
+// the grant has no token afterwards.
 func (l *load) redeem(ctx context.Context, a *application, g *grant) bool {
 	if chance(5) {
 		var all sync.WaitGroup
@@ -97,7 +97,7 @@ func (l *load) redeem(ctx context.Context, a *application, g *grant) bool {
 			})
 		}
 		all.Wait()
-		// One of them may have won, and the others have ended the grant.
+		// One may have succeeded, and the others have ended the grant.
 		return false
 	}
 	for tries := 0; ctx.Err() == nil && tries < maxTries; tries++ {
@@ -106,7 +106,7 @@ func (l *load) redeem(ctx context.Context, a *application, g *grant) bool {
 		case ok:
 			g.tokens = append(g.tokens, next)
 			return true
-		case refused, unknown: // a code may have been spent: the user is asked again
+		case refused, unknown: // the code may have been used: the user must authorize again
 			return false
 		}
 		backOff(ctx)
@@ -114,11 +114,11 @@ func (l *load) redeem(ctx context.Context, a *application, g *grant) bool {
 	return false
 }
 
-// maxTries bounds the unanswered requests for one credential: each of unknown
-// fate doubles the work of the check.
+// maxTries bounds the unanswered requests for one credential: each unknown outcome
+// doubles the work of the check.
 const maxTries = 12
 
-// use refreshes for a while, and perhaps ends the grant.
+// use refreshes for a while, and sometimes ends the grant.
 func (l *load) use(ctx context.Context, a *application, g *grant) {
 	for range 5 + rand.IntN(30) {
 		if ctx.Err() != nil || !l.step(ctx, a, g, 0) {
@@ -136,13 +136,13 @@ func (l *load) use(ctx context.Context, a *application, g *grant) {
 	}
 }
 
-// step moves a grant on by one generation, as clients do: responses get lost,
-// requests are sent twice, and what could not be answered is asked again. It
-// returns false where the grant can't go on.
+// step advances a grant by one generation, as clients do: responses are lost, requests
+// are sent twice, and unanswered requests are repeated. It returns false if the grant
+// can't continue.
 func (l *load) step(ctx context.Context, a *application, g *grant, secret int) bool {
 	gen := g.gen()
 	switch {
-	case chance(6): // the response gets lost
+	case chance(6): // the response is lost
 		short, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(6000))*time.Microsecond)
 		a.refresh(short, a.pick(), g, gen, secret)
 		cancel()
@@ -165,15 +165,15 @@ func (l *load) step(ctx context.Context, a *application, g *grant, secret int) b
 			}
 			return o.Got == gen+1
 		case o.Class == refused:
-			return false // the models say whether it may be
+			return false // the models determine whether this is right
 		}
 		backOff(ctx)
 	}
 	return false
 }
 
-// reuseToken presents a token that was used long before, until somebody answers.
-// After that no node accepts any member of the grant.
+// reuseToken presents a token that was used long before, until a node answers. After that
+// no node accepts any member of the grant.
 func (l *load) reuseToken(ctx context.Context, a *application, g *grant) {
 	if g.gen() < 3 {
 		return
@@ -187,7 +187,7 @@ func (l *load) reuseToken(ctx context.Context, a *application, g *grant) {
 	}
 }
 
-// revoke ends a grant by an operator's command.
+// revoke ends a grant with an operator's command.
 func (l *load) revoke(ctx context.Context, a *application, g *grant) {
 	o := l.command(revokeGrant, op{Grant: g.id}, "grant", "revoke", g.id)
 	if o.Class == ok {
@@ -195,7 +195,7 @@ func (l *load) revoke(ctx context.Context, a *application, g *grant) {
 	}
 }
 
-// everywhere presents the newest token of a grant that has ended on each node.
+// everywhere presents the newest token of an ended grant to each node.
 func (l *load) everywhere(ctx context.Context, a *application, g *grant) {
 	g.ended = true
 	for _, n := range l.env.c.all() {
@@ -205,7 +205,7 @@ func (l *load) everywhere(ctx context.Context, a *application, g *grant) {
 	}
 }
 
-// command runs an operators' command on some node as an op of the history.
+// command runs an operators' command on a node as an op of the history.
 func (l *load) command(k kind, o op, arguments ...string) op {
 	n := l.env.c.any()
 	o.Kind, o.Node = k, n.name

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// moved starts nodes again somewhere else. Nobody is told but by themselves.
+// moved restarts nodes at other addresses, which only the nodes themselves announce.
 func moved(whom target) fault {
 	was := map[*node]string{}
 	return fault{
@@ -48,8 +48,7 @@ func moved(whom target) fault {
 	}
 }
 
-// TestAddresses moves nodes of a cluster that has no list of addresses but its
-// own.
+// TestAddresses moves nodes of a cluster whose addresses are only in its own peer list.
 func TestAddresses(t *testing.T) {
 	c := newSingle(t, build(t), false)
 	c.links = nil

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDamagedLog: silent corruption of the log is seen before it is served.
+// TestDamagedLog: silent corruption of the log is detected before it is served.
 func TestDamagedLog(t *testing.T) {
 	s := newSummary()
 	s.run(t, newCluster3(t, build(t, smallSegments)), flippedBit())

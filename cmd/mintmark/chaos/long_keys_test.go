@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestKeys takes signing keys through all of their lives, under load: what is
-// retired is published for as long as its last token is good, and no longer.
+// TestKeys takes signing keys through their whole life under load: a retired key is
+// published until its last token expires, and no longer.
 func TestKeys(t *testing.T) {
 	s := newSummary()
 	s.run(t, newCluster3(t, build(t)),

@@ -12,7 +12,7 @@ import (
 
 var steadyFor = flag.Duration("steady", 10*time.Minute, "how long leadership must not change under full load")
 
-// TestJuggledLeadership hands leadership over all the time for a minute.
+// TestJuggledLeadership transfers leadership continuously for a minute.
 func TestJuggledLeadership(t *testing.T) {
 	s := newSummary()
 	s.run(t, newCluster3(t, build(t)), juggled(200*time.Millisecond, time.Minute))
@@ -20,7 +20,7 @@ func TestJuggledLeadership(t *testing.T) {
 	require.Zero(t, s.voids, "%v", s.voidReasons)
 }
 
-// TestSteadyLeader is L4: leadership never changes for being busy.
+// TestSteadyLeader checks L4: leadership never changes because of load.
 func TestSteadyLeader(t *testing.T) {
 	const crowd = 24
 	w := newEnv(t, newCluster3(t, build(t)))

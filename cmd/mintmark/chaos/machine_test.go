@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A machine measures how busy the machine is. On a busy machine a bound may be missed
-// although the cluster works well. The bounds stay the same; the measurement is
-// reported beside them, for people to judge by.
+// A machine measures the load of the machine. On a busy machine a bound may be missed
+// although the cluster works well. The bounds stay the same; the measurement is reported
+// beside them, as a help for interpretation.
 type machine struct {
 	c    *cluster
 	stop chan struct{}
@@ -21,7 +21,7 @@ type machine struct {
 	stalls []lateness // guarded by mu
 }
 
-// A lateness is a time in which this process ran late or not at all.
+// A lateness is an interval in which this process ran late or not at all.
 type lateness struct{ end, late time.Duration }
 
 const (
@@ -54,7 +54,7 @@ func (m *machine) end() {
 	m.done.Wait()
 }
 
-// since describes how busy the machine has been since from.
+// since describes the load of the machine since from.
 func (m *machine) since(from time.Duration) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 
 var (
 	root    string // of the checkout that binaries are built from
-	scratch string // a folder that goes with the tests
+	scratch string // a folder that is removed after the tests
 )
 
 var (
@@ -47,7 +47,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// until waits for a condition and reports whether it came to hold in time.
+// until waits for a condition and reports whether it was met in time.
 func until(limit time.Duration, holds func() bool) bool {
 	end := time.Now().Add(limit)
 	for !holds() {
@@ -59,5 +59,5 @@ func until(limit time.Duration, holds func() bool) bool {
 	return true
 }
 
-// pollPause is how long a poll of a process leaves it alone.
+// pollPause is the pause between two polls of a process.
 const pollPause = 15 * time.Millisecond

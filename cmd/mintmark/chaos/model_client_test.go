@@ -2,8 +2,8 @@ package chaos
 
 import "math/bits"
 
-// active has a bit for each secret of a client that may be used: S3, and the
-// bounds of S4. The client has its first secret from the beginning.
+// active has a bit for each usable secret of a client: S3, and the bounds of S4. The
+// client has its first secret from the beginning.
 type active uint64
 
 var secretModel = model[active]{
@@ -20,8 +20,8 @@ var secretModel = model[active]{
 
 const maxActive = 2
 
-// isUninformative reports whether an op of a client's grant says nothing about the
-// client: fewer ops are checked sooner.
+// isUninformative reports whether an op of a client's grant has no information about the
+// client: fewer ops are checked faster.
 func (o op) isUninformative() bool {
 	return o.Kind == allow || o.Class == unknown && (o.Kind == refresh || o.Kind == exchange)
 }
@@ -64,8 +64,8 @@ func (s active) step(o op) []active {
 	return s.authenticate(o, it)
 }
 
-// authenticate is a request that authenticates by a secret: whatever comes after that
-// shows that the secret was good.
+// authenticate handles a request that authenticates by a secret: any result after
+// authentication shows that the secret was valid.
 func (s active) authenticate(o op, it active) []active {
 	wrong := o.Class == refused && o.Code == "invalid_client"
 	switch {
@@ -76,7 +76,7 @@ func (s active) authenticate(o op, it active) []active {
 	return []active{s}
 }
 
-// state is whether a client may be used: S5.
+// state tells whether a client may be used: S5.
 type state string
 
 const (
@@ -106,7 +106,7 @@ func (s state) step(o op) []state {
 		case o.Class == unknown && s == from:
 			return []state{s, to}
 		}
-		return []state{s} // refused: it is so already, or another command came between
+		return []state{s} // refused: already in that state, or another command came first
 	}
 	switch o.Kind {
 	case suspend:

@@ -8,11 +8,11 @@ type chain struct {
 	ended bool
 }
 
-// chainModel is the model of grants. An honest client sends a token twice only as
-// long as it knows of no answer; still the first copy may be decided last, when
-// the second has been answered and its successor was used. That looks like reuse
-// and must end nothing. With late it may: the report tells such ends apart, as a
-// user was signed out then, and no thief let in.
+// chainModel is the model of grants. An honest client sends a token twice only while it
+// has no answer; nevertheless the first copy may be decided last, after the second was
+// answered and its successor was used. That looks like reuse and must not end the grant.
+// With late it may: the report lists such ends separately, since a user was signed out,
+// but no thief got access.
 func chainModel(late bool) model[chain] {
 	m := model[chain]{
 		name: "the chain",
@@ -31,8 +31,8 @@ func chainModel(late bool) model[chain] {
 	return m
 }
 
-// overtakenAt is when the token of a refresh of unknown fate was certainly
-// spent, whoever spent it: from then on the refresh changes nothing.
+// overtakenAt returns when the token of a refresh with an unknown outcome was certainly
+// used, by any request: from then on the refresh changes nothing.
 func overtakenAt(part []op, o op) (at time.Duration, spent bool) {
 	if o.Kind != refresh || o.Deliberate {
 		return 0, false
@@ -52,8 +52,8 @@ func (s chain) step(o op, late bool) []chain {
 	case refresh:
 		return s.refresh(o, late)
 	case recovery:
-		// Whatever the survivor knew, the client goes on with the token that it has. A
-		// grant that ended stays ended, because the journals of the lost nodes are
+		// Regardless of the survivor's state, the client continues with the token that it
+		// has. A grant that ended stays ended, because the journals of the lost nodes are
 		// replayed.
 		return []chain{{o.Gen, s.ended}}
 	}
@@ -79,9 +79,9 @@ func (s chain) exchange(o op) []chain {
 	case o.Class == unknown && fresh:
 		return []chain{s, spent}
 	case o.Class == unknown:
-		return []chain{s, over} // who repeats it has used the code twice
+		return []chain{s, over} // a repetition uses the code twice
 	case o.Code != invalidGrant:
-		return []chain{s} // another model's matter
+		return []chain{s} // checked by another model
 	case s.ended:
 		return []chain{s}
 	case s.due > 0:
@@ -89,7 +89,7 @@ func (s chain) exchange(o op) []chain {
 	case o.Age != young:
 		return []chain{s}
 	}
-	return nil // the code was good
+	return nil // the code was valid
 }
 
 const invalidGrant = "invalid_grant"
@@ -118,7 +118,7 @@ func (s chain) refresh(o op, late bool) []chain {
 	case o.Gen+1 < s.due && (o.Deliberate || late), isRetry && o.Age != young:
 		return []chain{over} // reuse
 	}
-	return nil // it was due, or within the retry window
+	return nil // the token was due, or within the retry window
 }
 
 // retryWindow is how long a spent token may be presented again, and codeLifetime how

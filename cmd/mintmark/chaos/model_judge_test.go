@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// at writes a history by hand: the op that started at a and ended at b, in
+// at returns the op of a hand-written history that started at a and ended at b, in
 // milliseconds.
 func at(a, b int, o op) op {
 	o.Start, o.End = time.Duration(a)*time.Millisecond, time.Duration(b)*time.Millisecond

@@ -11,22 +11,22 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A model is a rule of PRODUCT as a machine of one grant or client: from a
-// state, what may come after an op. A history obeys it where the ops can be put
-// in an order that the machine can follow and in which no op comes before one
-// that had been answered when it was asked (linearizability).
+// A model is a rule as a state machine of one grant or client: the states that may follow
+// an op. A history obeys it if there is an order of the ops that the machine can follow
+// and in which no op precedes one that had been answered when it was sent
+// (linearizability).
 type model[S comparable] struct {
 	name  string
 	first S
-	// key says which machine an op belongs to; "" for none.
+	// key returns the machine to which an op belongs; "" for none.
 	key  func(op) string
 	step func(S, op) []S
-	// settled is optional: from when on an op of unknown fate can have no effect
-	// any more. Fewer ops are open at a time then, and the check is faster.
+	// settled is optional: the time from which an op with an unknown outcome can no
+	// longer have an effect. Fewer ops are then open at a time, and the check is faster.
 	settled func(part []op, o op) (time.Duration, bool)
 }
 
-// A verdict on one machine's part of a history.
+// A verdict is the result for one machine's part of a history.
 type verdict struct {
 	model, key string
 	result     porcupine.CheckResult
@@ -42,11 +42,10 @@ func (v verdict) String() string {
 	return b.String()
 }
 
-// checkLimit bounds the search for an order. One that takes longer has found
-// nothing wrong, and nothing right either.
+// checkLimit bounds the search for an order. A search that takes longer is undecided.
 const checkLimit = 20 * time.Second
 
-// check returns what is not linearizable, or could not be decided.
+// check returns the parts that are not linearizable, or could not be decided.
 func (m model[S]) check(ops []op) (bad []verdict, checked int) {
 	parts := map[string][]op{}
 	for _, o := range ops {
@@ -78,8 +77,8 @@ func (m model[S]) porcupine() porcupine.Model {
 	return n.ToModel()
 }
 
-// operations gives each op its time. One of unknown fate may take effect at any
-// time after it was asked; one without effect says nothing and is left out.
+// operations gives each op its time. An op with an unknown outcome may take effect at any
+// time after it was sent; one without an effect is left out.
 func (m model[S]) operations(ops []op) []porcupine.Operation {
 	var list []porcupine.Operation
 	for _, o := range ops {

@@ -4,7 +4,7 @@ import "testing"
 
 // planted are the bugs that the tests of long_planted_test.go must find, by name.
 var planted = map[string][]patch{
-	// The log reports that it is on the disk when it is not, after a while.
+	// After a while the log reports writes as synced that are not.
 	"unsynced log": {
 		{file: "cluster/store/chaos_disk.go", old: "\tundo *os.File\n}", new: "\tundo *os.File\n\tn    int\n}"},
 		{
@@ -44,7 +44,7 @@ var planted = map[string][]patch{
 	}},
 	// A key becomes active before every node has it.
 	"unseen key": {{file: "issuer/ledger/key.go", old: "n == nil || !n.HasOpened(k.ID)", new: "n == nil"}},
-	// A key goes before the tokens that it signed.
+	// A key is dropped before the tokens that it signed expire.
 	"hasty key": {{
 		file: "issuer/ledger/key.go",
 		old:  "const tokenOverlap = (1800 + 60) * time.Second",

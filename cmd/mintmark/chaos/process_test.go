@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// A process is one start of the binary. It is signalled by its handle and by
-// nothing else, so that no other process can be met.
+// A process is one start of the binary. It is signalled only by its handle, so that no
+// other process can be hit.
 type process struct {
 	command *exec.Cmd
-	log     string // file of standard error, which outlives the process
+	log     string // file of standard error, kept after the process ends
 	exited  chan struct{}
 }
 
@@ -42,7 +42,8 @@ func launch(binary, log string, environment []string, arguments ...string) (*pro
 	return p, nil
 }
 
-// clean is our environment without what the program would take for its settings.
+// clean returns the environment without variables that the program would read as
+// settings.
 func clean() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MINTMARK_") })
 }
@@ -58,7 +59,7 @@ func (p *process) running() bool {
 
 func (p *process) signal(s syscall.Signal) error { return p.command.Process.Signal(s) }
 
-// kill ends the process as a crash does, and returns when it is gone.
+// kill ends the process as a crash does, and returns when it has ended.
 func (p *process) kill() {
 	_ = p.signal(syscall.SIGKILL)
 	<-p.exited
@@ -91,7 +92,7 @@ func (p *process) paused() bool {
 	return len(rest) > 1 && rest[1] == 'T'
 }
 
-// lastLine is what a process said last, such as why it failed.
+// lastLine returns the last line of a log, such as the reason of a failure.
 func lastLine(file string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -101,10 +102,10 @@ func lastLine(file string) string {
 	return lines[len(lines)-1]
 }
 
-// ordinary is in what a node logs of each page and command of the load.
+// ordinary matches the records that a node logs for each page and command of the load.
 var ordinary = regexp.MustCompile(`msg=(page|"operator command done")`)
 
-// printTail shows the end of a log, without what is ordinary.
+// printTail logs the end of a log, without ordinary records.
 func printTail(t testing.TB, name, file string) {
 	const lines, width = 60, 400
 	text, err := os.ReadFile(file)

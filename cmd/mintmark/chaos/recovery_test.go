@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRecovery loses two nodes of three for good. What is left goes on alone
-// with all that it had acknowledged, and grows again.
+// TestRecovery loses two of three nodes permanently. The remaining one continues alone
+// with everything that it had acknowledged, and the cluster grows again.
 func TestRecovery(t *testing.T) {
 	c := newCluster3(t, build(t))
 	w := newEnv(t, c)
@@ -109,9 +109,9 @@ func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
 	s.print(t)
 }
 
-// goOn refreshes some grants a few times, and returns those that still can.
+// goOn refreshes some grants a few times, and returns those that still work.
 func (l *load) goOn(grants []*grant, most int) (live []*grant) {
-	var mu sync.Mutex // of live
+	var mu sync.Mutex // guards live
 	var all sync.WaitGroup
 	for i, g := range grants {
 		if len(g.tokens) < 2 || g.ended {
@@ -134,7 +134,7 @@ func (l *load) goOn(grants []*grant, most int) (live []*grant) {
 	return live
 }
 
-// recovered records for each grant the token with which its client goes on.
+// recovered records for each grant the token with which its client continues.
 func (h *history) recovered(node string, at time.Duration, grants []*grant) {
 	for _, g := range grants {
 		if len(g.tokens) > 1 {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOneNode plays what can go wrong with one node. It is the whole kit but
-// for the links.
+// TestOneNode injects the faults of a single node. It uses the whole test kit except the
+// links.
 func TestOneNode(t *testing.T) {
 	s := newSummary()
 	c := newDev(t, build(t))

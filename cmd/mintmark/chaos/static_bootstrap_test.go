@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTwoStaticBootstraps makes two clusters where one was meant: on one node by two
-// operators, and on another by a third. The two never mix, and the mistake is
-// put right.
+// TestTwoStaticBootstraps creates two clusters instead of one: two operators on one node,
+// and a third on another node. The two clusters never mix, and the mistake can be
+// corrected.
 func TestTwoStaticBootstraps(t *testing.T) {
 	c := newSingle(t, build(t), false)
 	one, two, three := c.add("n1"), c.add("n2"), c.add("n3")
@@ -31,19 +31,19 @@ func TestTwoStaticBootstraps(t *testing.T) {
 	require.Equal(t, []string{"n1"}, one.memberNames(t), "two operators made one cluster")
 	require.Equal(t, []string{"n2"}, two.memberNames(t))
 
-	// The second cluster is told to join the first. It can't: it has a state.
+	// The second cluster is configured to join the first. It can't, since it has a state.
 	require.NoError(t, two.process().stop(2*maxRequestTime))
 	token := one.must("cluster", "invite", "--name", "n2")
 	two.invitation = c.dir + "/n2.token"
 	require.NoError(t, os.WriteFile(two.invitation, token, 0o600))
 	require.NoError(t, two.start())
-	// Either it stays what it is or it refuses to start; both are told apart from
-	// a member of the first by the first.
+	// It either stays a separate cluster or refuses to start; the first cluster does not
+	// accept it as a member.
 	until(time.Second, func() bool { return !two.running() || two.ready() })
 	require.Equal(t, []string{"n1"}, one.memberNames(t))
 	two.release()
 
-	// With an empty folder it can, and a third that never was anything.
+	// With an empty folder it can join, and so can a new third node.
 	require.NoError(t, os.RemoveAll(two.dir))
 	three.release()
 	three.invitation = c.dir + "/n3.token"
@@ -57,7 +57,7 @@ func TestTwoStaticBootstraps(t *testing.T) {
 	require.NoError(t, w.requireSameState())
 }
 
-// memberNames are the names that a node knows.
+// memberNames returns the names of the members, as known by a node.
 func (n *node) memberNames(t *testing.T) (names []string) {
 	t.Helper()
 	s, err := n.status()
@@ -68,8 +68,8 @@ func (n *node) memberNames(t *testing.T) (names []string) {
 	return names
 }
 
-// TestStaticBootstrap starts generated nodes at once, and kills each of them once
-// before the cluster is there.
+// TestStaticBootstrap starts generated nodes concurrently, and kills each of them once
+// before the cluster is formed.
 func TestStaticBootstrap(t *testing.T) {
 	c := newSingle(t, build(t), false)
 	arguments := []string{"cluster", "generate", "--public-url", "", "--out", c.dir + "/made"}

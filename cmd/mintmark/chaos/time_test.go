@@ -2,7 +2,7 @@ package chaos
 
 import "time"
 
-// A clockStep is a step of the clocks of all nodes that is not taken back.
+// A clockStep is a permanent step of the clocks of all nodes.
 type clockStep struct {
 	at, by time.Duration
 }
@@ -14,7 +14,7 @@ type halt struct {
 	from, begun, ended, to time.Duration
 }
 
-// maxHalt is how much of one halt is not counted.
+// maxHalt is the longest time of one halt that is not counted.
 const maxHalt = 24 * time.Hour
 
 // recordClockStep records a step of the clocks of all nodes.
@@ -31,14 +31,14 @@ func (w *env) recordHalt(h halt) {
 	w.halts = append(w.halts, h)
 }
 
-// setClock sets the clock of a node to differ by so much from those of the others.
+// setClock sets the offset of a node's clock from those of the others.
 func (w *env) setClock(n *node, by time.Duration) error {
 	now := w.c.now()
 	return n.writeControl("clock", (w.clockElapsed(now) - now + by).String())
 }
 
-// clockElapsed returns what the clocks of nodes show at a time of the history, since the start
-// of the cluster.
+// clockElapsed returns the time since the start of the cluster, by the clocks of nodes,
+// at a time of the history.
 func (w *env) clockElapsed(at time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,10 +51,10 @@ func (w *env) clockElapsed(at time.Duration) time.Duration {
 	return shown
 }
 
-// clock returns what the clocks of nodes show now.
+// clock returns the current time by the clocks of nodes.
 func (w *env) clock() time.Time { return w.clockAt(w.c.now()) }
 
-// clockAt returns what the clocks of nodes show at a time of the history.
+// clockAt returns the time by the clocks of nodes at a time of the history.
 func (w *env) clockAt(at time.Duration) time.Time { return w.c.started.Add(w.clockElapsed(at)) }
 
 // countedTime returns bounds for how much of the time between from and to counts against

@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBrowserAccount: what a person does with their own account, with
-// JavaScript and without.
+// TestBrowserAccount: a user's own account pages, with JavaScript and without.
 func TestBrowserAccount(t *testing.T) {
 	for _, mode := range []struct {
 		name    string
@@ -60,8 +59,8 @@ func TestBrowserAccount(t *testing.T) {
 	}
 }
 
-// TestBrowserSkipLink: the keyboard passes over the navigation, and reaches all
-// of it (WCAG 2.2 §2.4.1).
+// TestBrowserSkipLink: the keyboard can skip the navigation, and reaches all of it (WCAG
+// 2.2 §2.4.1).
 func TestBrowserSkipLink(t *testing.T) {
 	s := start(t, fixtures(""))
 	b := newTab(t)
@@ -93,7 +92,7 @@ func (b *tab) fill(name, text string) {
 	b.do(chromedp.SendKeys(chromedp.CSS("#f-"+name), text))
 }
 
-// focused is a property of the element in focus.
+// focused returns a property of the focused element.
 func (b *tab) focused(property string) string {
 	b.t.Helper()
 	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.activeElement."+property))

@@ -36,8 +36,7 @@ func TestBrowserAdministration(t *testing.T) {
 	}
 }
 
-// reviewInBrowser rejects and approves an application, stops it and lets it go
-// on.
+// reviewInBrowser rejects and approves an application, suspends it and reinstates it.
 func reviewInBrowser(t *testing.T, s *server, root, user *tab, app *application) {
 	t.Helper()
 	request := authorizeURL(s, "pending-app", app.uri, "scope", "PROFILE_READ")
@@ -68,7 +67,7 @@ func reviewInBrowser(t *testing.T, s *server, root, user *tab, app *application)
 		require.Contains(t, root.text("table"), text)
 	}
 
-	// Going back shows how it is, not how it was.
+	// Going back shows the current state, not the former one.
 	root.do(chromedp.NavigateBack())
 	require.Contains(t, root.text("main"), "Approved")
 	require.NotContains(t, root.text("main"), "was suspended")
@@ -127,8 +126,8 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	require.Contains(t, root.text("main"), "Disabled")
 }
 
-// transferInBrowser disables the owner of an application, and gives that to somebody
-// else, who then edits it.
+// transferInBrowser disables the owner of an application, and transfers it to another
+// user, who then edits it.
 func transferInBrowser(t *testing.T, s *server, root *tab) {
 	t.Helper()
 	root.open(s.AppURL + "/admin/users/u-bob")
@@ -152,7 +151,7 @@ func transferInBrowser(t *testing.T, s *server, root *tab) {
 	require.Equal(t, "Classic App", alice.text("h1"))
 }
 
-// TestBrowserFilter: the inputs of a filter stay in line when one of them is wrong.
+// TestBrowserFilter: the inputs of a filter stay aligned when one of them is wrong.
 func TestBrowserFilter(t *testing.T) {
 	s := start(t, fixtures(""))
 	b := newTab(t)
@@ -183,7 +182,7 @@ func TestBrowserFilter(t *testing.T) {
 	}
 }
 
-// auditInBrowser finds what was done, and downloads it.
+// auditInBrowser finds events, and downloads them.
 func auditInBrowser(t *testing.T, s *server, root *tab) {
 	t.Helper()
 	root.press(`nav[aria-label="Administration"] a[href="/admin/audit"]`)

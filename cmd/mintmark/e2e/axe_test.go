@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// axe asks for the rules of WCAG 2.2 A and AA, and for axe's own advice.
+// axe selects the rules of WCAG 2.2 A and AA, and axe's own best practices.
 const axe = `axe.run(document, {
 	runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 	resultTypes: ['violations'],
@@ -26,8 +26,8 @@ type axeResult struct {
 	Violations []string
 }
 
-// injectAxe makes axe ready in the page. The content policy, which is tested
-// elsewhere, would keep it out.
+// injectAxe loads axe into the page, in spite of the content policy, which is tested
+// elsewhere.
 func (b *tab) injectAxe(script string) {
 	b.t.Helper()
 	ready, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("typeof axe === 'object'"))
@@ -66,7 +66,7 @@ func TestAccessibility(t *testing.T) {
 	})
 }
 
-// TestAxeFinds: a page with faults does fail.
+// TestAxeFinds: a page with faults fails.
 func TestAxeFinds(t *testing.T) {
 	b := newTab(t)
 	b.open(`data:text/html,<!DOCTYPE html><html><head><title>x</title></head><body><main><img src="data:,"><p style="color:%23aaa">faint</p></main></body></html>`)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBrowserBack: who has corrected a form, and goes back, sees the form with what
-// was wrong, not an error of the browser's. Who signs out takes it along.
+// TestBrowserBack: after a form was corrected, going back shows the form with the errors,
+// not an error page of the browser. After signing out it is gone.
 func TestBrowserBack(t *testing.T) {
 	s := start(t, fixtures(""))
 	b := newTab(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chromium is the one browser of the package; each test has a context of its
-// own in it, as a private window has.
+// chromium is the browser of the package; each test has a context of its own in it, like
+// a private window.
 var chromium struct {
 	once  sync.Once
 	ctx   context.Context
@@ -27,11 +27,11 @@ var chromium struct {
 
 func startBrowser() {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, // of which root has none
+		chromedp.NoSandbox, // Chromium has no sandbox for root
 		chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
-		// The pages ask for nothing from elsewhere, and neither may the browser.
+		// The pages load nothing from other hosts, and the browser must not either.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"),
 	)
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
@@ -46,17 +46,17 @@ func closeBrowser() {
 	}
 }
 
-// A tab is one page in a browser context of its own.
+// A tab is one page in its own browser context.
 type tab struct {
 	t   testing.TB
 	ctx context.Context
 
 	mu       sync.Mutex
-	problems []string // what the console said, guarded by mu
+	problems []string // messages of the console, guarded by mu
 }
 
-// newTab opens a tab. Whatever the console then says fails the test: an error
-// of a page, a file that is missing, a breach of the content policy.
+// newTab opens a tab. Any later message of the console fails the test: an error of a
+// page, a missing file, a violation of the content policy.
 func newTab(t testing.TB) *tab {
 	t.Helper()
 	b := newUncheckedTab(t)
@@ -92,8 +92,8 @@ func (b *tab) listen(event any) {
 	}
 }
 
-// complaints are the problems that no test has asked for: a page that answers
-// 4xx or 503, which Chromium reports, is one that the test looks at.
+// complaints returns the unexpected problems. A response with 4xx or 503, which Chromium
+// reports, is expected by the test.
 func (b *tab) complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,10 +106,10 @@ func (b *tab) complaints() []string {
 			continue
 		}
 		if strings.Contains(p, "Autofocus processing was blocked") {
-			continue // the test typed before the page had chosen a field
+			continue // the test typed before the page focused a field
 		}
 		if strings.Contains(p, "Clear-Site-Data header on") && strings.Contains(p, `Cleared data types: "cache"`) {
-			continue // who signs out takes along what the browser kept
+			continue // signing out clears the browser's cache
 		}
 		list = append(list, p)
 	}
@@ -123,15 +123,15 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 
 func (b *tab) open(address string) { b.t.Helper(); b.do(chromedp.Navigate(address)) }
 
-// press clicks and waits for the page that follows.
+// press clicks and waits for the next page.
 func (b *tab) press(button string) {
 	b.t.Helper()
 	_, err := chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS(button)))
 	require.NoError(b.t, err)
 }
 
-// signIn fills in the sign-in page as a person does, by keys. A page that asks
-// again has kept the name.
+// signIn fills in the sign-in page with keys. A page that is shown again has kept the
+// name.
 func (b *tab) signIn(name, password string) {
 	b.t.Helper()
 	kept, err := chromedp.Run(b.ctx, chromedp.Value(chromedp.CSS("#username")))

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An application is what the browser returns to: a page at the redirection URI
-// that notes what it was sent.
+// An application is the page at the redirection URI, which records what it receives.
 type application struct {
 	uri      string
 	received chan url.Values
@@ -25,7 +24,7 @@ func startApplication(t testing.TB) *application {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, `<!DOCTYPE html><html lang="en"><head><title>Application</title><link rel="icon" href="data:,"></head><body><h1 id="thanks">Thank you</h1><script>document.title = "Scripts ran"</script></body></html>`)
 	})
-	// A page that breaks its own content policy.
+	// A page that violates its own content policy.
 	mux.HandleFunc("GET /breach", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'")
@@ -37,7 +36,7 @@ func startApplication(t testing.TB) *application {
 	return a
 }
 
-// answer is what the application got: exactly once, in the query.
+// answer returns the response that the application received: exactly one, in the query.
 func (a *application) answer(t testing.TB) url.Values {
 	t.Helper()
 	select {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// xoauth2 is a client of golang.org/x/oauth2, configured from the metadata.
+// xoauth2 returns a client of golang.org/x/oauth2, configured from the metadata.
 func xoauth2(s *server, client, secret string, style oauth2.AuthStyle, scopes ...string) *oauth2.Config {
 	var m struct {
 		Authorization string `json:"authorization_endpoint"`
@@ -25,7 +25,7 @@ func xoauth2(s *server, client, secret string, style oauth2.AuthStyle, scopes ..
 	}
 }
 
-// obtain is a whole authorization code flow with PKCE and state.
+// obtain runs a whole authorization code flow with PKCE and state.
 func obtain(t testing.TB, c *oauth2.Config) *oauth2.Token {
 	t.Helper()
 	verifier := oauth2.GenerateVerifier()
@@ -36,8 +36,8 @@ func obtain(t testing.TB, c *oauth2.Config) *oauth2.Token {
 	return token
 }
 
-// TestGoClient: golang.org/x/oauth2, which finds out by itself how a client
-// may authenticate, or is told.
+// TestGoClient: golang.org/x/oauth2 with a configured authentication method, and with
+// automatic detection.
 func TestGoClient(t *testing.T) {
 	s := start(t, fixtures(""))
 	for _, c := range []struct {
@@ -84,7 +84,7 @@ func requireMe(t *testing.T, s *server, c *http.Client) {
 	require.Equal(t, "u-alice", me.Data.ID)
 }
 
-// TestGoClientErrors: what the client tells its author.
+// TestGoClientErrors: the errors that the client library reports.
 func TestGoClientErrors(t *testing.T) {
 	s := start(t, fixtures(""))
 	config := xoauth2(s, "cal-app", "cal-app-secret", oauth2.AuthStyleInHeader, "PROFILE_READ")

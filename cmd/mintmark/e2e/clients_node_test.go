@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A grantReport is what the scripts of clients/ report of the life of a grant.
+// A grantReport is the report of a script of clients/ about the life of a grant.
 type grantReport struct {
 	First, Second, Third struct {
 		AccessToken  string  `json:"access_token"`
@@ -29,8 +29,8 @@ type refused struct {
 	Status                             int
 }
 
-// TestNodeClients: two certified client libraries go through the whole life of
-// a grant, with every way a client may authenticate.
+// TestNodeClients: two certified client libraries go through the whole life of a grant,
+// with every client authentication method.
 func TestNodeClients(t *testing.T) {
 	s := start(t, fixtures(""))
 	for _, script := range []string{"oauth4webapi.mjs", "openid-client.mjs"} {
@@ -50,7 +50,7 @@ func TestNodeClients(t *testing.T) {
 				var story grantReport
 				runNode(t, script, args, alice(t), &story)
 				checkReport(t, story, c.method)
-				if script == "oauth4webapi.mjs" { // which judges access tokens too (RFC 9068 §4)
+				if script == "oauth4webapi.mjs" { // verifies access tokens too (RFC 9068 §4)
 					require.Equal(t, "u-alice", story.Claims["sub"])
 					require.Equal(t, c.client, story.Claims["client_id"])
 					require.Equal(t, "PROFILE_READ BOOKING_READ", story.Claims["scope"])
@@ -74,7 +74,7 @@ func checkReport(t *testing.T, story grantReport, method string) {
 	require.Equal(t, "u-alice", story.Profile.Data.ID)
 	require.Equal(t, "alice", story.Profile.Data.Username)
 
-	// What the library refuses by what we publish and send.
+	// Manipulated metadata and responses that the library refuses.
 	for name, about := range map[string]string{
 		"otherIssuer": "issuer", "wrongState": `"state"`, "mixedUp": `"iss"`, "noIssuer": `"iss"`,
 	} {
@@ -86,7 +86,7 @@ func checkReport(t *testing.T, story grantReport, method string) {
 	require.Equal(t, "AuthorizationResponseError", cancelled.Kind, "%+v", cancelled)
 	require.Equal(t, "access_denied", cancelled.Error)
 
-	// What the server refuses, as the library understood it.
+	// Refusals of the server, as the library reports them.
 	for name, code := range map[string]string{
 		"wrongVerifier": "invalid_grant", "codeAgain": "invalid_grant", "afterwards": "invalid_grant", "wider": "invalid_scope",
 	} {
@@ -96,7 +96,7 @@ func checkReport(t *testing.T, story grantReport, method string) {
 		require.Equal(t, 400, got.Status, "%s: %+v", name, got)
 	}
 	switch wrong := story.Refused["wrongSecret"]; method {
-	case "client_secret_basic": // the challenge that RFC 6749 §5.2 asks for
+	case "client_secret_basic": // the challenge that RFC 6749 §5.2 requires
 		require.Equal(t, "WWWAuthenticateChallengeError", wrong.Kind, "%+v", wrong)
 		require.Equal(t, "basic", wrong.Scheme)
 		require.Equal(t, 401, wrong.Status)

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// upload chooses a file, by the name of the field.
+// upload selects a file, by the name of the field.
 func (b *tab) upload(name, file string) {
 	b.t.Helper()
 	b.do(chromedp.SetUploadFiles(chromedp.CSS("#f-"+name), []string{file}))
@@ -28,13 +28,13 @@ func (b *tab) choose(scopes ...string) {
 	}
 }
 
-// count is how many elements there are of a kind.
+// count returns the number of elements that match a selector.
 func (b *tab) count(selector string) int {
 	b.t.Helper()
 	return evaluate[int](b, "document.querySelectorAll("+quoted(selector)+").length")
 }
 
-// evaluate is what an expression is in the page.
+// evaluate returns the value of an expression in the page.
 func evaluate[T any](b *tab, expression string) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
@@ -56,7 +56,7 @@ func (b *tab) attribute(selector, name string) string {
 	return value
 }
 
-// copied is what the page has to copy, in its order.
+// copied returns the texts to copy from the page, in order.
 func (b *tab) copied() []string {
 	b.t.Helper()
 	list, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string]("[...document.querySelectorAll('pre.copy')].map(e => e.textContent)"))
@@ -69,8 +69,7 @@ func quoted(s string) string {
 	return string(text)
 }
 
-// pasted runs lines as a person does who has pasted them, and reads the JSON
-// that comes back.
+// pasted runs copied lines in a shell, and reads the JSON that is returned.
 func pasted(t testing.TB, lines string, environment ...string) map[string]any {
 	t.Helper()
 	c := exec.Command("sh", "-c", strings.Replace(lines, "curl ", "curl -sS ", 1))
@@ -82,7 +81,7 @@ func pasted(t testing.TB, lines string, environment ...string) map[string]any {
 	return answer
 }
 
-// logoFile is a picture that may be a logo.
+// logoFile writes a picture that is valid as a logo.
 func logoFile(t testing.TB, side int) string {
 	t.Helper()
 	picture := image.NewNRGBA(image.Rect(0, 0, side, side))

@@ -11,9 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A journey is that of one application, in browsers alone: alice's, who makes
-// it, and an administrator's. What programs do is done with the lines that the
-// pages give.
+// A journey is the life of one application in browsers: alice's, who creates it, and an
+// administrator's. Programs are run with the lines that the pages show.
 type journey struct {
 	t       *testing.T
 	s       *server
@@ -27,9 +26,9 @@ type journey struct {
 	tokens   map[string]any
 }
 
-// TestBrowserDeveloper: a person who makes an application, from its first page
-// to its last, with JavaScript and without (service document, sections 2.1, 3,
-// 4.1, 4.5, 5.2 and 5.4). Nothing but the pages is used.
+// TestBrowserDeveloper: a user creates an application and goes through all of its pages,
+// with JavaScript and without (service document, sections 2.1, 3, 4.1, 4.5, 5.2 and 5.4).
+// Only the pages are used.
 func TestBrowserDeveloper(t *testing.T) {
 	for _, mode := range []struct {
 		name    string
@@ -51,7 +50,7 @@ func TestBrowserDeveloper(t *testing.T) {
 	}
 }
 
-// person signs somebody in, in a window of their own.
+// person signs a user in, in a new window.
 func (j *journey) person(name, password string) *tab {
 	b := newTab(j.t)
 	b.scripts(j.scripts)
@@ -60,7 +59,7 @@ func (j *journey) person(name, password string) *tab {
 	return b
 }
 
-// asks is an authorization request of the application.
+// asks returns an authorization request of the application.
 func (j *journey) asks(pairs ...string) string {
 	return authorizeURL(j.s, j.id, j.app.uri, pairs...)
 }
@@ -92,7 +91,7 @@ func (j *journey) register() {
 	require.Equal(t, j.id, b.text("code.copy"))
 }
 
-// review is that of a new application: rejected, edited, approved.
+// review reviews a new application: rejected, edited, approved.
 func (j *journey) review() {
 	t, b, root := j.t, j.b, j.root
 	request := j.asks("scope", "PROFILE_READ")
@@ -124,7 +123,7 @@ func (j *journey) review() {
 	require.Equal(t, "Approved", b.text(".state"))
 }
 
-// judge has the administrator find what waits in the queue, and decide.
+// judge makes the administrator find the application in the queue, and decide.
 func (j *journey) judge(verdict, reason string) {
 	j.t.Helper()
 	j.root.open(j.s.AppURL + "/")
@@ -137,7 +136,7 @@ func (j *journey) judge(verdict, reason string) {
 	require.Contains(j.t, j.root.text("[role=status]"), map[string]string{"approve": "approved", "reject": "rejected"}[verdict])
 }
 
-// firstSecret is shown by the page that follows the form, and by no other.
+// firstSecret generates a secret, which only the page after the form shows.
 func (j *journey) firstSecret() {
 	t, b := j.t, j.b
 	// "Done in the developer settings of the web application, not through an API endpoint."
@@ -153,7 +152,7 @@ func (j *journey) firstSecret() {
 	require.Contains(t, b.text("table"), "••••"+j.secret[len(j.secret)-4:])
 }
 
-// generate makes a secret on the page of the secrets.
+// generate generates a secret on the page of secrets.
 func (j *journey) generate() string {
 	j.t.Helper()
 	j.b.press("main button.primary")
@@ -185,7 +184,7 @@ func (j *journey) connect() {
 	require.Contains(t, j.lines[1], "/v2/auth/oauth2/token")
 }
 
-// allow opens the authorization URL that the pages give, and allows it.
+// allow opens the authorization URL of the pages, and clicks Allow.
 func (j *journey) allow(scopes string) url.Values {
 	j.t.Helper()
 	// "The application sends the user to the authorization step (4.1) with the needed scopes."
@@ -196,7 +195,7 @@ func (j *journey) allow(scopes string) url.Values {
 	return j.app.answer(j.t)
 }
 
-// requireAccess has the access token used, as the pages say.
+// requireAccess uses the access token with the lines of the pages.
 func (j *journey) requireAccess(who string) {
 	j.t.Helper()
 	me := pasted(j.t, j.lines[2], "ACCESS_TOKEN="+j.tokens["access_token"].(string))
@@ -204,7 +203,7 @@ func (j *journey) requireAccess(who string) {
 	require.Equal(j.t, who, me["data"].(map[string]any)["username"])
 }
 
-// refresh is as the pages say. Tokens are new where it works.
+// refresh refreshes with the lines of the pages. A success returns new tokens.
 func (j *journey) refresh(secret string) map[string]any {
 	j.t.Helper()
 	answer := pasted(j.t, j.lines[3], "REFRESH_TOKEN="+j.tokens["refresh_token"].(string), "CLIENT_SECRET="+secret)
@@ -214,8 +213,8 @@ func (j *journey) refresh(secret string) map[string]any {
 	return answer
 }
 
-// stage edits an approved application: it goes on as it is, while its developer
-// and the administrator see the difference, until that is decided.
+// stage edits an approved application: it works unchanged while its developer and the
+// administrator see the difference, until that is decided.
 func (j *journey) stage() {
 	t, b, root := j.t, j.b, j.root
 	edit := func(purpose string) {
@@ -284,8 +283,7 @@ func (j *journey) stage() {
 	require.Equal(t, "access_denied", j.app.answer(t).Get("error"))
 }
 
-// rotate changes to a new secret (section 5.4), and asks why the old one is
-// refused.
+// rotate changes to a new secret (section 5.4), and looks up why the old one is refused.
 func (j *journey) rotate() {
 	t, b := j.t, j.b
 	b.open(j.home + "/secrets")
@@ -322,7 +320,7 @@ func (j *journey) rotate() {
 	require.Equal(t, "/", b.text("mark"))
 }
 
-// disconnect is who uses the application, until they don't.
+// disconnect shows the application's users, until they disconnect it.
 func (j *journey) disconnect() {
 	t, b := j.t, j.b
 	b.open(j.home + "/users")
@@ -332,7 +330,7 @@ func (j *journey) disconnect() {
 	require.Equal(t, "invalid_grant", j.refresh(j.secret)["error"])
 }
 
-// transfer gives it to somebody else, who deletes it.
+// transfer transfers the application to another user, who deletes it.
 func (j *journey) transfer() {
 	t, b := j.t, j.b
 	b.open(j.home + "/transfer")

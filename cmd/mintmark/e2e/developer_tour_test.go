@@ -4,8 +4,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tourDeveloper shows the developer settings of bob, who owns all applications
-// of the fixtures, in a tab in which nobody is signed in.
+// tourDeveloper visits the developer settings of bob, who owns all applications of the
+// fixtures, in a tab without a session.
 func tourDeveloper(b *tab, s *server, app *application, look func(name string)) {
 	b.t.Helper()
 	client := func(id, below string) string { return s.AppURL + "/developer/clients/" + id + below }
@@ -93,8 +93,8 @@ func tourDeveloper(b *tab, s *server, app *application, look func(name string)) 
 	look("developer-offer")
 }
 
-// refuseInBrowser has the owner, in a tab, change an approved application, and an
-// administrator refuse that.
+// refuseInBrowser makes the owner change an approved application, in a tab, and an
+// administrator refuse the change.
 func refuseInBrowser(b *tab, s *server, id string) {
 	b.t.Helper()
 	b.open(s.AppURL + "/developer/clients/" + id + "/edit")

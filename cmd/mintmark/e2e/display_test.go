@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testScript is a script of testdata that is evaluated in pages.
+// testScript reads a script of testdata that is evaluated in pages.
 func testScript(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -20,14 +20,14 @@ func testScript(t testing.TB, name string) string {
 	return string(text)
 }
 
-// A sight is how somebody has set up their system and their window.
+// A sight is a user's configuration of system and window.
 type display struct {
 	name   string
-	width  int64   // of the window, in pixels of CSS
+	width  int64   // of the window, in CSS pixels
 	scale  float64 // 2 is a zoom of 200 %
 	theme  string
-	forced string // "active": the person chooses the colours
-	keys   bool   // and uses the keyboard
+	forced string // "active": the user's own colours
+	keys   bool   // test the keyboard too
 }
 
 var displays = []display{
@@ -37,7 +37,7 @@ var displays = []display{
 	{"narrow, forced colours", 320, 1, "light", "active", true},
 }
 
-// useDisplay sets the tab up. Who it is has asked for no motion.
+// useDisplay configures the tab, with reduced motion.
 func (b *tab) useDisplay(s display) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(s.width, 480, chromedp.EmulateScale(s.scale)))
@@ -51,8 +51,8 @@ func (b *tab) useDisplay(s display) {
 	require.NoError(b.t, err)
 }
 
-// stops presses Tab from the top of the page to its end, and says what is wrong
-// with where that leads (WCAG 2.2 §§2.1.1, 2.4.3, 2.4.7).
+// stops presses Tab from the top of the page to its end, and returns the faults of the
+// focus order (WCAG 2.2 §§2.1.1, 2.4.3, 2.4.7).
 func (b *tab) stops(script string) []string {
 	b.t.Helper()
 	stops := evaluate[int](b, script)
@@ -60,9 +60,9 @@ func (b *tab) stops(script string) []string {
 	return evaluate[[]string](b, "stops()")
 }
 
-// TestSeenAndReached: on every page, zoomed and narrow, in the person's own
-// colours and in ours, nothing is cut off or scrolls sideways, controls have an
-// edge, and the keyboard reaches them all, in their order and in sight.
+// TestSeenAndReached: on every page, zoomed and narrow, in the user's own colours and in
+// the page's, nothing is cut off or scrolls sideways, controls have an edge, and the
+// keyboard reaches all of them in order and visibly.
 func TestSeenAndReached(t *testing.T) {
 	seen, stops := testScript(t, "seen.js"), testScript(t, "stops.js")
 	b := newTab(t)
@@ -79,7 +79,7 @@ func TestSeenAndReached(t *testing.T) {
 	})
 }
 
-// TestSeenAndReachedFinds: a page with faults does fail.
+// TestSeenAndReachedFinds: a page with faults fails.
 func TestSeenAndReachedFinds(t *testing.T) {
 	b := newTab(t)
 	b.open(`data:text/html,<!DOCTYPE html><html lang="en"><head><title>x</title><style>` +

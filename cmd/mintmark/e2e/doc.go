@@ -1,12 +1,11 @@
-// Package e2e tests the built binary from outside, as its users meet it: with
-// OAuth clients, token libraries and verifiers that nobody here wrote, in a real
-// browser, and by the commands of README. It has no code of its own and imports
-// none of this module, so that nothing but the binary can make a test pass. What
-// a single package promises is tested beside that package.
+// Package e2e tests the built binary from outside: with third-party OAuth clients, token
+// libraries and verifiers, in a real browser, and by the commands of README. It imports
+// no package under test; the guarantees of a single package are tested beside that
+// package.
 //
-// The folder verifiers has resource servers around verifiers of others. Those in
-// Go are a module of their own.
+// The folder verifiers has resource servers around third-party verifiers. Those in Go are
+// a separate module.
 //
-// The tests need Node.js, Chromium, Java, HAProxy, nginx, Apache and the npm packages
-// that clients/ and verifiers/ name; "make deps" installs them.
+// The tests need Node.js, Chromium, Java, HAProxy, nginx, Apache and the npm packages of
+// clients/ and verifiers/; "make deps" installs them.
 package e2e

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browsed are the sections of the service document that a person can act out
-// with a browser and nothing else.
+// browsed are the sections of the service document that can be tested with a browser
+// alone.
 var browsed = []string{"2.1", "3", "4.1", "4.5", "5.2", "5.4", "9"}
 
 var (
@@ -20,9 +20,8 @@ var (
 	quotation       = regexp.MustCompile(`(?m)^\t+// "(.{10,})"$`)
 )
 
-// statements are the lines of those sections, of the list that cmd/mintmark
-// compares with the document. What the document does not show is nothing to act
-// out.
+// statements returns the lines of those sections, from the list that cmd/mintmark
+// compares with the document. Statements that are marked as not shown are left out.
 func statements(t *testing.T) (list []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "testdata", "document.txt"))
@@ -42,8 +41,8 @@ func statements(t *testing.T) (list []string) {
 	return list
 }
 
-// TestDocumentInTheBrowser: each of these statements is quoted where a test in a
-// browser acts it out.
+// TestDocumentInTheBrowser: each of these statements is quoted in a browser test that
+// covers it.
 func TestDocumentInTheBrowser(t *testing.T) {
 	files, err := filepath.Glob("*_test.go")
 	require.NoError(t, err)

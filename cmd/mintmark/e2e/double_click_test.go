@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBrowserDoubleClick: who clicks twice on "Generate a secret", fast or slowly,
-// has one secret, and it is the one that they see.
+// TestBrowserDoubleClick: a double click on "Generate a secret", fast or slow, generates
+// one secret, which the page shows.
 func TestBrowserDoubleClick(t *testing.T) {
 	for name, pause := range map[string]time.Duration{"at once": 0, "20 ms": 20 * time.Millisecond, "250 ms": 250 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestBrowserDoubleClick(t *testing.T) {
 	}
 }
 
-// clickTwice presses where a button is, and there again.
+// clickTwice clicks twice at the position of a button.
 func (b *tab) clickTwice(button string, pause time.Duration) {
 	b.t.Helper()
 	at, err := chromedp.Run(b.ctx, chromedp.Evaluate[struct{ X, Y float64 }](

@@ -15,8 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// downloads has the browser keep what a click downloads, and returns the file
-// and the name that it would have.
+// downloads returns the file that a click downloads, and its name.
 func (b *tab) downloads(selector string) (file, name string) {
 	b.t.Helper()
 	dir, on := b.t.TempDir(), true
@@ -49,9 +48,8 @@ func (b *tab) downloads(selector string) (file, name string) {
 	}
 }
 
-// TestBrowserDownload: the audit trail that an administrator downloads is what
-// the pages show, event by event, all of it and filtered, with JavaScript and
-// without.
+// TestBrowserDownload: the downloaded audit trail equals the pages, event by event,
+// complete and filtered, with JavaScript and without.
 func TestBrowserDownload(t *testing.T) {
 	s := start(t, fixtures(""))
 	for _, mode := range []struct {
@@ -78,11 +76,10 @@ func TestBrowserDownload(t *testing.T) {
 	}
 }
 
-// An auditRow is an event: when, by whom, about which client and which other
-// user, and the details.
+// An auditRow is an event: time, actor, client, other user, and details.
 type auditRow [5]string
 
-// events are those of the page. Whom it names it links to.
+// events returns those of the page, which links to clients and users.
 func (b *tab) events() []auditRow {
 	b.t.Helper()
 	return evaluate[[]auditRow](b, `[...document.querySelectorAll("tbody tr")].map(r => {
@@ -92,7 +89,7 @@ func (b *tab) events() []auditRow {
 	})`)
 }
 
-// downloaded are the lines of a file.
+// downloaded returns the lines of a file.
 func downloaded(t *testing.T, file string) (rows []auditRow) {
 	t.Helper()
 	text, err := os.ReadFile(file)

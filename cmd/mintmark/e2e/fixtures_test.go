@@ -2,19 +2,18 @@ package e2e
 
 import "strings"
 
-// callback is where the clients of programs take codes. Nothing listens there:
-// a person's browser is stopped at the redirect.
+// callback is the redirection URI of programs. Nothing listens there: the simulated
+// browser stops at the redirect.
 const callback = "http://127.0.0.1:9999/callback"
 
-// oddSecret has every kind of character that HTTP Basic must encode (RFC 6749
-// §2.3.1) and that clients get wrong.
+// oddSecret has every kind of character that HTTP Basic must encode (RFC 6749 §2.3.1) and
+// that clients often encode wrongly.
 const oddSecret = `p@ss:w+rd%2F/=& ~"é`
 
-// fixtures are what every test's server knows. settings is YAML for the end of
-// the file.
+// fixtures are those of every test's server. settings is YAML for the end of the file.
 func fixtures(settings string) string { return fixturesFor(callback, settings) }
 
-// fixturesFor registers another redirection URI: a browser's must be served.
+// fixturesFor registers another redirection URI, since that of a browser must be served.
 func fixturesFor(redirectURI, settings string) string {
 	return strings.NewReplacer("CALLBACK", redirectURI, "ODD", oddSecret).Replace(`
 users:

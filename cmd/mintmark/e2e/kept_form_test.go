@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// another opens a tab beside one, in the same browser.
+// another opens a further tab in the same browser.
 func (b *tab) another() *tab {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
@@ -18,9 +18,9 @@ func (b *tab) another() *tab {
 	return other
 }
 
-// TestBrowserFormAfterItsSession: a person fills in a new application while their
-// session ends elsewhere. What they typed is still there, and is registered once
-// they have signed in again in another tab.
+// TestBrowserFormAfterItsSession: a user fills in a new application while the session
+// ends elsewhere. The input is kept, and is registered after the user has signed in again
+// in another tab.
 func TestBrowserFormAfterItsSession(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, address string, beside *tab){
 		"signed out in another tab": func(_ *testing.T, address string, beside *tab) {

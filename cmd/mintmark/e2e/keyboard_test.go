@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBrowserKeyboard: nobody needs a mouse (WCAG 2.2 §2.1.1). The sign-in page
-// has its first field in focus, and Tab reaches Cancel before Allow.
+// TestBrowserKeyboard: everything works without a mouse (WCAG 2.2 §2.1.1). The sign-in
+// page has its first field focused, and Tab reaches Cancel before Allow.
 func TestBrowserKeyboard(t *testing.T) {
 	app := startApplication(t)
 	s := start(t, fixturesFor(app.uri, ""))
@@ -38,10 +38,10 @@ func TestBrowserKeyboard(t *testing.T) {
 	require.NotEmpty(t, app.answer(t).Get("code"))
 }
 
-// keys presses keys, one after the other.
+// keys presses keys in order.
 func (b *tab) keys(keys string) { b.t.Helper(); b.do(chromedp.KeyEvent(keys)) }
 
-// tabTo presses Tab until the element is in focus.
+// tabTo presses Tab until the element is focused.
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
 	for range 150 {
@@ -53,22 +53,21 @@ func (b *tab) tabTo(selector string) {
 	require.Fail(b.t, "Tab does not reach "+selector, "%s", b.location())
 }
 
-// enter goes to an element by Tab, presses a key there, and waits for the page
-// that follows.
+// enter moves to an element by Tab, presses a key there, and waits for the next page.
 func (b *tab) enter(selector, key string) {
 	b.t.Helper()
 	b.tabTo(selector)
 	b.follow(key)
 }
 
-// follow presses keys, and waits for the page that follows.
+// follow presses keys, and waits for the next page.
 func (b *tab) follow(keys string) {
 	b.t.Helper()
 	_, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent(keys))
 	require.NoError(b.t, err)
 }
 
-// signInByKeys types into the page as it comes, which has put the focus right.
+// signInByKeys types into the page without moving the focus, which the page has set.
 func (b *tab) signInByKeys(address, name, password string) {
 	b.t.Helper()
 	b.open(address)
@@ -77,9 +76,9 @@ func (b *tab) signInByKeys(address, name, password string) {
 	b.follow(name + kb.Tab + password + kb.Enter)
 }
 
-// TestBrowserKeyboardDeveloper: registering an application, having it reviewed,
-// giving it secrets and deleting it, with Tab, Enter, Space and the arrows. Only
-// a file is chosen in a window that is not ours.
+// TestBrowserKeyboardDeveloper: an application is registered, reviewed, given secrets and
+// deleted with Tab, Enter, Space and the arrow keys. Only the file is chosen in the
+// browser's own dialog.
 func TestBrowserKeyboardDeveloper(t *testing.T) {
 	s := start(t, fixtures(""))
 	b, root := newTab(t), newTab(t)
@@ -111,7 +110,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 		b.tabTo(`input[value="` + scope + `"]`)
 		b.keys(" ")
 	}
-	b.keys(" ") // the last one not, after all
+	b.keys(" ") // clear the last one again
 	require.Equal(t, "confidential BOOKING_READ BOOKING_WRITE", checked())
 	b.enter("main button.primary", " ")
 	require.Equal(t, "Keys Only", b.text("h1"))
@@ -158,7 +157,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	require.Contains(t, b.text("[role=status]"), "The application was deleted.")
 }
 
-// TestBrowserKeyboardAudit: a filter is chosen and sent by keys.
+// TestBrowserKeyboardAudit: a filter is set and submitted by keys.
 func TestBrowserKeyboardAudit(t *testing.T) {
 	s := start(t, fixtures(""))
 	b := newTab(t)

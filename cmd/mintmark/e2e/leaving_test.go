@@ -11,9 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// startRelay is an application whose callback sends the browser on to another
-// origin, as one does whose programs and pages are served apart. What it was sent is
-// in the query that goes along.
+// startRelay starts an application whose callback redirects to another origin, like one
+// with programs and pages on different origins. The redirect passes the query on.
 func startRelay(t testing.TB, to string) (uri string) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, to+"?"+r.URL.RawQuery, http.StatusFound)
@@ -22,9 +21,9 @@ func startRelay(t testing.TB, to string) (uri string) {
 	return s.URL + "/callback"
 }
 
-// TestBrowserThirdOrigin: Chromium holds every redirect after a form against the
-// form-action of its page. An application whose callback leads on to another
-// origin gets its users back all the same, and they see its page, not ours.
+// TestBrowserThirdOrigin: Chromium checks every redirect after a form against the
+// form-action of its page. The users of an application whose callback redirects to
+// another origin nevertheless get back to its page.
 func TestBrowserThirdOrigin(t *testing.T) {
 	app := startApplication(t)
 	relay := startRelay(t, app.uri)
@@ -59,8 +58,8 @@ func TestBrowserThirdOrigin(t *testing.T) {
 	}
 }
 
-// TestBrowserCustomScheme: neither is a program on the person's device kept from
-// its answer, whose callback is a scheme of its own or leads to one.
+// TestBrowserCustomScheme: a program on the user's device gets its response if its
+// callback has a scheme of its own or redirects to one.
 func TestBrowserCustomScheme(t *testing.T) {
 	const scheme = "com.example.app:/callback"
 	relay := startRelay(t, scheme)

@@ -6,12 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// brokenWords are the parts of addresses that a line ends within.
+// brokenWords returns the parts of addresses in which a line ends.
 const brokenWords = `[...document.querySelectorAll("bdi:has(wbr)")].flatMap(e => [...e.childNodes]).filter(n => {
 	const r = document.createRange(); r.selectNodeContents(n); return n.nodeType === 3 && r.getClientRects().length > 1 }).map(n => n.data)`
 
-// TestBrowserLooks: what can't be undone looks so, and an e-mail address is not
-// broken in mid-word, whatever the window.
+// TestBrowserLooks: irreversible actions look different, and an e-mail address is not
+// broken within a word, at any window width.
 func TestBrowserLooks(t *testing.T) {
 	s := start(t, `
 users:

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// binary is what all tests start; root is the checkout it was built from.
+// binary is the program that all tests start; root is the checkout of its source.
 var binary, root string
 
 func TestMain(m *testing.M) {
@@ -38,8 +38,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build is the Makefile's build: static, and never with the race detector of
-// the tests around it. It takes more flags of go build.
+// build builds as the Makefile does: static, and without the race detector of the tests.
+// It takes further flags of go build.
 func build(dir string, flags ...string) (string, error) {
 	path := filepath.Join(dir, "mintmark")
 	return path, goBuild(root, append(flags, "-o", path, "./cmd/mintmark")...)
@@ -56,7 +56,7 @@ func goBuild(module string, arguments ...string) error {
 	return nil
 }
 
-// installed is the path of a program that make deps installs.
+// installed returns the path of a program that make deps installs.
 func installed(t testing.TB, names ...string) string {
 	t.Helper()
 	for _, name := range names {

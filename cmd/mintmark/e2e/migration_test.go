@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A migration is that of a legacy client (service document, section 9): bob's,
-// which alice and root use.
+// A migration is that of a legacy client (service document, section 9): bob's, which
+// alice and root use.
 type migration struct {
 	t           *testing.T
 	s           *server
@@ -18,9 +18,9 @@ type migration struct {
 	lines       []string // to copy from "How to connect"
 }
 
-// TestBrowserMigration: in the right order and in the wrong one, where the page
-// knows of requests without scope and so asks for a confirmation, and where it
-// knows of none; with JavaScript and without.
+// TestBrowserMigration: in the right order and in the wrong one; with known requests
+// without scope, for which the page asks for a confirmation, and without; with JavaScript
+// and without.
 func TestBrowserMigration(t *testing.T) {
 	for _, mode := range []struct {
 		name                  string
@@ -63,7 +63,7 @@ func TestBrowserMigration(t *testing.T) {
 	}
 }
 
-// begin finds the page.
+// begin opens the page.
 func (m *migration) begin() {
 	t, b := m.t, m.bob
 	b.open(m.s.AppURL + "/developer/clients/legacy-app")
@@ -80,7 +80,7 @@ func (m *migration) begin() {
 	b.press(`.tiles a[href$="/migration"]`)
 }
 
-// tokens are what the application gets when somebody allows a request.
+// tokens returns the tokens of the application after a user allowed a request.
 func (m *migration) tokens(who *tab, request string) map[string]any {
 	m.t.Helper()
 	who.open(request)
@@ -91,7 +91,7 @@ func (m *migration) tokens(who *tab, request string) map[string]any {
 	return issued
 }
 
-// requireAccess has the access token used.
+// requireAccess uses the access token.
 func (m *migration) requireAccess(tokens map[string]any) {
 	m.t.Helper()
 	// "Its tokens access any resource on behalf of the authorizing user without scope restrictions."
@@ -104,7 +104,7 @@ func (m *migration) refresh(tokens map[string]any) map[string]any {
 	return pasted(m.t, m.lines[3], "REFRESH_TOKEN="+tokens["refresh_token"].(string), "CLIENT_SECRET=legacy-app-secret")
 }
 
-// choose looks at the new URL, which changes nothing.
+// choose shows the new URL, which changes nothing.
 func (m *migration) choose() {
 	m.bob.choose("PROFILE_READ")
 	m.bob.press("main form button.primary")
@@ -115,7 +115,7 @@ func (m *migration) choose() {
 	require.Contains(m.t, m.alice.text("main"), "everything that you can do")
 }
 
-// useNewURL is the first step of the right order.
+// useNewURL does the first step of the right order.
 func (m *migration) useNewURL() {
 	// "Add a `scope` parameter to the authorization URL first."
 	m.alice.open(m.scoped)
@@ -127,8 +127,8 @@ func (m *migration) useNewURL() {
 	require.Equal(m.t, "PROFILE_READ", issued["scope"], issued)
 }
 
-// selectScopes is the second step, which asks for a confirmation where requests
-// without scope are known.
+// selectScopes does the second step, which asks for a confirmation if requests without
+// scope are known.
 func (m *migration) selectScopes(right, known bool) {
 	t, b := m.t, m.bob
 	const form = `form[method="post"][action$="/migration"]`
@@ -137,7 +137,7 @@ func (m *migration) selectScopes(right, known bool) {
 	require.Contains(t, b.text("main"), "Their order matters.")
 	without := "^None in the last 30 days$"
 	if known {
-		// Over midnight the last one was yesterday.
+		// After midnight the last request was yesterday.
 		without = `^1 in the last 30 days; the last one (today|yesterday), on \d+ [A-Z][a-z]+ \d{4}$`
 	}
 	require.Regexp(t, without, b.text("main dl.facts dd"))
@@ -164,7 +164,7 @@ func (m *migration) selectScopes(right, known bool) {
 	require.Contains(t, b.text(".permissions"), "PROFILE_READ")
 }
 
-// after is how it is from then on.
+// after checks the state after the migration.
 func (m *migration) after() {
 	refused := func(request string) {
 		m.t.Helper()
@@ -178,7 +178,8 @@ func (m *migration) after() {
 	require.Equal(m.t, "PROFILE_READ", m.tokens(m.alice, m.scoped)["scope"])
 }
 
-// oldTokens are those of a user who has not come again, until they do.
+// oldTokens checks the tokens of a user who has not authorized again, until that user
+// does.
 func (m *migration) oldTokens(who *tab, before map[string]any) {
 	t := m.t
 	// "Tokens issued before the migration continue to work until users re-authorize."

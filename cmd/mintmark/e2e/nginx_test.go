@@ -19,7 +19,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// startNginx runs Debian's nginx before a server, with its defaults and a few
+// startNginx runs Debian's nginx in front of a server, with its defaults and a few
 // directives.
 func startNginx(t testing.TB, upstream, directives string) (address string) {
 	t.Helper()
@@ -62,7 +62,7 @@ http {
 	return local(port)
 }
 
-// get asks for a page, and follows no redirect to another origin.
+// get requests a page, and follows no redirect to another origin.
 func (p *person) get(address string) answer {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, address, nil)
@@ -72,9 +72,8 @@ func (p *person) get(address string) answer {
 
 var beginLink = regexp.MustCompile(`<a class="button" href="([^"]*)"`)
 
-// TestBehindNginx: no request, and no number of them, leaves a browser behind
-// that nginx refuses, and the longest goes through, both ways, with the sizes that
-// README names.
+// TestBehindNginx: no request, and no number of requests, leads to a browser that nginx
+// refuses, and the longest one passes in both directions with the sizes in README.
 func TestBehindNginx(t *testing.T) {
 	port := freePort(t)
 	p := startProvider(t, 0, local(port)+"/auth/upstream/callback")
@@ -114,8 +113,8 @@ func TestBehindNginx(t *testing.T) {
 				require.Equal(t, http.StatusOK, alice.get(at+"/").status)
 				require.Equal(t, http.StatusOK, alice.get(at+"/account").status)
 			}
-			// Of a query as long as the service takes, nearly all is the state. Where
-			// the state alone is as long, the service refuses the request itself.
+			// In a query of the greatest accepted length, nearly everything is the state.
+			// A state of that length is refused by the service itself.
 			longest, _ := asks(at, oauth.MaxQuery)
 			tooLong := authorizeURL(&n.server, "cal-app", callback, "scope", "PROFILE_READ", "state", randomText(oauth.MaxQuery))
 			tooLong = strings.Replace(tooLong, n.AppURL, at, 1)
@@ -131,7 +130,7 @@ func TestBehindNginx(t *testing.T) {
 				require.Equal(t, http.StatusRequestURITooLong, alice.get(address).status)
 			}
 			passes(2500)
-			for _, length := range []int{5000, 7900} { // which get there, and not back
+			for _, length := range []int{5000, 7900} { // the request passes, and its response does not
 				address, _ := asks(at, length)
 				page := alice.get(address)
 				require.Equal(t, http.StatusOK, page.status, page.body)

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runNode runs a script of clients/ and reads its result. Where the script
-// sends the person to an authorization URL, who plays the person.
+// runNode runs a script of clients/ and reads its result. When the script prints an
+// authorization URL, who acts as the user.
 func runNode(t testing.TB, script string, args any, who *person, result any) {
 	t.Helper()
 	modules := filepath.Join("clients", "node_modules")
@@ -36,7 +36,7 @@ func runNode(t testing.TB, script string, args any, who *person, result any) {
 	slow := time.AfterFunc(3*time.Minute, func() { _ = c.Process.Kill() })
 	defer slow.Stop()
 	ended := false
-	t.Cleanup(func() { // a person who fails ends this function early
+	t.Cleanup(func() { // who may end this function early
 		if !ended {
 			_ = c.Process.Kill()
 			_ = c.Wait()

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// authorizeURL is an authorization request: pairs of name and value beside the
-// client and its redirection URI.
+// authorizeURL returns an authorization request: pairs of name and value in addition to
+// the client and its redirection URI.
 func authorizeURL(s *server, client, redirectURI string, pairs ...string) string {
 	q := url.Values{"client_id": {client}, "redirect_uri": {redirectURI}, "response_type": {"code"}, "state": {"a state/+&="}}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -19,8 +19,8 @@ func authorizeURL(s *server, client, redirectURI string, pairs ...string) string
 	return s.AppURL + "/auth/oauth2/authorize?" + q.Encode()
 }
 
-// TestBrowserFlow: what a person goes through, with JavaScript and without
-// (service document, section 4.1).
+// TestBrowserFlow: the authorization flow of a user, with JavaScript and without (service
+// document, section 4.1).
 func TestBrowserFlow(t *testing.T) {
 	for _, mode := range []struct {
 		name    string
@@ -64,7 +64,7 @@ func TestBrowserFlow(t *testing.T) {
 			require.Equal(t, "a state/+&=", got.Get("state"))
 			require.Equal(t, s.Issuer, got.Get("iss"))
 
-			// The same again is asked again, and Cancel is an answer.
+			// A repeated request asks again, and Cancel is a valid answer.
 			b.open(request)
 			require.Contains(t, b.text("main"), "You allowed this application before")
 			b.press(`button[value="cancel"]`)
@@ -92,8 +92,7 @@ func TestBrowserFlow(t *testing.T) {
 	}
 }
 
-// TestBrowserLegacy: a client from before scopes, and a change of mind about
-// who is signed in.
+// TestBrowserLegacy: a client without scopes, and a change of the signed-in user.
 func TestBrowserLegacy(t *testing.T) {
 	app := startApplication(t)
 	s := start(t, fixturesFor(app.uri, ""))
@@ -110,8 +109,8 @@ func TestBrowserLegacy(t *testing.T) {
 	require.NotEmpty(t, app.answer(t).Get("code"))
 }
 
-// TestBrowserNative: a public client on a port of its own choice (RFC 8252
-// §7.3), to which the content policy must let the form end.
+// TestBrowserNative: a public client with a port of its own choice (RFC 8252 §7.3), to
+// which the content policy must allow the form to redirect.
 func TestBrowserNative(t *testing.T) {
 	app := startApplication(t)
 	s := start(t, fixtures(""))
@@ -126,8 +125,8 @@ func TestBrowserNative(t *testing.T) {
 	require.Equal(t, "invalid_request", app.answer(t).Get("error"))
 }
 
-// TestBrowserErrors: what ends at a page goes nowhere from there, before the
-// person has signed in and after.
+// TestBrowserErrors: an error that ends at a page does not redirect, before and after
+// signing in.
 func TestBrowserErrors(t *testing.T) {
 	app := startApplication(t)
 	s := start(t, fixturesFor(app.uri, ""))
@@ -157,7 +156,7 @@ func TestBrowserErrors(t *testing.T) {
 	}
 }
 
-// TestConsoleIsHeard: a page that breaks its content policy does fail a test.
+// TestConsoleIsHeard: a page that violates its content policy fails a test.
 func TestConsoleIsHeard(t *testing.T) {
 	app := startApplication(t)
 	b := newUncheckedTab(t)

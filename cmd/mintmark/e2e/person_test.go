@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An answer is an HTTP response that was read to its end.
+// An answer is a completely read HTTP response.
 type answer struct {
 	status int
 	header http.Header
@@ -32,9 +32,8 @@ func send(t testing.TB, c *http.Client, r *http.Request) answer {
 	return answer{response.StatusCode, response.Header, string(body)}
 }
 
-// A person reads pages, fills in their forms and keeps cookies, without a
-// browser. They do not follow a redirect to another origin: it is what the
-// application would get.
+// A person reads pages, fills in their forms and keeps cookies, without a browser. It
+// does not follow a redirect to another origin, which is the response to the application.
 type person struct {
 	t              testing.TB
 	name, password string
@@ -55,7 +54,7 @@ func newPerson(t testing.TB, name, password string) *person {
 	}}
 }
 
-// signInWithoutBrowser makes a session, of which pages tell.
+// signInWithoutBrowser creates a session.
 func signInWithoutBrowser(t testing.TB, s *server, name, password string) *person {
 	t.Helper()
 	p := newPerson(t, name, password)
@@ -69,9 +68,8 @@ func signInWithoutBrowser(t testing.TB, s *server, name, password string) *perso
 
 func alice(t testing.TB) *person { return newPerson(t, "alice", "correct horse") }
 
-// decide opens an authorization request, signs in where that is asked, and
-// presses a button of the consent page: "allow" or "cancel". It returns where
-// the application's browser goes.
+// decide opens an authorization request, signs in if necessary, and presses a button of
+// the consent page: "allow" or "cancel". It returns the redirect to the application.
 func (p *person) decide(address, decision string) *url.URL {
 	p.t.Helper()
 	at, err := url.Parse(address)
@@ -91,8 +89,8 @@ func (p *person) decide(address, decision string) *url.URL {
 	return to
 }
 
-// submit posts the form that holds a button or field of that name, with its
-// hidden fields and what is filled in: pairs of name and value.
+// submit posts the form that has a button or field of that name, with its hidden fields
+// and pairs of name and value.
 func (p *person) submit(at *url.URL, page answer, holding string, fill ...string) answer {
 	p.t.Helper()
 	action, fields := formOf(p.t, page.body, holding)

@@ -23,7 +23,7 @@ type provider struct {
 
 const upstreamSecret = "a secret/+: & of the service"
 
-// accounts are who has one at the provider, by subject.
+// accounts are those at the provider, by subject.
 var accounts = map[string]map[string]any{
 	"s-ada":     {"name": "Ada Elsewhere", "preferred_username": "ada", "email": "ada@example.com", "email_verified": true},
 	"s-root":    {"name": "Root Elsewhere", "preferred_username": "root", "groups": []string{"people", "mintmark-administrators"}},
@@ -32,7 +32,7 @@ var accounts = map[string]map[string]any{
 	"s-alice":   {"name": "Alice Elsewhere", "preferred_username": "alice", "email": "alice@example.com", "email_verified": true},
 }
 
-// startProvider runs one that knows the service by its redirection URI.
+// startProvider runs a provider that knows the service by its redirection URI.
 func startProvider(t testing.TB, port int, redirect string) *provider {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{
@@ -66,8 +66,8 @@ func startProvider(t testing.TB, port int, redirect string) *provider {
 	return p
 }
 
-// freePort is one that nobody else is given before the test ends: a socket stays
-// bound to it without listening, and a process may come and go there.
+// freePort returns a port that is reserved until the test ends: a socket stays bound to
+// it without listening, and a process may open and close a listener there.
 func freePort(t testing.TB) int {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -77,7 +77,7 @@ func freePort(t testing.TB) int {
 	require.NoError(t, err)
 	if runtime.GOOS == "linux" {
 		t.Cleanup(func() { _ = syscall.Close(s) })
-	} else { // others let nobody listen there meanwhile
+	} else { // other systems allow no listener beside the bound socket
 		defer syscall.Close(s)
 	}
 	require.NoError(t, syscall.SetsockoptInt(s, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// vetPrograms vets Go blocks in a module of their own, as somebody has who
-// imports this one.
+// vetPrograms vets Go blocks in a module of their own that imports this one.
 func vetPrograms(t *testing.T, checkout string, programs []step) {
 	t.Helper()
 	if len(programs) == 0 {
@@ -53,8 +52,8 @@ func TestVetFinds(t *testing.T) {
 	require.Contains(t, out, "line7")
 }
 
-// TestTenLines: a resource server is ten lines in main, keys included, in README
-// and in the documentation of package middleware; and those compile too.
+// TestTenLines: a resource server has ten lines in main, including the keys, in README
+// and in the documentation of package middleware; both compile.
 func TestTenLines(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err)
@@ -79,7 +78,7 @@ import (
 	require.NoError(t, err, "%s", out)
 }
 
-// mainOf is the first function main of a text, which has ten lines at most.
+// mainOf returns the first function main of a text, which has at most ten lines.
 func mainOf(t *testing.T, text string) string {
 	t.Helper()
 	const begin, end = "\nfunc main() {\n", "\n}\n"

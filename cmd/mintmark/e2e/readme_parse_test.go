@@ -10,42 +10,41 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A step is one thing that a newcomer does who follows README: a fenced block,
-// or what the browser is for. How README marks them:
+// A step is one action of a user who follows README: a fenced block, or a visit with the
+// browser. The marks in README:
 //
-//	```sh                        is run, in order, in one bash session
-//	<!-- background: NAME -->    before a block: it goes on running. It is ready
-//	                             when it prints a line that is a JSON object.
-//	                             The name is for the next two marks
-//	<!-- ready: TEXT -->         as well: it is ready too when it prints TEXT
-//	<!-- ctrl-c: NAME -->        after a block: what runs in the background under
-//	                             this name, or these names, is interrupted
-//	<!-- again: NAME -->         after a block: what was interrupted starts again
+//	```sh                        run, in order, in one bash session
+//	<!-- background: NAME -->    before a block: it keeps running. It is ready when it
+//	                             prints a line that is a JSON object. The next two
+//	                             marks refer to the name
+//	<!-- ready: TEXT -->         in addition: it is also ready when it prints TEXT
+//	<!-- ctrl-c: NAME -->        after a block: the background blocks with this name, or
+//	                             these names, are interrupted
+//	<!-- again: NAME -->         after a block: an interrupted block starts again
 //	<!-- no-run: reason -->      before a block of at most three lines: not run
 //	<!-- expect: TEXT -->        on the line before or after a block: its output
 //	                             contains TEXT
-//	<!-- browser -->             after a block: the authorization URL that it
-//	                             prints or holds is opened, demo signs in and
-//	                             allows. CODE is then the authorization code, and
-//	                             lines such as CODE=... in later blocks are that
-//	<!-- file: PATH -->          before a block that is not sh: these lines stand
-//	                             together in that file of the checkout
-//	```go                        is a whole file, and passes go vet; but for an
+//	<!-- browser -->             after a block: the authorization URL in it or in its
+//	                             output is opened, demo signs in and allows. CODE is
+//	                             then the authorization code, and replaces the value
+//	                             in lines such as CODE=... of later blocks
+//	<!-- file: PATH -->          before a block that is not sh: these lines are adjacent
+//	                             in that file of the checkout
+//	```go                        a whole file that passes go vet, unless it is an
 //	                             excerpt of a file
 //
-// Blocks of other languages are not looked at, but a browser may find its URL
-// in one.
+// Blocks in other languages are ignored, except that a browser may find its URL in one.
 type step struct {
 	line       int // of README
 	kind       kind
 	text       string
 	background bool
-	name       string   // of what runs in the background
-	ready      string   // what is printed when it is, "" for a JSON object
-	names      []string // whom ctrl-c and again are about
+	name       string   // of a block in the background
+	ready      string   // text that is printed when it is ready, "" for a JSON object
+	names      []string // of the blocks for ctrl-c and again
 	noRun      string   // the reason
 	expect     []string
-	file       string // that has an excerpt
+	file       string // the source of an excerpt
 }
 
 type kind int
@@ -64,14 +63,14 @@ const marks = `background|ready|ctrl-c|again|browser|expect|no-run|file`
 
 var mark = regexp.MustCompile(`^<!--\s*(` + marks + `)\s*(?::\s*(.*?))?\s*-->$`)
 
-// parseReadme reads the steps. A mark that is out of place is an error, so that
-// a slip of the pen can't keep a block from being tested.
+// parseReadme reads the steps. A misplaced mark is an error, so that no block stays
+// untested by mistake.
 func parseReadme(text string) ([]step, error) {
 	var steps []step
-	var next step // what marks say of the block to come
+	var next step // collects the marks before a block
 	pending := false
-	var fence string          // that the current block ends with
-	runs := map[string]bool{} // whether what has a name runs at this point
+	var fence string          // that ends the current block
+	runs := map[string]bool{} // whether a named block runs at this point
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		number := i + 1
@@ -194,8 +193,8 @@ func parseReadme(text string) ([]step, error) {
 	return steps, nil
 }
 
-// touches reports whether a fence is the next line in a direction from a mark,
-// other marks apart.
+// touches reports whether a fence is the next line in a direction from a mark, except for
+// other marks.
 func touches(lines []string, i, direction int) bool {
 	for i += direction; i >= 0 && i < len(lines); i += direction {
 		line := strings.TrimSpace(lines[i])

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The session reads the names of blocks from descriptor 3 and answers on 4. A
-// block that fails ends it, as -e demands. Blocks in the background are jobs of
-// their own, so that an interrupt reaches all of one and nothing else.
+// The session reads the names of blocks from descriptor 3 and answers on 4. A block that
+// fails ends it, because of -e. Blocks in the background are jobs of their own, so that
+// an interrupt reaches one of them completely and nothing else.
 const sessionScript = `
 set -euo pipefail
 while read -r how block <&3; do
@@ -45,14 +45,14 @@ type session struct {
 	commands *os.File
 	answers  *bufio.Reader
 	blocks   int
-	code     string // what CODE is in later blocks, "" before a browser
+	code     string // value of CODE in later blocks, "" before a browser
 	named    map[string]*job
 }
 
 // A job runs in the background.
 type job struct {
 	step step
-	pid  int // of its group; 0 when it was interrupted
+	pid  int // of its process group; 0 after an interrupt
 }
 
 // startSession begins in dir.
@@ -82,7 +82,7 @@ func startSession(t testing.TB, dir string, environment ...string) *session {
 	return s
 }
 
-// send gives the session a command and waits for its answer.
+// send sends the session a command and waits for its answer.
 func (s *session) send(how, what string, patience time.Duration) (string, error) {
 	if _, err := fmt.Fprintln(s.commands, how, what); err != nil {
 		return "", err
@@ -113,8 +113,8 @@ func (s *session) run(text string) (output string, err error) {
 	return string(out), readErr
 }
 
-// background starts a block and waits until it is ready. It is interrupted, as
-// by Ctrl-C, at the end of the test, if not before.
+// background starts a block and waits until it is ready. It is interrupted, as by Ctrl-C,
+// at the end of the test at the latest.
 func (s *session) background(step step, text string) (output string, err error) {
 	s.t.Helper()
 	path := s.write(text)
@@ -136,7 +136,7 @@ func (s *session) background(step step, text string) (output string, err error) 
 		return string(o), string(p)
 	}
 	ready := func() bool { return step.isReady(printed()) }
-	until := time.Now().Add(5 * time.Minute) // it may build first
+	until := time.Now().Add(5 * time.Minute) // the block may build first
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !ready() && err == nil {
@@ -164,7 +164,7 @@ func (s step) isReady(output, problems string) bool {
 	return false
 }
 
-// stop interrupts a job that has a name.
+// stop interrupts a named job.
 func (s *session) stop(name string) error {
 	j, ok := s.named[name]
 	if !ok {
@@ -173,8 +173,7 @@ func (s *session) stop(name string) error {
 	return s.interrupt(j)
 }
 
-// interrupt ends a job, and whatever of it is left when the session has ended
-// before.
+// interrupt ends a job, including processes that are left after the session has ended.
 func (s *session) interrupt(j *job) error {
 	pid := j.pid
 	if j.pid = 0; pid == 0 {

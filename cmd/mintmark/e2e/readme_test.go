@@ -14,25 +14,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// insideReadme is set for all that README's blocks run.
+// insideReadme is set for everything that README's blocks run.
 const insideReadme = "MINTMARK_TEST_INSIDE_README"
 
-// TestReadme does what README says, as a newcomer would, in a copy of the
-// checkout.
+// TestReadme follows README, as a new user would, in a copy of the checkout.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err, "README.md is what a newcomer begins with")
 	follow(t, string(text))
 }
 
-// TestReadmeRunner does the same for a sample, which has every mark.
+// TestReadmeRunner follows a sample that has every mark.
 func TestReadmeRunner(t *testing.T) {
 	text, err := os.ReadFile("testdata/README.md")
 	require.NoError(t, err)
 	follow(t, strings.ReplaceAll(string(text), "MINTMARK", binary))
 }
 
-// follow takes all steps of a README.
+// follow runs all steps of a README.
 func follow(t *testing.T, text string) {
 	steps, err := parseReadme(text)
 	require.NoError(t, err)
@@ -51,7 +50,7 @@ func follow(t *testing.T, text string) {
 	clone := copyCheckout(t)
 	dir, environment := clone, []string(nil)
 	if strings.Contains(shells[0].text, "git clone") {
-		// README begins before there is a clone. The repository is the copy.
+		// README begins without a clone. The copy serves as the repository.
 		dir, environment = t.TempDir(), cloneFrom(t, clone)
 	}
 	vetPrograms(t, clone, programs)
@@ -96,7 +95,7 @@ func follow(t *testing.T, text string) {
 	}
 }
 
-// checkExcerpt reports an excerpt that is not a run of whole lines of its file.
+// checkExcerpt reports an excerpt that is not a sequence of whole lines of its file.
 func checkExcerpt(checkout string, s step) error {
 	text, err := os.ReadFile(filepath.Join(checkout, s.file))
 	if err == nil && (s.text == "" || !strings.Contains("\n"+string(text), "\n"+s.text)) {
@@ -115,7 +114,7 @@ func TestExcerptsFound(t *testing.T) {
 	}
 }
 
-// codeLine is where README shows a code that a person must put in.
+// codeLine matches a line of README in which the user must insert a code.
 var codeLine = regexp.MustCompile(`(?m)^(\s*(?:export )?CODE=)[^$\n]*$`)
 
 func (s *session) runStep(step step) (string, error) {
@@ -132,8 +131,8 @@ func (s *session) runStep(step step) (string, error) {
 
 var authorizationURLs = regexp.MustCompile(`https?://[^\s"'<>` + "`" + `]+/auth/oauth2/authorize\?[^\s"'<>` + "`" + `]+`)
 
-// authorizationURL is the last one in a text. One that a shell has still to
-// complete is none.
+// authorizationURL returns the last one in a text. A URL that a shell has yet to complete
+// does not count.
 func authorizationURL(text string) string {
 	last := ""
 	for _, found := range authorizationURLs.FindAllString(text, -1) {
@@ -144,10 +143,10 @@ func authorizationURL(text string) string {
 	return last
 }
 
-// served are the addresses that blocks call, a redirection URI's apart.
+// served are the addresses that blocks call, except redirection URIs.
 var served = regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*(/callback)?`)
 
-// requireFree: README's commands use ports that everybody has.
+// requireFree requires the fixed ports of README's commands to be free.
 func requireFree(t *testing.T, blocks []step) {
 	t.Helper()
 	for _, block := range blocks {
@@ -194,7 +193,7 @@ func copyCheckout(t *testing.T) string {
 	return dir
 }
 
-// cloneFrom is an environment in which git takes the repository from dir.
+// cloneFrom returns an environment in which git takes the repository from dir.
 func cloneFrom(t *testing.T, dir string) []string {
 	config := filepath.Join(t.TempDir(), "gitconfig")
 	text := fmt.Sprintf("[url %q]\n\tinsteadOf = https://github.com/mintmark-auth/mintmark.git\n\tinsteadOf = https://github.com/mintmark-auth/mintmark\n[safe]\n\tdirectory = *\n", "file://"+dir)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBrowserAsksForThePassword: an administrator whose browser was left open for
-// twenty minutes gives the password once more, and keeps what was typed.
+// TestBrowserAsksForThePassword: an administrator whose browser was unused for twenty
+// minutes enters the password once more, and keeps the input.
 func TestBrowserAsksForThePassword(t *testing.T) {
 	dir := t.TempDir()
 	c := exec.Command(buildMoved(t))

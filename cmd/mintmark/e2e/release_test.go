@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRelease: the tags that .ci/release sets are enough for "go install", and a
-// checkout of the release builds.
+// TestRelease: the tags of .ci/release are sufficient for "go install", and a checkout of
+// the release builds.
 func TestRelease(t *testing.T) {
 	const version = "v0.1.0"
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	require.NoError(t, err)
 	clone, bin := copyCheckout(t), t.TempDir()
-	// The folders of a module cache are a module proxy. The version that is released
-	// here is in no cache but one of the test's own.
+	// The folders of a module cache form a module proxy. The version that is released
+	// here is only in the test's own cache.
 	environment := append(cloneFrom(t, clone),
 		"GIT_AUTHOR_NAME=e2e", "GIT_AUTHOR_EMAIL=e2e@example.com", "GIT_COMMITTER_NAME=e2e", "GIT_COMMITTER_EMAIL=e2e@example.com",
 		"GOPROXY=file://"+strings.TrimSpace(string(cache))+"/cache/download", "GOSUMDB=off", "GOPRIVATE=github.com/mintmark-auth/mintmark",

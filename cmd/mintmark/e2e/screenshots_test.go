@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestScreenshots takes a picture of every page for people to look at, in
-// .tools/screenshots, and holds what a machine can see: nothing is wider than
-// the window (WCAG 2.2 §1.4.10), and the theme is the person's.
+// TestScreenshots saves a picture of every page in .tools/screenshots, and checks that
+// nothing is wider than the window (WCAG 2.2 §1.4.10), and that the theme is the user's.
 func TestScreenshots(t *testing.T) {
 	dir := filepath.Join(root, ".tools", "screenshots")
 	require.NoError(t, os.MkdirAll(dir, 0o755))

@@ -17,15 +17,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A node is one running "mintmark serve", a cluster by itself.
+// A node is one running "mintmark serve", a cluster of one.
 type node struct {
 	server
 	dir string
 	log *lockedText
 }
 
-// serve makes a cluster of one, as an operator does, with settings beside those
-// of the addresses. It has alice with her password, and cal-app.
+// serve creates a cluster of one, as an operator does, with further settings. It has
+// alice with her password, and cal-app.
 func serve(t testing.TB, port int, redirectURI string, settings ...string) *node {
 	t.Helper()
 	n := &node{server: server{t: t}, dir: filepath.Join(t.TempDir(), "data"), log: new(lockedText)}
@@ -63,7 +63,7 @@ func serve(t testing.TB, port int, redirectURI string, settings ...string) *node
 	return n
 }
 
-// run runs one of the operator's commands.
+// run runs an operators' command.
 func (n *node) run(stdin string, arguments ...string) string {
 	n.t.Helper()
 	c := exec.Command(binary, append(arguments, "--data-dir", n.dir)...)
@@ -75,13 +75,13 @@ func (n *node) run(stdin string, arguments ...string) string {
 	return string(out)
 }
 
-// A lockedText is what a process wrote so far.
+// A lockedText is the output of a process so far.
 type lockedText struct {
 	mu sync.Mutex
 	b  strings.Builder
 }
 
-// Write keeps it.
+// Write appends to it.
 func (l *lockedText) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

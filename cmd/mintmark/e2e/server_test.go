@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A server is one running "mintmark dev". Its fields are the line of JSON that
-// it prints when it is ready.
+// A server is one running "mintmark dev". Its fields are those of its ready line, a JSON
+// object.
 type server struct {
 	BaseURL string `json:"base_url"`
 	AppURL  string `json:"app_url"`
@@ -28,8 +28,8 @@ type server struct {
 	t testing.TB
 }
 
-// start runs the binary with fixtures until the test ends. It must then end by
-// itself and in peace when it is interrupted.
+// start runs the binary with fixtures until the test ends. It must then exit without an
+// error when it is interrupted.
 func start(t testing.TB, fixtures string) *server {
 	t.Helper()
 	s, stop := startIn(t, t.TempDir(), "127.0.0.1:0", exec.Command(binary), fixtures)
@@ -37,8 +37,8 @@ func start(t testing.TB, fixtures string) *server {
 	return s
 }
 
-// startIn runs a program, which has its environment, in a folder that may have
-// the data of another run, until stop is called.
+// startIn runs a program, with its environment, in a folder that may have the data of an
+// earlier run, until stop is called.
 func startIn(t testing.TB, dir, listen string, c *exec.Cmd, fixtures string, flags ...string) (s *server, stop func()) {
 	t.Helper()
 	file := filepath.Join(dir, "fixtures.yaml")
@@ -76,15 +76,15 @@ func startIn(t testing.TB, dir, listen string, c *exec.Cmd, fixtures string, fla
 	return s, stop
 }
 
-// firstLine is what the process prints first. A process that prints nothing is
-// ended.
+// firstLine returns the first line that the process prints. A process that prints nothing
+// is killed.
 func firstLine(c *exec.Cmd, lines *bufio.Reader) ([]byte, error) {
 	slow := time.AfterFunc(30*time.Second, func() { _ = c.Process.Kill() })
 	defer slow.Stop()
 	line, err := lines.ReadBytes('\n')
 	if err != nil {
 		_ = c.Process.Kill()
-		_ = c.Wait() // after which its standard error is complete
+		_ = c.Wait() // afterwards its standard error is complete
 	}
 	return line, err
 }
@@ -112,9 +112,8 @@ func TestReadyLine(t *testing.T) {
 	}
 }
 
-// TestStartAndStop: a file that is wrong is refused before anything is served,
-// and a folder of data is found again by the process after SIGTERM, which
-// service managers send.
+// TestStartAndStop: a wrong file is refused before anything is served, and the data is
+// used again by the next process after SIGTERM, which service managers send.
 func TestStartAndStop(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "fixtures.yaml")

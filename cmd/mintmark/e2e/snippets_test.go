@@ -16,8 +16,7 @@ import (
 
 var copiedBlock = regexp.MustCompile(`(?s)<pre class="copy">(.*?)</pre>`)
 
-// snippetsOf are the programs that the developer settings show for a client of
-// bob's.
+// snippetsOf returns the programs that the developer settings show for a client of bob's.
 func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram string) {
 	t.Helper()
 	bob := newPerson(t, "bob", "battery staple")
@@ -34,9 +33,8 @@ func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram 
 	return blocks[4], blocks[5]
 }
 
-// TestSnippets: what developers copy works as it is, and refuses an answer to a
-// question that somebody else asked (RFC 6749 §10.12), or from another issuer
-// (RFC 9207 §2.4).
+// TestSnippets: the programs for developers work unchanged, and refuse a response to
+// another request (RFC 6749 §10.12) or from another issuer (RFC 9207 §2.4).
 func TestSnippets(t *testing.T) {
 	s := start(t, fixtures(`  - {id: phone-app, name: Phone App, owner: bob, type: public, redirect_uris: ["com.example.app:/cb"], scopes: [PROFILE_READ]}`))
 	for _, c := range []struct{ client, secret, main string }{
@@ -85,7 +83,7 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// phoneMain is an application that the system opens with the answer.
+// phoneMain is an application that the system opens with the response.
 const phoneMain = `package main
 
 import (
@@ -123,7 +121,7 @@ func back(who, address string, a attempt) {
 }
 `
 
-// snippetMain goes with the browser through the program that is beside it.
+// snippetMain acts as the browser for the program beside it.
 const snippetMain = `package main
 
 import (

@@ -23,9 +23,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// TestTokensBeforeJudges: two libraries that nobody here wrote accept the
-// access tokens of every algorithm by the published key set, and refuse every
-// copy that was tampered with.
+// TestTokensBeforeJudges: two third-party libraries accept the access tokens of every
+// algorithm with the published key set, and refuse every manipulated copy.
 func TestTokensBeforeJudges(t *testing.T) {
 	for _, algorithm := range []string{"ES256", "EdDSA", "RS256"} {
 		t.Run(algorithm, func(t *testing.T) {
@@ -73,7 +72,7 @@ func TestTokensBeforeJudges(t *testing.T) {
 	}
 }
 
-// checkClaims holds RFC 9068 §2 for what a judge read.
+// checkClaims checks RFC 9068 §2 on the claims that a library read.
 func checkClaims(t *testing.T, algorithm, issuer, name string, v verdict) {
 	t.Helper()
 	require.Equal(t, "at+jwt", v.Header["typ"])
@@ -93,7 +92,8 @@ func checkClaims(t *testing.T, algorithm, issuer, name string, v verdict) {
 	require.Equal(t, name == "legacy", v.Payload["legacy"])
 }
 
-// A judged is what a judge is asked: whether it would accept the tokens.
+// A judged is the input of a library: the tokens, and the parameters of their
+// verification.
 type verificationRequest struct {
 	JWKS      string            `json:"jwksURI"`
 	Issuer    string            `json:"issuer"`
@@ -103,7 +103,7 @@ type verificationRequest struct {
 	Tokens    map[string]string `json:"tokens"`
 }
 
-// A verdict is what the judge read, or why it refused.
+// A verdict has the claims that a library read, or its refusal.
 type verdict struct {
 	Header, Payload map[string]any
 	Refused         string
@@ -157,7 +157,7 @@ func jwxVerdict(ctx context.Context, keys jwk.Set, c verificationRequest, token 
 	return v
 }
 
-// tampered are copies of a token that no one may accept.
+// tampered returns copies of a token that must be refused.
 func tampered(t *testing.T, algorithm, token string) map[string]string {
 	t.Helper()
 	parts := strings.Split(token, ".")
@@ -190,8 +190,8 @@ func tampered(t *testing.T, algorithm, token string) map[string]string {
 	}
 }
 
-// forged is signed rightly, under the kid of the server's key, with a key that
-// isn't the server's.
+// forged returns a token that is signed correctly, under the kid of the server's key, but
+// with another key.
 func forged(t *testing.T, algorithm string, header, payload []byte) string {
 	t.Helper()
 	var key crypto.Signer

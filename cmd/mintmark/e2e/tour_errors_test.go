@@ -14,9 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tourErrors shows the pages of what goes wrong, in a tab in which somebody is
-// signed in. There is none of a 500: nothing that a browser can send brings the
-// server to one.
+// tourErrors visits the error pages, in a tab with a session. A 500 is not among them: no
+// request of a browser causes one.
 func tourErrors(t *testing.T, b *tab, s *server, look func(name string)) {
 	t.Helper()
 	shows := func(name, title string) {
@@ -68,18 +67,18 @@ func guess(t *testing.T, s *server) answer {
 	return answer{}
 }
 
-// tourUnavailable shows the page of a node that has lost its cluster.
+// tourUnavailable visits the page of a node that has lost its cluster.
 func tourUnavailable(t *testing.T, b *tab, look func(name string)) {
 	t.Helper()
 	cluster := strings.TrimPrefix(local(freePort(t)), "http://")
 	n := serve(t, freePort(t), callback, "--cluster-listen", cluster)
 	n.loseMajority(cluster)
-	b.open(authorizeURL(&n.server, "nobody", callback)) // it looks twice before it says no
+	b.open(authorizeURL(&n.server, "nobody", callback)) // the node confirms an unknown client before it refuses
 	require.Equal(t, "Not available right now", b.text("h1"))
 	look("error-503")
 }
 
-// loseMajority has a second node join at the address, and ends it.
+// loseMajority makes a second node join at the address, and kills it.
 func (n *node) loseMajority(cluster string) {
 	n.t.Helper()
 	dir := n.t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// notPages are the addresses of the pages' routes that show no page.
+// notPages are the addresses of the routes that show no page.
 var notPages = map[string]string{
 	"/assets/:name":      "the stylesheet and the icon",
 	"/logos/:digest":     "pictures of applications",
@@ -20,8 +20,8 @@ var notPages = map[string]string{
 
 var matrixRow = regexp.MustCompile(`route: "GET (/[^"]*)"`)
 
-// pageRoutes are the addresses of all pages, as patterns. The matrix of
-// issuer/web has a row for each of its routes, which a test there holds.
+// pageRoutes returns the addresses of all pages, as patterns. The matrix of issuer/web
+// has a row for each route, which a test there verifies.
 func pageRoutes(t testing.TB) (list []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "issuer", "web", "routes_test.go"))
@@ -35,7 +35,7 @@ func pageRoutes(t testing.TB) (list []string) {
 	return list
 }
 
-// visitedPages are the addresses at which a tour has looked.
+// visitedPages are the addresses that a tour has visited.
 type visitedPages map[string]bool
 
 func (v visitedPages) add(t testing.TB, address string) {
@@ -45,7 +45,7 @@ func (v visitedPages) add(t testing.TB, address string) {
 	v[u.Path] = true
 }
 
-// missed are the patterns at which nobody has looked.
+// missed returns the patterns that were not visited.
 func (v visitedPages) missed(patterns []string) (list []string) {
 	for _, pattern := range patterns {
 		seen := false
@@ -59,8 +59,8 @@ func (v visitedPages) missed(patterns []string) (list []string) {
 	return list
 }
 
-// matches reports whether a path is one of a pattern's, in which parts that
-// begin with a colon stand for anything.
+// matches reports whether a path matches a pattern, in which a part that begins with a
+// colon matches anything.
 func matches(pattern, path string) bool {
 	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
 	if len(want) != len(got) {
@@ -74,7 +74,7 @@ func matches(pattern, path string) bool {
 	return true
 }
 
-// TestVisitedPages: a page at which a tour has not looked is found.
+// TestVisitedPages: a page that a tour has not visited is found.
 func TestVisitedPages(t *testing.T) {
 	v := visitedPages{}
 	v.add(t, "http://127.0.0.1/admin/clients?q=a")

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tour shows every kind of page to see, by name, and misses no route of the
-// pages.
+// tour visits every kind of page, by name, and misses no route of the pages.
 func tour(t *testing.T, b *tab, see func(name string)) {
 	t.Helper()
 	visited := visitedPages{}
@@ -75,7 +74,7 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 	look("sign-in-signed-out-everywhere")
 	tourDeveloper(b, s, app, look)
 	b.open(s.AppURL + "/account")
-	b.press(`form[action="/auth/sign-out"] button`) // the next server has the same host, and cookies know no port
+	b.press(`form[action="/auth/sign-out"] button`) // the next server has the same host, and cookies ignore the port
 	n := serve(t, freePort(t), app.uri, upstreamSettings("http://localhost:1")...)
 	b.open(n.AppURL + "/auth/sign-in")
 	look("sign-in-elsewhere")
@@ -97,7 +96,7 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 	require.Empty(t, visited.missed(pageRoutes(t)), "pages at which the tour does not look")
 }
 
-// tourAdmin shows the pages of administrators.
+// tourAdmin visits the pages of administrators.
 func tourAdmin(b *tab, s *server, look func(name string)) {
 	b.open(s.AppURL + "/admin")
 	b.signIn("root", "administers it")
@@ -161,8 +160,8 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 	look("admin-client-transferred")
 }
 
-// serveParts is the address of a page with every part that pages are made of,
-// as the tests of the pages have written it.
+// serveParts returns the address of a page with every component of the pages, as written
+// by the pages' tests.
 func serveParts(t *testing.T) string {
 	t.Helper()
 	files := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(root, "issuer", "web"))))

@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTraces: what a node sends to a collector is what OpenTelemetry's own
-// collector reads.
+// TestTraces: OpenTelemetry's own collector can read what a node sends.
 func TestTraces(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "50") // milliseconds until a batch is sent
 	programs := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// upstreamSettings are those of a provider at a port.
+// upstreamSettings returns the settings for a provider at a port.
 func upstreamSettings(issuer string, more ...string) []string {
 	return append([]string{
 		"--upstream-issuer", issuer, "--upstream-name", "Example ID", "--upstream-client-id", "mintmark",
@@ -20,8 +20,8 @@ func upstreamSettings(issuer string, more ...string) []string {
 	}, more...)
 }
 
-// signInUpstream presses the link to the provider, says there who is there, and goes
-// on.
+// signInUpstream follows the link to the provider, enters the account there, and
+// continues.
 func (b *tab) signInUpstream(account string) {
 	b.t.Helper()
 	b.press("a.button")
@@ -30,13 +30,13 @@ func (b *tab) signInUpstream(account string) {
 	b.press(`button[value="on"]`)
 }
 
-// shownUser is what "user list -o json" says of a user.
+// shownUser is a user in the output of "user list -o json".
 type shownUser struct {
 	ID, Username, Email, Upstream string
 	Admin                         bool
 }
 
-// users are those of the node, by user name.
+// users returns those of the node, by user name.
 func (n *node) users() map[string]shownUser {
 	n.t.Helper()
 	var answer struct{ Users []shownUser }
@@ -48,8 +48,8 @@ func (n *node) users() map[string]shownUser {
 	return list
 }
 
-// TestBrowserUpstream: who has an account elsewhere signs in with it, with
-// JavaScript and without.
+// TestBrowserUpstream: users sign in with an account at the provider, with JavaScript and
+// without.
 func TestBrowserUpstream(t *testing.T) {
 	app := startApplication(t)
 	port := freePort(t)
@@ -72,7 +72,7 @@ func TestBrowserUpstream(t *testing.T) {
 
 		b.press(`form[action="/auth/sign-out"] button`)
 		b.open(n.AppURL + "/auth/sign-in")
-		b.press("a.button") // the provider knows them, and asks for nothing
+		b.press("a.button") // the provider has a session, and asks for nothing
 		require.Equal(t, "Hello, Ada Elsewhere", b.text("h1"))
 
 		b.press(`form[action="/auth/sign-out"] button`)
@@ -162,8 +162,8 @@ func (n *node) waitProviderKnown(issuer string) {
 	}, 2*time.Minute, 10*time.Millisecond, "%s", n.log)
 }
 
-// TestBrowserUpstreamDown: a provider that is down keeps no node from starting and
-// nobody from signing in by a password; when it is up it is there.
+// TestBrowserUpstreamDown: while the provider is down, nodes start and users sign in by
+// password; once it is up it is used.
 func TestBrowserUpstreamDown(t *testing.T) {
 	app := startApplication(t)
 	port, providerPort := freePort(t), freePort(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestValidAdministration: the pages of administrators are valid HTML, those
-// with problems too.
+// TestValidAdministration: the pages of administrators are valid HTML, including those
+// with errors.
 func TestValidAdministration(t *testing.T) {
 	s := start(t, fixtures("")+`  - {id: fake-app, name: MINTMARK, owner: bob, type: public, redirect_uris: ["https://a.example/"], scopes: [PROFILE_READ]}
   - {id: fake-two, name: Mintmark, owner: bob, type: public, redirect_uris: ["https://a.example/"], scopes: [PROFILE_READ], state: pending}
@@ -56,7 +56,7 @@ func TestValidAdministration(t *testing.T) {
 	require.False(t, slices.ContainsFunc(missed, ofAdministrators), missed)
 }
 
-// ofAdministrators reports whether a page is one of theirs.
+// ofAdministrators reports whether a page is for administrators.
 func ofAdministrators(pattern string) bool {
 	return pattern == "/admin" || strings.HasPrefix(pattern, "/admin/")
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// validate is what the validator of the W3C's HTML checker says of files; ""
-// where it finds nothing.
+// validate returns the findings of the W3C's HTML checker for files, or "".
 func validate(t *testing.T, arguments ...string) string {
 	t.Helper()
 	jar := filepath.Join("clients", "node_modules", "vnu-jar", "build", "dist", "vnu.jar")
@@ -35,8 +34,8 @@ func mustGet(t *testing.T, address string) *http.Request {
 	return r
 }
 
-// TestValidHTML: every page but those of administrators is valid as it is sent,
-// and so is the stylesheet.
+// TestValidHTML: every page, except those of administrators, is sent as valid HTML, and
+// the stylesheet is valid.
 func TestValidHTML(t *testing.T) {
 	s := start(t, fixtures(""))
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// movedClock replaces the file of the program that reads the wall clock. The
-// program has no such switch of its own.
+// movedClock replaces the file of the program that reads the wall clock. The program has
+// no such setting of its own.
 const movedClock = `package server
 
 import (
@@ -30,7 +30,7 @@ func WallClock() time.Time {
 }
 `
 
-// buildMoved is the binary with a clock that MINTMARK_TEST_CLOCK moves.
+// buildMoved builds the binary with a clock that MINTMARK_TEST_CLOCK moves.
 func buildMoved(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,15 +46,15 @@ func buildMoved(t testing.TB) string {
 	return path
 }
 
-// A pastTokens are tokens that a server issued, under the keys that it has now,
-// in earlier runs on the same folder.
+// pastTokens are tokens that a server issued with its current keys, in earlier runs on
+// the same folder.
 type pastTokens struct {
-	expired string // is 31 minutes old
-	old     string // is 28
-	ending  string // has half a minute left
+	expired string // 31 minutes old
+	old     string // 28 minutes old
+	ending  string // expires in half a minute
 }
 
-// startWithPast is the binary, and what it issued before.
+// startWithPast starts the binary, and returns tokens that it issued before.
 func startWithPast(t testing.TB) (*server, pastTokens) {
 	t.Helper()
 	var p pastTokens
@@ -72,8 +72,8 @@ func startWithPast(t testing.TB) (*server, pastTokens) {
 		require.NoError(t, err)
 		listen = at.Host
 	}
-	// The data folder was last used 28 minutes ago, and the kernel of a test machine
-	// need not know the time.
+	// The data folder was last used 28 minutes ago, and the kernel of a test machine may
+	// not report a synchronised clock.
 	s, stop := startIn(t, dir, listen, exec.Command(binary), fixtures(""), "--trust-clock")
 	t.Cleanup(stop)
 	return s, p

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// verifiers are those of verifiers/: each is a resource server that answers
-// GET /bookings to tokens that may read bookings. README shows the file.
+// verifiers are those of verifiers/: each is a resource server that answers GET /bookings
+// to tokens that may read bookings. README shows the file.
 var verifiers = []struct {
 	name, file string
 	prepare    func(*testing.T, resourceServer) *exec.Cmd
@@ -32,16 +32,15 @@ var verifiers = []struct {
 	{"Apache", "apache.conf", apache},
 }
 
-// A resourceServer is what a verifier is configured with. All have it in their
-// environment.
+// A resourceServer is the configuration of a verifier, passed in its environment.
 type resourceServer struct {
 	file                                    string
-	programs                                string // the folder of those of the Go module
+	programs                                string // the folder of the Go module's programs
 	issuer, audience, listen, run, upstream string
 }
 
-// TestVerifiers: verifiers that nobody here wrote open to the tokens of a
-// running server, and to no other.
+// TestVerifiers: third-party verifiers accept the tokens of a running server, and no
+// others.
 func TestVerifiers(t *testing.T) {
 	s, past := startWithPast(t)
 	grant := func(client, secret string, scopes ...string) string {
@@ -63,7 +62,7 @@ func TestVerifiers(t *testing.T) {
 	programs := t.TempDir()
 	require.NoError(t, goBuild(filepath.Join(root, "cmd", "mintmark", "e2e", "verifiers"), "-o", programs, "./goidc", "./keyfunc"))
 
-	// A verifier that remembers verdicts must not remember them past a token's end.
+	// A verifier that caches results must not use them after a token's expiry.
 	remembers := serveBookings(t, resourceServer{file: "apache.conf", issuer: s.Issuer, audience: s.BaseURL}, apache)
 	require.Equal(t, http.StatusOK, remembers(past.ending), "in its last seconds")
 
@@ -84,12 +83,12 @@ func TestVerifiers(t *testing.T) {
 			}
 			require.Equal(t, http.StatusOK, bookings(good), "at last")
 			if v.file == "haproxy.cfg" || v.file == "apache.conf" {
-				// What is behind a proxy may choose the other one.
+				// The server behind a proxy may use either header.
 				require.NotEqual(t, http.StatusOK, bookings(good, narrow["a write scope"]))
 				require.NotEqual(t, http.StatusOK, bookings(narrow["a write scope"], good))
 			}
 
-			// The same server by another name is another issuer.
+			// The same server under another name is another issuer.
 			byName := strings.Replace(s.Issuer, "127.0.0.1", "localhost", 1)
 			for name, bookings := range map[string]func(...string) int{
 				"another issuer": begin(byName, s.BaseURL), "another audience": begin(s.Issuer, "https://api.example"),
@@ -102,7 +101,7 @@ func TestVerifiers(t *testing.T) {
 		time.Minute, 100*time.Millisecond, "a token past its end")
 }
 
-// TestReadmeShowsVerifiers: README has lines of each of them.
+// TestReadmeShowsVerifiers: README has an excerpt of each of them.
 func TestReadmeShowsVerifiers(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err)
@@ -115,8 +114,8 @@ func TestReadmeShowsVerifiers(t *testing.T) {
 	}
 }
 
-// serveBookings runs a resource server until the test ends. What it returns
-// asks for the bookings with a token, or several, for the status.
+// serveBookings runs a resource server until the test ends. It returns a function that
+// requests the bookings with one or several tokens and returns the status.
 func serveBookings(t *testing.T, r resourceServer, prepare func(*testing.T, resourceServer) *exec.Cmd) func(tokens ...string) int {
 	t.Helper()
 	app := httptest.NewServer(http.NewServeMux())
@@ -144,7 +143,7 @@ func serveBookings(t *testing.T, r resourceServer, prepare func(*testing.T, reso
 			return false
 		}
 		defer response.Body.Close()
-		return response.StatusCode == http.StatusUnauthorized // nobody is anybody
+		return response.StatusCode == http.StatusUnauthorized // the server answers, and refuses a request without a token
 	}, 20*time.Second, 20*time.Millisecond, "%s does not answer", r.file)
 	return func(tokens ...string) int {
 		t.Helper()
@@ -161,12 +160,12 @@ func (r resourceServer) environment() []string {
 	return append(os.Environ(), "ISSUER="+r.issuer, "AUDIENCE="+r.audience, "LISTEN="+r.listen, "RUN="+r.run, "KEYS="+r.run, "UPSTREAM="+r.upstream)
 }
 
-// script is a program for Node.js.
+// script returns a program for Node.js.
 func script(t *testing.T, r resourceServer) *exec.Cmd {
 	return inVerifiers(exec.Command(installed(t, "node"), r.file))
 }
 
-// goProgram is one of the module of verifiers/.
+// goProgram returns a program of the module of verifiers/.
 func goProgram(t *testing.T, r resourceServer) *exec.Cmd {
 	return exec.Command(filepath.Join(r.programs, filepath.Dir(r.file)))
 }

@@ -20,19 +20,19 @@ const (
 	secret   = "a-secret-of-the-application-in-this-test"
 )
 
-// A client is a person with a browser and the application that they allow. Each
-// request goes to a node of the client's choice.
+// A client is a user with a browser, and an application. Each request goes to a node of
+// the client's choice.
 type client struct {
 	user, app string
 	pick      func() *node
 	http      *http.Client
 }
 
-// newClient keeps connections standing, or makes one for each request.
+// newClient returns a client that keeps connections open, or makes one for each request.
 func newClient(user, app string, pick func() *node, standing bool) *client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		panic(err) // no options are given
+		panic(err) // unreachable without options
 	}
 	return &client{user, app, pick, &http.Client{
 		Jar: jar, Timeout: 15 * time.Second,
@@ -77,7 +77,7 @@ func (c *client) send(n *node, method, path string, form url.Values, headers ...
 	return reply{answer.StatusCode, answer.Header, string(text)}, nil
 }
 
-// allow signs in where that is asked, presses "Allow", and returns the code.
+// allow signs in if necessary, presses "Allow", and returns the code.
 func (c *client) allow() (string, error) {
 	path := "/auth/oauth2/authorize?" + url.Values{
 		"client_id": {c.app}, "redirect_uri": {callback}, "scope": {"PROFILE_READ"}, "state": {"a-state"},
@@ -108,8 +108,8 @@ var (
 	attrs  = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
 )
 
-// submit sends the form of a page that holds a field or button of that name,
-// filled in with pairs of name and value, and expects to be sent on.
+// submit sends the form of a page that has a field or button of that name, filled in with
+// pairs of name and value, and expects a redirect.
 func (c *client) submit(page reply, holding string, fill ...string) (reply, error) {
 	for _, form := range forms.FindAllStringSubmatch(page.body, -1) {
 		if !strings.Contains(form[2], `name="`+holding+`"`) {

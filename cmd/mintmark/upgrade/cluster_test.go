@@ -28,8 +28,7 @@ type cluster struct {
 	nodes []*node
 }
 
-// A node keeps its addresses and its folder over all its processes, whatever
-// their version.
+// A node has the same addresses and folder in all its processes, of either version.
 type node struct {
 	c                 *cluster
 	name, dir, log    string
@@ -39,10 +38,10 @@ type node struct {
 	command *exec.Cmd
 	exited  chan struct{}
 	binary  string
-	ready   atomic.Bool // as /readyz said last
+	ready   atomic.Bool // last result of /readyz
 }
 
-// newCluster starts three nodes of a version and makes them one cluster.
+// newCluster starts three nodes of a version and forms one cluster.
 func newCluster(t testing.TB, binary string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: t.TempDir()}
@@ -87,7 +86,8 @@ func (n *node) start(binary string) {
 	n.command, n.exited, n.binary = c, exited, binary
 }
 
-// clean is our environment without what the program would take for its settings.
+// clean returns the environment without variables that the program would read as
+// settings.
 func clean() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MINTMARK_") })
 }
@@ -119,7 +119,7 @@ func (n *node) wait() {
 	}
 }
 
-// end is for the end of the test.
+// end kills the process at the end of the test.
 func (n *node) end(t testing.TB) {
 	if n.command != nil && n.running() {
 		_ = n.command.Process.Kill()
@@ -143,14 +143,14 @@ func (n *node) asks(path string) bool {
 	return r.StatusCode == http.StatusOK
 }
 
-// run runs an operators' command of the new version on a node of either.
+// run runs an operators' command of the new version on a node of either version.
 func (n *node) run(input string, arguments ...string) (out []byte, code int, remarks string) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually)
 	defer cancel()
 	c := exec.CommandContext(ctx, newBinary, append(arguments, "--data-dir", n.dir)...)
 	var stdout, stderr bytes.Buffer
 	c.Env, c.Stdin, c.Stdout, c.Stderr = clean(), strings.NewReader(input), &stdout, &stderr
-	_ = c.Run() // the exit code says it
+	_ = c.Run() // the exit code has the result
 	return stdout.Bytes(), c.ProcessState.ExitCode(), stderr.String()
 }
 
@@ -166,7 +166,7 @@ func (n *node) mustWith(input string, arguments ...string) []byte {
 	return out
 }
 
-// status is what a node knows of the cluster.
+// status is the cluster as known by a node.
 type status struct {
 	Leader  string
 	Healthy bool
@@ -186,7 +186,7 @@ func (n *node) status() (s status, err error) {
 	return s, nil
 }
 
-// settle waits until all three vote and every node calls the cluster healthy.
+// settle waits until all three nodes vote and every node reports the cluster as healthy.
 func (c *cluster) settle() {
 	c.t.Helper()
 	require.True(c.t, until(eventually, func() bool {
@@ -205,7 +205,7 @@ func (c *cluster) settle() {
 	}), "the cluster does not become healthy")
 }
 
-// makeLeader has a node lead.
+// makeLeader makes a node the leader.
 func (c *cluster) makeLeader(name string) {
 	c.t.Helper()
 	require.True(c.t, until(eventually, func() bool {
@@ -215,7 +215,8 @@ func (c *cluster) makeLeader(name string) {
 	}), "%s does not lead", name)
 }
 
-// requireSameState compares the whole state of all nodes. Nobody may write meanwhile.
+// requireSameState compares the whole state of all nodes. Nothing may be written
+// meanwhile.
 func (c *cluster) requireSameState() {
 	c.t.Helper()
 	type checksum struct {
@@ -235,9 +236,8 @@ func (c *cluster) requireSameState() {
 	require.Equal(c.t, sums[1], sums[2])
 }
 
-// freeAddress is a loopback address that nobody listens on, below the range
-// that the kernel takes the ports of clients from, so that it stays free while
-// its node is down.
+// freeAddress returns a free loopback address, below the kernel's range of client ports,
+// so that it stays free while its node is down.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	for range 1000 {

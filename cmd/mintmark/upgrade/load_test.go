@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A load keeps asking the nodes that are ready: clients behind a balancer that
-// looks at /readyz. Any failure is one that such a client would see.
+// A load sends requests to the ready nodes, as clients behind a load balancer that polls
+// /readyz do. Any failure would be visible to such a client.
 type load struct {
 	c      *cluster
 	stop   chan struct{}
 	wait   sync.WaitGroup
-	paused sync.RWMutex // held by who wants nobody to ask
+	paused sync.RWMutex // locked for writing while no client may send requests
 
 	done   atomic.Int64
 	mu     sync.Mutex
@@ -25,8 +25,8 @@ type load struct {
 
 const (
 	clients = 6
-	// pollInterval is how often a balancer looks at /readyz. A node that stops goes on
-	// answering for a second.
+	// pollInterval is how often a load balancer polls /readyz. A node that stops still
+	// answers for a second.
 	pollInterval = 100 * time.Millisecond
 )
 
@@ -54,7 +54,7 @@ func (l *load) watch(n *node) {
 	}
 }
 
-// pick is a node that was ready when it was last looked at.
+// pick returns a node that was ready at the last poll.
 func (l *load) pick() *node {
 	for {
 		n := l.c.nodes[rand.IntN(len(l.c.nodes))]
@@ -74,7 +74,7 @@ func (l *load) stopping() bool {
 	}
 }
 
-// ask has a grant made, uses it for a while, and begins anew.
+// ask makes a grant, uses it for a while, and starts again.
 func (l *load) ask(c *client) {
 	for !l.stopping() {
 		var code, token string
@@ -86,7 +86,7 @@ func (l *load) ask(c *client) {
 		l.track(func() error { token, err = c.exchange(l.pick(), code); return err })
 		for i := 0; err == nil && i < 40 && !l.stopping(); i++ {
 			l.track(func() error { token, err = c.refresh(l.pick(), token); return err })
-			time.Sleep(5 * time.Millisecond) // two processors are for three nodes, too
+			time.Sleep(5 * time.Millisecond) // leave processor time for the three nodes
 		}
 	}
 }
@@ -103,14 +103,15 @@ func (l *load) track(request func() error) {
 	l.done.Add(1)
 }
 
-// pauseDuring lets nobody ask while f runs.
+// pauseDuring pauses the clients while f runs.
 func (l *load) pauseDuring(f func()) {
 	l.paused.Lock()
 	defer l.paused.Unlock()
 	f()
 }
 
-// requireProgress waits until the clients have got on, so that a step was under load.
+// requireProgress waits until the clients have made progress, so that a step was under
+// load.
 func (l *load) requireProgress(t testing.TB) {
 	t.Helper()
 	from := l.done.Load()

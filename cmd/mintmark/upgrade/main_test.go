@@ -14,16 +14,16 @@ import (
 // newLevel is the feature level of the new program, one above that of the old.
 const newLevel = 2
 
-// A change is one to the text of the new program, which knows what the old one
+// A change modifies the new program's text, so that it knows something that the old one
 // does not.
 type change struct{ file, old, new string }
 
 var changes = []change{
 	{"issuer/ledger/level.go", "const Level = 1", "const Level = 2"},
-	// A kind that would stop the old program is withheld.
+	// A kind that would stop the old program must be withheld.
 	{"issuer/ledger/kind.go", "KindDisconnect      command.Kind = 19", "KindDisconnect      command.Kind = 250"},
 	{"issuer/ledger/level.go", "return map[command.Kind]uint32{}", "return map[command.Kind]uint32{KindDisconnect: 2}"},
-	// A rule that the old program has otherwise would make the states differ.
+	// A rule that differs in the old program would make the states differ.
 	{"issuer/ledger/audit.go", "	e.Seq, e.At = m.Seq, stateTime(m)\n", "	e.Seq, e.At = m.Seq, stateTime(m)\n	if m.Level >= 2 {\n		e.Detail += \" (level 2)\"\n	}\n"},
 }
 
@@ -47,8 +47,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build makes the old program out of the commit that froze its level, and the new
-// one out of this checkout with the changes.
+// build builds the old program from the commit that froze its level, and the new one from
+// this checkout with the changes.
 func build(dir string) (err error) {
 	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	if err != nil {
@@ -102,7 +102,7 @@ func output(dir, name string, arguments ...string) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// changed writes the changed files and the list that "go build" reads.
+// changed writes the changed files and the list for "go build".
 func changed(root, dir string) (list string, err error) {
 	replace := map[string]string{}
 	for _, c := range changes {
@@ -131,7 +131,7 @@ func changed(root, dir string) (list string, err error) {
 	return list, os.WriteFile(list, text, 0o600)
 }
 
-// compile is the Makefile's build, with a name of the version.
+// compile builds as the Makefile does, with a name of the version.
 func compile(source, path, version string, more ...string) (string, error) {
 	c := exec.Command("go", append(append([]string{"build"}, more...), "-race=false", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-X main.version="+version, "-o", path, "./cmd/mintmark")...)
@@ -143,7 +143,7 @@ func compile(source, path, version string, more ...string) (string, error) {
 	return path, nil
 }
 
-// until waits for a condition and reports whether it came to hold in time.
+// until waits for a condition and reports whether it was met in time.
 func until(limit time.Duration, holds func() bool) bool {
 	for end := time.Now().Add(limit); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -153,5 +153,5 @@ func until(limit time.Duration, holds func() bool) bool {
 	return true
 }
 
-// eventually is how long anything may take on a machine that is busy.
+// eventually is the longest wait on a busy machine.
 const eventually = 40 * time.Second

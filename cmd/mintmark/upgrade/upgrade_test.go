@@ -14,7 +14,7 @@ const app = "app"
 
 func user(i int) string { return fmt.Sprintf("user-%d", i) }
 
-// createAccounts makes accounts and a client by the operators' commands.
+// createAccounts creates accounts and a client with the operators' commands.
 func (c *cluster) createAccounts() {
 	c.t.Helper()
 	first := c.nodes[0]
@@ -26,7 +26,7 @@ func (c *cluster) createAccounts() {
 	first.must("client", "approve", app)
 }
 
-// level waits until every node says that the cluster uses a feature level.
+// level waits until every node reports that the cluster uses a feature level.
 func (c *cluster) level(want uint32) {
 	c.t.Helper()
 	require.True(c.t, until(eventually, func() bool {
@@ -47,7 +47,7 @@ func (c *cluster) replace(n *node, binary string) {
 	require.True(c.t, until(eventually, func() bool { return n.asks("/readyz") }), "%s is not ready", n.name)
 }
 
-// checkMixed holds what must be so while nodes of both versions run.
+// checkMixed checks the invariants of nodes of both versions.
 func (c *cluster) checkMixed(l *load, upgraded int) {
 	t := c.t
 	t.Helper()
@@ -63,13 +63,13 @@ func (c *cluster) checkMixed(l *load, upgraded int) {
 		require.Equal(t, want, m.Version, "node %d", i)
 		require.Equal(t, level, m.Level)
 	}
-	// What an old node does not know is not sent, whoever is asked.
+	// Nothing that an old node does not know is proposed, through any node.
 	for _, n := range c.nodes[:upgraded] {
 		_, code, remarks := n.run("", "grant", "disconnect", "--user", user(0))
 		require.Equal(t, 5, code, remarks)
 		require.Contains(t, remarks, "n3 (old, level 1)")
 	}
-	// The state is the same, and every process still runs.
+	// All states are equal, and every process still runs.
 	l.pauseDuring(c.requireSameState)
 	for _, n := range c.nodes {
 		require.True(t, n.running(), n.name)
@@ -85,8 +85,8 @@ func (c *cluster) named(name string) *node {
 	return nil
 }
 
-// TestRollingUpgrade goes from the older version to this one, a node at a time,
-// with a leader of either version in between.
+// TestRollingUpgrade upgrades from the older version to this one, a node at a time, with
+// a leader of either version in between.
 func TestRollingUpgrade(t *testing.T) {
 	c := newCluster(t, oldBinary)
 	c.level(1)
@@ -99,7 +99,7 @@ func TestRollingUpgrade(t *testing.T) {
 		if i == 2 {
 			break
 		}
-		for _, leader := range []string{"n1", "n3"} { // a new one and an old one
+		for _, leader := range []string{"n1", "n3"} { // a new and an old leader
 			c.makeLeader(leader)
 			c.checkMixed(l, i+1)
 		}
@@ -110,15 +110,15 @@ func TestRollingUpgrade(t *testing.T) {
 	l.end(t)
 	c.requireSameState()
 
-	// Now that each node has it, what was withheld is done.
+	// Once each node is upgraded, what was withheld is done.
 	c.nodes[1].must("grant", "disconnect", "--user", user(0))
 	c.requireSameState()
 	c.checkDowngradeRefused()
 	c.restartEach()
 }
 
-// checkReuse: a refresh token that is used again, at an old node while a new one
-// leads and the other way round, is refused in words and ends its grant.
+// checkReuse: the reuse of a refresh token at an old node while a new one leads, and the
+// other way round, is refused with invalid_grant and ends its grant.
 func (c *cluster) checkReuse(l *load, i int) {
 	t := c.t
 	t.Helper()
@@ -134,7 +134,7 @@ func (c *cluster) checkReuse(l *load, i int) {
 			require.NoError(t, err)
 			third, err := client.refresh(c.nodes[at], second)
 			require.NoError(t, err)
-			// A node that has not heard of the third yet can't tell (503).
+			// A node without the third token in its state can't decide yet (503).
 			require.True(t, until(eventually, func() bool {
 				_, err = client.refresh(c.nodes[at], first)
 				return err == nil || !strings.Contains(err.Error(), "status 503")
@@ -147,7 +147,7 @@ func (c *cluster) checkReuse(l *load, i int) {
 	}
 }
 
-// checkDowngradeRefused: a node can't go back, and says why.
+// checkDowngradeRefused: a downgraded node refuses to start and logs the reason.
 func (c *cluster) checkDowngradeRefused() {
 	t, n := c.t, c.nodes[2]
 	t.Helper()
@@ -166,15 +166,14 @@ func (c *cluster) checkDowngradeRefused() {
 	c.settle()
 }
 
-// restartEach restarts each node once more, with clients that keep connections
-// standing.
+// restartEach restarts each node once more, with clients that keep connections open.
 func (c *cluster) restartEach() {
 	c.t.Helper()
 	l := startLoad(c, app, true)
 	for _, n := range c.nodes {
 		l.requireProgress(c.t)
 		c.replace(n, newBinary)
-		time.Sleep(2 * pollInterval) // until the balancers have seen it
+		time.Sleep(2 * pollInterval) // until the load balancers have polled it
 		c.settle()
 	}
 	l.requireProgress(c.t)

@@ -15,8 +15,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// Check finds what is wrong before anything is started, all of it at once,
-// and brings addresses into the form that the rest relies on.
+// Check validates the settings before anything is started, reports all errors at once,
+// and normalizes addresses.
 func (o *Options) Check(from Sources) error {
 	var errs []error
 	expect := func(key string, holds bool, expected string) {
@@ -60,7 +60,8 @@ const (
 	ExpectedHTTPS  = "https outside the loopback: by http, passwords, cookies, codes and secrets can be read and changed on the way (--plain-http accepts that)"
 )
 
-// checkAdvertise: others can't call a node at "everywhere".
+// checkAdvertise requires an address that other nodes can dial: a listener on every
+// address has none.
 func (o *Options) checkAdvertise(from Sources) error {
 	if o.Advertise != "" {
 		if !dialable(o.Advertise) {
@@ -90,8 +91,8 @@ func (o *Options) checkPeers(from Sources) error {
 	return nil
 }
 
-// checkDistinct finds the one clash of ports that can be told without opening
-// them.
+// checkDistinct reports listeners with the same port, as far as that is known without
+// opening them.
 func (o *Options) checkDistinct(from Sources) error {
 	taken := map[string]string{}
 	for _, l := range []struct{ key, address string }{
@@ -105,7 +106,7 @@ func (o *Options) checkDistinct(from Sources) error {
 	return nil
 }
 
-// listenable reports whether a listener may be opened there.
+// listenable reports whether address is valid for a listener.
 func listenable(address string) bool {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -115,13 +116,13 @@ func listenable(address string) bool {
 	return err == nil && (host == "" || isHost(host))
 }
 
-// dialable reports whether an address is one that another machine could call.
+// dialable reports whether another machine could dial address.
 func dialable(address string) bool {
 	host, port, err := net.SplitHostPort(address)
 	return err == nil && listenable(address) && !isUnspecified(host) && strings.Trim(port, "0") != ""
 }
 
-// isUnspecified reports whether a host stands for all addresses of a machine.
+// isUnspecified reports whether a host means all addresses of a machine.
 func isUnspecified(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "" || err == nil && ip.Unmap().IsUnspecified()
@@ -129,14 +130,14 @@ func isUnspecified(host string) bool {
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]{0,252}[A-Za-z0-9_.])?$`)
 
-// isHost reports whether a text is an address, or could be a name.
+// isHost reports whether a text is an address, or a possible name.
 func isHost(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return err == nil || hostName.MatchString(host)
 }
 
-// isOrigin reports whether a text is an origin in its one spelling, which is
-// compared character by character in tokens.
+// isOrigin reports whether a text is an origin in canonical form; origins are compared
+// character by character in tokens.
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !isHost(u.Hostname()) {

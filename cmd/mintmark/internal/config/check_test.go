@@ -93,8 +93,7 @@ func TestConfigChecks(t *testing.T) {
 	}
 }
 
-// TestConfigTellsAllThatIsWrong: nobody should need one start for each
-// mistake.
+// TestConfigTellsAllThatIsWrong: one start reports every mistake.
 func TestConfigTellsAllThatIsWrong(t *testing.T) {
 	_, _, err := loadConfig(t, []string{"--listen=x", "--drain=-1s"}, []string{"MINTMARK_PUBLIC_URL=x"}, "join: x\n")
 	for _, want := range []string{"listen (flag", "drain (flag", "public-url (environment MINTMARK_PUBLIC_URL)", "join (", "token-file ("} {
@@ -111,7 +110,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// TestPlainHTTPNeedsAWord by --plain-http and by nothing else.
+// TestPlainHTTPNeedsAWord: plain http needs --plain-http.
 func TestPlainHTTPNeedsAWord(t *testing.T) {
 	const plain, expected = "http://auth.example.com", "https outside the loopback"
 	_, _, err := loadConfig(t, []string{"--public-url=" + plain}, nil, "")

@@ -8,7 +8,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// durationFlag is pflag's duration, and takes days, as each setting does.
+// durationFlag is a duration that also accepts days, as every setting does.
 type durationFlag time.Duration
 
 var _ pflag.Value = (*durationFlag)(nil)
@@ -21,7 +21,7 @@ func DurationVar(f *pflag.FlagSet, into *time.Duration, name string, value time.
 
 func (d *durationFlag) String() string { return time.Duration(*d).String() }
 
-// Type is the word that --help shows, and what pflag's GetDuration expects.
+// Type is the type shown by --help, which pflag's GetDuration expects too.
 func (*durationFlag) Type() string { return "duration" }
 
 func (d *durationFlag) Set(text string) error {

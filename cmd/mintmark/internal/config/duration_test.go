@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDurationsHaveDays, in a flag and in every other place of a setting.
+// TestDurationsHaveDays: days are accepted in a flag and in every other source.
 func TestDurationsHaveDays(t *testing.T) {
 	var fromFlag, fromFile time.Duration
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -17,8 +17,8 @@ const (
 	EnvPrefix = "MINTMARK_"
 	// EnvTestPrefix begins the variables that only our tests read.
 	EnvTestPrefix = "MINTMARK_TEST_"
-	// EnvClusterKey may hold the cluster key. It is a secret and no setting: it is never
-	// shown, and has neither a flag nor a key of a file.
+	// EnvClusterKey may have the cluster key. It is a secret and not a setting: it is
+	// never shown, and has neither a flag nor a key in the file.
 	EnvClusterKey = "MINTMARK_CLUSTER_KEY"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// TestExampleConfig: it names every setting, with its default and no other.
+// TestExampleConfig: the example has every setting with its default, and no other.
 func TestExampleConfig(t *testing.T) {
 	o, from, err := loadConfig(t, []string{"--name", "n1"}, nil, Example)
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// maxFile bounds what is read as a file of settings, in bytes.
+// maxFile is the longest file of settings, in bytes.
 const maxFile = 64 << 10
 
 func fileLayer(path string) (layer, error) {
@@ -35,8 +35,8 @@ func fileLayer(path string) (layer, error) {
 	return parseFile(path, text)
 }
 
-// parseFile parses a YAML file of settings. The layer is returned with the error that
-// a key is unknown, too.
+// parseFile parses a YAML file of settings. If a key is unknown, it returns the layer and
+// an error.
 func parseFile(path string, text []byte) (layer, error) {
 	lines, err := linesOfKeys(text)
 	if err != nil {
@@ -108,8 +108,8 @@ func linesOfKeys(text []byte) (map[string]int, error) {
 
 var yamlLine = regexp.MustCompile(`line \d+`)
 
-// withoutText returns an error of the YAML parser without the text it parsed, because
-// the file may be that of a key, named by mistake.
+// withoutText removes the parsed text from an error of the YAML parser, because the file
+// may be a key file that was named by mistake.
 func withoutText(err error) error {
 	if line := yamlLine.FindString(err.Error()); line != "" {
 		return errors.New("not valid YAML near " + line)

@@ -17,7 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// A layer holds the settings of one source. A later layer overrides an earlier one.
+// A layer has the settings of one source. A later layer overrides an earlier one.
 type layer struct {
 	values *koanf.Koanf
 	source func(key string) Source
@@ -86,13 +86,13 @@ func (o *Options) assign(layers []layer) (Sources, error) {
 	return from, errors.Join(errs...)
 }
 
-// SettingError returns the error that a setting is wrong, with its key and source.
+// SettingError returns the error for a wrong setting, with its key and source.
 func SettingError(key string, from Sources, what string) error {
 	return fmt.Errorf("%s (%s): %s", key, from[key], what)
 }
 
-// assignValue sets a setting to a value of its type, or to an envText that is parsed.
-// It returns what was expected instead of another value, "" after success.
+// assignValue sets a setting to a value of its type, or to an envText, which it parses.
+// It returns a description of the expected value, or "" after success.
 func assignValue(to, value any) (expected string) {
 	text, isText := value.(envText)
 	switch to := to.(type) {

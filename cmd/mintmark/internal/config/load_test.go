@@ -27,7 +27,7 @@ func loadConfig(t testing.TB, arguments, environ []string, file string) (Options
 	return Load(f, environ)
 }
 
-// base is the name of a file in a source, without its folder.
+// base returns a source with the base name of its file.
 func base(s Source) string {
 	if s.Kind == FromFile {
 		return filepath.Base(s.Where)
@@ -59,7 +59,7 @@ func TestConfigOrder(t *testing.T) {
 	require.Len(t, from, len(o.Settings()), "a source for every setting")
 }
 
-// TestConfigTypes: each type from each place.
+// TestConfigTypes: each type from each source.
 func TestConfigTypes(t *testing.T) {
 	want := func(o Options) {
 		t.Helper()
@@ -112,7 +112,7 @@ func TestConfigNameIsTheHosts(t *testing.T) {
 	require.Equal(t, "default", from[KeyName].String())
 }
 
-// TestConfigVariablesOfOthers: what is no setting, and no mistake either.
+// TestConfigVariablesOfOthers: variables that are neither settings nor mistakes.
 func TestConfigVariablesOfOthers(t *testing.T) {
 	_, _, err := loadConfig(t, nil, []string{
 		"MINTMARK_CLUSTER_KEY=whatever", "MINTMARK_TEST_RUN_AS=x", "MINTMARKER=x", "=C:=x", "none",
@@ -184,8 +184,7 @@ func TestConfigFileThatIsMissingOrLong(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// FuzzConfigFile: a file is accepted or refused, and an accepted one gives
-// options that hold.
+// FuzzConfigFile: an accepted file gives valid options.
 func FuzzConfigFile(f *testing.F) {
 	f.Add([]byte(Example))
 	f.Add([]byte("peer: [n2=h:1]\ncluster-listen: ':1'\nadvertise: a:1\n"))

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLogOfADuration: it has its unit, whatever the format, and so have those in a
-// group and of a library.
+// TestLogOfADuration: a duration is logged with its unit in every format, also in groups
+// and by libraries.
 func TestLogOfADuration(t *testing.T) {
 	for format, want := range map[string][]string{
 		LogText: {" took=2.562s", " raft.after=1m30s"},

@@ -24,7 +24,7 @@ type Options struct {
 	ClusterListen string // HOST:PORT for other nodes
 	Advertise     string // HOST:PORT at which other nodes reach ClusterListen; "": that address
 	Peers         []string
-	Join          string // HOST:PORT of a node whose cluster is joined at the first start; "": none
+	Join          string // HOST:PORT of a member, to join its cluster at the first start; "": none
 	TokenFile     string // file with the join token, set if Join is
 
 	PublicURL string // origin without a trailing slash; "": the cluster's

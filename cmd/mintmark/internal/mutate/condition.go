@@ -12,24 +12,24 @@ import (
 	"strings"
 )
 
-// A condition is one operand of the program's decisions.
+// A condition is one boolean operand in the program's text.
 type condition struct {
 	file string // below the root of the module
-	line string // the text of the line it begins in, without indentation
+	line string // text of the line in which it begins, without indentation
 	text string // its own text, in one line
 }
 
-// A mutant is a condition that has the same value always.
+// A mutant is a condition with a constant value.
 type mutant struct {
 	condition
 	id    int // of the condition
 	value bool
 }
 
-// place names the mutant's line, as in explained.txt.
+// place returns the mutant's line, in the form of explained.txt.
 func (c condition) place() string { return c.file + ": " + c.line }
 
-// change names what the mutant does to its line, as in explained.txt.
+// change returns the mutant's change, in the form of explained.txt.
 func (m mutant) change() string { return fmt.Sprintf("%s always %t", m.text, m.value) }
 
 // source is a file with its conditions wrapped.
@@ -45,8 +45,9 @@ type edit struct {
 	text string
 }
 
-// wrap makes each condition of a file a call to If of the package that decides which
-// of them is broken. The first has the number first. Lines keep their numbers.
+// wrap turns each condition of a file into a call of If in the switch package, which
+// decides which of them is broken. first is the number of the first one. Lines keep their
+// numbers.
 func wrap(path, file string, first int) (*source, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -78,7 +79,7 @@ type wrapper struct {
 	text       []byte
 	file       string
 	first      int
-	leaves     map[ast.Expr]bool // known to be of type bool from where they stand
+	leaves     map[ast.Expr]bool // of type bool, as known from their position
 	skipped    map[ast.Node]bool // conditions of loops
 	edits      []edit
 	conditions []condition
@@ -116,7 +117,7 @@ func (w *wrapper) walk(n ast.Node) {
 			}
 		}
 		if e, ok := n.(ast.Expr); ok && w.leaves[e] && !w.skipped[e] {
-			delete(w.leaves, e) // a comparison comes by twice
+			delete(w.leaves, e) // a comparison is visited twice
 			w.open(e)
 			w.inside(e)
 			w.edits = append(w.edits, edit{w.offset(e.End()), ")"})
@@ -126,7 +127,7 @@ func (w *wrapper) walk(n ast.Node) {
 	})
 }
 
-// inside walks what a condition is made of.
+// inside walks the operands of a condition.
 func (w *wrapper) inside(e ast.Expr) {
 	first := true
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -141,7 +142,7 @@ func (w *wrapper) inside(e ast.Expr) {
 	})
 }
 
-// leaf marks an operand that is not itself made of operands.
+// leaf marks an operand without operands of its own.
 func (w *wrapper) leaf(e ast.Expr) {
 	for {
 		switch n := e.(type) {
@@ -150,7 +151,7 @@ func (w *wrapper) leaf(e ast.Expr) {
 			continue
 		case *ast.UnaryExpr:
 			if n.Op == token.NOT {
-				return // its operand is marked when the walk gets there
+				return // its operand is marked when the walk visits it
 			}
 		case *ast.BinaryExpr:
 			if n.Op == token.LAND || n.Op == token.LOR {
@@ -162,7 +163,7 @@ func (w *wrapper) leaf(e ast.Expr) {
 	}
 }
 
-// skip leaves out the operands of a loop's condition. Functions in it are not left out.
+// skip excludes the operands of a loop's condition, but not those of functions in it.
 func (w *wrapper) skip(cond ast.Expr) {
 	if cond == nil {
 		return

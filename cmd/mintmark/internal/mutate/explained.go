@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// explained are the mutants that nothing needs to notice: by place, the change and
-// its reason.
+// explained are the mutants that need not be noticed: by place, the change and its
+// reason.
 type explained map[string]map[string]string
 
 // readExplained reads explained.txt: a line "FILE: TEXT OF THE LINE", and below it,
@@ -45,10 +45,10 @@ func readExplained(r io.Reader) (explained, error) {
 	return e, s.Err()
 }
 
-// reason is why nothing needs to notice a mutant, or "".
+// reason returns why a mutant need not be noticed, or "".
 func (e explained) reason(m mutant) string { return e[m.place()][m.change()] }
 
-// without returns the explanations that none of the mutants asks for, in order.
+// without returns the explanations of mutants that are not in the list, in order.
 func (e explained) without(mutants []mutant) []string {
 	asked := map[string]bool{}
 	for _, m := range mutants {

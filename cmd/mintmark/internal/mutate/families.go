@@ -1,16 +1,16 @@
 package main
 
-// A family is some files and the tests that must miss their conditions.
+// A family is a set of files and the tests that must notice their mutants.
 type family struct {
 	files []string // patterns below the root of the module
-	tests []tests  // the nearest first; only survivors are shown to the next
+	tests []tests  // the nearest package first; the next ones get the survivors
 }
 
 // tests are the tests of one package.
 type tests struct {
 	folder string
 	run    string // regular expression of their names, "" for all
-	skip   string // regular expression of tests that are slow or draw at random
+	skip   string // regular expression of slow or random tests
 }
 
 var families = []family{

@@ -56,7 +56,7 @@ func TestWrap(t *testing.T) {
 	require.Equal(t, condition{"p/p.go", "if a < b && !known(a) || (b == 3) {", "known(a)"}, s.conditions[1])
 }
 
-// TestPlay has a module of one rule, of which the tests see one side only.
+// TestPlay uses a module with one rule, of which the tests cover one side only.
 func TestPlay(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
@@ -93,7 +93,7 @@ func TestReadExplained(t *testing.T) {
 	}
 }
 
-// TestExplained: each explanation is of a condition that exists.
+// TestExplained: each explanation is about an existing condition.
 func TestExplained(t *testing.T) {
 	mod, err := exec.CommandContext(t.Context(), "go", "env", "GOMOD").Output()
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ const (
 	switchFile = "internal/mutant/mutant.go"
 )
 
-// The switch reads its orders from the environment of a test binary.
+// The switch package reads its orders from the environment of a test binary.
 const (
 	environmentBroken = "MINTMARK_MUTANT"      // "ID=VALUE": the condition that is broken
 	environmentSeen   = "MINTMARK_MUTANT_SEEN" // the file that takes "ID=VALUE" for each value that a condition had
@@ -75,7 +75,7 @@ func note(id int, value bool) {
 }
 `
 
-// order is a mutant's name for the switch.
+// order returns a mutant's name for the switch package.
 func (m mutant) order() string { return strconv.Itoa(m.id) + "=" + strconv.FormatBool(m.value) }
 
 // writeOverlay writes the wrapped files to a folder, and returns the file that

@@ -62,11 +62,11 @@ type binary struct {
 	learnt    []learnt
 }
 
-// learnt is what a test did while nothing was broken.
+// learnt is the behaviour of a test without a mutant.
 type learnt struct {
 	name string
 	took time.Duration
-	seen map[string]bool // orders of the mutants that would have changed nothing
+	seen map[string]bool // orders of the mutants with values that occurred, which would change nothing
 }
 
 func (b *binary) build(ctx context.Context, overlay string, t tests) error {
@@ -75,8 +75,8 @@ func (b *binary) build(ctx context.Context, overlay string, t tests) error {
 	if said, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the tests of %s: %w\n%s", t.folder, err, said)
 	}
-	// A property test writes a failure to the work tree, unless told otherwise. Only a
-	// binary with such tests knows the flag.
+	// A property test writes failures to the work tree, unless disabled by a flag. Only a
+	// binary with such tests has the flag.
 	const keepNone = "-rapid.nofailfile"
 	c = exec.CommandContext(ctx, b.path, keepNone, "-test.list", "^$")
 	if c.Dir = b.dir; c.Run() == nil {
@@ -85,7 +85,7 @@ func (b *binary) build(ctx context.Context, overlay string, t tests) error {
 	return nil
 }
 
-// maxTest is what one test may take. A mutant that takes longer was noticed.
+// maxTest is the longest time for one test. A mutant that takes longer counts as noticed.
 const maxTest = 2 * time.Minute
 
 // test runs tests by name and reports whether all passed.
@@ -164,8 +164,8 @@ func (b *binary) survivors(ctx context.Context, mutants []mutant) ([]mutant, err
 	return rest, err
 }
 
-// survives runs the tests that saw the mutant's condition with the other value: a few
-// of the fastest, then more, since most mutants are noticed by any of them.
+// survives runs the tests that caused the condition's other value: a few of the fastest,
+// then more, since any of them notices most mutants.
 func (b *binary) survives(ctx context.Context, m mutant) (bool, error) {
 	other := mutant{id: m.id, value: !m.value}.order()
 	var names []string

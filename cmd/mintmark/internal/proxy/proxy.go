@@ -1,6 +1,5 @@
-// Package proxy knows the reverse proxies in front of a node: which peers are trusted,
-// and which address, request id and trace of a request are believed because of that.
-// It decides nothing else about a request.
+// Package proxy has the trusted reverse proxies in front of a node, and determines the
+// address, request id and trace of a request from their headers.
 package proxy
 
 import (
@@ -17,8 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// Trusted are the networks of peers whose X-Forwarded-For is believed. From any other
-// peer the header is ignored, because every client can write it.
+// Trusted are the networks of peers whose X-Forwarded-For is used. From any other peer
+// the header is ignored, because every client can write it.
 type Trusted []netip.Prefix
 
 // Parse parses addresses and networks in CIDR notation.
@@ -39,8 +38,8 @@ func Parse(list []string) (Trusted, error) {
 	return p, nil
 }
 
-// clientIP returns the address that limits count by: that of the peer, or, behind
-// trusted proxies, the nearest hop in X-Forwarded-For that is not a trusted proxy.
+// clientIP returns the address for rate limits: the peer's or, behind trusted proxies,
+// the nearest hop in X-Forwarded-For that is not a trusted proxy.
 func (p Trusted) clientIP(r *http.Request) string {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

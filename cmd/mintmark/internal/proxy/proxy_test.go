@@ -39,7 +39,7 @@ func TestClientIP(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestForwardedByNobodyTrusted is warned of, once.
+// TestForwardedByNobodyTrusted: X-Forwarded-For of an untrusted peer is logged once.
 func TestForwardedByNobodyTrusted(t *testing.T) {
 	p, err := Parse([]string{"10.0.0.0/8"})
 	require.NoError(t, err)

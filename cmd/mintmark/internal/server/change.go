@@ -60,7 +60,7 @@ func (s *Server) replace(ctx context.Context, leaked string) (admin.Rotated, err
 	return a, nil
 }
 
-// authorityTimeout is how long an operator waits for a change of the authority, which
+// authorityTimeout is how long a change of the authority may take for an operator. It
 // takes a second if every node is up.
 const authorityTimeout = 15 * time.Second
 
@@ -79,11 +79,11 @@ func (c clusterOps) RotateAuthority(ctx context.Context) (admin.AuthorityChange,
 	return a, nil
 }
 
-// changeOverdue is how long a change of the authority may wait for a node before it is
+// changeOverdue is how long a change of the authority may wait for a node until it is
 // reported as a problem.
 const changeOverdue = time.Hour
 
-// unfinished returns the changes that wait for a node for too long, as sentences.
+// unfinished returns overdue changes as sentences.
 func (c clusterOps) unfinished() []string {
 	return append(overdue(c.node.Authorities(), c.now()), c.issuer.Rekey.Problems()...)
 }

@@ -15,8 +15,8 @@ import (
 // served as production data.
 const DevMark = "made-by-dev"
 
-// markDev marks an empty folder. It is called before anything is written, so a folder with
-// data and without a mark was not made by "mintmark dev".
+// markDev marks an empty folder. It is called before anything is written, so a folder
+// with data and without a mark was not made by "mintmark dev".
 func (s *Server) markDev() error {
 	if err := durable.Replace(s.devMark(), nil); err != nil {
 		return fmt.Errorf("mark the data folder as one of mintmark dev: %w", err)

@@ -2,7 +2,7 @@ package server
 
 import "errors"
 
-// Errors of a start that an operator can mend.
+// Errors of a start that an operator can correct.
 var (
 	ErrListen        = errors.New("listen for clients")     // on Config.Listen
 	ErrListenOps     = errors.New("listen for operators")   // on Config.OpsListen

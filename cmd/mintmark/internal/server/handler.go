@@ -16,8 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// handler returns what the public listener serves: the endpoints for programs and the
-// pages for people. people says how they sign in.
+// handler returns the handler of the public listener: the endpoints for programs and the
+// pages for people. people has the ways to sign in.
 func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *Readers, trusted proxy.Trusted, m *telemetry.Metrics, failures *security.Recorder, spans *telemetry.Tracing, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i.Keyring, Now: i.Clock,

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A check is one condition of health; err is nil if it holds.
+// A check is one condition of health; err is nil if it is met.
 type check struct {
 	name string
 	err  error
@@ -37,7 +37,7 @@ const readyTimeout = time.Second
 // readiness returns the checks of /readyz and mintmark_ready.
 func (s *Server) readiness(ctx context.Context) []check {
 	if err := s.membershipError(); err != nil {
-		return []check{{"member", err}} // the cause of whatever else fails
+		return []check{{"member", err}} // the cause of all other failures
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

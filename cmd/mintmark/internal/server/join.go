@@ -18,19 +18,19 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// How long a node waits between two tries to join: longer each time, because the other
-// node may be starting too, or be down for long. After a refusal another try helps only if
-// the token or the cluster has changed.
+// The time between two attempts to join increases, because the other node may be starting
+// too, or be down for long. After a refusal another attempt helps only if the token or
+// the cluster has changed.
 const (
 	joinPauseFirst   = time.Second
 	joinPauseMost    = 30 * time.Second
 	joinPauseRefused = time.Minute
-	// tokenPause is the time between two looks at the file with the token.
+	// tokenPause is the time between two checks of the token file.
 	tokenPause = time.Second
 )
 
-// join makes the folder that of a member. It tries until it succeeds. After a refusal it
-// waits for another token, and operators are told the reason.
+// join makes the folder that of a member. It retries until it succeeds. After a refusal
+// it waits for another token, and reports the reason to operators.
 func (s *Server) join(ctx context.Context, dir, advertise string) error {
 	if err := restore.RefuseExistingJournal(s.config.DataDir); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s *Server) awaitToken(ctx context.Context, used string, most time.Duration
 				return token, nil
 			case errors.Is(err, config.ErrExposed):
 				s.reportJoinRefused(err)
-			default: // the file is being written
+			default: // the file may be incomplete
 			}
 		case <-over.C:
 			return used, nil
@@ -114,11 +114,11 @@ func (s *Server) awaitToken(ctx context.Context, used string, most time.Duration
 	}
 }
 
-// maxToken is the longest accepted token, in bytes: far longer than tokens are.
+// maxToken is the longest accepted token, in bytes: far longer than real ones.
 const maxToken = 4096
 
-// readToken reads the join token, and refuses a file that others can read: whoever uses
-// the token first joins in this node's place, and receives the cluster key.
+// readToken reads the join token, and refuses a file that others can read: the first to
+// use the token joins in this node's place, and receives the cluster key.
 func readToken(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -135,8 +135,8 @@ func readToken(path string) (string, error) {
 	return string(b), nil
 }
 
-// storeJoined stores the cluster key that a join brings. Another try does not help
-// a node that has another key, so that is a refusal.
+// storeJoined stores the cluster key that a join brings. If the node has another key, the
+// error is a refusal, because a retry does not help.
 func storeJoined(s config.KeySource, text []byte) error {
 	err := s.Store(text)
 	if errors.Is(err, keys.ErrOtherCluster) {

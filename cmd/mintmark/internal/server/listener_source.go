@@ -11,16 +11,16 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 )
 
-// maxPerSource is how many of the connections one source may hold at once, so that
-// it leaves room for others. A browser opens six, a program that shares an address
-// with others some hundred.
+// maxPerSource is the number of connections that one source may have, so that there is
+// room for others. A browser opens six, a program behind a shared address some hundred.
 const maxPerSource = 1024
 
-// newFairListener refuses a new connection from a source that has most open already: an IPv4
-// address or an IPv6 /64. A /56 may have twice as many, and a /48 four times. If
-// places run low all the same, each new connection closes the one that has been idle
-// longest, but never one with a request in progress. Connections from trusted proxies
-// and from this machine are exempt from both, because they carry everybody's requests.
+// newFairListener refuses a new connection from a source that already has most: an IPv4
+// address or an IPv6 /64. A /56 may have twice as many, and a /48 four times. If slots
+// are nevertheless nearly used up, each new connection closes the one that has been idle
+// longest, but never one with a request in progress. Connections from trusted proxies and
+// from this machine are exempt from both, because they carry the requests of many
+// clients.
 //
 // fair sets s.ConnState to learn which connections are idle, so s must not serve yet.
 func newFairListener(s *http.Server, l *boundedListener, most int, trusted proxy.Trusted) net.Listener {
@@ -33,7 +33,7 @@ type fairListener struct {
 	maxPerSource int
 	trusted      proxy.Trusted
 
-	mu   sync.Mutex     // guards all below
+	mu   sync.Mutex     // guards the fields below
 	open map[string]int // by source, no zeros
 	idle *list.List     // of *guest without a request, the one that has been idle longest first
 }
@@ -46,7 +46,7 @@ type trackedConn struct {
 
 	// Guarded by l.mu.
 	idleElement *list.Element // in l.idle, nil while a request is in progress
-	closed      bool          // no longer counted: it was closed
+	closed      bool          // closed, so no longer counted
 }
 
 // Accept implements net.Listener.
@@ -96,8 +96,8 @@ func (l *fairListener) track(c net.Conn, sources []string) *trackedConn {
 	return g
 }
 
-// shed closes the connection that has been idle longest, if places run low. It spares
-// newest, which was just accepted.
+// shed closes the connection that has been idle longest, if slots are nearly used up. It
+// spares newest, which was just accepted.
 func (l *fairListener) shed(newest *trackedConn) {
 	if !l.nearlyFull() {
 		return

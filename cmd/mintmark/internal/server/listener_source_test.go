@@ -14,7 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 )
 
-// arrivals is a listener to which connections come from made-up addresses.
+// arrivals is a listener with connections from made-up addresses.
 type arrivals chan net.Conn
 
 func (a arrivals) Accept() (net.Conn, error) {
@@ -47,7 +47,7 @@ func (a *arrival) Close() error {
 	return nil
 }
 
-// TestConnectionsOfOneSource leave room for others.
+// TestConnectionsOfOneSource: the connections of one source leave room for others.
 func TestConnectionsOfOneSource(t *testing.T) {
 	trusted, err := proxy.Parse([]string{"192.0.2.0/28"})
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestConnectionsOfOneSource(t *testing.T) {
 func TestOneSiteLeavesRoom(t *testing.T) {
 	come := make(arrivals, 1000)
 	l := newFairListener(new(http.Server), bounded(come, 10_000), 2, nil)
-	count := map[string]int{} // of those that are let in
+	count := map[string]int{} // of accepted connections
 	for i := range 256 {
 		come <- &arrival{from: fmt.Sprintf("[2001:db8:1:%x::1]:1", i)}     // of one /56
 		come <- &arrival{from: fmt.Sprintf("[2001:db8:2:%x00::1]:1", i)}   // of one /48
@@ -109,7 +109,8 @@ func TestOneSiteLeavesRoom(t *testing.T) {
 	require.Equal(t, 256, others)
 }
 
-// TestLongestIdleIsShedFirst, and never what comes through a trusted proxy.
+// TestLongestIdleIsShedFirst: the longest idle connection is closed first, and never one
+// of a trusted proxy.
 func TestLongestIdleIsShedFirst(t *testing.T) {
 	trusted, err := proxy.Parse([]string{"192.0.2.0/28"})
 	require.NoError(t, err)
@@ -162,8 +163,8 @@ type remoteConn struct {
 
 func (c remoteConn) RemoteAddr() net.Addr { return c.from }
 
-// TestIdleConnectionsLeaveRoom: whoever holds every place, from as many addresses
-// as they have, keeps nobody out, and no request in progress is cut.
+// TestIdleConnectionsLeaveRoom: a client that uses every slot, from any number of
+// addresses, keeps no other client out, and no request in progress is cut.
 func TestIdleConnectionsLeaveRoom(t *testing.T) {
 	for name, from := range map[string]string{
 		"eight /48s": "[2001:db8:%[1]x:%[2]x::1]:1", "eight /64s of a /48": "[2001:db8:1:%[1]x::%[2]x]:1", "eight IPv4 hosts": "198.51.100.%[1]d:1%[2]d",
@@ -204,7 +205,7 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 			}
 			_, slow := ask("/slow")
 			<-begun
-			for range 100 { // silent ones, and ones that have been served
+			for range 100 { // new connections without a request, and served ones
 				c, err := net.Dial("tcp", inner.Addr().String())
 				require.NoError(t, err)
 				t.Cleanup(func() { _ = c.Close() })

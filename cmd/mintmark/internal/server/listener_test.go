@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBoundedListener: one connection more than the bound waits until another
-// is closed.
+// TestBoundedListener: a connection beyond the bound waits until another one is closed.
 func TestBoundedListener(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -38,7 +37,7 @@ func TestBoundedListener(t *testing.T) {
 	default:
 	}
 	require.NoError(t, first.Close())
-	_ = first.Close() // twice is one place
+	_ = first.Close() // a second Close frees no second slot
 	third := <-accepted
 	require.NotNil(t, third)
 	_ = second.Close()

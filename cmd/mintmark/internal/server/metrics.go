@@ -28,7 +28,7 @@ func (o observer) Refused(client string, c ledger.Cause) {
 	}
 }
 
-// Sample is what /metrics tells of the node.
+// Sample returns the state of the node for /metrics.
 func (s *Server) Sample() telemetry.NodeSample {
 	if !s.isOpen() {
 		return telemetry.NodeSample{}

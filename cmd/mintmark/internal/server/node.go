@@ -59,7 +59,7 @@ func (s *Server) openNode(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look at the data in %s: %w", c.DataDir, err)
 	}
-	if !member { // before it waits: nobody looks at it then
+	if !member { // before it waits, while nothing probes the disk
 		if err := watchdog.CheckFreeSpace(c.DataDir); err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (s *Server) nodeConfig(dir string) cluster.Config {
 }
 
 // fatal ends the process after an error of the log. If a restart helps, the process
-// replaces itself, so that no supervisor is needed for that.
+// replaces itself, so that no supervisor is needed.
 func (s *Server) fatal(err error) {
 	if errors.Is(err, cluster.ErrLivelock) {
 		s.config.Log.Error("this node starts again", "error", err)
@@ -122,7 +122,7 @@ func (s *Server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 }
 
 // checkUnused returns an error if another process uses the data. It must be called before
-// the journal is opened, which truncates what looks like a partial write.
+// the journal is opened, which truncates partial writes.
 func checkUnused(dir string) error {
 	unlock, err := integrity.Lock(dir)
 	if errors.Is(err, fs.ErrNotExist) {

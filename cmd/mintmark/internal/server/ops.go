@@ -13,7 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// clusterOps implements admin.Cluster: the cluster as operators' commands see it.
+// clusterOps implements admin.Cluster: the cluster for operators' commands.
 type clusterOps struct {
 	node   *cluster.Node
 	issuer *issuer.Issuer

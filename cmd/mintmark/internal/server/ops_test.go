@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestStatusTellsOfIsolation: what a node knows of its disk, and of those that hang
-// up, reaches whoever judges the health of the cluster.
+// TestStatusTellsOfIsolation: a node's isolation, and the peers that closed connections,
+// are in the status from which health is determined.
 func TestStatusTellsOfIsolation(t *testing.T) {
 	s := statusOf(cluster.Overview{
 		Isolated: "the disk is full",
@@ -45,16 +45,16 @@ func TestOverdueChangeOfTheAuthority(t *testing.T) {
 	}
 }
 
-// TestOperatorErrors: an error of the cluster has the class of problem that operators'
-// commands know, and with it an exit code.
+// TestOperatorErrors: an error of the cluster has a class of admin.Problem, and with it
+// an exit code.
 func TestOperatorErrors(t *testing.T) {
 	require.Equal(t, admin.NotFound, operatorError(&cluster.NoInvitationError{Name: "n9"}).(*admin.Problem).Class)
 	require.ErrorIs(t, operatorError(cluster.ErrUnavailable), oauth.ErrUnavailable)
 	require.ErrorIs(t, operatorError(cluster.ErrUnknown), oauth.ErrOutcomeUnknown)
 }
 
-// TestDevMarkIsOnDisk when it is made: a power cut must not leave the users of mintmark
-// dev without the mark.
+// TestDevMarkIsOnDisk: the mark is on disk when markDev returns, so that a power cut
+// can't leave the users of mintmark dev without it.
 func TestDevMarkIsOnDisk(t *testing.T) {
 	s := &Server{config: Config{DataDir: t.TempDir()}}
 	all := durabletest.Syncs(t)

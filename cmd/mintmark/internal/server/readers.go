@@ -18,14 +18,14 @@ const readersList = "list of resource servers"
 // readersPollInterval is how often a running node checks whether the file has changed.
 const readersPollInterval = 2 * time.Second
 
-// Readers are the resource servers that may read the feed of revocations: the file that
-// names them, and its content when it could be read last.
+// Readers are the resource servers that may read the feed of revocations: the path of
+// their file, and its last readable content.
 type Readers struct {
 	path        string
 	credentials string // folder of a service manager's credentials, or empty
 	current     atomic.Pointer[endpoint.Readers]
 
-	checking  sync.Mutex  // guards the next two
+	checking  sync.Mutex  // guards the two fields below
 	lastInfo  os.FileInfo // of the file that was read last; nil after an error
 	lastError string      // the error that was logged last
 }
@@ -49,7 +49,7 @@ func (r *Readers) read() error {
 		return fmt.Errorf("open the %s: %w", readersList, err)
 	}
 	defer func() { _ = f.Close() }()
-	// A later write changes the file's info, so it is not missed.
+	// Stat before reading: a later write changes the file's info, so it is not missed.
 	if r.lastInfo, err = f.Stat(); err != nil {
 		return fmt.Errorf("look at the %s: %w", readersList, err)
 	}
@@ -83,7 +83,7 @@ func (r *Readers) reload(log *slog.Logger) {
 		log.Info("the list of resource servers was read again", "file", r.path)
 		return
 	}
-	r.lastInfo = nil // try again, whether it changes or not
+	r.lastInfo = nil // retry even without a change
 	if text := err.Error(); text != r.lastError {
 		r.lastError = text
 		log.Error("the list of resource servers can't be read, so the one from before stays", "error", err)

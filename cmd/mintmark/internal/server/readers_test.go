@@ -13,7 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 )
 
-// TestReadersThatCannotBeRead: the list from before stays, and the log says so
+// TestReadersThatCannotBeRead: the previous list stays in use, and the log has the error
 // once.
 func TestReadersThatCannotBeRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "feed.secrets")

@@ -23,7 +23,7 @@ func onHangup(f func()) (stop func()) {
 		}
 	}()
 	return func() {
-		signal.Ignore(syscall.SIGHUP) // nothing is sent to hangups after this
+		signal.Ignore(syscall.SIGHUP) // no signal is sent to hangups after this
 		close(hangups)
 		<-done
 	}
@@ -62,7 +62,7 @@ func (r *reloader) reload() {
 	r.current.Verbose = o.Verbose
 	r.current.SetLogLevel()
 	if r.config.Readers != nil {
-		r.config.Readers.reload(log) // now, not only at the next regular look
+		r.config.Readers.reload(log) // now, not only at the next poll
 	}
 	r.reloadUpstreamSecret()
 	log.Info("configuration reloaded", "changed", changed)

@@ -17,7 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/upstream/upstreamtest"
 )
 
-// TestReloadOfTheLogLevel: it changes without a restart, both ways.
+// TestReloadOfTheLogLevel: the level changes without a restart, in both directions.
 func TestReloadOfTheLogLevel(t *testing.T) {
 	o := config.Default()
 	var text bytes.Buffer
@@ -35,8 +35,8 @@ func TestReloadOfTheLogLevel(t *testing.T) {
 	}
 }
 
-// TestHangupReadsTheClientSecret at the provider again. One that can't be read
-// leaves the one that was known.
+// TestHangupReadsTheClientSecret: SIGHUP reloads the client secret for the provider. If
+// the file can't be read, the known secret stays.
 func TestHangupReadsTheClientSecret(t *testing.T) {
 	p := upstreamtest.New(t, time.Now)
 	file := filepath.Join(t.TempDir(), "secret")

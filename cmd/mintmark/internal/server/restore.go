@@ -20,12 +20,12 @@ import (
 // RestoreStep is called after each step of a restore, for tests that kill it there.
 var RestoreStep = func(_ string) {}
 
-// planRestore reads a backup and judges it before anything is written.
+// planRestore reads and checks a backup before anything is written.
 func (s *Server) planRestore(in io.Reader, o admin.RestoreOptions) (*restore.Plan, error) {
 	held, err := s.config.Key.OpenForRestore(o.Keys)
 	if err != nil {
 		if _, damaged := backup.Inspect(in); damaged != nil {
-			err = damaged // which no key opens
+			err = damaged // no key can open it
 		}
 		return nil, refusal{err}
 	}
@@ -42,7 +42,7 @@ func (s *Server) planRestore(in io.Reader, o admin.RestoreOptions) (*restore.Pla
 	return p, nil
 }
 
-// AdviseKey adds to an error for want of a cluster key how to provide one.
+// AdviseKey adds to an error about a missing cluster key how to provide it.
 func AdviseKey(err error, advice string) error {
 	var missing *restore.KeyError
 	switch {
@@ -54,7 +54,7 @@ func AdviseKey(err error, advice string) error {
 	return fmt.Errorf("%w: for another one, %s", err, advice)
 }
 
-// RestoreReport is a plan as operators' commands show it; zero for nil.
+// RestoreReport converts a plan for operators' commands; zero for nil.
 func RestoreReport(p *restore.Plan) (r admin.RestoreReport) {
 	if p == nil {
 		return r
@@ -70,7 +70,7 @@ func RestoreReport(p *restore.Plan) (r admin.RestoreReport) {
 	}
 	for _, s := range p.Spans {
 		span := admin.JournalSpan{From: s.From, To: s.To, Ends: ledger.Time(s.ToAt).Std()}
-		if s.FromAt != 0 { // otherwise it begins with the cluster
+		if s.FromAt != 0 { // otherwise the journal begins with the cluster
 			span.Begins = ledger.Time(s.FromAt).Std()
 		}
 		r.Covered = append(r.Covered, span)
@@ -83,7 +83,7 @@ func RestoreReport(p *restore.Plan) (r admin.RestoreReport) {
 	return r
 }
 
-// restore makes a cluster out of a backup.
+// restore creates a cluster from a backup.
 func (s *Server) restore(ctx context.Context, conf cluster.Config, p *restore.Plan) (err error) {
 	if s.Keys, err = s.config.Key.Open(); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *Server) exporter() restore.Exporter {
 	return restore.Exporter{Keys: s.Keys, Node: s.nodeName(), Version: s.config.Version, Now: s.config.Now, Rand: rand.Reader}
 }
 
-// nodeName is the name of this node, "" for a node alone.
+// nodeName returns the name of this node, "" for a node alone.
 func (s *Server) nodeName() string {
 	if s.config.Cluster == nil {
 		return ""
@@ -130,17 +130,17 @@ func (s *Server) nodeName() string {
 	return s.config.Cluster.Name
 }
 
-// saveState writes a backup of the cluster. This node's journal is on disk up to the
-// same command then.
+// saveState writes a backup of the cluster. This node's journal is flushed up to the same
+// command.
 func (s *Server) saveState(ctx context.Context, w io.Writer) error {
 	if err := s.Node.Removed(); err != nil {
-		return refusal{err} // it has no leader to ask how far it is
+		return refusal{err} // no leader is known that could confirm the state
 	}
 	b, err := s.Node.Backup(ctx)
 	if err != nil {
 		return operatorError(err)
 	}
-	_ = s.Journal.Flush() // which logs its errors
+	_ = s.Journal.Flush() // Flush logs its errors
 	return s.exporter().State(w, b)
 }
 

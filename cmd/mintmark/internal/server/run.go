@@ -33,7 +33,7 @@ func Run(ctx context.Context, o config.Options, from config.Sources, version str
 	s, err := Start(ctx, c)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil // stopped before it served
+			return nil // stopped before it was serving
 		}
 		return err
 	}

@@ -30,7 +30,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// Config is everything that a server is made of. Tests start the same server as main.
+// Config has everything that a server is made of. Tests start the same server as main.
 type Config struct {
 	Version   string // of this program
 	DataDir   string
@@ -62,11 +62,11 @@ type Config struct {
 	// Readers may read the feed of revocations; nil for no feed.
 	Readers *Readers
 
-	// Proxies are the peers whose X-Forwarded-For is believed.
+	// Proxies are the peers whose X-Forwarded-For is used.
 	Proxies proxy.Trusted
 
-	// Drain is how long a stopping node still answers after /readyz reports that it is not
-	// ready.
+	// Drain is how long a stopping node still answers requests after /readyz reports that
+	// it is not ready.
 	Drain time.Duration
 
 	// Traces may be nil. The server closes it.
@@ -79,7 +79,7 @@ type Config struct {
 	// Elapsed finds jumps of Now. If it is nil, Now may jump. Default if Now is nil: that
 	// of the machine.
 	Elapsed func() time.Duration
-	// TrustClock has the node accept Now at a start without a check.
+	// TrustClock makes the node accept Now at a start without a check.
 	TrustClock bool
 }
 
@@ -99,7 +99,7 @@ type Server struct {
 	publicListener  net.Listener
 	startup         startupHandler
 	clusterListener net.Listener
-	// PublicAddr, OpsAddr and ClusterAddr are where the listeners listen.
+	// PublicAddr, OpsAddr and ClusterAddr are the addresses of the listeners.
 	PublicAddr, OpsAddr, ClusterAddr net.Addr
 
 	servingMu sync.Mutex    // guards serving and admin while the server starts
@@ -114,7 +114,7 @@ type Server struct {
 	stopReaders context.CancelFunc
 
 	labelTasks   sync.WaitGroup         // of the label of the journal
-	waitReason   atomic.Pointer[string] // what the node waits for; nil at first
+	waitReason   atomic.Pointer[string] // the reason why the node waits; nil at first
 	initRequests chan admin.NewCluster  // addresses for a cluster without them
 	failed       chan error             // errors of listeners
 	opened       chan struct{}          // closed when the node runs
@@ -154,8 +154,8 @@ func (s *Server) start(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrListenOps, err)
 	}
 	s.OpsAddr = ops.Addr()
-	// This listener has few slots, so an idle connection is closed soon: whoever asks every
-	// few seconds can open a new one.
+	// This listener has few slots, so an idle connection is closed soon: a client that
+	// polls every few seconds can open a new one.
 	s.ops = &http.Server{
 		Handler: s.health(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
 		WriteTimeout: 15 * time.Second, IdleTimeout: 5 * time.Second,
@@ -196,7 +196,7 @@ func (s *Server) start(ctx context.Context) error {
 	return nil
 }
 
-// servePublic begins to accept connections, unless it was called before.
+// servePublic starts to accept connections, unless it was called before.
 func (s *Server) servePublic() {
 	s.servingMu.Lock()
 	defer s.servingMu.Unlock()
@@ -248,7 +248,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 	}, c.Readers, c.Proxies, s.Metrics, s.failures, c.Traces, c.Log)
 }
 
-// serveAdmin has the operators' socket serve all commands.
+// serveAdmin makes the operators' socket serve all commands.
 func (s *Server) serveAdmin(passwords *credential.Hasher) error {
 	c := admin.Config{
 		Ledger: s.Issuer, Rand: rand.Reader, Passwords: passwords, Log: s.config.Log,
@@ -306,7 +306,7 @@ func (s *Server) report(what string, err error) {
 	if err != nil {
 		select {
 		case s.failed <- fmt.Errorf("%s: %w", what, err):
-		default: // an earlier error ends the server already
+		default: // an earlier error already ends the server
 		}
 	}
 }
@@ -325,17 +325,18 @@ func (s *Server) UntilStopped(ctx context.Context, within time.Duration, stoppin
 	return errors.Join(err, s.Close(closing))
 }
 
-// Close stops the server in order: it reports "not ready" and goes on answering for Drain;
-// it transfers leadership; it closes the listeners when their requests are answered; then
-// it ends the duties, then the node. Requests still in progress when ctx ends are cut.
+// Close stops the server in order: it reports "not ready" and still answers for Drain; it
+// transfers leadership; it closes the listeners when their requests are answered; then it
+// stops the background duties, then the node. Requests still in progress when ctx ends
+// are cut.
 func (s *Server) Close(ctx context.Context) error {
 	s.servingMu.Lock() // no listener opens after this
 	close(s.stopping)
 	s.servingMu.Unlock()
 	var errs []error
 	if s.isStarted() == nil {
-		// A request could be on its way on an idle connection, so idle connections are
-		// closed only after a load balancer had time to ask /readyz.
+		// A request could be in transit on an idle connection, so idle connections are
+		// closed only after a load balancer had time to poll /readyz.
 		s.sleep(ctx, s.config.Drain/2)
 		s.public.SetKeepAlivesEnabled(false) // clients reconnect to another node
 		s.sleep(ctx, s.config.Drain/2)
@@ -386,7 +387,7 @@ func (s *Server) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// makeDataDir makes the data folder, and refuses one that everybody may write to.
+// makeDataDir creates the data folder, and refuses one that everybody can write to.
 func makeDataDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)

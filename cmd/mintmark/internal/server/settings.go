@@ -15,11 +15,12 @@ import (
 // server that waits for them.
 var ErrNoSettings = errors.New("the cluster has no settings yet")
 
-// settingsPause is the time between two looks for settings that another node proposes.
+// settingsPause is the time between two checks for settings that another node proposed.
 const settingsPause = 100 * time.Millisecond
 
 // configure returns the cluster's settings, after it has written those that the server
-// was started with. A node that has settings in its own state does not wait for others.
+// was started with. A node that has settings in its own state does not wait for other
+// nodes.
 func (s *Server) configure(ctx context.Context) (ledger.Settings, error) {
 	complete := func(current ledger.Settings) (ledger.Settings, error) {
 		return s.config.Settings(current, s.PublicAddr.String())
@@ -34,7 +35,7 @@ func (s *Server) configure(ctx context.Context) (ledger.Settings, error) {
 			return wanted, fmt.Errorf("wait for the cluster's settings: %w", ctx.Err())
 		case fresh != nil:
 			s.setWaitReason("it knows too little of the cluster by itself, and no leader tells it more")
-			continue // each try waits for a leader
+			continue // each attempt waits for a leader
 		}
 		current = *ledger.At(view).Settings()
 		if wanted, err = complete(current); errors.Is(err, ErrNoSettings) {
@@ -73,15 +74,15 @@ func (s *Server) proposeInitialSettings(ctx context.Context, defaults ledger.Set
 	}
 	err := s.writeSettings(ctx, &ledger.Configure{Settings: first, First: true})
 	if errors.Is(err, cluster.ErrUnavailable) || errors.Is(err, cluster.ErrUnknown) {
-		return nil // the next look will tell
+		return nil // the next check finds the result
 	}
 	return err
 }
 
 const needsAddresses = "the cluster was made and has no addresses yet: say mintmark cluster init --public-url … again"
 
-// awaitAddresses lets an operator give the addresses of a cluster whose creation was
-// interrupted.
+// awaitAddresses accepts the addresses of a cluster, whose creation was interrupted, from
+// an operator.
 func (s *Server) awaitAddresses() error {
 	if s.waitingFor() == needsAddresses {
 		return nil
@@ -94,7 +95,7 @@ func (s *Server) awaitAddresses() error {
 		}
 		select {
 		case s.initRequests <- c:
-		case <-s.started: // somebody else was faster
+		case <-s.started: // another node or operator was faster
 			return refusal{errors.New("this node belongs to a cluster already")}
 		case <-s.stopping:
 		}

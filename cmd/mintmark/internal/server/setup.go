@@ -68,8 +68,8 @@ func (s *Server) awaitStart(ctx context.Context) error {
 	}
 }
 
-// checkNewCluster refuses addresses that are others than those that this node was started
-// with, before anything is written.
+// checkNewCluster refuses addresses that differ from those with which this node was
+// started, before anything is written.
 func (s *Server) checkNewCluster(c admin.NewCluster) error {
 	return s.checkClusterSettings(ledger.Settings{BaseURL: c.PublicURL, AppURL: c.AppURL, Audience: c.PublicURL, PlainHTTP: c.PlainHTTP})
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// startUpstream begins to fetch the provider's metadata. Nothing waits for it, because
+// startUpstream starts to fetch the provider's metadata. Nothing waits for it, because
 // users with a password can sign in without the provider.
 func (s *Server) startUpstream(ctx context.Context) web.Upstream {
 	if s.config.Upstream == nil {

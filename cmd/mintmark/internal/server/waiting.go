@@ -14,17 +14,17 @@ import (
 )
 
 // A node may have to wait before it can serve: for the other nodes of a static bootstrap,
-// for a leader, or for an operator. Meanwhile it answers clients and operators that it
-// waits, and for what.
+// for a leader, or for an operator. Meanwhile it reports to clients and operators that it
+// waits, and why.
 
 // earlyClientWait is how long early clients wait for a starting node, before it answers
 // that it does not serve yet.
 const earlyClientWait = time.Second
 
-// setWaitReason records what this node waits for.
+// setWaitReason records why this node waits.
 func (s *Server) setWaitReason(why string) { s.waitReason.Store(&why) }
 
-// waitingFor returns what this node waits for.
+// waitingFor returns why this node waits.
 func (s *Server) waitingFor() string {
 	if why := s.waitReason.Load(); why != nil {
 		return *why
@@ -32,7 +32,7 @@ func (s *Server) waitingFor() string {
 	return "still starting"
 }
 
-// serveWhileStarting has this node answer clients and operators while it waits.
+// serveWhileStarting answers clients and operators while the node waits.
 func (s *Server) serveWhileStarting() {
 	select {
 	case <-s.stopping:
@@ -43,14 +43,14 @@ func (s *Server) serveWhileStarting() {
 	}
 	s.servePublic()
 	if s.config.Cluster == nil {
-		return // there is nothing that operators could do
+		return // a standalone node offers operators nothing before it serves
 	}
 	if err := s.setFirstAdminHandler(s.waitingHandler(nil)); err != nil {
 		s.config.Log.Error("operators can't ask this node", "error", err)
 	}
 }
 
-// waitingHandler returns what operators can do while the node waits. With create they can
+// waitingHandler handles operators' commands while the node waits. With create they can
 // give addresses to a cluster without them.
 func (s *Server) waitingHandler(create func(context.Context, admin.NewCluster) error) http.Handler {
 	w := s.waitingConfig()
@@ -64,8 +64,8 @@ func (s *Server) waitingConfig() admin.Waiting {
 	return admin.Waiting{Name: s.nodeName(), WaitReason: s.waitingFor, Status: s.overview, Now: s.config.Now, Log: s.config.Log}
 }
 
-// awaitClock waits until this node accepts its clock; a node with peers does not wait.
-// Operators can accept the clock meanwhile.
+// awaitClock waits until a node without peers accepts its clock, which operators can do
+// meanwhile. A node with peers does not wait.
 func (s *Server) awaitClock(ctx context.Context) error {
 	err := s.Node.AwaitClock(ctx, func(why string) {
 		s.setWaitReason(why)
@@ -81,7 +81,7 @@ func (s *Server) awaitClock(ctx context.Context) error {
 	return err
 }
 
-// overview returns the cluster as far as this node knows it.
+// overview returns the cluster as known by this node.
 func (s *Server) overview(ctx context.Context) admin.ClusterStatus {
 	if !s.isOpen() {
 		return admin.ClusterStatus{Name: s.nodeName()}
@@ -89,8 +89,8 @@ func (s *Server) overview(ctx context.Context) admin.ClusterStatus {
 	return statusOf(s.Node.Overview(ctx))
 }
 
-// waitForInitialCluster records which nodes of a static bootstrap this node waits for, and
-// has the operators' socket answer so.
+// waitForInitialCluster records which nodes of a static bootstrap this node waits for,
+// and makes the operators' socket report them.
 func (s *Server) waitForInitialCluster(why string) {
 	s.setWaitReason(why)
 	no := refusal{errors.New("this node founds a cluster with others as soon as all of them run (mintmark cluster generate made it)")}
@@ -111,7 +111,7 @@ func (s *Server) waitForInitialCluster(why string) {
 // A startupHandler answers 503 until its handler is set, and after the node was removed.
 type startupHandler struct {
 	handler atomic.Pointer[http.Handler]
-	removed func() error // why the node no longer serves, nil while it does
+	removed func() error // returns why the node no longer serves, or nil
 }
 
 func (f *startupHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -2,9 +2,8 @@ package telemetry
 
 import "github.com/mintmark-auth/mintmark/issuer/ledger"
 
-// causeNames are the values of the label cause. They are not the sentences of
-// ledger.Cause: those may be put in better words, and a name that an alarm is
-// set on may not change.
+// causeNames are the values of the label cause. They differ from the sentences of
+// ledger.Cause, which may be reworded: alerts depend on these names.
 var causeNames = [...]string{
 	ledger.UnknownClient:      "unknown_client",
 	ledger.SecretMissing:      "secret_missing",

@@ -19,7 +19,7 @@ type Route struct {
 	Method, Pattern string
 	metrics         *Metrics
 
-	once     sync.Once // guards the next two
+	once     sync.Once // guards the two fields below
 	requests [len(statusClasses)]prometheus.Counter
 	duration prometheus.Observer
 }
@@ -44,7 +44,7 @@ func (r *Route) served(status int, d time.Duration) {
 	r.once.Do(r.init)
 	class := status / 100
 	if class < 0 || class >= len(r.requests) || statusClasses[class] == "" {
-		class = 5 // no handler of ours answers so
+		class = 5 // no handler of this program sends such a status
 	}
 	r.requests[class].Inc()
 	r.duration.Observe(d.Seconds())

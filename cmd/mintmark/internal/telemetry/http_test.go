@@ -14,7 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 )
 
-// timedServer has a route of each kind behind the middleware.
+// timedServer returns a server with a route of each kind behind the middleware.
 func timedServer(m *Metrics) http.Handler {
 	router := endpoint.NewRouter()
 	routes := m.Router(router)

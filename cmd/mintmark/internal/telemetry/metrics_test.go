@@ -21,7 +21,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// fakeNode is a source whose answer a test chooses.
+// fakeNode is a source with a sample that the test sets.
 type fakeNode NodeSample
 
 func (n *fakeNode) Sample() NodeSample { return NodeSample(*n) }
@@ -43,8 +43,8 @@ func leadingNode() *fakeNode {
 	}
 }
 
-// scrape is the answer of /metrics, without the metrics of Go, of the process
-// and of the handler itself.
+// scrape returns the response of /metrics, without the metrics of Go, of the process and
+// of the handler itself.
 func scrape(t testing.TB, m *Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -60,9 +60,8 @@ func scrape(t testing.TB, m *Metrics) string {
 	return ours.String()
 }
 
-// TestMetricsScrape compares with testdata/metrics.txt, which is also what a
-// change of a name or a help text is reviewed in. MINTMARK_TEST_UPDATE=1
-// writes it anew.
+// TestMetricsScrape compares a scrape with testdata/metrics.txt, in which changes of
+// names and help texts are reviewed. MINTMARK_TEST_UPDATE=1 rewrites the file.
 func TestMetricsScrape(t *testing.T) {
 	m := NewMetrics(leadingNode(), "dev")
 	m.Refused(ledger.SecretWrong)
@@ -82,7 +81,7 @@ func TestMetricsScrape(t *testing.T) {
 	token.served(200, 3*time.Millisecond)
 	token.served(503, 2*time.Second)
 	token.served(0, time.Second)
-	// Causes come and go with the rules; TestMetricsNameEveryCause has them.
+	// TestMetricsNameEveryCause tests the causes.
 	got := regexp.MustCompile(`mintmark_refusals_total\{.*\} 0\n`).ReplaceAllString(scrape(t, m), "")
 
 	file := filepath.Join("testdata", "metrics.txt")
@@ -94,8 +93,8 @@ func TestMetricsScrape(t *testing.T) {
 	require.Equal(t, string(want), got)
 }
 
-// TestMetricsOfANodeThatWaits: a node without a cluster tells that it is not
-// ready, and no numbers that somebody could take for true ones.
+// TestMetricsOfANodeThatWaits: a node without a cluster reports that it is not ready, and
+// omits numbers that it doesn't know.
 func TestMetricsOfANodeThatWaits(t *testing.T) {
 	got := scrape(t, NewMetrics(&fakeNode{Term: 7}, "dev"))
 	require.Contains(t, got, "mintmark_ready 0\n")
@@ -112,8 +111,8 @@ func TestMetricsLeaveOutWhatIsUnknown(t *testing.T) {
 	require.Contains(t, got, `mintmark_keys{purpose="signing",state="active"} 0`)
 }
 
-// TestMetricsAreLinted by the rules of promtool: ours, and all that raft's source
-// reports.
+// TestMetricsAreLinted checks, by the rules of promtool, the metrics of this package and
+// all that raft's source reports.
 func TestMetricsAreLinted(t *testing.T) {
 	m := NewMetrics(leadingNode(), "dev")
 	m.route(http.MethodGet, "/")
@@ -136,8 +135,8 @@ func TestMetricsAreLinted(t *testing.T) {
 	require.Greater(t, raft, 35)
 }
 
-// TestMetricsNameEveryCause reads the causes where they are declared: one
-// that has no name here would be counted as "other".
+// TestMetricsNameEveryCause reads the causes where they are declared: a cause without a
+// name would be counted as "other".
 func TestMetricsNameEveryCause(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", "..", "issuer", "ledger", "cause.go"), nil, 0)
 	require.NoError(t, err)

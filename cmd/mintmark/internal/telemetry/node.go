@@ -8,14 +8,14 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A Source is what a scrape asks about the node.
+// A Source supplies the data of a scrape.
 type Source interface {
-	// Sample returns what the node knows at this moment. It must not block, in
-	// particular not on a disk, which may be what is broken.
+	// Sample returns the current state of the node. It must not block, in particular not
+	// on a disk, which may be what is broken.
 	Sample() NodeSample
 }
 
-// A NodeSample is the state of one node as it sees itself.
+// A NodeSample is the state of one node, as known by itself.
 type NodeSample struct {
 	Ready bool // /readyz answers 200
 	Open  bool // the state is open; if it is not, the fields below are not exported
@@ -32,15 +32,15 @@ type NodeSample struct {
 	MembersReachable int // this node included; -1: not known here, as only a leader may
 	FeatureLevel     uint32
 
-	Queue         int // commands that wait to be put into the log
+	Queue         int // commands that wait for the log
 	QueueCapacity int
 	InFlight      int // commands proposed here and not answered yet
 
 	DiskFree           uint64 // bytes, of the folder of the log
-	DiskHung           bool   // a write does not come back
+	DiskHung           bool   // a write has not returned
 	ClockOffsetMax     time.Duration
 	StateAhead         time.Duration
-	CertificateExpires time.Time // of this node's among the others; zero: it has none
+	CertificateExpires time.Time // of the certificate for the other nodes; zero: there is none
 
 	Keys map[KeyKind]int // how many of each kind are in the keyring
 }
@@ -51,8 +51,8 @@ type KeyKind struct {
 	State   ledger.KeyState
 }
 
-// nodeGauges are the metrics of a sample that have no labels. A value is left
-// out where known says so.
+// nodeGauges are the metrics of a sample that have no labels. A value is omitted if known
+// returns false.
 var nodeGauges = []struct {
 	name, help string
 	value      func(NodeSample) float64

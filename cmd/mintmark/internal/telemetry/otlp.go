@@ -25,7 +25,7 @@ type spanExporter struct {
 	url    string
 	client *http.Client
 	log    *slog.Logger
-	failed atomic.Bool // so that the log has the first failure and the recovery
+	failed atomic.Bool // limits the log to the first failure and the recovery
 }
 
 func newSpanExporter(endpoint string, log *slog.Logger) *spanExporter {
@@ -39,8 +39,8 @@ func newSpanExporter(endpoint string, log *slog.Logger) *spanExporter {
 	}
 }
 
-// ExportSpans implements sdktrace.SpanExporter. It returns no error, which the
-// SDK would print by itself each time.
+// ExportSpans implements sdktrace.SpanExporter. It returns no error, because the SDK
+// would print each one.
 func (e *spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := e.send(ctx, spans)
 	switch failed := err != nil; {
@@ -67,7 +67,7 @@ func (e *spanExporter) send(ctx context.Context, spans []sdktrace.ReadOnlySpan) 
 		return fmt.Errorf("send spans: %w", err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // so that the connection is used again
+	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // so that the connection can be reused
 	if response.StatusCode/100 != 2 {
 		return fmt.Errorf("send spans: the collector answered %d", response.StatusCode)
 	}

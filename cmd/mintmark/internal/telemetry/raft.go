@@ -10,8 +10,8 @@ import (
 	"github.com/armon/go-metrics/prometheus"
 )
 
-// peerMetricsExpire is how long the metrics of a peer are told after the last
-// one: those of a node that was removed go away.
+// peerMetricsExpire is how long the metrics of a peer are exported after their last
+// update, so that those of a removed node disappear.
 const peerMetricsExpire = 10 * time.Minute
 
 // CollectRaft exports raft's own metrics beside ours. It converts raft's names and units
@@ -29,7 +29,7 @@ func (m *Metrics) CollectRaft() error {
 		return fmt.Errorf("register the metrics of raft: %w", err)
 	}
 	c := gometrics.DefaultConfig("")
-	c.EnableHostname, c.EnableRuntimeMetrics = false, false // the first changes names, the second is Go's collector's
+	c.EnableHostname, c.EnableRuntimeMetrics = false, false // the first changes names; Go's collector covers the second
 	c.FilterDefault, c.AllowedPrefixes = false, []string{"raft"}
 	c.AllowedLabels = []string{"peer_id", "rpcType"} // members and kinds of calls
 	if _, err := gometrics.NewGlobal(c, raftSink{sink}); err != nil {
@@ -54,8 +54,8 @@ func (s raftSink) SetGaugeWithLabels(key []string, value float32, labels []gomet
 	s.PrometheusSink.SetGaugeWithLabels(name, value, snakeLabels(labels))
 }
 
-// AddSampleWithLabels implements the sink. Samples are durations in milliseconds, but
-// for the few that the switch names.
+// AddSampleWithLabels implements the sink. Samples are durations in milliseconds, except
+// those in the switch.
 func (s raftSink) AddSampleWithLabels(key []string, value float32, labels []gometrics.Label) {
 	name := snakes(key)
 	switch name[len(name)-1] {

@@ -17,8 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRaftReports: two nodes of raft in memory, whose metrics are in a scrape
-// beside ours.
+// TestRaftReports: a scrape includes the metrics of two raft nodes in memory.
 func TestRaftReports(t *testing.T) {
 	m := NewMetrics(leadingNode(), "dev")
 	require.NoError(t, m.CollectRaft())
@@ -37,7 +36,7 @@ func TestRaftReports(t *testing.T) {
 	require.NotContains(t, text, "\nraft_apply_total 0\n")
 	require.Contains(t, text, `peer_id="`)
 
-	// Every label has few values: names of members, kinds of calls, quantiles.
+	// Every label has few values: names of members, types of calls, quantiles.
 	for line := range strings.Lines(text) {
 		_, labels, ok := strings.Cut(line, "{")
 		if !ok || !strings.HasPrefix(line, "raft_") {
@@ -50,8 +49,8 @@ func TestRaftReports(t *testing.T) {
 	}
 }
 
-// TestRaftReportsToTheLastCaller: a second collection of the same registry is
-// a mistake, one of another takes over.
+// TestRaftReportsToTheLastCaller: a second collection into the same registry is an error;
+// one into another registry replaces the first.
 func TestRaftReportsToTheLastCaller(t *testing.T) {
 	first := NewMetrics(leadingNode(), "dev")
 	require.NoError(t, first.CollectRaft())
@@ -59,7 +58,8 @@ func TestRaftReportsToTheLastCaller(t *testing.T) {
 	require.NoError(t, NewMetrics(leadingNode(), "dev").CollectRaft())
 }
 
-// TestRaftReportsSeconds of what raft has in milliseconds, and nothing else so.
+// TestRaftReportsSeconds: raft's milliseconds are converted to seconds, and other values
+// are not.
 func TestRaftReportsSeconds(t *testing.T) {
 	m := NewMetrics(leadingNode(), "dev")
 	require.NoError(t, m.CollectRaft())
@@ -84,8 +84,8 @@ func TestRaftReportsSeconds(t *testing.T) {
 	}
 }
 
-// reportAsRaft reports once all that the source of raft does, as which of it
-// happens in a test is a matter of chance.
+// reportAsRaft reports each metric of raft's source once, since a test can't cause all of
+// them reliably.
 func reportAsRaft(t *testing.T) {
 	labels := []gometrics.Label{{Name: "peer_id", Value: "n2"}, {Name: "rpcType", Value: "RequestVote"}}
 	reports := map[string]func(key []string){
@@ -123,7 +123,7 @@ func reportAsRaft(t *testing.T) {
 			for _, e := range key.Elts {
 				part, ok := e.(*ast.BasicLit)
 				if !ok {
-					return true // a peer in the name, which the cluster turns off
+					return true // has a peer in the name, which the cluster disables
 				}
 				parts = append(parts, strings.Trim(part.Value, `"`))
 			}
@@ -131,7 +131,7 @@ func reportAsRaft(t *testing.T) {
 			return true
 		})
 	}
-	gometrics.SetGauge([]string{"raft", "oldestLogAge"}, 1) // its key is no literal
+	gometrics.SetGauge([]string{"raft", "oldestLogAge"}, 1) // its key is not a literal
 }
 
 // raftPair starts two nodes and returns the one that leads.

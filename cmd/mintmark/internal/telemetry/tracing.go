@@ -31,7 +31,7 @@ func NewTracing(endpoint, node, version string, trusted proxy.Trusted, log *slog
 	if endpoint == "" {
 		return nil
 	}
-	// What can't be read of OTEL_RESOURCE_ATTRIBUTES is left out.
+	// Errors in OTEL_RESOURCE_ATTRIBUTES are ignored.
 	own, _ := resource.Merge(resource.Default(), resource.NewSchemaless(
 		attribute.String("service.name", "mintmark"),
 		attribute.String("service.version", version),
@@ -49,8 +49,8 @@ func (t *Tracing) IssuerTracer() trace.Tracer {
 	return t.provider.Tracer("github.com/mintmark-auth/mintmark/issuer")
 }
 
-// begin starts the span of a request. Only a trusted proxy may name the trace that the
-// request belongs to, because any other client could have everything traced.
+// begin starts the span of a request. The trace of a request is taken only from a trusted
+// proxy: any other client could have everything traced.
 func (t *Tracing) begin(r *http.Request) (*http.Request, trace.Span) {
 	if t == nil {
 		return r, nil

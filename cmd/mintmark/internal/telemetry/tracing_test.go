@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNoCollector: the first failure is in the log, and so is the recovery.
+// TestNoCollector: the first failure and the recovery are logged.
 func TestNoCollector(t *testing.T) {
 	var status atomic.Int32
 	status.Store(http.StatusServiceUnavailable)
@@ -35,7 +35,7 @@ func TestNoCollector(t *testing.T) {
 	require.NoError(t, traces.Close(t.Context()))
 }
 
-// TestNoTraces: nothing is made where nobody collects.
+// TestNoTraces: without a collector no spans are made.
 func TestNoTraces(t *testing.T) {
 	traces := NewTracing("", "n1", "dev", nil, slog.Default())
 	require.Nil(t, traces)

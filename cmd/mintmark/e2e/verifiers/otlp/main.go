@@ -1,5 +1,5 @@
-// Command otlp reads what a collector was sent, as the OpenTelemetry Collector
-// does, and prints a line for each span: its service, kind, name and attributes.
+// Command otlp reads the requests to a collector, as the OpenTelemetry Collector does,
+// and prints a line for each span: its service, kind, name and attributes.
 package main
 
 import (

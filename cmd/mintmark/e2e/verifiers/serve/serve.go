@@ -1,5 +1,5 @@
-// Package serve is a resource server around somebody's verifier: what each
-// needs beside the lines that README shows.
+// Package serve is the common part of the resource servers: everything except the lines
+// that README shows.
 package serve
 
 import (
@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// Claims are what a resource server decides by, once the token is verified.
+// Claims are the claims of a verified token that a resource server uses.
 type Claims struct {
 	Subject string `json:"sub"`
 	Scope   string `json:"scope"`
 	Legacy  bool   `json:"legacy"`
 }
 
-// Bookings answers GET /bookings to tokens that verify takes, and that may read
-// bookings. It never returns.
+// Bookings serves GET /bookings to tokens that verify accepts and that may read bookings.
+// It never returns.
 func Bookings(verify func(ctx context.Context, token string) (Claims, error)) {
 	http.HandleFunc("GET /bookings", func(w http.ResponseWriter, r *http.Request) {
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
