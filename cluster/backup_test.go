@@ -11,6 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 )
 
 // TestBackupStartsANewCluster: the state of a backup goes on in a cluster that
@@ -31,8 +32,8 @@ func TestBackupStartsANewCluster(t *testing.T) {
 
 	c := networked(t, "", "new")
 	c.Bootstrap = false
-	require.NoError(t, cluster.Restore(c, bytes.NewReader(file.Bytes())))
-	require.ErrorContains(t, cluster.Restore(c, bytes.NewReader(file.Bytes())), "belongs to a cluster already")
+	require.NoError(t, recovery.Restore(c.Offline(), bytes.NewReader(file.Bytes())))
+	require.ErrorContains(t, recovery.Restore(c.Offline(), bytes.NewReader(file.Bytes())), "belongs to a cluster already")
 	n := open(t, c)
 	require.Equal(t, uint64(99), machinetest.Find(n.View(), "99").Value)
 	require.Empty(t, machinetest.Find(n.View(), "later").Last)
@@ -49,8 +50,8 @@ func TestBackupStartsANewCluster(t *testing.T) {
 	fresh.requireSameState()
 
 	bad := networked(t, "", "bad")
-	require.Error(t, cluster.Restore(bad, bytes.NewReader(file.Bytes()[:file.Len()-1])))
-	require.Error(t, cluster.Restore(bad, bytes.NewReader([]byte("rubbish"))))
+	require.Error(t, recovery.Restore(bad.Offline(), bytes.NewReader(file.Bytes()[:file.Len()-1])))
+	require.Error(t, recovery.Restore(bad.Offline(), bytes.NewReader([]byte("rubbish"))))
 	open(t, bad) // nothing was left behind
 }
 
@@ -66,7 +67,7 @@ func TestRecoveryFromOneSurvivor(t *testing.T) {
 		shut(t, n)
 	}
 	c := tr.confs[2]
-	require.NoError(t, cluster.Recover(c, nil))
+	require.NoError(t, recovery.Recover(c.Offline(), nil))
 	c.Network = networked(t, "", "").Network
 	n := open(t, c)
 	require.Equal(t, uint64(7), machinetest.Find(n.View(), "kept").Value)
@@ -83,7 +84,7 @@ func TestRecoveryFromOneSurvivor(t *testing.T) {
 	fresh.requireSameState()
 
 	empty := networked(t, "", "x")
-	require.ErrorContains(t, cluster.Recover(empty, nil), "no data")
+	require.ErrorContains(t, recovery.Recover(empty.Offline(), nil), "no data")
 }
 
 // TestDataOfANodeAloneGetsPeers: what mintmark dev made can become the first

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/join"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
@@ -85,7 +86,7 @@ func (tr *cluster3) join(c cluster.Config) {
 }
 
 func (tr *cluster3) joinBy(ctx context.Context, c cluster.Config, token string) error {
-	return cluster.JoinCluster(ctx, cluster.Join{
+	return join.Join(ctx, join.Options{
 		Dir: c.Dir, Address: tr.confs[0].Network.Advertise, Token: token, Advertise: c.Network.Advertise,
 		Version: c.Version, Level: c.Machine.Level, Now: c.Now,
 		StoreSecret: func(secret []byte) error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
@@ -67,7 +68,7 @@ func TestLostCommitMarker(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	shut(t, open(t, c))
 	drop(t, c.Dir, "commit-marker")
-	require.NoError(t, cluster.Recover(c, nil))
+	require.NoError(t, recovery.Recover(c.Offline(), nil))
 	n = open(t, c)
 	require.NotEmpty(t, machinetest.Find(n.View(), "a").Last)
 	shut(t, n)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
@@ -125,6 +126,15 @@ type hooks struct {
 	serverRemoved           func()                                    // when a node that is removed has left raft's configuration, and not the members
 
 	bootstrap func(begins bool, silent []string) error // when all other initial nodes were asked
+}
+
+// Offline returns what package recovery needs of the folder of a node that does not run.
+func (c Config) Offline() recovery.Options {
+	c, _ = c.withDefaults() // package recovery reports a missing Dir
+	return recovery.Options{
+		Dir: c.Dir, Machine: c.Machine, Logger: c.Logger, Now: c.Now, Rand: c.Rand, Fatal: c.Fatal,
+		ApplyObserver: c.ApplyObserver, SegmentSize: c.SegmentSize,
+	}
 }
 
 const minTrailingLogs = 10240

@@ -50,7 +50,7 @@ func (n *Node) confirmRemoval(ctx context.Context, id string) bool {
 		return true
 	}
 	select {
-	case <-n.removedCh:
+	case <-n.removed.Done():
 		return true
 	case <-time.After(membershipCheckInterval):
 	case <-ctx.Done():

@@ -12,12 +12,15 @@
 //
 //	command     what is decided: kinds, commands, decisions, changes
 //	machine     the state, and how commands change it
+//	fsm         raft's log is applied to the state
 //	store       raft's log, votes and snapshots on disk
 //	member      members, their rules, keys and certificates, the peer list
 //	watchdog    whether clock and disk can be trusted
 //	transport   connections and calls between nodes
 //	election    who leads, as a node knows it
 //	integrity   whether a data folder is whole, and the only one
+//	join        a new node becomes a member
+//	recovery    a folder without a node: out of a backup, or from one survivor
 //	durable     files that survive a loss of power
 //
 // # The walk of a command
@@ -28,21 +31,21 @@
 //	build.go       commands that wait together become one entry
 //	watchdog.go    which is stamped, unless clock or disk are not to be trusted
 //	halt.go        before the first entry after an outage the leader records how long nothing could be decided; live.go, how it knows
-//	fsm.go         raft gives the entry to every node, whose machine decides and writes
+//	fsm            raft gives the entry to every node, whose machine decides and writes
 //	barrier.go     views that hold everything that was acknowledged
 //
 // # The node
 //
-//	open.go, close.go    start and stop; folder.go, static_bootstrap.go, local_replay.go, what a start does
+//	open.go, close.go    start and stop; folder.go, static_bootstrap.go, what a start does
 //	membership.go        the leader's duty: raft's configuration follows the members; level.go, the feature level
 //	authority.go         the change of the authority; distribute.go, secrets among members
-//	invite.go, join.go   a token makes a node a member
+//	invite.go, admission.go  a token makes a node a member
 //	removal.go           a member goes; quorum.go, when it may
-//	membership_check.go, disconnect.go, removed.go  how a node learns of its removal, and what it does then
+//	membership_check.go, disconnect.go  how a node learns of its removal
 //	leader.go            who leads; leader_loss.go, leader_conn.go, a leader that is lost is replaced
 //	transfer.go          leadership is transferred; transfer_target.go, to whom; stepdown.go, before a stop
 //	clock_start.go, clock_state.go  what the clock rule asks of a node
 //	duplicate_node.go    a second process of this node; log_handshake.go, a folder that was rolled back
 //	overview.go, report.go, events.go, reachability.go  what operators see
-//	backup.go, recover.go, recovery_plan.go, pending_recovery.go  out of a backup, or from one survivor
+//	backup.go            the state of a running cluster
 package cluster

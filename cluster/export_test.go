@@ -15,9 +15,9 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/join"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
-	"github.com/mintmark-auth/mintmark/cluster/store"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
@@ -150,16 +150,6 @@ func DecideBootstrap(self, instanceID string, all []string, answers map[string]B
 	return mapped(all, func(id string) string { return string(instanceIDs[id]) }), nil
 }
 
-// NewFSM is an fsm, and what is called when its raft has started.
-func NewFSM(m machine.Machine, fatal func(error)) (f raft.FSM, running func()) {
-	s := newFSM(try(machine.New(try(member.Extend(m)), nil)), fatal, new(store.Snapshots), new(integrity.CommitMarker))
-	close(s.replay.ready)
-	return s, func() { s.running.Store(true) }
-}
-
-// LocalReplayThrough has an fsm take the entries up to index as applied.
-func LocalReplayThrough(f raft.FSM, index uint64) { f.(*fsm).replay.through = index }
-
 // ReadCommitMarker is what is noted beside the log of a folder.
 func ReadCommitMarker(dir string) uint64 { return try(integrity.ReadOptionalCommitMarker(dir)).Index }
 
@@ -231,7 +221,7 @@ func Admit(ctx context.Context, n *Node, token, id, address string, key []byte) 
 	if err != nil {
 		return err.Error(), nil
 	}
-	a := n.admit(ctx, joinRequest{Secret: presented, ID: id, Address: address, Level: n.core.Supports()}, key)
+	a := n.admit(ctx, join.Request{Secret: presented, ID: id, Address: address, Level: n.core.Supports()}, key)
 	return a.Refused, a.Secret
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
@@ -23,7 +24,7 @@ func TestTwoIDs(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte("0123456789abcdef"), 0o600))
 	requireDataLost(t, tr.confs[i])
-	require.ErrorIs(t, cluster.Recover(tr.confs[i], nil), store.ErrDataLost)
+	require.ErrorIs(t, recovery.Recover(tr.confs[i].Offline(), nil), store.ErrDataLost)
 	_, err = cluster.Open(t.Context(), tr.confs[i])
 	require.ErrorContains(t, err, path)
 	require.ErrorContains(t, err, id)

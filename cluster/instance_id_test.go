@@ -16,6 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
@@ -103,7 +104,7 @@ func TestNodeAloneThatLostItsLog(t *testing.T) {
 	shut(t, open(t, c))
 	drop(t, c.Dir, "log", "snapshots")
 	requireDataLost(t, c)
-	require.ErrorContains(t, cluster.Restore(c, nil), "belongs to a cluster already")
+	require.ErrorContains(t, recovery.Restore(c.Offline(), nil), "belongs to a cluster already")
 	drop(t, c.Dir, ".")
 	shut(t, open(t, c))
 }
@@ -190,12 +191,12 @@ func TestRecoverAfterLoss(t *testing.T) {
 	shut(t, n)
 	drop(t, c.Dir, "log")
 	requireDataLost(t, c)
-	require.NoError(t, cluster.Recover(c, nil))
+	require.NoError(t, recovery.Recover(c.Offline(), nil))
 	n = open(t, c)
 	require.Equal(t, uint64(7), machinetest.Find(n.View(), "a").Value)
 	shut(t, n)
 	drop(t, c.Dir, "log", "snapshots")
-	err = cluster.Recover(c, nil)
+	err = recovery.Recover(c.Offline(), nil)
 	require.ErrorContains(t, err, "no data")
 	require.False(t, errors.Is(err, store.ErrDataLost))
 }

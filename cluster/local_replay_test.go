@@ -1,20 +1,17 @@
 package cluster_test
 
 import (
-	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
-	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 )
 
 // TestNodeWithoutLeaderShowsWhatItHad: two of three are down when it starts.
@@ -102,42 +99,8 @@ func TestOlderLog(t *testing.T) {
 			}
 			require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "commit-marker"), noted, 0o600))
 			requireDataLost(t, c)
-			require.NoError(t, cluster.Recover(c, nil), "there is nobody left who could have more")
+			require.NoError(t, recovery.Recover(c.Offline(), nil), "there is nobody left who could have more")
 			open(t, c)
 		})
 	}
-}
-
-// TestInstalledSnapshotTakesAReplayBack: what was replayed and is not in the
-// snapshot that the leader sent is applied when raft gives it.
-func TestInstalledSnapshotTakesAReplayBack(t *testing.T) {
-	var state bytes.Buffer
-	require.NoError(t, machine.NewMemory(machinetest.Toy(), machinetest.FixedNow).Save(&state))
-	f, running := cluster.NewFSM(machinetest.Toy(), nil)
-	running()
-	cluster.LocalReplayThrough(f, 10)
-	c := &machinetest.Set{Name: "a"}
-	entry := &raft.Log{
-		Index: 10, Term: 1, Type: raft.LogCommand,
-		Data: machinetest.Entry(machine.Encoded{Kind: c.Kind(), At: 5, Body: machinetest.Encode(c)}),
-	}
-	require.Nil(t, f.Apply(entry), "it was applied by the replay")
-	require.NoError(t, f.Restore(io.NopCloser(&state)))
-	require.NotNil(t, f.Apply(entry))
-}
-
-// TestSnapshotGoesAsFarAsRaftSays: its state must not be ahead of its index.
-func TestSnapshotGoesAsFarAsRaftSays(t *testing.T) {
-	f, running := cluster.NewFSM(machinetest.Toy(), nil)
-	running()
-	cluster.LocalReplayThrough(f, 10)
-	give := func(index uint64) {
-		f.Apply(&raft.Log{Index: index, Term: 1, Type: raft.LogCommand, Data: machine.CheckpointEntry()})
-	}
-	give(9)
-	_, err := f.Snapshot()
-	require.ErrorIs(t, err, raft.ErrNothingNewToSnapshot)
-	give(10)
-	_, err = f.Snapshot()
-	require.NoError(t, err)
 }

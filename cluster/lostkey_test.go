@@ -11,6 +11,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
@@ -69,7 +70,7 @@ func TestExposedKeyIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, store.ErrExposed, "%o", mode)
 		require.ErrorContains(t, err, path)
 		require.ErrorContains(t, err, "chmod 600")
-		_, err = cluster.PlanRecovery(t.Context(), c)
+		_, err = recovery.NewPlan(t.Context(), c.Offline())
 		require.ErrorIs(t, err, store.ErrExposed, "%o", mode)
 		info, err := os.Stat(path)
 		require.NoError(t, err)

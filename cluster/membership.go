@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
@@ -49,7 +50,7 @@ func (n *Node) syncPeerList() {
 				n.rollbackDetector.Forget(func(id string) bool { _, ok := n.folder.PeerList.Member(id); return !ok })
 			}
 			if _, listed := n.folder.PeerList.Member(string(n.id)); !listed && sure && !n.folder.PeerList.Empty() {
-				n.markRemoved(ownLog)
+				n.removed.Mark(integrity.OwnLog)
 			}
 			if later || err != nil {
 				again = time.After(time.Second)

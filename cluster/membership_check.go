@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/join"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
@@ -68,43 +69,34 @@ func (n *Node) askIfRemoved(ctx context.Context, id string) bool {
 		return false
 	}
 	by, _ := n.folder.PeerList.Member(id)
-	n.markRemoved(by.Name)
+	n.removed.Mark(by.Name)
 	return true
 }
 
 // askMembership asks a node, by the join protocol, whether this node is still a member.
-func (n *Node) askMembership(ctx context.Context, id string) (a joinAnswer, err error) {
+func (n *Node) askMembership(ctx context.Context, id string) (a join.Answer, err error) {
 	c, err := n.network.DialMember(id, transport.ProtocolJoin, transport.DialTimeout)
 	if err != nil {
 		return a, err
 	}
 	defer func() { _ = c.Close() }()
-	deadline := time.Now().Add(joinTimeout)
-	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
-		deadline = d
-	}
-	_ = c.SetDeadline(deadline)
-	if err := writeJoin(c, joinRequest{CheckMembership: true}); err != nil {
-		return a, err
-	}
-	err = readJoin(c, &a)
-	return a, err
+	return join.Ask(ctx, c, join.Request{CheckMembership: true})
 }
 
 // membershipAnswer answers whether a key is a member's, and with led whether there is a
 // leader. Only a node with a fresh state says that the key is no member's.
-func (n *Node) membershipAnswer(ctx context.Context, key []byte, led bool) joinAnswer {
+func (n *Node) membershipAnswer(ctx context.Context, key []byte, led bool) join.Answer {
 	isMember := func() bool {
 		return slices.ContainsFunc(member.All(n.View()), func(m *member.Member) bool { return slices.Equal(m.Key, key) })
 	}
 	if isMember() && !led {
-		return joinAnswer{}
+		return join.Answer{}
 	}
 	if err := n.unauthenticatedBarrier(ctx); err != nil {
-		return joinAnswer{Again: true, Refused: err.Error()}
+		return join.Answer{Again: true, Refused: err.Error()}
 	}
 	if len(member.All(n.View())) == 0 {
-		return joinAnswer{Again: true, Refused: "this cluster has no members yet"}
+		return join.Answer{Again: true, Refused: "this cluster has no members yet"}
 	}
-	return joinAnswer{NotMember: !isMember(), HasLeader: true}
+	return join.Answer{NotMember: !isMember(), HasLeader: true}
 }

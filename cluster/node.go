@@ -41,9 +41,7 @@ type Node struct {
 	removing          sync.Mutex              // held while a member is removed, of which there is one at a time
 	configMu          tryMutex                // to change raft's configuration
 	replaceBlocked    string                  // why a replaced member can't go, as it was last said; of who has removing
-	removedMu         sync.Mutex              // held while it is noted that this node was removed
-	removed           atomic.Pointer[removal] // who has said that this node is none any more, nil while it is one
-	removedCh         chan struct{}           // closed when expelled is set
+	removed           *integrity.Removed
 	disconnects       chan string             // ids of members that hung up, to be asked whether this node is one
 	incarnation       integrity.Incarnation
 	incarnations      *integrity.Incarnations
@@ -94,6 +92,10 @@ func (n *Node) checkName() error {
 	}
 	return nil
 }
+
+// Removed is nil, or wraps member.ErrRemoved where this node has learnt that it was
+// removed: then it serves nobody.
+func (n *Node) Removed() error { return n.removed.Err() }
 
 // View returns the state as this node has it, which may be behind that of the
 // cluster. It never blocks and needs no end. The watch channels of memdb do not

@@ -10,8 +10,10 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/mintmark-auth/mintmark/cluster/fsm"
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
@@ -31,7 +33,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		queue:             make(chan *request, c.QueueSize),
 		entries:           make(chan struct{}, maxEntriesInFlight),
 		notify:            make(chan bool, notifyBuffer),
-		removedCh:         make(chan struct{}),
+		removed:           integrity.NewRemoved(),
 		disconnects:       make(chan string, 1),
 		closing:           make(chan struct{}),
 		built:             make(chan struct{}),
@@ -59,7 +61,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 
 // open fills in n. What it opened before an error is closed by abandon.
 func (n *Node) open(ctx context.Context) (err error) {
-	if err := checkRemoved(n.config.Dir); err != nil {
+	if err := integrity.CheckRemoved(n.config.Dir); err != nil {
 		return err
 	}
 	if err := n.openFiles(); err != nil {
@@ -74,7 +76,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := n.checkLevel(); err != nil {
 		return err
 	}
-	if _, err := PendingRecovery(n.config.Dir); err != nil {
+	if _, err := recovery.Pending(n.config.Dir); err != nil {
 		return err
 	}
 	known, err := n.folder.LoadCommitMarker()
@@ -123,8 +125,8 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := n.live.open(n.config.Dir); err != nil {
 		return err
 	}
-	state := newFSM(n.core, n.config.Fatal, snapshots, &n.folder.Marker)
-	state.stop, state.beforeApply = n.closing, n.config.hooks.fsm
+	state := fsm.New(n.core, n.config.Fatal, snapshots, &n.folder.Marker)
+	state.Stop, state.BeforeApply = n.closing, n.config.hooks.fsm
 	n.folder.Marker.BeforeWrite = n.config.hooks.commitMarker
 	n.raft, err = raft.NewRaft(conf, state, n.folder.Store.Logs, n.folder.Store.Stable, snapshots, n.transport)
 	if err != nil {
@@ -132,8 +134,8 @@ func (n *Node) open(ctx context.Context) (err error) {
 	}
 	n.lastContact.open()
 	n.bootstrapWait.done()
-	state.running.Store(true)
-	n.running.Go(func() { n.runLocalReplay(state, known.Index) })
+	state.Started()
+	n.running.Go(func() { state.Replay(n.folder.Store.Logs, known.Index, n.isClosing) })
 	n.folder.Marker.Start(n.config.Dir, n.log)
 	n.running.Go(n.trackLive)
 	n.running.Go(n.watchLeadership)
@@ -150,7 +152,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	}
 	n.network.Start()
 	n.running.Go(n.handshakeVoters)
-	if err := n.awaitLocalReplay(ctx, state); err != nil {
+	if err := state.AwaitReplay(ctx); err != nil {
 		return err
 	}
 	n.watchdog.start.loaded.Store(true)
@@ -179,6 +181,8 @@ func (n *Node) connect(log *store.Logger) (err error) {
 	n.peers = transport.NewPeers(n.network, transport.Handler{
 		Serve: n.serveCall, IsMember: n.isMember, OnDisconnect: n.noteDisconnect, MaxTime: n.config.ProposeTimeout,
 	})
+	n.removed.Dir, n.removed.Node, n.removed.Now, n.removed.Log = n.config.Dir, string(n.id), n.config.Now, n.log
+	n.removed.Isolate = func() { n.network.Isolate(transport.IsolationRemoved, true) }
 	n.network.Serve = n.servePeers
 	n.network.LogHandshake = n.logHandshake
 	n.network.NotServed = func(protocol string) bool { return protocol != transport.ProtocolPeer && n.bootstrapWait.waiting() }

@@ -10,6 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 )
 
 // TestRecoveryIsNotedUntilForgotten: the folder says from which command on the
@@ -32,32 +33,32 @@ func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
 	require.NoError(t, err)
 	end := propose(2)
 	require.Equal(t, shared+2, end)
-	r, err := cluster.PendingRecovery(c.Dir)
+	r, err := recovery.Pending(c.Dir)
 	require.NoError(t, err)
 	require.Nil(t, r, "it was never recovered")
 	require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "commit-marker"), noted, 0o600))
 
-	require.NoError(t, cluster.Recover(c, nil))
-	first, err := cluster.PendingRecovery(c.Dir)
+	require.NoError(t, recovery.Recover(c.Offline(), nil))
+	first, err := recovery.Pending(c.Dir)
 	require.NoError(t, err)
 	require.Equal(t, shared, first.Seq)
 	require.NotZero(t, first.ID)
 
-	require.NoError(t, cluster.Recover(c, nil))
-	same, err := cluster.PendingRecovery(c.Dir)
+	require.NoError(t, recovery.Recover(c.Offline(), nil))
+	same, err := recovery.Pending(c.Dir)
 	require.NoError(t, err)
 	require.Equal(t, first, same, "it goes on")
 	require.Equal(t, end+1, propose(1), "it has all that its log had")
-	same, err = cluster.PendingRecovery(c.Dir)
+	same, err = recovery.Pending(c.Dir)
 	require.NoError(t, err)
 	require.Equal(t, first, same, "nobody has taken note")
 
-	require.NoError(t, cluster.ForgetRecovery(c.Dir))
-	r, err = cluster.PendingRecovery(c.Dir)
+	require.NoError(t, recovery.Forget(c.Dir))
+	r, err = recovery.Pending(c.Dir)
 	require.NoError(t, err)
 	require.Nil(t, r)
-	require.NoError(t, cluster.Recover(c, nil))
-	second, err := cluster.PendingRecovery(c.Dir)
+	require.NoError(t, recovery.Recover(c.Offline(), nil))
+	second, err := recovery.Pending(c.Dir)
 	require.NoError(t, err)
 	require.NotEqual(t, first.ID, second.ID)
 	require.Equal(t, end+1, second.Seq)
@@ -76,11 +77,11 @@ func TestRecoveryThatWasCutShort(t *testing.T) {
 	id, err := os.ReadFile(blocked)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(blocked, []byte("no instance id"), 0o600))
-	require.Error(t, cluster.Recover(c, nil))
+	require.Error(t, recovery.Recover(c.Offline(), nil))
 	require.NoError(t, os.WriteFile(blocked, id, 0o600))
 	_, err = cluster.Open(t.Context(), c)
 	require.ErrorContains(t, err, "mintmark cluster recover again")
 
-	require.NoError(t, cluster.Recover(c, nil))
+	require.NoError(t, recovery.Recover(c.Offline(), nil))
 	require.Equal(t, uint64(7), machinetest.Find(open(t, c).View(), "a").Value)
 }

@@ -187,7 +187,7 @@ func (n *Node) awaitRoute(ctx context.Context, w election.Route, deadline time.T
 			return ctx.Err()
 		case <-end.C:
 			return errDeadline
-		case <-n.removedCh:
+		case <-n.removed.Done():
 			return member.ErrRemoved
 		case <-n.closing:
 			return command.ErrClosed

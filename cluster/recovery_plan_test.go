@@ -15,6 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 )
 
 // TestPlanRecovery says what is given up, and finds out that nothing has to
@@ -33,7 +34,7 @@ func TestPlanRecovery(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return tr.nodes[0].Ready(t.Context()) == nil }, 20*time.Second, time.Millisecond)
 
-	p, err := cluster.PlanRecovery(t.Context(), tr.confs[2])
+	p, err := recovery.NewPlan(t.Context(), tr.confs[2].Offline())
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, p.Last, last)
 	require.Len(t, p.Abandoned, 2)
@@ -41,17 +42,17 @@ func TestPlanRecovery(t *testing.T) {
 		require.Equal(t, tr.confs[i].Name, m.Name)
 		require.Equal(t, tr.confs[i].Network.Advertise, m.Address)
 	}
-	require.Equal(t, []cluster.ProbeResult{cluster.ProbeHasLeader, cluster.ProbeHasLeader}, answers(p))
-	whole, err := cluster.Salvage(tr.confs[2])
+	require.Equal(t, []recovery.ProbeResult{recovery.ProbeHasLeader, recovery.ProbeHasLeader}, answers(p))
+	whole, err := recovery.Salvage(tr.confs[2].Offline())
 	require.NoError(t, err)
 	require.Equal(t, whole.Seq, p.Seq, "all of its log is known to be common to all")
 	require.NotNil(t, p.View)
 
 	shut(t, tr.nodes[1])
 	require.Eventually(t, func() bool { return tr.nodes[0].Ready(t.Context()) != nil }, 20*time.Second, time.Millisecond)
-	p, err = cluster.PlanRecovery(t.Context(), tr.confs[2])
+	p, err = recovery.NewPlan(t.Context(), tr.confs[2].Offline())
 	require.NoError(t, err)
-	require.Equal(t, []cluster.ProbeResult{cluster.ProbeRunning, cluster.ProbeRefused}, answers(p))
+	require.Equal(t, []recovery.ProbeResult{recovery.ProbeRunning, recovery.ProbeRefused}, answers(p))
 	require.Contains(t, p.Abandoned[1].Why, "nothing listens there")
 
 	// Whatever takes the connection and is not that node says nothing of it.
@@ -67,24 +68,24 @@ func TestPlanRecovery(t *testing.T) {
 			_ = c.Close()
 		}
 	}()
-	p, err = cluster.PlanRecovery(t.Context(), tr.confs[2])
+	p, err = recovery.NewPlan(t.Context(), tr.confs[2].Offline())
 	require.NoError(t, err)
-	require.Equal(t, []cluster.ProbeResult{cluster.ProbeRunning, cluster.ProbeUnreachable}, answers(p))
+	require.Equal(t, []recovery.ProbeResult{recovery.ProbeRunning, recovery.ProbeUnreachable}, answers(p))
 	require.Contains(t, p.Abandoned[1].Why, "hung up")
 
 	shut(t, tr.nodes[0])
 	tr.confs[0].Bootstrap = false
-	require.NoError(t, cluster.Recover(tr.confs[0], nil))
+	require.NoError(t, recovery.Recover(tr.confs[0].Offline(), nil))
 	tr.start(0)
-	_, err = cluster.PlanRecovery(t.Context(), tr.confs[2])
+	_, err = recovery.NewPlan(t.Context(), tr.confs[2].Offline())
 	require.ErrorIs(t, err, member.ErrRemoved)
 	require.ErrorContains(t, err, "n1")
 
-	_, err = cluster.PlanRecovery(t.Context(), networked(t, "", "x"))
+	_, err = recovery.NewPlan(t.Context(), networked(t, "", "x").Offline())
 	require.ErrorContains(t, err, "no data")
 }
 
-func answers(p cluster.RecoveryPlan) (all []cluster.ProbeResult) {
+func answers(p recovery.Plan) (all []recovery.ProbeResult) {
 	for _, g := range p.Abandoned {
 		all = append(all, g.Probe)
 	}
@@ -103,16 +104,16 @@ func TestSalvage(t *testing.T) {
 	for _, n := range tr.nodes {
 		shut(t, n)
 	}
-	require.NoError(t, cluster.Recover(tr.confs[0], nil))
+	require.NoError(t, recovery.Recover(tr.confs[0].Offline(), nil))
 	tr.start(0)
-	_, err = cluster.PlanRecovery(t.Context(), tr.confs[2])
+	_, err = recovery.NewPlan(t.Context(), tr.confs[2].Offline())
 	require.ErrorIs(t, err, member.ErrRemoved)
 	require.NoError(t, os.WriteFile(filepath.Join(tr.confs[2].Dir, "removed"), []byte(`{"by":"n1"}`), 0o600))
 	_, err = cluster.Open(t.Context(), tr.confs[2])
 	require.ErrorIs(t, err, member.ErrRemoved)
 
 	for range 2 {
-		b, err := cluster.Salvage(tr.confs[2])
+		b, err := recovery.Salvage(tr.confs[2].Offline())
 		require.NoError(t, err)
 		var state bytes.Buffer
 		require.NoError(t, b.Write(&state))
@@ -127,8 +128,8 @@ func TestSalvage(t *testing.T) {
 	older := tr.confs[2]
 	older.Machine.Commands = maps.Clone(older.Machine.Commands)
 	delete(older.Machine.Commands, machinetest.KindSet)
-	_, err = cluster.Salvage(older)
+	_, err = recovery.Salvage(older.Offline())
 	require.ErrorContains(t, err, "unknown to this version of the program")
-	_, err = cluster.Salvage(config(t, ""))
+	_, err = recovery.Salvage(config(t, "").Offline())
 	require.Error(t, err)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 )
 
 // servesNobody checks that a node that learnt of its removal decides nothing,
@@ -53,7 +54,7 @@ func servesNobody(t *testing.T, tr *cluster3, i int) {
 	require.ErrorIs(t, err, member.ErrRemoved)
 	require.ErrorContains(t, err, "so says "+said.By)
 	require.ErrorContains(t, err, "empty data folder")
-	require.ErrorIs(t, cluster.Recover(c, nil), member.ErrRemoved)
+	require.ErrorIs(t, recovery.Recover(c.Offline(), nil), member.ErrRemoved)
 }
 
 // TestAbandonedNodesMakeNoClusterOfTheirOwn: two of three are a majority of what
@@ -64,7 +65,7 @@ func TestAbandonedNodesMakeNoClusterOfTheirOwn(t *testing.T) {
 		shut(t, n)
 		tr.confs[i].Bootstrap = false
 	}
-	require.NoError(t, cluster.Recover(tr.confs[0], nil))
+	require.NoError(t, recovery.Recover(tr.confs[0].Offline(), nil))
 	tr.start(0)
 	requireWrite(t, tr.nodes[0])
 	tr.start(1)
@@ -92,7 +93,7 @@ func TestAbandonedNodesThatServeStop(t *testing.T) {
 		shut(t, n)
 		tr.confs[i].Bootstrap = false
 	}
-	require.NoError(t, cluster.Recover(tr.confs[0], nil))
+	require.NoError(t, recovery.Recover(tr.confs[0].Offline(), nil))
 	tr.start(1)
 	tr.start(2)
 	requireWrite(t, tr.nodes[1])

@@ -20,7 +20,7 @@ func (n *Node) reportSelf() {
 	for {
 		changed := n.Changed(member.MembersTable)
 		n.logOwnState(told)
-		n.retryWriteRemoval()
+		n.removed.Retry()
 		silent := n.findLeader()
 		if time.Since(asked) >= n.config.hooks.membershipCheckInterval {
 			if silent = append(silent, n.silentMembers(silent)...); len(silent) > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
@@ -323,7 +324,7 @@ func TestSurvivorOwesNobody(t *testing.T) {
 		shut(t, n)
 	}
 	r.relisten(2)
-	require.NoError(t, cluster.Recover(r.confs[2], nil))
+	require.NoError(t, recovery.Recover(r.confs[2].Offline(), nil))
 	alone := open(t, r.confs[2])
 	requireWrite(t, alone)
 	r.nodes, r.confs = []*cluster.Node{alone}, r.confs[2:]

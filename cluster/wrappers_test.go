@@ -1,12 +1,10 @@
 package cluster_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"path/filepath"
@@ -20,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
-	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
@@ -310,24 +307,4 @@ func TestNodeAloneHasNoNetwork(t *testing.T) {
 	shut(t, n)
 	err = n.Transport().TimeoutNow(raft.ServerID(n.ID()), n.Transport().LocalAddr(), &raft.TimeoutNowRequest{}, &raft.TimeoutNowResponse{})
 	require.ErrorIs(t, err, net.ErrClosed)
-}
-
-// TestSnapshotsWithoutProgress: a node that is sent one snapshot after the other
-// gives up, so that it is started again; those of a start don't count.
-func TestSnapshotsWithoutProgress(t *testing.T) {
-	var state bytes.Buffer
-	require.NoError(t, machine.NewMemory(machinetest.Toy(), machinetest.FixedNow).Save(&state))
-	install := func(f raft.FSM) error { return f.Restore(io.NopCloser(bytes.NewReader(state.Bytes()))) }
-	var fatal error
-	starting, running := cluster.NewFSM(machinetest.Toy(), func(err error) { fatal = err })
-	for range 10 {
-		require.NoError(t, install(starting))
-	}
-	require.NoError(t, fatal)
-	running()
-	require.NoError(t, install(starting))
-	require.NoError(t, install(starting))
-	require.NoError(t, fatal)
-	require.NoError(t, install(starting))
-	require.ErrorIs(t, fatal, cluster.ErrLivelock)
 }

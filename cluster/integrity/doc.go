@@ -13,4 +13,5 @@
 //	log_position.go        what this node's log has
 //	rollback_detector.go   a folder that was rolled back is found by what other members remember
 //	incarnations.go        two processes of one member
+//	removed.go             the node was removed from its cluster
 package integrity

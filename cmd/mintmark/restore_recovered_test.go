@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
@@ -384,7 +384,7 @@ func TestRecoveryLeavesNoHole(t *testing.T) {
 	recoverIn(t, c.dir)
 	dead := inspect(t, c.offlineJournal())
 	require.Len(t, dead.Timelines, 1)
-	mark, err := cluster.PendingRecovery(filepath.Join(c.dir, "raft"))
+	mark, err := recovery.Pending(filepath.Join(c.dir, "raft"))
 	require.NoError(t, err)
 	require.LessOrEqual(t, dead.Seq, mark.Seq, "what comes then is of another life")
 	c.start()

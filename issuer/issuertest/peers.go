@@ -17,6 +17,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cluster/join"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -163,7 +164,7 @@ func (c *Peers) Join(p *Peer) {
 		token, _, err = c.All[0].Node.Invite(c.t.Context(), p.Name, "", time.Hour)
 		return err == nil
 	}, 20*time.Second, 10*time.Millisecond)
-	require.NoError(c.t, cluster.JoinCluster(c.t.Context(), cluster.Join{
+	require.NoError(c.t, join.Join(c.t.Context(), join.Options{
 		Dir: filepath.Join(p.dir, "raft"), Address: c.All[0].address, Token: token, Advertise: p.address, Version: "test",
 		Level: ledger.Level, StoreSecret: func(text []byte) error { return keys.StoreClusterKeys(p.KeyFile(), text) },
 	}))

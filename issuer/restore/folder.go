@@ -14,6 +14,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
@@ -60,7 +61,7 @@ func ReadFolder(dataDir string, taken time.Time) (j Journal, err error) {
 	} else if from := max(b.SharedSeq, written) + 1; from <= b.Seq {
 		j.Header.Tail = &backup.Tail{From: from, Term: b.Term}
 	}
-	recovered, err := cluster.PendingRecovery(filepath.Join(dataDir, "raft"))
+	recovered, err := recovery.Pending(filepath.Join(dataDir, "raft"))
 	if err == nil && recovered != nil {
 		j.History = j.History.Until(recovered.Seq) // later records belong to another timeline
 	}
@@ -75,9 +76,9 @@ func replayLog(dataDir, to string, j *journal.Journal) (*machine.Backup, error) 
 	if err := copyFiles(raft, filepath.Join(dataDir, "raft")); err != nil {
 		return nil, err
 	}
-	return cluster.Salvage(cluster.Config{
+	return recovery.Salvage(cluster.Config{
 		Dir: raft, Machine: replica.Machine(), Logger: log, ApplyObserver: &Observer{Journal: j, Log: log},
-	})
+	}.Offline())
 }
 
 // historyOf reads a whole journal.

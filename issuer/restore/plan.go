@@ -25,7 +25,7 @@ type Plan struct {
 	Header backup.Header
 	// Settings are those in the backup; zero for a recovery.
 	Settings ledger.Settings
-	// State is the snapshot in the backup, for cluster.Restore; nil for a recovery.
+	// State is the snapshot in the backup, for recovery.Restore; nil for a recovery.
 	State []byte
 	// Keys are the cluster keys of the node, and those under which the files are sealed.
 	Keys *keys.ClusterKeys

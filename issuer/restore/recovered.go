@@ -9,6 +9,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -23,7 +24,7 @@ const retryPause = 200 * time.Millisecond
 // stays in the folder until the cluster and the label of the journal name the new
 // timeline, so an interrupted start repeats all steps. name is the name of the node.
 func (t Target) BeginRecovered(ctx context.Context, dir string, j *journal.Journal, name string) error {
-	r, err := cluster.PendingRecovery(dir)
+	r, err := recovery.Pending(dir)
 	if err != nil || r == nil {
 		return err
 	}
@@ -45,12 +46,12 @@ func (t Target) BeginRecovered(ctx context.Context, dir string, j *journal.Journ
 		return err
 	}
 	t.Log.Warn("node recovered, cluster began another timeline", "from", command.Next.From)
-	return cluster.ForgetRecovery(dir)
+	return recovery.Forget(dir)
 }
 
 // replayAttached replays the revocations in the journals of the lost nodes. Repeating it
 // changes nothing.
-func (t Target) replayAttached(ctx context.Context, r *cluster.Recovery, index uint64) (uint64, error) {
+func (t Target) replayAttached(ctx context.Context, r *recovery.Recovery, index uint64) (uint64, error) {
 	history, err := journal.Read(bytes.NewReader(r.Attached))
 	if err != nil {
 		return 0, fmt.Errorf("read the journal of the lost nodes: %w", err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
@@ -134,7 +135,7 @@ func (m *management) writeOfflineState(keyFile string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b, err := cluster.Salvage(cluster.Config{Dir: dir, Machine: replica.Machine(), Logger: slog.New(slog.DiscardHandler)})
+	b, err := recovery.Salvage(cluster.Config{Dir: dir, Machine: replica.Machine(), Logger: slog.New(slog.DiscardHandler)}.Offline())
 	if err != nil {
 		return err
 	}

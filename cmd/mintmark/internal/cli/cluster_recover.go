@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
@@ -92,8 +93,8 @@ a new token.`
 }
 
 // printRecoveryPlan prints which nodes a recovery gives up, and refuses it if one of them runs.
-func printRecoveryPlan(cmd *cobra.Command, conf cluster.Config) (cluster.RecoveryPlan, error) {
-	p, err := cluster.PlanRecovery(cmdContext(cmd), conf)
+func printRecoveryPlan(cmd *cobra.Command, conf cluster.Config) (recovery.Plan, error) {
+	p, err := recovery.NewPlan(cmdContext(cmd), conf.Offline())
 	if err != nil {
 		return p, err
 	}
@@ -101,27 +102,27 @@ func printRecoveryPlan(cmd *cobra.Command, conf cluster.Config) (cluster.Recover
 	for _, g := range p.Abandoned {
 		what := "it could not be reached: " + g.Why
 		switch g.Probe {
-		case cluster.ProbeRefused:
+		case recovery.ProbeRefused:
 			what = "it refused the connection: no process listens there, or a firewall rejects"
-		case cluster.ProbeRunning:
+		case recovery.ProbeRunning:
 			what = "it runs, and has no leader"
-		case cluster.ProbeHasLeader:
+		case recovery.ProbeHasLeader:
 			what = "it runs, and has a leader"
 		}
 		cmd.PrintErrf("to be given up for good: %s at %s; %s\n", g.Name, g.Address, what)
 	}
-	if led := namesByProbe(p, cluster.ProbeHasLeader); led != "" {
+	if led := namesByProbe(p, recovery.ProbeHasLeader); led != "" {
 		return p, fmt.Errorf("recover: the cluster runs and has a leader, according to %s: start this node, or remove the nodes that are lost "+
 			"at one that runs (mintmark cluster remove)", led)
 	}
-	if running := namesByProbe(p, cluster.ProbeRunning); running != "" {
+	if running := namesByProbe(p, recovery.ProbeRunning); running != "" {
 		return p, fmt.Errorf("recover: %s still runs: start this node too; if no leader is elected then, stop all nodes but the one to recover", running)
 	}
 	return p, nil
 }
 
 // namesByProbe joins the names of the nodes with the answer a.
-func namesByProbe(p cluster.RecoveryPlan, a cluster.ProbeResult) string {
+func namesByProbe(p recovery.Plan, a recovery.ProbeResult) string {
 	var names []string
 	for _, g := range p.Abandoned {
 		if g.Probe == a {
@@ -132,8 +133,8 @@ func namesByProbe(p cluster.RecoveryPlan, a cluster.ProbeResult) string {
 }
 
 // confirm returns an error unless the operator has declared the other nodes lost.
-func (o recoverOptions) confirm(p cluster.RecoveryPlan) error {
-	switch silent := namesByProbe(p, cluster.ProbeUnreachable); {
+func (o recoverOptions) confirm(p recovery.Plan) error {
+	switch silent := namesByProbe(p, recovery.ProbeUnreachable); {
 	case silent != "" && !o.unreachableLost:
 		return fmt.Errorf("recover: %s could not be reached, which does not mean that it is lost: behind a cut link it may go on serving, and this recovery "+
 			"would expel it when the link heals; if you know that it is lost, say --yes --unreachable-are-lost", silent)
@@ -145,7 +146,7 @@ func (o recoverOptions) confirm(p cluster.RecoveryPlan) error {
 
 // readLostJournals plans the replay of the journals of the lost nodes on the state of the
 // survivor.
-func (m *management) readLostJournals(p cluster.RecoveryPlan, o recoverOptions) (*restore.Plan, error) {
+func (m *management) readLostJournals(p recovery.Plan, o recoverOptions) (*restore.Plan, error) {
 	const advice = "put it into cluster.key.old beside this node's own"
 	var held *keys.ClusterKeys
 	var journals []restore.Journal
@@ -185,7 +186,7 @@ func readLostJournal(path string, held *keys.ClusterKeys) (restore.Journal, erro
 
 // showLost prints up to when the decisions of the lost nodes are known, and which
 // kinds of revocation may have come back.
-func showLost(p *printer, at cluster.RecoveryPlan, r admin.RestoreReport, sure bool) {
+func showLost(p *printer, at recovery.Plan, r admin.RestoreReport, sure bool) {
 	changed := "it would change"
 	if sure {
 		changed = "at the next start it changes"
@@ -221,5 +222,5 @@ func (m *management) recoverFolder(conf cluster.Config, attached []byte) (err er
 	}
 	defer func() { err = errors.Join(err, observer.Journal.Close()) }()
 	conf.ApplyObserver = observer
-	return cluster.Recover(conf, attached)
+	return recovery.Recover(conf.Offline(), attached)
 }

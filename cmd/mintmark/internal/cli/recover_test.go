@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -16,7 +16,7 @@ import (
 // all of it.
 func TestRecoverySaysWhatMayComeBack(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	others := cluster.RecoveryPlan{Abandoned: []cluster.AbandonedNode{{Member: member.Member{Name: "n2"}}}}
+	others := recovery.Plan{Abandoned: []recovery.AbandonedNode{{Member: member.Member{Name: "n2"}}}}
 	known := admin.RestoreReport{Seq: 5, StateTime: at, KnownUntil: at}
 	holed := known
 	holed.Covered = []admin.JournalSpan{{From: 7, To: 9, Begins: at, Ends: at}}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/join"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
@@ -49,7 +49,7 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 		wanted = c.Name
 	}
 	for pause := joinPauseFirst; ; {
-		err := cluster.JoinCluster(ctx, cluster.Join{
+		err := join.Join(ctx, join.Options{
 			Now: WallClock,
 			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
 			Name: wanted, Version: s.config.Version, Level: ledger.Level, StoreSecret: func(text []byte) error { return storeJoined(s.config.Key, text) },

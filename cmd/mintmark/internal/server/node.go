@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/fsm"
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
@@ -90,7 +91,7 @@ func (s *Server) nodeConfig(dir string) cluster.Config {
 // fatal ends the process after an error of the log. If a restart helps, the process
 // replaces itself, so that no supervisor is needed.
 func (s *Server) fatal(err error) {
-	if errors.Is(err, cluster.ErrLivelock) {
+	if errors.Is(err, fsm.ErrLivelock) {
 		s.config.Log.Error("this node starts again", "error", err)
 		if self, found := os.Executable(); found == nil {
 			_ = syscall.Exec(self, os.Args, os.Environ()) // returns only when it failed

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
@@ -92,7 +93,7 @@ func (s *Server) restore(ctx context.Context, conf cluster.Config, p *restore.Pl
 		return err
 	}
 	RestoreStep("marked")
-	if err := cluster.Restore(conf, bytes.NewReader(p.State)); err != nil {
+	if err := recovery.Restore(conf.Offline(), bytes.NewReader(p.State)); err != nil {
 		return err
 	}
 	RestoreStep("written")

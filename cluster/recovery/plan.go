@@ -1,11 +1,10 @@
-package cluster
+package recovery
 
 import (
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -15,21 +14,22 @@ import (
 	"github.com/hashicorp/go-memdb"
 
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/join"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// A Prospect describes what Recover would do to a folder.
-type RecoveryPlan struct {
+// A Plan describes what Recover would do to a folder.
+type Plan struct {
 	Last      uint64          // index of the last entry of raft's log
 	Abandoned []AbandonedNode // the other nodes, in order of name
 	View      *memdb.Txn      // the state with the whole log applied
 	At        int64           // state time of the last command in it, ms since the Unix epoch
-	Seq       uint64          // as Recovery.Seq
+	Seq       uint64          // see Recovery.Seq
 }
 
-// A AbandonedNode is a node that Recover would give up, and the result of asking it
+// An AbandonedNode is a node that Recover would give up, and the result of asking it
 // whether it runs.
 type AbandonedNode struct {
 	member.Member
@@ -57,62 +57,59 @@ const (
 // whether it has a leader.
 const recoveryProbeTimeout = 5 * time.Second
 
-// PlanRecovery returns what Recover would do to the folder c.Dir, whose data does not
+// NewPlan returns what Recover would do to the folder o.Dir, whose data does not
 // change. It asks the other nodes by the join protocol, which needs the node's key
 // only: a certificate of the cluster would need the cluster key.
-func PlanRecovery(ctx context.Context, c Config) (p RecoveryPlan, err error) {
-	if c, err = c.withDefaults(); err != nil {
+func NewPlan(ctx context.Context, o Options) (p Plan, err error) {
+	if err := integrity.CheckRemoved(o.Dir); err != nil {
 		return p, fmt.Errorf("recover: %w", err)
 	}
-	if err := checkRemoved(c.Dir); err != nil {
-		return p, fmt.Errorf("recover: %w", err)
-	}
-	if member, err := integrity.IsMember(c.Dir); err != nil || !member {
+	if member, err := integrity.IsMember(o.Dir); err != nil || !member {
 		return p, errors.Join(errNothingToRecover, err)
 	}
-	n := &Node{config: c, log: c.Logger}
-	defer func() { err = errors.Join(err, n.closeFiles()) }()
-	if err := n.openFiles(); err != nil {
+	f, err := open(o)
+	if err != nil {
 		return p, fmt.Errorf("recover: %w", err)
 	}
-	if p.Last, err = n.folder.Store.Logs.LastIndex(); err != nil {
+	defer func() { err = errors.Join(err, f.folder.Close()) }()
+	if p.Last, err = f.folder.Store.Logs.LastIndex(); err != nil {
 		return p, fmt.Errorf("recover: read log: %w", err)
 	}
-	taken, err := n.folder.Snapshots.List()
+	taken, err := f.folder.Snapshots.List()
 	if err != nil {
 		return p, fmt.Errorf("recover: list snapshots: %w", err)
 	}
 	for _, s := range taken {
 		p.Last = max(p.Last, s.Index)
 	}
-	kept, joined, err := n.folder.NodeIDs()
+	kept, joined, err := f.folder.NodeIDs()
 	if err != nil {
 		return p, fmt.Errorf("recover: %w", err)
 	}
 	if len(kept) == 0 {
 		kept = joined
 	}
-	for _, m := range n.folder.PeerList.Get().Members {
+	for _, m := range f.folder.PeerList.Get().Members {
 		if m.ID != string(kept) {
 			p.Abandoned = append(p.Abandoned, AbandonedNode{Member: m})
 		}
 	}
 	slices.SortFunc(p.Abandoned, func(a, b AbandonedNode) int { return strings.Compare(a.Name, b.Name) })
 	if len(p.Abandoned) > 0 {
-		if err := n.probeAbandoned(ctx, string(kept), &p); err != nil {
+		if err := f.probeAbandoned(ctx, string(kept), &p); err != nil {
 			return p, err
 		}
 	}
-	return p, n.replayForPlan(&p)
+	return p, f.replayForPlan(&p)
 }
 
 // replayForPlan applies the log to the state in memory.
-func (n *Node) replayForPlan(p *RecoveryPlan) (err error) {
-	earlier, _, err := readRecovery(n.config.Dir)
+func (f *offline) replayForPlan(p *Plan) error {
+	earlier, _, err := read(f.Dir)
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	err = n.replayFolder(func(view *memdb.Txn, shared uint64) error {
+	err = f.replay(func(view *memdb.Txn, shared uint64) error {
 		p.View, p.At, p.Seq = view, machine.ReadStatus(view).At, shared
 		return errStopReplay
 	})
@@ -125,21 +122,19 @@ func (n *Node) replayForPlan(p *RecoveryPlan) (err error) {
 	return nil
 }
 
-var errNothingToRecover = errors.New("recover: there is no data in the directory")
-
 // probeAbandoned asks all these nodes at once whether they run and have a leader.
-func (n *Node) probeAbandoned(ctx context.Context, self string, p *RecoveryPlan) error {
-	key, err := member.NodeKey(rand.Reader, n.config.Dir)
+func (f *offline) probeAbandoned(ctx context.Context, self string, p *Plan) error {
+	key, err := member.NodeKey(rand.Reader, f.Dir)
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	own, err := member.SelfSigned(key, self, n.config.Now())
+	own, err := member.SelfSigned(key, self, f.Now())
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, recoveryProbeTimeout)
 	defer cancel()
-	out := transport.NewNetwork(self, nil, n.folder.PeerList, &member.Credentials{Now: n.config.Now}, n.log.Warn)
+	out := transport.NewNetwork(self, nil, f.folder.PeerList, &member.Credentials{Now: f.Now}, f.Logger.Warn)
 	errs := make([]error, len(p.Abandoned))
 	var asking sync.WaitGroup
 	for i := range p.Abandoned {
@@ -155,7 +150,7 @@ func (n *Node) probeAbandoned(ctx context.Context, self string, p *RecoveryPlan)
 			}
 			defer func() { _ = c.Close() }()
 			g.Probe = ProbeRunning // even if it does not answer in time
-			switch a, err := askHasLeader(ctx, c); {
+			switch a, err := join.Ask(ctx, c, join.Request{CheckMembership: true, CheckLeader: true}); {
 			case err != nil:
 			case a.NotMember:
 				errs[i] = fmt.Errorf("recover: node %s says: %w", g.Name, member.ErrRemoved)
@@ -166,16 +161,4 @@ func (n *Node) probeAbandoned(ctx context.Context, self string, p *RecoveryPlan)
 	}
 	asking.Wait()
 	return errors.Join(errs...)
-}
-
-// askHasLeader asks a member whether it has a leader.
-func askHasLeader(ctx context.Context, c net.Conn) (a joinAnswer, err error) {
-	if deadline, ok := ctx.Deadline(); ok {
-		_ = c.SetDeadline(deadline)
-	}
-	if err := writeJoin(c, joinRequest{CheckMembership: true, CheckLeader: true}); err != nil {
-		return a, err
-	}
-	err = readJoin(c, &a)
-	return a, err
 }

@@ -1,14 +1,14 @@
-package cluster
+package fsm
 
 // installWatchLimit is how many snapshots in a row are too many.
 const installWatchLimit = 3
 
-// installWatch tells a follower that is sent one snapshot after the other and
-// never gets on: hashicorp/raft #697. An installed snapshot leaves entries of
+// installWatch detects a follower that is sent one snapshot after the other and
+// makes no progress: hashicorp/raft #697. An installed snapshot leaves entries of
 // an older term in the follower's log; it refuses what the leader sends next,
-// is sent a snapshot again, and so on for ever, while its process looks alive.
+// is sent a snapshot again, and so on for ever, while its process seems to work.
 // raft-wal, which drops its log after an installation, makes that unlikely, and
-// a drop that fails only logs. Starting raft again heals it.
+// a drop that fails only logs. A restart of raft heals it.
 //
 // It is used by the goroutine that applies the log.
 type installWatch struct {
@@ -18,8 +18,8 @@ type installWatch struct {
 }
 
 // installed is called after a snapshot was installed whose last entry has the
-// given index, and says whether raft should be started again. It then counts
-// from zero. What is restored when raft starts is no installation.
+// given index. It reports whether raft should be restarted, and then counts from
+// zero. What is restored when raft starts is no installation.
 func (w *installWatch) installed(index uint64) (stuck bool) {
 	if w.count == 0 {
 		w.first = index

@@ -1,4 +1,4 @@
-package cluster
+package fsm
 
 import (
 	"errors"
@@ -14,13 +14,16 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// fsm gives raft's log to the core. Its methods are called by one goroutine of
+// FSM applies raft's log to the state. Its methods are called by one goroutine of
 // raft, Persist by another.
-type fsm struct {
+type FSM struct {
+	// Stop is closed when snapshots under way are to be given up. It may be nil.
+	Stop <-chan struct{}
+	// BeforeApply is called before each batch, for tests. It may be nil.
+	BeforeApply func()
+
 	core        *machine.State
 	fatal       func(error)
-	stop        <-chan struct{} // closed when snapshots under way are to be given up
-	beforeApply func()          // for tests
 	entries     []machine.Entry // buffer of ApplyBatch
 	lastApplied uint64          // index of the last entry that raft gave
 
@@ -29,21 +32,27 @@ type fsm struct {
 	replay        localReplay
 	marker        *integrity.CommitMarker
 
-	running  atomic.Bool // raft has started: what is restored now was installed
+	running  atomic.Bool // raft has started: a snapshot that is restored now was installed
 	installs installWatch
 }
 
-var _ raft.BatchingFSM = (*fsm)(nil)
+var _ raft.BatchingFSM = (*FSM)(nil)
 
-func newFSM(c *machine.State, fatal func(error), s *store.Snapshots, done *integrity.CommitMarker) *fsm {
-	return &fsm{core: c, fatal: fatal, snapshots: s, marker: done, replay: localReplay{ready: make(chan struct{})}}
+// New returns an FSM that applies nothing before its local replay is over. fatal is
+// called with an entry that can't be applied. It must not return.
+func New(c *machine.State, fatal func(error), s *store.Snapshots, marker *integrity.CommitMarker) *FSM {
+	return &FSM{core: c, fatal: fatal, snapshots: s, marker: marker, replay: localReplay{ready: make(chan struct{})}}
 }
 
+// Started records that raft has started: from now on Restore is called for installed
+// snapshots only.
+func (f *FSM) Started() { f.running.Store(true) }
+
 // ApplyBatch implements raft.BatchingFSM: all entries that were committed
-// together are one transaction. The response to an entry is its []outcome.
-func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
-	if f.beforeApply != nil {
-		f.beforeApply()
+// together are one transaction. The response to an entry is its []machine.Outcome.
+func (f *FSM) ApplyBatch(logs []*raft.Log) []any {
+	if f.BeforeApply != nil {
+		f.BeforeApply()
 	}
 	<-f.replay.ready
 	responses := make([]any, len(logs))
@@ -77,18 +86,18 @@ func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
 	return responses
 }
 
-// isNew says that an entry is a command which the state does not have. Nobody
+// isNew reports whether an entry is a command that the state does not have. Nobody
 // waits for the outcome of one that it has: this process did not propose it.
-func (f *fsm) isNew(l *raft.Log) bool {
+func (f *FSM) isNew(l *raft.Log) bool {
 	return l.Type == raft.LogCommand && l.Index > f.replay.through
 }
 
 // Apply implements raft.FSM. raft calls ApplyBatch instead.
-func (f *fsm) Apply(l *raft.Log) any { return f.ApplyBatch([]*raft.Log{l})[0] }
+func (f *FSM) Apply(l *raft.Log) any { return f.ApplyBatch([]*raft.Log{l})[0] }
 
 // Restore implements raft.FSM. A follower that is sent one snapshot after the
-// other and never gets on is started again as a process, which heals it.
-func (f *fsm) Restore(r io.ReadCloser) error {
+// other and makes no progress is started again as a process, which heals it.
+func (f *FSM) Restore(r io.ReadCloser) error {
 	if f.running.Load() {
 		<-f.replay.ready
 	}
@@ -107,13 +116,13 @@ func (f *fsm) Restore(r io.ReadCloser) error {
 	return nil
 }
 
-// ErrLivelock is given to Config.Fatal by a node that starting again heals.
-var ErrLivelock = errors.New("this node installs snapshots and never gets on (hashicorp/raft #697); starting it again heals that")
+// ErrLivelock is given to fatal by a node that a restart of the process heals.
+var ErrLivelock = errors.New("this node installs snapshots and makes no progress (hashicorp/raft #697); a restart heals that")
 
-// Snapshot implements raft.FSM. The state is immutable, so that taking it is
-// taking a pointer. Raft must have given all that is in it, since it says how far
-// the snapshot goes.
-func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
+// Snapshot implements raft.FSM. The state is immutable, so a snapshot is a pointer to
+// it. raft must have given all entries that are in the state, since it determines the
+// index of the snapshot.
+func (f *FSM) Snapshot() (raft.FSMSnapshot, error) {
 	select {
 	case <-f.replay.ready:
 	default:
@@ -122,32 +131,33 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if f.lastApplied < f.replay.through {
 		return nil, raft.ErrNothingNewToSnapshot
 	}
-	s := &fsmSnapshot{core: f.core, stop: f.stop, flush: f.core.Flush}
-	s.txn, s.applied = f.core.ViewIndex()
+	s := &Snapshot{Core: f.core, stop: f.Stop, flush: f.core.Flush}
+	s.Txn, s.Applied = f.core.ViewIndex()
 	return s, nil
 }
 
-// fsmSnapshot is written while commands are applied to newer versions.
-type fsmSnapshot struct {
-	core    *machine.State
-	txn     *memdb.Txn
-	applied uint64
-	stop    <-chan struct{}
-	flush   func() error // called before the state is written; may be nil
+// Snapshot is a state that is written while commands are applied to newer versions.
+type Snapshot struct {
+	Core    *machine.State
+	Txn     *memdb.Txn
+	Applied uint64
+
+	stop  <-chan struct{}
+	flush func() error // called before the state is written; may be nil
 }
 
 // Persist implements raft.FSMSnapshot. raft cancels the sink on an error.
-func (s *fsmSnapshot) Persist(sink raft.SnapshotSink) error {
+func (s *Snapshot) Persist(sink raft.SnapshotSink) error {
 	if s.flush != nil {
 		if err := s.flush(); err != nil {
 			return fmt.Errorf("write snapshot: %w", err)
 		}
 	}
-	if err := s.core.WriteSnapshot(sink, s.txn, s.applied, s.stop); err != nil {
+	if err := s.Core.WriteSnapshot(sink, s.Txn, s.Applied, s.stop); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	return sink.Close()
 }
 
 // Release implements raft.FSMSnapshot.
-func (s *fsmSnapshot) Release() { s.txn = nil }
+func (s *Snapshot) Release() { s.Txn = nil }

@@ -1,4 +1,4 @@
-package cluster
+package fsm
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package cluster
+package recovery
 
 import (
 	"os"
@@ -16,9 +16,7 @@ import (
 func TestPrivateFilesAreOnDisk(t *testing.T) {
 	for name, write := range map[string]func(dir string) error{
 		integrity.CommitMarkerFile: func(dir string) error { return integrity.WriteCommitMarker(dir, integrity.Position{Index: 7, Term: 3}) },
-		recoveryFile: func(dir string) error {
-			return (&Node{config: Config{Dir: dir}}).writeRecovery(&Recovery{Seq: 7}, false)
-		},
+		pendingFile:                func(dir string) error { return write(dir, &Recovery{Seq: 7}, false) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -31,11 +29,11 @@ func TestPrivateFilesAreOnDisk(t *testing.T) {
 	}
 }
 
-// That a recovery was taken note of is on disk, or it were taken note of twice.
+// That a recovery was handled is on disk, or it would be handled twice.
 func TestForgottenRecoveryIsOnDisk(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, (&Node{config: Config{Dir: dir}}).writeRecovery(&Recovery{Seq: 7}, true))
+	require.NoError(t, write(dir, &Recovery{Seq: 7}, true))
 	all := durabletest.Syncs(t)
-	require.NoError(t, ForgetRecovery(dir))
+	require.NoError(t, Forget(dir))
 	require.Equal(t, []string{durabletest.Folder}, *all)
 }

@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/join"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+)
+
+// serveJoin admits whoever presents a valid token.
+func (n *Node) serveJoin(c *tls.Conn, key []byte) {
+	_ = c.SetDeadline(time.Now().Add(join.Timeout))
+	var q join.Request
+	if err := join.Read(c, &q); err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), join.Timeout)
+	defer cancel()
+	if q.CheckMembership {
+		_ = join.Write(c, n.membershipAnswer(ctx, key, q.CheckLeader))
+		return
+	}
+	a := n.admit(ctx, q, key)
+	if a.Refused != "" {
+		n.network.WarnNotAdmitted(c.RemoteAddr(), a.Refused)
+	} else {
+		n.log.Info("cluster: a node was let in", "name", a.Name, "address", q.Address)
+	}
+	_ = join.Write(c, a)
+}
+
+// admit decides whether a node may join. A caller with an unknown token is
+// unauthenticated, so its Barrier is paced. Members get their answer, above all the
+// secret, only from a node with a fresh state: a member may have been removed
+// without this node knowing it yet.
+func (n *Node) admit(ctx context.Context, q join.Request, key []byte) join.Answer {
+	if _, _, err := net.SplitHostPort(q.Address); err != nil {
+		return join.Answer{Refused: "the node's own address (see --advertise) is not host:port"}
+	}
+	if n.config.JoinSecret == nil {
+		return join.Answer{Refused: "this node lets nobody in"}
+	}
+	again := func(err error) join.Answer { return join.Answer{Again: true, Refused: err.Error()} }
+	id := member.InviteID(q.Secret)
+	if member.InviteByID(n.View(), id) == nil {
+		if err := n.unauthenticatedBarrier(ctx); err != nil {
+			return again(err)
+		}
+		if member.InviteByID(n.View(), id) == nil {
+			return join.Answer{Refused: member.UnknownInvite}
+		}
+	}
+	if i := member.InviteByID(n.View(), id); i != nil {
+		if why := join.NameMismatch(q.Name, i.Name); why != "" { // before the token is used up
+			return join.Answer{Refused: why}
+		}
+	}
+	value, _, err := n.Propose(ctx, &member.Enroll{Invite: id, Member: member.Member{
+		ID: q.ID, Address: q.Address, Key: key, Version: q.Version, Level: q.Level,
+	}})
+	if err != nil {
+		return again(err)
+	}
+	if m := value.(member.Outcome); m.Refused != "" {
+		return join.Answer{Refused: m.Refused}
+	}
+	view, err := n.ViewFresh(ctx)
+	if err != nil {
+		return again(err)
+	}
+	if m := member.ByID(view, q.ID); m == nil || !slices.Equal(m.Key, key) {
+		return join.Answer{Refused: member.UnknownInvite} // removed since
+	}
+	secret, err := n.config.JoinSecret()
+	if err != nil {
+		return again(fmt.Errorf("this node can't give its secret away: %w", err))
+	}
+	return newJoinAnswer(view, q.ID, secret)
+}
+
+func newJoinAnswer(view *memdb.Txn, id string, secret []byte) join.Answer {
+	a := join.Answer{Seq: machine.ReadStatus(view).Seq, Secret: secret}
+	for _, m := range member.All(view) {
+		a.Members = append(a.Members, *m)
+		if m.ID == id {
+			a.Name = m.Name
+		}
+	}
+	for _, au := range member.Authorities(view) {
+		a.Authorities = append(a.Authorities, *au)
+	}
+	return a
+}

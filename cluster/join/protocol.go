@@ -1,0 +1,90 @@
+package join
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+)
+
+// Request is what a node that joins, or a member, sends.
+type Request struct {
+	Secret  []byte `cbor:"1,keyasint"`
+	ID      string `cbor:"2,keyasint"`
+	Address string `cbor:"3,keyasint"`
+	Version string `cbor:"4,keyasint"`
+	Level   uint32 `cbor:"5,keyasint"`
+	// CheckMembership asks whether the key is a member's, and for nothing else.
+	CheckMembership bool `cbor:"6,keyasint,omitempty"`
+	// Name is Options.Name. A member of before there was this field ignores it.
+	Name string `cbor:"7,keyasint,omitempty"`
+	// CheckLeader asks, with CheckMembership, whether there is a leader too.
+	CheckLeader bool `cbor:"8,keyasint,omitempty"`
+}
+
+// Answer is what a member replies.
+type Answer struct {
+	Refused     string             `cbor:"1,keyasint,omitempty"`
+	Again       bool               `cbor:"2,keyasint,omitempty"` // nothing is decided: ask again
+	Name        string             `cbor:"3,keyasint,omitempty"`
+	Seq         uint64             `cbor:"4,keyasint,omitempty"`
+	Members     []member.Member    `cbor:"5,keyasint,omitempty"`
+	Authorities []member.Authority `cbor:"6,keyasint,omitempty"`
+	Secret      []byte             `cbor:"7,keyasint,omitempty"`
+	NotMember   bool               `cbor:"8,keyasint,omitempty"` // the key is no member's, for CheckMembership
+	HasLeader   bool               `cbor:"9,keyasint,omitempty"` // a leader has committed something since the question
+}
+
+// Timeout bounds one request and its answer.
+const Timeout = 15 * time.Second
+
+const maxMessage = 256 << 10
+
+// Write sends a Request or an Answer.
+func Write(c io.Writer, v any) error {
+	body, err := machine.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	_, err = c.Write(append(b, body...))
+	return err
+}
+
+// Read receives a Request or an Answer.
+func Read(c io.Reader, into any) error {
+	in := bufio.NewReader(c)
+	var length [4]byte
+	if _, err := io.ReadFull(in, length[:]); err != nil {
+		return err
+	}
+	size := binary.BigEndian.Uint32(length[:])
+	if size > maxMessage {
+		return fmt.Errorf("read message: %d bytes", size)
+	}
+	b := make([]byte, size)
+	if _, err := io.ReadFull(in, b); err != nil {
+		return err
+	}
+	return machine.Unmarshal(b, into)
+}
+
+// Ask sends a request over c and reads the answer, until the deadline of ctx.
+func Ask(ctx context.Context, c net.Conn, q Request) (a Answer, err error) {
+	deadline := time.Now().Add(Timeout)
+	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+		deadline = d
+	}
+	_ = c.SetDeadline(deadline)
+	if err := Write(c, q); err != nil {
+		return a, err
+	}
+	err = Read(c, &a)
+	return a, err
+}
