@@ -30,7 +30,7 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 	}
 	a := n.admit(ctx, q, key)
 	if a.Refused != "" {
-		n.network.WarnNotAdmitted(c.RemoteAddr(), a.Refused)
+		n.net.network.WarnNotAdmitted(c.RemoteAddr(), a.Refused)
 	} else {
 		n.log.Info("cluster: a node was let in", "name", a.Name, "address", q.Address)
 	}
@@ -98,4 +98,22 @@ func newJoinAnswer(view *memdb.Txn, id string, secret []byte) join.Answer {
 		a.Authorities = append(a.Authorities, *au)
 	}
 	return a
+}
+
+// membershipAnswer answers whether a key is a member's, and with led whether there is a
+// leader. Only a node with a fresh state says that the key is no member's.
+func (n *Node) membershipAnswer(ctx context.Context, key []byte, led bool) join.Answer {
+	isMember := func() bool {
+		return slices.ContainsFunc(member.All(n.View()), func(m *member.Member) bool { return slices.Equal(m.Key, key) })
+	}
+	if isMember() && !led {
+		return join.Answer{}
+	}
+	if err := n.unauthenticatedBarrier(ctx); err != nil {
+		return join.Answer{Again: true, Refused: err.Error()}
+	}
+	if len(member.All(n.View())) == 0 {
+		return join.Answer{Again: true, Refused: "this cluster has no members yet"}
+	}
+	return join.Answer{NotMember: !isMember(), HasLeader: true}
 }

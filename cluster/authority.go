@@ -5,12 +5,15 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/go-memdb"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
@@ -31,6 +34,30 @@ const (
 	AuthorityRetiring  = "retiring" // accepted still
 )
 
+// Authorities are the authorities that certificates of members may be from. Its fields
+// are set before it is used.
+type Authorities struct {
+	state     replicatedState
+	networked bool
+	sealer    member.Secrets
+	rand      io.Reader
+	now       func() time.Time
+	list      *member.PeerList
+	silent    func() []string // ids of the members that have not answered for a while
+	nameOf    func(id string) string
+	log       *slog.Logger
+}
+
+// replicatedState is what an owner of a part of the state needs of its node.
+type replicatedState interface {
+	View() *memdb.Txn
+	ViewFresh(ctx context.Context) (*memdb.Txn, error)
+	Changed(table string) <-chan struct{}
+	decide(ctx context.Context, c command.Command) (member.Outcome, error)
+	explainUnavailable(ctx context.Context, err error) error
+	waitFor(ctx context.Context, met func() bool) error
+}
+
 // AuthorityStatus is one authority that certificates of members may be from.
 type AuthorityStatus struct {
 	ID    string // SHA-256 of its certificate, which join tokens are pinned to
@@ -40,23 +67,23 @@ type AuthorityStatus struct {
 	Waits []string
 }
 
-// Authorities are those of the cluster as this node knows them, the one that
-// signs first. There is more than one only during a change.
-func (n *Node) Authorities() []AuthorityStatus {
-	view := n.View()
+// List returns the authorities as this node knows them, the one that signs first. There
+// is more than one only during a change.
+func (a *Authorities) List() []AuthorityStatus {
+	view := a.state.View()
 	all, by := member.Authorities(view), member.All(view)
 	signs := member.Signing(all)
 	var list []AuthorityStatus
-	for _, a := range all {
-		s := AuthorityStatus{ID: a.ID, State: AuthorityRetiring}
-		if cert, err := x509.ParseCertificate(a.Certificate); err == nil {
+	for _, one := range all {
+		s := AuthorityStatus{ID: one.ID, State: AuthorityRetiring}
+		if cert, err := x509.ParseCertificate(one.Certificate); err == nil {
 			s.Made = cert.NotBefore.Add(member.Backdated)
 		}
 		switch {
-		case a == signs:
+		case one == signs:
 			s.State = AuthoritySigning
-		case a.Made == 0:
-			s.State, s.Waits = AuthorityAnnounced, namesUnless(by, func(m *member.Member) bool { return m.TrustedIssuer == a.ID })
+		case one.Made == 0:
+			s.State, s.Waits = AuthorityAnnounced, namesUnless(by, func(m *member.Member) bool { return m.TrustedIssuer == one.ID })
 		default:
 			s.Waits = namesUnless(by, func(m *member.Member) bool { return signs != nil && m.Issuer == signs.ID })
 		}
@@ -79,73 +106,72 @@ func namesUnless(all []*member.Member, holds func(*member.Member) bool) []string
 	return names
 }
 
-// RotateAuthority announces a new authority, and waits a while for it to be the
-// only one, unless only nodes that are down hold it up. The change goes on by itself where that takes longer: Authorities
-// says who it waits for. The error is a *RefusedError where a rule stands
-// against it.
-func (n *Node) RotateAuthority(ctx context.Context, patience time.Duration) ([]AuthorityStatus, error) {
-	if n.config.Network == nil {
-		return nil, &member.RefusedError{Reason: "this node has no network, and so no authority: run it with mintmark serve"}
+// Rotate announces a new authority, and waits for patience at most for it to be the
+// only one, unless only nodes that are down hold it up. The change goes on by itself
+// where that takes longer: List reports which members it waits for. The error is a
+// *RefusedError where a rule stands against it.
+func (a *Authorities) Rotate(ctx context.Context, patience time.Duration) ([]AuthorityStatus, error) {
+	if !a.networked {
+		return nil, &member.RefusedError{Reason: "this node has no network, and so no authority"}
 	}
-	view, err := n.ViewFresh(ctx)
+	view, err := a.state.ViewFresh(ctx)
 	if err != nil {
-		return nil, n.explainUnavailable(ctx, err)
+		return nil, a.state.explainUnavailable(ctx, err)
 	}
 	old := member.Authorities(view)
 	switch {
 	case len(old) == 0:
 		return nil, &member.RefusedError{Reason: "this cluster has no members yet"}
 	case len(old) > 1:
-		waits := n.waitsForAuthority()
+		waits := a.waitsFor()
 		if waits == "" {
 			waits = "nobody, and will be done in a moment"
 		}
-		return n.Authorities(), &member.RefusedError{Reason: "the authority is being changed already, which waits for " + waits}
+		return a.List(), &member.RefusedError{Reason: "the authority is being changed already, which waits for " + waits}
 	}
-	a, err := member.NewAuthority(n.config.Rand, n.config.Secrets, n.config.Now())
+	next, err := member.NewAuthority(a.rand, a.sealer, a.now())
 	if err != nil {
 		return nil, err
 	}
-	a.Made = 0
-	if err := n.setAuthorities(ctx, old, append(member.AuthorityValues(old), a)); err != nil {
+	next.Made = 0
+	if err := a.set(ctx, old, append(member.AuthorityValues(old), next)); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err = n.waitFor(ctx, func() bool {
-		all := member.Authorities(n.View())
-		return len(all) == 1 && all[0].ID == a.ID || n.waitsOnlyForSilent()
+	err = a.state.waitFor(ctx, func() bool {
+		all := member.Authorities(a.state.View())
+		return len(all) == 1 && all[0].ID == next.ID || a.waitsOnlyForSilent()
 	})
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("wait for the change of the authority: %w", err)
 	}
-	return n.Authorities(), nil
+	return a.List(), nil
 }
 
-// waitsOnlyForSilent says whether a change of the authority waits for nobody but
-// nodes that have not been heard of for a while: then there is no use in waiting
-// with it.
-func (n *Node) waitsOnlyForSilent() bool {
-	silent := n.silentMembers(nil)
-	waits := n.waitsForAuthority()
+// waitsOnlyForSilent reports whether a change of the authority waits only for nodes that
+// have not answered for a while: then waiting for it is of no use.
+func (a *Authorities) waitsOnlyForSilent() bool {
+	silent := a.silent()
+	waits := a.waitsFor()
 	return waits != "" && !slices.ContainsFunc(strings.Split(waits, ", "), func(name string) bool {
-		return !slices.ContainsFunc(silent, func(id string) bool { return n.nameOf(id) == name })
+		return !slices.ContainsFunc(silent, func(id string) bool { return a.nameOf(id) == name })
 	})
 }
 
-// waitsForAuthority names the members that hold up a change of the authority.
-func (n *Node) waitsForAuthority() string {
+// waitsFor names the members that hold up a change of the authority.
+func (a *Authorities) waitsFor() string {
 	var names []string
-	for _, s := range n.Authorities() {
+	for _, s := range a.List() {
 		names = append(names, s.Waits...)
 	}
 	slices.Sort(names)
 	return strings.Join(slices.Compact(names), ", ")
 }
 
-// reconcileAuthorities takes the next step of a change of the authority, if it is
+// reconcile takes the next step of a change of the authority, if it is
 // due.
-func (n *Node) reconcileAuthorities(ctx context.Context, view *memdb.Txn, all []*member.Member) error {
+func (a *Authorities) reconcile(ctx context.Context, view *memdb.Txn, all []*member.Member) error {
 	old := member.Authorities(view)
 	if len(old) < 2 {
 		return nil
@@ -158,14 +184,14 @@ func (n *Node) reconcileAuthorities(ctx context.Context, view *memdb.Txn, all []
 		list := member.AuthorityValues(old)
 		for i := range list {
 			if list[i].ID == next.ID {
-				list[i].Made = max(n.config.Now().UnixMilli(), signs.Made+1)
+				list[i].Made = max(a.now().UnixMilli(), signs.Made+1)
 			}
 		}
-		n.log.Info("cluster: every node accepts the new authority, which signs from now on", "id", shortID(next.ID))
-		return n.setAuthorities(ctx, old, list)
+		a.log.Info("cluster: every node accepts the new authority, which signs from now on", "id", shortID(next.ID))
+		return a.set(ctx, old, list)
 	case next == nil && len(namesUnless(all, func(m *member.Member) bool { return m.Issuer == signs.ID })) == 0:
-		n.log.Info("cluster: every node has a certificate of the new authority, the one before it goes", "id", shortID(signs.ID))
-		return n.setAuthorities(ctx, old, []member.Authority{*signs})
+		a.log.Info("cluster: every node has a certificate of the new authority, the one before it goes", "id", shortID(signs.ID))
+		return a.set(ctx, old, []member.Authority{*signs})
 	}
 	return nil
 }
@@ -173,19 +199,19 @@ func (n *Node) reconcileAuthorities(ctx context.Context, view *memdb.Txn, all []
 // shortID is enough of a fingerprint for people.
 func shortID(id string) string { return id[:min(len(id), 12)] }
 
-// setAuthorities replaces a list that was read.
-func (n *Node) setAuthorities(ctx context.Context, old []*member.Authority, list []member.Authority) error {
+// set replaces a list that was read.
+func (a *Authorities) set(ctx context.Context, old []*member.Authority, list []member.Authority) error {
 	slices.SortFunc(list, func(a, b member.Authority) int { return strings.Compare(a.ID, b.ID) })
-	_, err := n.decide(ctx, &member.SetAuthorities{
+	_, err := a.state.decide(ctx, &member.SetAuthorities{
 		Authorities: list, PreviousIDs: mapped(old, func(a *member.Authority) string { return a.ID }), PreviousDigest: member.DigestOf(member.AuthorityValues(old)),
 	})
 	return err
 }
 
-// RewrapAuthorities seals what certificates are signed with anew, under a key
+// Rewrap seals what certificates are signed with anew, under a key
 // that every member must have. It changes nothing where that is done.
-func (n *Node) RewrapAuthorities(ctx context.Context, under member.Secrets) error {
-	view, err := n.ViewFresh(ctx)
+func (a *Authorities) Rewrap(ctx context.Context, under member.Secrets) error {
+	view, err := a.state.ViewFresh(ctx)
 	if err != nil {
 		return err
 	}
@@ -195,32 +221,32 @@ func (n *Node) RewrapAuthorities(ctx context.Context, under member.Secrets) erro
 	}
 	list, done := member.AuthorityValues(old), true
 	for i := range list {
-		a := &list[i]
-		if _, err := under.Open(member.AuthorityContext(a.ID), a.Sealed); err == nil {
+		one := &list[i]
+		if _, err := under.Open(member.AuthorityContext(one.ID), one.Sealed); err == nil {
 			continue
 		}
 		done = false
-		plain, err := n.config.Secrets.Open(member.AuthorityContext(a.ID), a.Sealed)
+		plain, err := a.sealer.Open(member.AuthorityContext(one.ID), one.Sealed)
 		if err != nil {
 			return fmt.Errorf("open the authority's key: %w", err)
 		}
-		if a.Sealed, err = under.Seal(member.AuthorityContext(a.ID), plain); err != nil {
+		if one.Sealed, err = under.Seal(member.AuthorityContext(one.ID), plain); err != nil {
 			return fmt.Errorf("seal the authority's key: %w", err)
 		}
 	}
 	if done {
 		return nil
 	}
-	return n.setAuthorities(ctx, old, list)
+	return a.set(ctx, old, list)
 }
 
-// CanOpenAuthorities reports whether open opens the keys of all authorities, both
+// CanOpen reports whether open opens the keys of all authorities, both
 // in the state and in what this node needs at its next start, before it has a
 // state.
-func (n *Node) CanOpenAuthorities(open func(context string, sealed []byte) ([]byte, error)) bool {
-	all := member.AuthorityValues(member.Authorities(n.View()))
-	if n.config.Network != nil {
-		all = append(all, n.folder.PeerList.Get().Authorities...)
+func (a *Authorities) CanOpen(open func(context string, sealed []byte) ([]byte, error)) bool {
+	all := member.AuthorityValues(member.Authorities(a.state.View()))
+	if a.networked {
+		all = append(all, a.list.Get().Authorities...)
 	}
 	for i := range all {
 		if _, err := open(member.AuthorityContext(all[i].ID), all[i].Sealed); err != nil {
@@ -230,12 +256,12 @@ func (n *Node) CanOpenAuthorities(open func(context string, sealed []byte) ([]by
 	return true
 }
 
-// AuthoritiesChanged is Changed for the authorities.
-func (n *Node) AuthoritiesChanged() <-chan struct{} { return n.Changed(member.AuthoritiesTable) }
+// Changed returns a channel that is closed when an authority changes.
+func (a *Authorities) Changed() <-chan struct{} { return a.state.Changed(member.AuthoritiesTable) }
 
-// canOpenAuthority reports whether this node has the key that an authority's is
+// canOpen reports whether this node has the key that an authority's is
 // sealed under.
-func (n *Node) canOpenAuthority(a *member.Authority) bool {
-	_, err := n.config.Secrets.Open(member.AuthorityContext(a.ID), a.Sealed)
+func (a *Authorities) canOpen(one *member.Authority) bool {
+	_, err := a.sealer.Open(member.AuthorityContext(one.ID), one.Sealed)
 	return err == nil
 }

@@ -38,7 +38,7 @@ func (tr *cluster3) waitSoleAuthority() string {
 	var id string
 	require.Eventually(tr.t, func() bool {
 		for i, n := range tr.nodes {
-			all := n.Authorities()
+			all := n.Authorities().List()
 			if len(all) != 1 || all[0].State != cluster.AuthoritySigning || i > 0 && all[0].ID != id {
 				return false
 			}
@@ -54,7 +54,7 @@ func TestChangeOfTheAuthority(t *testing.T) {
 	first := tr.waitSoleAuthority()
 	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
 	require.NoError(t, err)
-	all, err := tr.nodes[(tr.leader()+1)%3].RotateAuthority(t.Context(), 20*time.Second)
+	all, err := tr.nodes[(tr.leader()+1)%3].Authorities().Rotate(t.Context(), 20*time.Second)
 	require.NoError(t, err)
 	require.Len(t, all, 1, "it is done when all nodes are up")
 	second := tr.waitSoleAuthority()
@@ -84,7 +84,7 @@ func TestJoinByAClock(t *testing.T) {
 	for _, c := range clocks {
 		c.skip(48 * time.Hour)
 	}
-	_, err := tr.nodes[tr.leader()].RotateAuthority(t.Context(), 20*time.Second) // certificates are made anew
+	_, err := tr.nodes[tr.leader()].Authorities().Rotate(t.Context(), 20*time.Second) // certificates are made anew
 	require.NoError(t, err)
 	tr.waitSoleAuthority()
 	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
@@ -109,7 +109,7 @@ func TestChangeOfTheAuthorityWaits(t *testing.T) {
 	shut(t, tr.nodes[down])
 	require.Eventually(t, func() bool { return cluster.SilentMembers(tr.nodes[i]) == 1 }, 20*time.Second, time.Millisecond)
 	begun := time.Now()
-	all, err := tr.nodes[i].RotateAuthority(t.Context(), time.Minute)
+	all, err := tr.nodes[i].Authorities().Rotate(t.Context(), time.Minute)
 	require.NoError(t, err)
 	require.Less(t, time.Since(begun), 20*time.Second, "there is no use in waiting for a node that is down")
 	require.Equal(t, []string{tr.confs[down].Name}, all[1].Waits, "and for it alone")
@@ -117,7 +117,7 @@ func TestChangeOfTheAuthorityWaits(t *testing.T) {
 	require.Equal(t, first, all[0].ID, "it signs still")
 	require.Equal(t, cluster.AuthorityAnnounced, all[1].State)
 	require.Contains(t, all[1].Waits, tr.confs[down].Name)
-	_, err = tr.nodes[i].RotateAuthority(t.Context(), time.Second)
+	_, err = tr.nodes[i].Authorities().Rotate(t.Context(), time.Second)
 	var refused *member.RefusedError
 	require.ErrorAs(t, err, &refused)
 	require.ErrorContains(t, err, tr.confs[down].Name)
@@ -125,7 +125,7 @@ func TestChangeOfTheAuthorityWaits(t *testing.T) {
 	// Both that are left know it; a token made meanwhile works.
 	other := (i + 2) % 3
 	require.Eventually(t, func() bool {
-		return len(tr.nodes[i].Authorities()[1].Waits) == 1
+		return len(tr.nodes[i].Authorities().List()[1].Waits) == 1
 	}, 20*time.Second, 10*time.Millisecond)
 	tr.restart(other)
 	require.Eventually(t, func() bool { return tr.nodes[other].Ready(t.Context()) == nil }, 20*time.Second, 10*time.Millisecond)
@@ -141,7 +141,7 @@ func TestChangeOfTheAuthorityGoesOnWithoutARemovedNode(t *testing.T) {
 	i := tr.leader()
 	suspect := (i + 1) % 3
 	shut(t, tr.nodes[suspect])
-	_, err := tr.nodes[i].RotateAuthority(t.Context(), 100*time.Millisecond)
+	_, err := tr.nodes[i].Authorities().Rotate(t.Context(), 100*time.Millisecond)
 	require.NoError(t, err)
 	require.NoError(t, tr.nodes[i].Remove(t.Context(), tr.confs[suspect].Name, false))
 	tr.nodes[suspect] = tr.nodes[i]
@@ -156,7 +156,7 @@ func TestChangesOfTheAuthorityWhileNodesRestart(t *testing.T) {
 	var rotating sync.WaitGroup
 	for round := range 4 {
 		n := tr.nodes[round%3]
-		rotating.Go(func() { _, _ = n.RotateAuthority(context.Background(), 5*time.Second) })
+		rotating.Go(func() { _, _ = n.Authorities().Rotate(context.Background(), 5*time.Second) })
 		for k := range 2 {
 			tr.restart((round + 1 + k) % 3)
 		}
@@ -215,35 +215,35 @@ func TestNodeWithoutTheNewKey(t *testing.T) {
 	i := tr.leader()
 	down := (i + 1) % 3
 	shut(t, tr.nodes[down])
-	require.True(t, tr.nodes[i].CanOpenAuthorities(openedBy("a")))
+	require.True(t, tr.nodes[i].Authorities().CanOpen(openedBy("a")))
 	for j := range locked {
 		if j != down {
 			locked[j].set("ab")
 		}
 	}
-	require.NoError(t, tr.nodes[i].RewrapAuthorities(t.Context(), &keyedSecrets{keys: "b"}))
+	require.NoError(t, tr.nodes[i].Authorities().Rewrap(t.Context(), &keyedSecrets{keys: "b"}))
 	sealed, _ := tr.nodes[i].Checksum()
-	require.NoError(t, tr.nodes[i].RewrapAuthorities(t.Context(), &keyedSecrets{keys: "b"}))
+	require.NoError(t, tr.nodes[i].Authorities().Rewrap(t.Context(), &keyedSecrets{keys: "b"}))
 	again, _ := tr.nodes[i].Checksum()
 	require.Equal(t, sealed, again, "once is enough")
 	up := []int{i, (i + 2) % 3}
 	for _, j := range up {
 		require.Eventually(t, func() bool {
-			return tr.nodes[j].CanOpenAuthorities(openedBy("b"))
+			return tr.nodes[j].Authorities().CanOpen(openedBy("b"))
 		}, 20*time.Second, 10*time.Millisecond)
-		require.False(t, tr.nodes[j].CanOpenAuthorities(openedBy("a")))
+		require.False(t, tr.nodes[j].Authorities().CanOpen(openedBy("a")))
 		locked[j].set("b")
 	}
 	tr.start(down)
 	tr.settle(3)
 	tr.restart(down)
 	tr.settle(3)
-	require.False(t, tr.nodes[down].CanOpenAuthorities(openedBy("b")), "it keeps what it can open")
+	require.False(t, tr.nodes[down].Authorities().CanOpen(openedBy("b")), "it keeps what it can open")
 	// While it has the old key only it follows a change of the authority too.
-	_, err := tr.nodes[i].RotateAuthority(t.Context(), 100*time.Millisecond)
+	_, err := tr.nodes[i].Authorities().Rotate(t.Context(), 100*time.Millisecond)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		all := tr.nodes[i].Authorities()
+		all := tr.nodes[i].Authorities().List()
 		return len(all) == 2 && all[0].Waits == nil && all[1].State == cluster.AuthorityRetiring &&
 			len(all[1].Waits) == 1 && all[1].Waits[0] == tr.confs[down].Name
 	}, 20*time.Second, 10*time.Millisecond, "its certificates are from the old one, which stays for that")
@@ -251,7 +251,7 @@ func TestNodeWithoutTheNewKey(t *testing.T) {
 	locked[down].set("ba")
 	id := tr.waitSoleAuthority()
 	require.Eventually(t, func() bool {
-		return tr.nodes[down].CanOpenAuthorities(openedBy("b"))
+		return tr.nodes[down].Authorities().CanOpen(openedBy("b"))
 	}, 20*time.Second, 10*time.Millisecond)
 	locked[down].set("b")
 	tr.restart(down)
@@ -281,33 +281,33 @@ func TestDistributeAndFetchSecrets(t *testing.T) {
 		}
 	})
 	ctx := t.Context()
-	require.NoError(t, tr.nodes[0].DistributeSecret(ctx, nil))
-	require.NoError(t, tr.nodes[0].DistributeSecret(ctx, []byte("x")))
+	require.NoError(t, tr.nodes[0].Secrets().Distribute(ctx, nil))
+	require.NoError(t, tr.nodes[0].Secrets().Distribute(ctx, []byte("x")))
 	mu.Lock()
 	require.Equal(t, map[string][]string{"n2": {"", "x"}, "n3": {"", "x"}}, had)
 	refusal["n2"] = errors.New("there is no room")
 	mu.Unlock()
 	for _, name := range []string{"of n2", "of n3"} {
-		got, err := tr.nodes[0].FetchSecret(ctx, name)
+		got, err := tr.nodes[0].Secrets().Fetch(ctx, name)
 		require.NoError(t, err)
 		require.Equal(t, "secret "+name, string(got))
 	}
-	_, err := tr.nodes[0].FetchSecret(ctx, "of n1")
+	_, err := tr.nodes[0].Secrets().Fetch(ctx, "of n1")
 	require.ErrorIs(t, err, cluster.ErrNoSecret)
 
 	shut(t, tr.nodes[2])
-	err = tr.nodes[0].DistributeSecret(ctx, []byte("y"))
+	err = tr.nodes[0].Secrets().Distribute(ctx, []byte("y"))
 	var failed *cluster.DistributeError
 	require.ErrorAs(t, err, &failed)
 	require.Len(t, failed.Failures, 2)
 	require.Equal(t, cluster.DistributeFailure{ID: tr.nodes[1].ID(), Name: "n2", Voter: true, Reason: "there is no room"}, failed.Failures[0])
 	require.Equal(t, "n3", failed.Failures[1].Name)
 	require.True(t, failed.Failures[1].Unreachable)
-	_, err = tr.nodes[0].FetchSecret(ctx, "of n1")
+	_, err = tr.nodes[0].Secrets().Fetch(ctx, "of n1")
 	require.ErrorIs(t, err, cluster.ErrUnavailable, "n3 may have it")
 
 	// Who is no member any more is not given anything, from the moment on.
 	require.NoError(t, tr.nodes[1].Remove(ctx, "n3", false))
-	require.ErrorAs(t, tr.nodes[0].DistributeSecret(ctx, []byte("z")), &failed)
+	require.ErrorAs(t, tr.nodes[0].Secrets().Distribute(ctx, []byte("z")), &failed)
 	require.Len(t, failed.Failures, 1)
 }

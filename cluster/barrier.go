@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -21,6 +20,10 @@ import (
 // its disk, so without a bound anybody could load the whole cluster.
 const unauthenticatedPace = time.Second / 20
 
+// nodeBarriers are the two of a node: all for authenticated callers and the node itself,
+// unauthenticated for all others.
+type nodeBarriers struct{ all, unauthenticated barriers }
+
 // barriers shares Barriers: at most one is under way, and everybody who asks
 // meanwhile waits for the next one. One that is under way is no use to them: it
 // may have been put into the log before the write they want to see.
@@ -29,11 +32,13 @@ const unauthenticatedPace = time.Second / 20
 // that authenticated callers don't wait for that pace. All nodes ask the leader
 // for their Barriers, so its pace bounds the whole cluster.
 type barriers struct {
-	pace time.Duration // least time between the beginnings of two rounds; 0 for none
-	op   byte          // the call that asks the leader for a Barrier
+	pace    time.Duration // least time between the beginnings of two rounds; 0 for none
+	pass    func() error  // has a Barrier go through the log
+	closing <-chan struct{}
+	run     func(func()) // starts a goroutine that the end of the node waits for
 
 	mu      sync.Mutex
-	running bool      // whether runBarriers runs
+	running bool      // whether runRounds runs
 	next    *round    // nil while nobody waits
 	began   time.Time // when the last round began
 	passed  uint64    // how many Barriers went through the log
@@ -47,41 +52,47 @@ type round struct {
 
 // barrier waits for a Barrier that starts after the call, at most
 // Config.ProposeTimeout. It is for authenticated callers and for this node itself.
-func (n *Node) barrier(ctx context.Context) error { return n.waitBarrier(ctx, &n.barriers) }
+func (n *Node) barrier(ctx context.Context) error { return n.waitBarrier(ctx, &n.barriers.all) }
 
 // unauthenticatedBarrier is barrier for unauthenticated callers. It is paced.
 func (n *Node) unauthenticatedBarrier(ctx context.Context) error {
-	return n.waitBarrier(ctx, &n.unauthenticatedBarriers)
+	return n.waitBarrier(ctx, &n.barriers.unauthenticated)
 }
 
 func (n *Node) waitBarrier(ctx context.Context, b *barriers) error {
-	if err := cmp.Or(n.Removed(), n.Duplicate()); err != nil {
+	err := n.checks.excluded()
+	if err == nil {
+		err = b.wait(ctx, n.config.ProposeTimeout)
+	}
+	if err != nil {
 		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, err)
 	}
-	r := n.joinBarrier(b)
+	return nil
+}
+
+// wait waits for the next round, for patience at most.
+func (b *barriers) wait(ctx context.Context, patience time.Duration) error {
+	r := b.join()
 	if r == nil {
-		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, command.ErrClosed)
+		return command.ErrClosed
 	}
-	timer := time.NewTimer(n.config.ProposeTimeout)
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case <-r.done:
-		if r.err != nil {
-			return fmt.Errorf("barrier: %w: %w", ErrUnavailable, r.err)
-		}
-		return nil
+		return r.err
 	case <-ctx.Done():
-		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, ctx.Err())
+		return ctx.Err()
 	case <-timer.C:
-		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, errDeadline)
+		return errDeadline
 	}
 }
 
-// joinBarrier returns the round to wait for, or nil when the node closes.
-func (n *Node) joinBarrier(b *barriers) *round {
+// join returns the round to wait for, or nil when the node closes.
+func (b *barriers) join() *round {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n.isClosing() {
+	if isClosed(b.closing) {
 		return nil
 	}
 	if b.next == nil {
@@ -89,15 +100,15 @@ func (n *Node) joinBarrier(b *barriers) *round {
 	}
 	if !b.running {
 		b.running = true
-		n.running.Go(func() { n.runBarriers(b) })
+		b.run(b.runRounds)
 	}
 	return b.next
 }
 
-// runBarriers runs rounds until nobody waits.
-func (n *Node) runBarriers(b *barriers) {
-	for r := n.nextRound(b); r != nil; r = n.nextRound(b) {
-		r.err = n.passBarrier(b.op)
+// runRounds runs rounds until nobody waits.
+func (b *barriers) runRounds() {
+	for r := b.nextRound(); r != nil; r = b.nextRound() {
+		r.err = b.pass()
 		if r.err == nil {
 			b.mu.Lock()
 			b.passed++
@@ -109,14 +120,14 @@ func (n *Node) runBarriers(b *barriers) {
 
 // nextRound waits until the next round may begin, and returns it. Until then further
 // callers join that round. It returns nil if nobody waits.
-func (n *Node) nextRound(b *barriers) *round {
+func (b *barriers) nextRound() *round {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if due := time.Until(b.began.Add(b.pace)); b.next != nil && due > 0 {
 		b.mu.Unlock()
 		select {
 		case <-time.After(due):
-		case <-n.closing:
+		case <-b.closing:
 		}
 		b.mu.Lock()
 	}
@@ -128,8 +139,17 @@ func (n *Node) nextRound(b *barriers) *round {
 	return r
 }
 
+// closeWith calls f, which closes the channel closing, while no Barrier starts.
+func (b *nodeBarriers) closeWith(f func()) {
+	b.all.mu.Lock()
+	defer b.all.mu.Unlock()
+	b.unauthenticated.mu.Lock()
+	defer b.unauthenticated.mu.Unlock()
+	f()
+}
+
 // passBarrier has a Barrier go through the log, by way of the leader, and
-// returns when this node has applied what was before it.
+// returns when this node has applied what was before it. op asks the leader for it.
 func (n *Node) passBarrier(op byte) error {
 	patience := time.Now().Add(n.config.LeaderTimeout)
 	for {
@@ -155,7 +175,7 @@ func (n *Node) barrierVia(w election.Route, op byte) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout)
 	defer cancel()
-	answer, err := n.peers.Ask(ctx, w.Leader, w.LeaderChanged, op, nil, n.config.ProposeTimeout)
+	answer, err := n.net.peers.Ask(ctx, w.Leader, w.LeaderChanged, op, nil, n.config.ProposeTimeout)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotLeading, err)
 	}
@@ -163,7 +183,7 @@ func (n *Node) barrierVia(w election.Route, op byte) error {
 		return replyError(answer)
 	}
 	if len(answer.Body) != 8 {
-		return errors.New("a short answer of the leader")
+		return errors.New("decode the leader's answer: too short")
 	}
 	return n.core.Wait(ctx, n.stopped, binary.BigEndian.Uint64(answer.Body))
 }

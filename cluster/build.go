@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -14,39 +16,52 @@ import (
 // entries smaller.
 const maxEntriesInFlight = 2
 
-// buildEntries puts the commands that wait together into one log entry: one
+// pipeline puts commands into the log.
+type pipeline struct {
+	queue   chan *request
+	entries chan struct{} // one element for each entry under way
+	built   chan struct{} // closed when no entry will be built any more
+
+	proposeTimeout, queueTimeout time.Duration
+	stamp                        func() (int64, error)
+	live                         *liveness
+	apply                        func(entry []byte) raft.ApplyFuture
+	closing, stopped             <-chan struct{}
+}
+
+// build puts the commands that wait together into one log entry: one
 // write, one fsync and one transaction for all of them.
-func (n *Node) buildEntries() {
-	defer close(n.built)
+func (p *pipeline) build() {
+	defer close(p.built)
 	var next *request // left over from the entry before
 	for {
 		// First a place, then commands: they gather while the entries before are
 		// stored, and what was not taken can be withdrawn.
 		select {
-		case n.entries <- struct{}{}:
-		case <-n.stopped:
+		case p.entries <- struct{}{}:
+		case <-p.stopped:
 			return
 		}
-		first := n.takeFirst(next)
+		first := p.takeFirst(next)
 		if first == nil {
-			<-n.entries
+			<-p.entries
 			return
 		}
 		var batch []*request
-		batch, next = n.gather(first)
-		n.propose(batch)
+		batch, next = p.gather(first)
+		p.propose(batch)
 	}
 }
 
 // takeFirst waits for a command. It returns nil when the node closes and none
 // waits any more.
-func (n *Node) takeFirst(next *request) *request {
+func (p *pipeline) takeFirst(next *request) *request {
 	if next != nil && next.take() {
 		return next
 	}
 	for {
 		select {
-		case r := <-n.queue:
+		case r := <-p.queue:
 			if r.take() {
 				return r
 			}
@@ -54,12 +69,12 @@ func (n *Node) takeFirst(next *request) *request {
 		default:
 		}
 		select {
-		case r := <-n.queue:
+		case r := <-p.queue:
 			if r.take() {
 				return r
 			}
-		case <-n.closing:
-			if len(n.queue) == 0 {
+		case <-p.closing:
+			if len(p.queue) == 0 {
 				return nil
 			}
 		}
@@ -68,12 +83,12 @@ func (n *Node) takeFirst(next *request) *request {
 
 // gather returns first and what waits behind it, up to the size of an entry, and
 // the one that did not fit.
-func (n *Node) gather(first *request) (batch []*request, next *request) {
-	batch = append(make([]*request, 0, min(1+len(n.queue), machine.MaxCommands)), first)
+func (p *pipeline) gather(first *request) (batch []*request, next *request) {
+	batch = append(make([]*request, 0, min(1+len(p.queue), machine.MaxCommands)), first)
 	size := entryOverhead + commandSize(first)
 	for len(batch) < machine.MaxCommands {
 		select {
-		case r := <-n.queue:
+		case r := <-p.queue:
 			if size += commandSize(r); size > machine.MaxBatch {
 				return batch, r
 			}
@@ -97,42 +112,35 @@ func commandSize(r *request) int { return commandOverhead + len(r.command.Body) 
 
 // propose stamps the commands, gives them to raft as one entry, and has them
 // answered when raft is done with it.
-func (n *Node) propose(batch []*request) {
+func (p *pipeline) propose(batch []*request) {
 	size := entryOverhead
 	for _, r := range batch {
 		size += commandSize(r)
 	}
 	entry := machine.AppendBatch(make([]byte, 0, size), len(batch))
-	at, err := n.stamp()
+	at, err := p.stamp()
 	if err != nil {
 		for _, r := range batch {
 			r.answer(nil, 0, err)
 		}
-		<-n.entries
+		<-p.entries
 		return
 	}
-	n.recordLive(at)
+	p.live.recordLive(at)
 	for _, r := range batch {
 		r.command.At = at
 		entry = machine.AppendCommand(entry, &r.command)
 	}
-	future := n.apply(entry)
+	future := p.apply(entry)
 	go func() {
-		// Not await: whoever waits for an answer also waits for n.stopped.
-		n.answer(batch, future, future.Error())
-		<-n.entries // last, because Close takes a free place for an answered entry
+		// Not await: whoever waits for an answer also waits for p.stopped.
+		p.answer(batch, future, future.Error())
+		<-p.entries // last, because Close takes a free place for an answered entry
 	}()
 }
 
-func (n *Node) apply(entry []byte) raft.ApplyFuture {
-	if n.config.hooks.apply != nil {
-		return n.config.hooks.apply(n.raft, entry)
-	}
-	return n.raft.Apply(entry, n.config.QueueTimeout/2)
-}
-
 // answer tells every proposer what became of its command.
-func (n *Node) answer(batch []*request, future raft.ApplyFuture, err error) {
+func (p *pipeline) answer(batch []*request, future raft.ApplyFuture, err error) {
 	if err != nil {
 		err = classifyApplyError(err)
 		for _, r := range batch {
@@ -162,4 +170,20 @@ func classifyApplyError(err error) error {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnknown, err)
+}
+
+// drain waits until what was queued has been answered, or ctx ends.
+func (p *pipeline) drain(ctx context.Context) {
+	select {
+	case <-p.built:
+	case <-ctx.Done():
+		return
+	}
+	for range maxEntriesInFlight {
+		select {
+		case p.entries <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

@@ -38,18 +38,18 @@ func (n *Node) handleVerification(r verifier.VerificationReport) {
 	var mismatch verifier.ErrChecksumMismatch
 	switch {
 	case r.Err == nil:
-		n.corrupt.Store(nil)
+		n.checks.corrupt.Store(nil)
 	case errors.Is(r.Err, verifier.ErrRangeMismatch):
 		// The range was compacted away before it could be read.
 	case errors.As(r.Err, &mismatch):
-		n.corrupt.Store(&r.Err)
+		n.checks.corrupt.Store(&r.Err)
 		n.log.Error("cluster: the log on disk is damaged", "error", r.Err)
 	default:
 		if !n.isClosing() {
 			n.log.Warn("cluster: the log could not be verified", "error", r.Err)
 		}
 	}
-	if n.config.hooks.report != nil {
-		n.config.hooks.report(r.Err)
+	if n.config.hooks.Report != nil {
+		n.config.hooks.Report(r.Err)
 	}
 }

@@ -332,7 +332,7 @@ func TestJumpsAddUpOverRestarts(t *testing.T) {
 	// The third comes to them, and all restart with two others that vouch.
 	clocks[(i+2)%3].jump(step)
 	accepted((i + 2) % 3)
-	require.InDelta(t, step, cluster.UnconfirmedJumps(tr.nodes[(i+2)%3]), float64(stampTolerance), "they can't vouch for more than they know")
+	require.InDelta(t, step, unconfirmedJumps(tr.nodes[(i+2)%3]), float64(stampTolerance), "they can't vouch for more than they know")
 	for j := range tr.nodes {
 		tr.restart(j)
 		accepted(j)

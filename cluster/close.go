@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // Close stops the node: leadership is transferred, commands that wait are put into the log and answered as
@@ -19,14 +22,10 @@ func (n *Node) close(ctx context.Context) error {
 	if n.raft != nil {
 		n.StepDown(ctx)
 	}
-	n.barriers.mu.Lock() // so that no Barrier starts after this
-	n.unauthenticatedBarriers.mu.Lock()
-	close(n.closing)
-	n.unauthenticatedBarriers.mu.Unlock()
-	n.barriers.mu.Unlock()
+	n.barriers.closeWith(func() { close(n.closing) })
 	var errs []error
 	if n.raft != nil {
-		n.drain(ctx)
+		n.pipeline.drain(ctx)
 	}
 	close(n.stopped)
 	if n.raft != nil {
@@ -34,36 +33,23 @@ func (n *Node) close(ctx context.Context) error {
 			return err // it still uses the rest
 		}
 	}
-	if n.transport != nil {
-		n.transport.CloseStreams()
-		errs = append(errs, n.transport.Close())
-		n.peers.Close()
+	if n.net != nil {
+		n.net.raft.CloseStreams()
+		errs = append(errs, n.net.raft.Close())
+		n.net.peers.Close()
 	}
 	n.running.Wait()
-	n.closeLive()
-	if n.raft == nil && n.watchdog.disk != nil {
-		n.watchdog.disk.Close() // nobody guards
+	n.live.close()
+	if n.raft == nil && n.watchdog != nil {
+		n.watchdog.disk.Close() // the watchdog does not run
 	}
 	if n.raft != nil {
-		errs = append(errs, n.writeLastRun())
+		errs = append(errs, n.watchdog.writeLastRun())
 	}
-	return errors.Join(append(errs, n.closeFiles())...)
-}
-
-// drain waits until what was queued has been answered, or ctx ends.
-func (n *Node) drain(ctx context.Context) {
-	select {
-	case <-n.built:
-	case <-ctx.Done():
-		return
+	if n.folder != nil {
+		errs = append(errs, n.folder.Close())
 	}
-	for range maxEntriesInFlight {
-		select {
-		case n.entries <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-	}
+	return errors.Join(errs...)
 }
 
 // stopTimeout is for a raft that hangs in its disk. It has nothing to wait for
@@ -86,36 +72,40 @@ func (n *Node) stopRaft() error {
 	}
 }
 
-func (n *Node) isClosing() bool {
+// lifecycle is how a node ends.
+type lifecycle struct {
+	closing   chan struct{} // closed first: nothing new
+	stopped   chan struct{} // closed when raft was told to stop: no answers any more
+	closeOnce sync.Once
+	closeErr  error
+	running   sync.WaitGroup // goroutines of this package, but for those of await
+}
+
+func newLifecycle() lifecycle {
+	return lifecycle{closing: make(chan struct{}), stopped: make(chan struct{})}
+}
+
+func (l *lifecycle) isClosing() bool { return isClosed(l.closing) }
+
+// waitFor polls a condition that nothing announces.
+func (l *lifecycle) waitFor(ctx context.Context, met func() bool) error {
+	for !met() {
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-l.stopped:
+			return command.ErrClosed
+		}
+	}
+	return nil
+}
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-n.closing:
+	case <-c:
 		return true
 	default:
-		return false
-	}
-}
-
-// untilStopped is a context that ends when raft is told to stop.
-func (n *Node) untilStopped() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() {
-		defer cancel()
-		select {
-		case <-n.stopped:
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
-}
-
-// wait waits so long, and says whether it did before ctx ended.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
 		return false
 	}
 }

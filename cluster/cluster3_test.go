@@ -455,7 +455,7 @@ func TestUnauthenticatedOnThePort(t *testing.T) {
 func TestLateCommandReportsNoReuse(t *testing.T) {
 	tr := newCluster3(t)
 	i := tr.leader()
-	require.Equal(t, "confirm", cluster.ServeProposal(tr.nodes[i], &machinetest.Set{Name: "a", ReuseDetected: true}, command.ID{1}, false, 0))
+	require.EqualValues(t, transport.ReplyConfirm, cluster.ServeProposal(tr.nodes[i], &machinetest.Set{Name: "a", ReuseDetected: true}, command.ID{1}, false, 0))
 	require.Empty(t, machinetest.Find(tr.nodes[i].View(), "a").Last)
 	for j := range tr.nodes {
 		name := fmt.Sprint(j)

@@ -37,7 +37,7 @@ func TestCommitMarkerThatHangs(t *testing.T) {
 		g.open() // the late one is as true as any
 		shut(t, again)
 		synctest.Wait()
-		require.GreaterOrEqual(t, cluster.ReadCommitMarker(c.Dir), index)
+		require.GreaterOrEqual(t, readCommitMarker(t, c.Dir), index)
 		open(t, c)
 	})
 	for range 2 { // the timers of this bubble that lie in a sync.Pool are for nobody else
@@ -96,8 +96,8 @@ func TestCommitMarkerOfFirstStart(t *testing.T) {
 	n, err := cluster.Open(t.Context(), cluster.WithHooks(c, cluster.Hooks{CommitMarker: func() { <-writes }}))
 	require.NoError(t, err)
 	require.FileExists(t, filepath.Join(c.Dir, "commit-marker"))
-	require.Zero(t, cluster.ReadCommitMarker(c.Dir))
+	require.Zero(t, readCommitMarker(t, c.Dir))
 	close(writes)
 	shut(t, n)
-	require.NotZero(t, cluster.ReadCommitMarker(c.Dir))
+	require.NotZero(t, readCommitMarker(t, c.Dir))
 }

@@ -111,21 +111,21 @@ type Config struct {
 
 // hooks let the tests of this package stand between the parts.
 type hooks struct {
-	logs                    func(raft.LogStore) raft.LogStore         // around the log on disk
-	stable                  func(raft.StableStore) raft.StableStore   // around the stable store on disk
-	apply                   func(*raft.Raft, []byte) raft.ApplyFuture // instead of raft.Apply
-	fsm                     func()                                    // before each batch is applied
-	commitMarker            func()                                    // before what is committed is written down
-	report                  func(err error)                           // after each verification
-	raft                    func(*raft.Config)                        // before raft starts
-	disk                    watchdog.DiskProber                       // instead of the folder's disk
-	campaignInterval        time.Duration                             // instead of CampaignInterval
-	leaderLossTimeout       time.Duration                             // instead of leaderLossTimeout
-	membershipCheckInterval time.Duration                             // instead of membershipCheckInterval, between rounds
-	logHandshake            func()                                    // before the log handshakes with the voters at a start
-	serverRemoved           func()                                    // when a node that is removed has left raft's configuration, and not the members
+	Logs                    func(raft.LogStore) raft.LogStore         // around the log on disk
+	Stable                  func(raft.StableStore) raft.StableStore   // around the stable store on disk
+	Apply                   func(*raft.Raft, []byte) raft.ApplyFuture // instead of raft.Apply
+	FSM                     func()                                    // before each batch is applied
+	CommitMarker            func()                                    // before what is committed is written down
+	Report                  func(err error)                           // after each verification
+	Raft                    func(*raft.Config)                        // before raft starts
+	Disk                    watchdog.DiskProber                       // instead of the folder's disk
+	CampaignInterval        time.Duration                             // instead of CampaignInterval
+	LeaderLossTimeout       time.Duration                             // instead of leaderLossTimeout
+	MembershipCheckInterval time.Duration                             // instead of membershipCheckInterval, between rounds
+	LogHandshake            func()                                    // before the log handshakes with the voters at a start
+	ServerRemoved           func()                                    // when a node that is removed has left raft's configuration, and not the members
 
-	bootstrap func(begins bool, silent []string) error // when all other initial nodes were asked
+	Bootstrap func(begins bool, silent []string) error // when all other initial nodes were asked
 }
 
 // Offline returns what package recovery needs of the folder of a node that does not run.
@@ -169,8 +169,8 @@ func (c Config) withDefaults() (Config, error) {
 	c.TrailingLogs = max(c.TrailingLogs, minTrailingLogs)
 	setDefault(&c.CheckpointInterval, time.Minute)
 	setDefault(&c.SegmentSize, 16<<20)
-	setDefault(&c.hooks.campaignInterval, transport.CampaignInterval)
-	setDefault(&c.hooks.membershipCheckInterval, membershipCheckInterval)
+	setDefault(&c.hooks.CampaignInterval, transport.CampaignInterval)
+	setDefault(&c.hooks.MembershipCheckInterval, membershipCheckInterval)
 	return c, nil
 }
 

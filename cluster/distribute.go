@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// ErrNoSecret says that no member has a secret of that name.
+// ErrNoSecret is returned if no member has a secret of that name.
 var ErrNoSecret = errors.New("no member has it")
 
 // DistributeFailure is one member that was offered a secret and does not have it.
@@ -23,7 +24,7 @@ type DistributeFailure struct {
 	Reason      string
 }
 
-// DistributeError says who did not take a secret.
+// DistributeError lists the members that did not take a secret.
 type DistributeError struct{ Failures []DistributeFailure }
 
 func (e *DistributeError) Error() string {
@@ -34,21 +35,36 @@ func (e *DistributeError) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// DistributeSecret hands a secret to Config.ReceiveSecret of every other member, and returns when
-// each has taken it; else the error is a *DistributeError. Nothing of it enters the
-// log. An empty secret only asks whether they would take one.
-func (n *Node) DistributeSecret(ctx context.Context, secret []byte) error {
-	others, err := n.otherMembers(ctx)
+// SecretExchange passes secrets between members, outside the log. Its fields are set
+// before it is used.
+type SecretExchange struct {
+	self      string
+	state     replicatedState
+	networked bool
+	peers     *transport.Peers
+	list      *member.PeerList
+	voters    func() []string
+	isMember  func(id string) bool
+	timeout   time.Duration                     // of a call
+	receive   func(secret []byte) error         // Config.ReceiveSecret
+	byName    func(name string) ([]byte, error) // Config.SecretByName
+}
+
+// Distribute gives a secret to Config.ReceiveSecret of every other member, and returns
+// when each has taken it; otherwise the error is a *DistributeError. The secret does not
+// enter the log. An empty secret only asks whether they would take one.
+func (s *SecretExchange) Distribute(ctx context.Context, secret []byte) error {
+	others, err := s.otherMembers(ctx)
 	if err != nil {
 		return err
 	}
-	voters := n.Voters()
+	voters := s.voters()
 	var mu sync.Mutex // of e
 	var e DistributeError
 	var giving sync.WaitGroup
 	for _, m := range others {
 		giving.Go(func() {
-			answer, err := n.peers.Ask(ctx, m.ID, nil, transport.OpDistributeSecret, secret, n.config.ProposeTimeout)
+			answer, err := s.peers.Ask(ctx, m.ID, nil, transport.OpDistributeSecret, secret, s.timeout)
 			if err == nil && answer.Status == transport.ReplyOK {
 				return
 			}
@@ -70,13 +86,13 @@ func (n *Node) DistributeSecret(ctx context.Context, secret []byte) error {
 	return &e
 }
 
-// FetchSecret asks the other members for a secret by its name, see Config.SecretByName. The
-// error is ErrNoSecret where all have answered and none has it, and else
+// Fetch asks the other members for a secret by its name, see Config.SecretByName. The
+// error is ErrNoSecret if all have answered and none has it, and otherwise
 // ErrUnavailable.
-func (n *Node) FetchSecret(ctx context.Context, name string) ([]byte, error) {
+func (s *SecretExchange) Fetch(ctx context.Context, name string) ([]byte, error) {
 	silent := 0
-	for _, m := range n.knownPeers() {
-		answer, err := n.peers.Ask(ctx, m.ID, nil, transport.OpFetchSecret, []byte(name), statusTimeout)
+	for _, m := range s.knownPeers() {
+		answer, err := s.peers.Ask(ctx, m.ID, nil, transport.OpFetchSecret, []byte(name), statusTimeout)
 		switch {
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("fetch secret %s: %w", name, ctx.Err())
@@ -92,56 +108,55 @@ func (n *Node) FetchSecret(ctx context.Context, name string) ([]byte, error) {
 	return nil, fmt.Errorf("fetch secret %s: %w", name, ErrNoSecret)
 }
 
-// otherMembers are the other members, none where the node has no network. The state
-// has the last word, and what was acknowledged before is in it: who was removed
-// is not told the secret that is changed because of it, and nobody who has just
-// joined is passed over.
-func (n *Node) otherMembers(ctx context.Context) (others []*member.Member, err error) {
-	if n.config.Network == nil {
+// otherMembers are the other members, none without a network. They are read from a fresh
+// state: a node that was removed does not get the secret that is changed because of
+// that, and a node that has just joined is not left out.
+func (s *SecretExchange) otherMembers(ctx context.Context) (others []*member.Member, err error) {
+	if !s.networked {
 		return nil, nil
 	}
-	view, err := n.ViewFresh(ctx)
+	view, err := s.state.ViewFresh(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range member.All(view) {
-		if m.ID != string(n.id) {
+		if m.ID != s.self {
 			others = append(others, m)
 		}
 	}
 	listed, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	_ = n.waitFor(listed, func() bool { // who is not can't be dialled, and is found not to have answered
+	_ = s.state.waitFor(listed, func() bool { // an unlisted member can't be dialled, and counts as unreachable
 		return !slices.ContainsFunc(others, func(m *member.Member) bool {
-			_, ok := n.folder.PeerList.Member(m.ID)
+			_, ok := s.list.Member(m.ID)
 			return !ok
 		})
 	})
 	return others, nil
 }
 
-// knownPeers are the other members as far as this node has heard, which may have to
-// ask them before there is a leader.
-func (n *Node) knownPeers() []member.Member {
-	if n.config.Network == nil {
+// knownPeers are the other members that this node knows of. It may have to ask them
+// before there is a leader.
+func (s *SecretExchange) knownPeers() []member.Member {
+	if !s.networked {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(n.folder.PeerList.Get().Members), func(m member.Member) bool {
-		return m.ID == string(n.id) || !n.isMember(m.ID)
+	return slices.DeleteFunc(slices.Clone(s.list.Get().Members), func(m member.Member) bool {
+		return m.ID == s.self || !s.isMember(m.ID)
 	})
 }
 
-// serveSecret answers OpDistributeSecret and OpFetchSecret. That the peer is a member is all that
-// it needs: every member has the right to what the others have.
-func (n *Node) serveSecret(op byte, body []byte) transport.Reply {
+// serve answers OpDistributeSecret and OpFetchSecret. Every member has the
+// right to the secrets of the others.
+func (s *SecretExchange) serve(op byte, body []byte) transport.Reply {
 	switch {
-	case op == transport.OpDistributeSecret && n.config.ReceiveSecret != nil:
-		if err := n.config.ReceiveSecret(body); err != nil {
+	case op == transport.OpDistributeSecret && s.receive != nil:
+		if err := s.receive(body); err != nil {
 			return transport.Reply{Status: transport.ReplyFailed, Body: []byte(err.Error())}
 		}
 		return transport.Reply{Status: transport.ReplyOK}
-	case op == transport.OpFetchSecret && n.config.SecretByName != nil:
-		secret, err := n.config.SecretByName(string(body))
+	case op == transport.OpFetchSecret && s.byName != nil:
+		secret, err := s.byName(string(body))
 		if err != nil {
 			return transport.Reply{Status: transport.ReplyFailed, Body: []byte(err.Error())}
 		}

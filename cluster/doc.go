@@ -17,7 +17,7 @@
 //	member      members, their rules, keys and certificates, the peer list
 //	watchdog    whether clock and disk can be trusted
 //	transport   connections and calls between nodes
-//	election    who leads, as a node knows it
+//	election    who leads, when a leader is lost, and to whom leadership goes
 //	integrity   whether a data folder is whole, and the only one
 //	join        a new node becomes a member
 //	recovery    a folder without a node: out of a backup, or from one survivor
@@ -36,16 +36,18 @@
 //
 // # The node
 //
+// A Node consists of owners of a part of its state, each with a mutex of its own. An
+// owner gets what it needs when open.go assembles the node, and does not know the Node.
+//
 //	open.go, close.go    start and stop; folder.go, static_bootstrap.go, what a start does
 //	membership.go        the leader's duty: raft's configuration follows the members; level.go, the feature level
 //	authority.go         the change of the authority; distribute.go, secrets among members
 //	invite.go, admission.go  a token makes a node a member
 //	removal.go           a member goes; quorum.go, when it may
-//	membership_check.go, disconnect.go  how a node learns of its removal
-//	leader.go            who leads; leader_loss.go, leader_conn.go, a leader that is lost is replaced
-//	transfer.go          leadership is transferred; transfer_target.go, to whom; stepdown.go, before a stop
-//	clock_start.go, clock_state.go  what the clock rule asks of a node
-//	duplicate_node.go    a second process of this node; log_handshake.go, a folder that was rolled back
-//	overview.go, report.go, events.go, reachability.go  what operators see
+//	membership_check.go  how a node learns of its removal
+//	transfer.go          who leads, and operators transfer leadership
+//	watchdog.go          a node acts on its clock and disk; clock_start.go, on its clock at a start
+//	peer_status.go       statuses are exchanged among members
+//	health.go, overview.go, report.go, events.go  what operators see
 //	backup.go            the state of a running cluster
 package cluster

@@ -24,14 +24,7 @@ func (n *Node) openFiles() error {
 	n.folder, err = integrity.Open(integrity.Options{Rand: n.config.Rand, Log: n.log, Store: store.Options{
 		Dir: n.config.Dir, SegmentSize: n.config.SegmentSize, Log: store.NewLogger(n.log),
 		Fatal: n.config.Fatal, Report: n.handleVerification,
-		WrapLogs: n.config.hooks.logs, WrapStable: n.config.hooks.stable,
+		WrapLogs: n.config.hooks.Logs, WrapStable: n.config.hooks.Stable,
 	}})
 	return err
-}
-
-func (n *Node) closeFiles() error {
-	if n.folder == nil {
-		return nil
-	}
-	return n.folder.Close()
 }

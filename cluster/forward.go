@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/election"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// errNotLeading is the reason when whoever was asked does not lead.
-var errNotLeading = errors.New("no leader is known")
+// errNotLeading is the reason when the node that was asked does not lead.
+var errNotLeading = election.ErrNotLeading
 
 // serveCall does what a peer asks for.
 func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte) transport.Reply {
 	switch {
 	case op == transport.OpBootstrap:
-		return n.serveBootstrap()
-	case n.bootstrapWait.waiting():
+		return n.bootstrap.serve()
+	case n.bootstrap.waiting():
 		return transport.Reply{Status: transport.ReplyUnavailable, Body: []byte("this node waits for the other initial nodes")}
 	}
 	switch op {
@@ -30,16 +31,16 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 		if leading, _ := n.Leading(); !leading {
 			return transport.Reply{Status: transport.ReplyNotLeading}
 		}
-		b := &n.barriers
+		b := &n.barriers.all
 		if op == transport.OpUnauthenticatedBarrier {
-			b = &n.unauthenticatedBarriers
+			b = &n.barriers.unauthenticated
 		}
 		if err := n.waitBarrier(ctx, b); err != nil {
 			return transport.Reply{Status: transport.ReplyUnavailable, Body: []byte(err.Error())}
 		}
 		return transport.Reply{Status: transport.ReplyOK, Body: binary.BigEndian.AppendUint64(nil, n.Applied())}
 	case transport.OpStatus:
-		return n.serveStatus(peer, body)
+		return n.statuses.serve(peer, body)
 	case transport.OpTransfer:
 		if leading, _ := n.Leading(); !leading {
 			return transport.Reply{Status: transport.ReplyNotLeading}
@@ -51,13 +52,13 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 	case transport.OpCampaign:
 		if w := n.leader.Route(); !w.Leading && (w.Leader == peer || w.Leader == "") {
 			n.log.Warn("cluster: the leader can't lead any more, this node stands for election", "leader", peer)
-			n.campaign()
+			n.leader.Campaign()
 		}
 		return transport.Reply{Status: transport.ReplyOK}
 	case transport.OpLeaderLoss:
-		return n.serveLossReport(ctx, body)
+		return n.leader.ServeLossReport(ctx, body)
 	case transport.OpDistributeSecret, transport.OpFetchSecret:
-		return n.serveSecret(op, body)
+		return n.secrets.serve(op, body)
 	case transport.OpRemove:
 		return n.serveRemoval(ctx, body)
 	}
@@ -147,7 +148,7 @@ func (n *Node) connectLeader(ctx context.Context, leader string, again bool, dea
 	}
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	return n.peers.Connect(ctx, leader)
+	return n.net.peers.Connect(ctx, leader)
 }
 
 // errorReply is how an error of what an operator asked for travels.

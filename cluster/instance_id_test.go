@@ -50,7 +50,7 @@ func requireDataLost(t testing.TB, c cluster.Config) {
 func TestNodeThatLostItsLogAlone(t *testing.T) {
 	tr := newCluster3(t)
 	for i, n := range tr.nodes {
-		require.Eventually(t, func() bool { return cluster.Reported(n) }, 10*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return reported(n) }, 10*time.Second, 5*time.Millisecond)
 		shut(t, n)
 		tr.nodes[i] = nil
 	}
@@ -87,7 +87,7 @@ func TestMemberDoesNotJoinAnew(t *testing.T) {
 	require.NoError(t, tr.joinBy(t.Context(), c, token), "it has not run yet")
 	tr.nodes, tr.confs = append(tr.nodes, open(t, c)), append(tr.confs, c)
 	tr.settle(4)
-	require.Eventually(t, func() bool { return cluster.Reported(tr.nodes[3]) }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return reported(tr.nodes[3]) }, 10*time.Second, 5*time.Millisecond)
 	shut(t, tr.nodes[3])
 
 	drop(t, c.Dir, "log", "snapshots", "peers.json")

@@ -20,7 +20,7 @@ import (
 func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (token string, expires time.Time, err error) {
 	a := n.folder.PeerList.Authority()
 	if a == nil {
-		return "", time.Time{}, &member.RefusedError{Reason: "this node has no network for others to join: run it with mintmark serve"}
+		return "", time.Time{}, &member.RefusedError{Reason: "this node has no network for others to join"}
 	}
 	if replaces != "" {
 		old := member.Named(n.View(), replaces)
@@ -49,18 +49,18 @@ type Invitation struct {
 	Expires  time.Time
 }
 
-// Invitations returns the tokens that can be used, in order of name. While
-// nothing fresh can be had they are those that this node knows of.
+// Invitations returns the tokens that can be used, in order of name. If
+// there is no fresh view they are those that this node knows of, and stale is true.
 func (n *Node) Invitations(ctx context.Context) (open []Invitation, stale bool) {
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
 		view = n.View()
 	}
-	return n.invitations(view), err != nil
+	return invitations(view, n.config.Now()), err != nil
 }
 
-func (n *Node) invitations(view *memdb.Txn) (open []Invitation) {
-	now := max(machine.ReadStatus(view).At, n.config.Now().UnixMilli())
+func invitations(view *memdb.Txn, clock time.Time) (open []Invitation) {
+	now := max(machine.ReadStatus(view).At, clock.UnixMilli())
 	for _, i := range member.Invites(view) {
 		if i.Node != "" || now >= i.Expires {
 			continue
@@ -75,7 +75,7 @@ func (n *Node) invitations(view *memdb.Txn) (open []Invitation) {
 	return open
 }
 
-// A NoInvitationError says that no token for a node of a name can be used.
+// A NoInvitationError is returned if no token for a node of that name can be used.
 type NoInvitationError struct{ Name string }
 
 func (e *NoInvitationError) Error() string {
@@ -83,18 +83,17 @@ func (e *NoInvitationError) Error() string {
 }
 func (e *NoInvitationError) Unwrap() error { return &member.RefusedError{Reason: e.Error()} }
 
-// WithdrawInvitation makes the token for a node of the given name worthless. Its place is
-// taken by one that has run out, and that nobody was given: every version of the
-// program knows of that.
+// WithdrawInvitation makes the token for a node of the given name invalid. It is replaced
+// by an expired token that is given to nobody: every version of the program knows that.
 func (n *Node) WithdrawInvitation(ctx context.Context, name string) error {
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
 		return n.explainUnavailable(ctx, err)
 	}
-	open := n.invitations(view)
+	open := invitations(view, n.config.Now())
 	if !slices.ContainsFunc(open, func(i Invitation) bool { return i.Name == name }) {
 		if member.Named(view, name) != nil {
-			return &member.RefusedError{Reason: "node " + name + " has joined, so there is no invitation left to withdraw: mintmark cluster remove takes it out"}
+			return &member.RefusedError{Reason: "node " + name + " has joined, so there is no invitation left to withdraw"}
 		}
 		return &NoInvitationError{name}
 	}

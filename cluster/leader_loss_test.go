@@ -63,7 +63,7 @@ func TestNoCampaignWithoutAMajority(t *testing.T) {
 	cluster.Isolate(n, true)
 	require.Never(t, func() bool { return n.Stats().Term != term || n.Raft().State() != raft.Follower },
 		time.Second, time.Millisecond)
-	require.Zero(t, cluster.CountLeaderLost(t.Context(), n, 30*time.Millisecond))
+	require.Zero(t, len(n.Elector().LossReports(t.Context(), 30*time.Millisecond)))
 }
 
 // TestLossReports to one who does not, and says otherwise once it
@@ -74,7 +74,7 @@ func TestLossReports(t *testing.T) {
 	n := tr.nodes[(i+1)%3]
 	// A connection may be stale, or a machine slow, so one question tells nothing.
 	missing := func(want int) {
-		require.Eventually(t, func() bool { return cluster.CountLeaderLost(t.Context(), n, time.Second) == want }, 30*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return len(n.Elector().LossReports(t.Context(), time.Second)) == want }, 30*time.Second, time.Millisecond)
 	}
 	missing(0)
 	cluster.Isolate(tr.nodes[i], true)

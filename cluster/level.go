@@ -47,9 +47,3 @@ func (n *Node) allowed(k command.Kind) error {
 	}
 	return e
 }
-
-// checkLevel refuses a program that is older than the cluster its folder belongs
-// to, before it takes part in anything.
-func (n *Node) checkLevel() error {
-	return n.core.CheckLevel(n.folder.PeerList.Get().Level)
-}

@@ -116,7 +116,7 @@ func TestRollingUpgrade(t *testing.T) {
 			runtime.Goexit()
 		}
 		if !inFolder {
-			require.Equal(t, uint32(2), cluster.SetPeerListLevel(c.Dir, 1))
+			require.Equal(t, uint32(2), setPeerListLevel(t, c.Dir, 1))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()

@@ -2,10 +2,16 @@ package cluster
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/election"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
@@ -35,9 +41,23 @@ type liveness struct {
 	at  int64 // a leader's stamp, ms since the Unix epoch; 0 if unknown
 	own bool  // this process made the stamp at, and has led since
 
-	written int64         // what was last written to the file; used by trackLive only
-	writing chan struct{} // closed when the last write is over; used by trackLive only
+	written int64         // what was last written to the file; used by track only
+	writing chan struct{} // closed when the last write is over; used by track only
 	failed  error         // of the last write; may be read once writing is closed
+
+	// The rest is set before it is used.
+	dir      string
+	log      *slog.Logger
+	core     *machine.State
+	leader   *election.Elector
+	statuses *peerStatuses
+	now      func() time.Time
+	tellOwn  bool // see record
+	stamp    func() (int64, error)
+	newID    func(*command.ID) error
+	apply    func(entry []byte) raft.ApplyFuture
+	run      func(func()) // starts a goroutine that the end of the node waits for
+	stopped  <-chan struct{}
 }
 
 func (l *liveness) get() int64 {
@@ -81,8 +101,8 @@ func (l *liveness) record(at, applied int64, tellOwn bool) (from int64, length t
 }
 
 // open reads the file.
-func (l *liveness) open(dir string) error {
-	if err := watchdog.ReadTimes(filepath.Join(dir, liveFile), &l.at); err != nil {
+func (l *liveness) open() error {
+	if err := watchdog.ReadTimes(filepath.Join(l.dir, liveFile), &l.at); err != nil {
 		return fmt.Errorf("read until when commands could be decided: %w", err)
 	}
 	l.written = l.at
@@ -91,30 +111,29 @@ func (l *liveness) open(dir string) error {
 	return nil
 }
 
-// trackLive records stamps while this node leads, and keeps the file up to date.
-func (n *Node) trackLive() {
+// track records stamps while this node leads, and keeps the file up to date.
+func (l *liveness) track() {
 	ticker := time.NewTicker(liveTick)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-		case <-n.stopped:
-			n.writeLive(0)
+		case <-l.stopped:
+			l.write(0)
 			return
 		}
-		if leading, _ := n.Leading(); leading {
-			if at, err := n.stamp(); err == nil {
-				n.recordLive(at)
+		if leading, _ := l.leader.Get(); leading {
+			if at, err := l.stamp(); err == nil {
+				l.recordLive(at)
 			}
 		}
-		n.writeLive(liveInterval)
+		l.write(liveInterval)
 	}
 }
 
-// writeLive writes the file if it is older than every. It does not wait for the
-// disk: only closeLive does.
-func (n *Node) writeLive(every time.Duration) {
-	l := &n.live
+// write writes the file if it is older than every. It does not wait for the
+// disk: only close does.
+func (l *liveness) write(every time.Duration) {
 	at := l.get()
 	if at == 0 || time.Duration(at-l.written)*time.Millisecond < every && at >= l.written {
 		return
@@ -132,21 +151,21 @@ func (n *Node) writeLive(every time.Duration) {
 		defer close(done)
 		<-before
 		was := l.failed
-		if l.failed = watchdog.WriteTimes(filepath.Join(n.config.Dir, liveFile), at); l.failed != nil && was == nil {
-			n.log.Warn("cluster: "+liveFile+" file not written, an outage across a restart would count against retries", "error", l.failed)
+		if l.failed = watchdog.WriteTimes(filepath.Join(l.dir, liveFile), at); l.failed != nil && was == nil {
+			l.log.Warn("cluster: "+liveFile+" file not written, an outage across a restart would count against retries", "error", l.failed)
 		}
 	}()
 }
 
-// closeLive waits for the last write, for stopTimeout at most: a disk may hang.
-func (n *Node) closeLive() {
-	if n.live.writing == nil {
+// close waits for the last write, for stopTimeout at most: a disk may hang.
+func (l *liveness) close() {
+	if l.writing == nil {
 		return
 	}
 	timer := time.NewTimer(stopTimeout)
 	defer timer.Stop()
 	select {
-	case <-n.live.writing:
+	case <-l.writing:
 	case <-timer.C:
 	}
 }

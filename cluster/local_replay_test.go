@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
@@ -64,7 +63,7 @@ func TestCommitMarkerIsWrittenWhileTheNodeRuns(t *testing.T) {
 	n := open(t, c)
 	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return cluster.ReadCommitMarker(c.Dir) >= index }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return readCommitMarker(t, c.Dir) >= index }, 10*time.Second, 5*time.Millisecond)
 	shut(t, n)
 }
 
@@ -89,7 +88,7 @@ func TestOlderLog(t *testing.T) {
 			noted, err := os.ReadFile(filepath.Join(c.Dir, "commit-marker"))
 			require.NoError(t, err)
 			drop(t, c.Dir, "log")
-			cluster.WriteCommitMarker(c.Dir, 0)
+			writeCommitMarker(t, c.Dir, 0)
 			require.NoError(t, os.CopyFS(filepath.Join(c.Dir, "log"), os.DirFS(older)))
 			if more > 0 {
 				for range more {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
@@ -145,7 +146,7 @@ func TestNobodyVotesBeforeTheLogHandshake(t *testing.T) {
 	l.setCut(false, [2]string{"n2", "n3"}, [2]string{"n3", "n2"})
 
 	release := make(chan struct{})
-	cluster.HookLogHandshake(&r.confs[2], func() { <-release })
+	r.confs[2] = cluster.WithHooks(r.confs[2], cluster.Hooks{LogHandshake: func() { <-release }})
 	r.start(2)
 	require.Eventually(t, func() bool { return r.nodes[1].Raft().State() == raft.Candidate }, 20*time.Second, time.Millisecond)
 	require.Never(t, func() bool { return r.nodes[1].Raft().State() == raft.Leader }, 3*time.Second, time.Millisecond)
@@ -167,7 +168,7 @@ func TestDeposedLeaderIsRecorded(t *testing.T) {
 	require.Eventually(t, func() bool {
 		for _, n := range []*cluster.Node{tr.nodes[(i+1)%3], tr.nodes[(i+2)%3]} {
 			if leading, _ := n.Leading(); leading {
-				return cluster.KnownPosition(n, id) >= index
+				return n.Log().KnownPosition(id).Index >= index
 			}
 		}
 		return false
@@ -181,8 +182,8 @@ func TestLaterTermsReplace(t *testing.T) {
 	i := tr.leader()
 	n := tr.nodes[i]
 	last, term := n.Raft().LastIndex(), n.Raft().CurrentTerm()
-	require.True(t, cluster.HasEntry(n, last, term))
-	require.True(t, cluster.HasEntry(n, last+5, term-1))
-	require.False(t, cluster.HasEntry(n, last+5, term))
-	require.False(t, cluster.HasEntry(n, last+5, term+1))
+	require.True(t, n.Folder().HasEntry(integrity.Position{Index: last, Term: term}))
+	require.True(t, n.Folder().HasEntry(integrity.Position{Index: last + 5, Term: term - 1}))
+	require.False(t, n.Folder().HasEntry(integrity.Position{Index: last + 5, Term: term}))
+	require.False(t, n.Folder().HasEntry(integrity.Position{Index: last + 5, Term: term + 1}))
 }

@@ -40,17 +40,17 @@ func (n *Node) syncPeerList() {
 			old := n.folder.PeerList.Get().Members
 			view := n.View()
 			sure = sure || slices.ContainsFunc(member.All(view), func(m *member.Member) bool { return m.ID == string(n.id) })
-			changed, later, err := n.folder.PeerList.UpdateFrom(view, n.canOpenAuthority, sure)
+			changed, later, err := n.folder.PeerList.UpdateFrom(view, n.authorities.canOpen, sure)
 			if err != nil {
 				n.log.Error("cluster: keep the list of peers", "error", err)
 			}
 			if changed {
-				n.logMemberChanges(old, n.folder.PeerList.Get().Members)
-				n.network.DropNonMembers()
-				n.rollbackDetector.Forget(func(id string) bool { _, ok := n.folder.PeerList.Member(id); return !ok })
+				logMemberChanges(n.log, string(n.id), old, n.folder.PeerList.Get().Members)
+				n.net.network.DropNonMembers()
+				n.checks.rollback.Forget(func(id string) bool { _, ok := n.folder.PeerList.Member(id); return !ok })
 			}
 			if _, listed := n.folder.PeerList.Member(string(n.id)); !listed && sure && !n.folder.PeerList.Empty() {
-				n.removed.Mark(integrity.OwnLog)
+				n.checks.removed.Mark(integrity.OwnLog)
 			}
 			if later || err != nil {
 				again = time.After(time.Second)
@@ -100,12 +100,12 @@ func (n *Node) reconcile(ctx context.Context) error {
 	view := n.View()
 	all := member.All(view)
 	if len(all) == 0 {
-		return n.bootstrapMembers(ctx)
+		return n.bootstrap.writeMembers(ctx)
 	}
 	if err := n.reconcileServers(ctx); err != nil {
 		return err
 	}
-	if n.checkStamp() != nil {
+	if n.watchdog.checkStamp() != nil {
 		return nil // what follows depends on the clock
 	}
 	now := n.config.Now().UnixMilli()
@@ -117,7 +117,7 @@ func (n *Node) reconcile(ctx context.Context) error {
 			break
 		}
 	}
-	if err := n.reconcileAuthorities(ctx, view, all); err != nil {
+	if err := n.authorities.reconcile(ctx, view, all); err != nil {
 		return err
 	}
 	return n.reconcileLevel(ctx, all)
@@ -127,10 +127,10 @@ func (n *Node) reconcile(ctx context.Context) error {
 // unless somebody else is making one: a member that is being removed must not be
 // taken in again meanwhile.
 func (n *Node) reconcileServers(ctx context.Context) error {
-	if !n.configMu.tryLock() {
+	if !n.changes.raft.tryLock() {
 		return nil
 	}
-	defer n.configMu.unlock()
+	defer n.changes.raft.unlock()
 	byID, suffrage := n.membersAndServers() // as the change before left them
 	for id := range suffrage {
 		if byID[id] != nil {
@@ -155,7 +155,7 @@ func (n *Node) reconcileServers(ctx context.Context) error {
 			}
 		case role != raft.Voter:
 			committed := n.raft.CommitIndex()
-			s, err := n.askStatus(ctx, string(id))
+			s, err := n.statuses.ask(ctx, string(id))
 			if err != nil || s.Applied+maxPromotionLag < committed {
 				continue
 			}
@@ -193,33 +193,8 @@ func (n *Node) reconcileLevel(ctx context.Context, all []*member.Member) error {
 	return err
 }
 
-// Voters returns the ids of the nodes that vote, as this node knows them.
-func (n *Node) Voters() []string {
-	var ids []string
-	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
-		if s.Suffrage == raft.Voter {
-			ids = append(ids, string(s.ID))
-		}
-	}
-	return ids
-}
-
 // Members returns the members as this node knows them.
 func (n *Node) Members() []member.Member { return n.folder.PeerList.Get().Members }
-
-// waitFor polls a condition that nothing announces.
-func (n *Node) waitFor(ctx context.Context, met func() bool) error {
-	for !met() {
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-n.stopped:
-			return command.ErrClosed
-		}
-	}
-	return nil
-}
 
 func mapped[A, B any](list []A, f func(A) B) []B {
 	out := make([]B, len(list))

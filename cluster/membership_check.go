@@ -2,80 +2,75 @@ package cluster
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/join"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// A node that was removed hears nothing of it: it is in no configuration, so no
-// log reaches it, and those whom it calls end the handshake. From a leader that
-// is gone it can't tell that. So it asks, as those who join do, whether its key
-// is a member's still; whoever answers is known by its certificate, as a member
+// A node that was removed gets no report of it: it is in no configuration, so no
+// log reaches it, and those that it calls end the handshake. It can't tell that
+// from a leader that is gone. So it asks, as a node that joins does, whether its key
+// is still a member's; whoever answers is authenticated by its certificate, as a member
 // of this node's own list, and says no only when its leader has committed
-// something since it was asked: one that lags, or was removed itself, can't. A
-// cluster that was recovered from one survivor says so to those it gave up. They
+// something since it was asked: a member that lags, or was removed itself, can't. A
+// cluster that was recovered from one survivor answers that to those it gave up. They
 // ask although they have a leader: two of them elect one while the survivor is
 // down, and it answers neither of them as a member any more.
 
-// membershipCheckInterval is between two times that a node asks those that are silent.
-const membershipCheckInterval = 3 * time.Second
+const (
+	// membershipCheckInterval is between two times that a node asks members that do not
+	// answer otherwise.
+	membershipCheckInterval = 3 * time.Second
+	// disconnectCheckInterval is between two checks after a lost connection.
+	disconnectCheckInterval = time.Second
+)
 
-// checkMembership asks those who answer nothing else.
-func (n *Node) checkMembership(silent []string) {
-	if n.Removed() != nil {
+// membershipCheck finds out whether this node was removed. Its fields are set before it
+// is used.
+type membershipCheck struct {
+	removed *integrity.Removed
+	network *transport.Network
+	list    *member.PeerList
+	closing <-chan struct{}
+
+	disconnects chan string // ids of members that closed a connection, to be asked
+}
+
+// check asks members that do not answer otherwise.
+func (m *membershipCheck) check(silent []string) {
+	if m.removed.Err() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), membershipCheckInterval)
 	defer cancel()
 	var asking sync.WaitGroup
 	for _, id := range silent {
-		asking.Go(func() { n.askIfRemoved(ctx, id) })
+		asking.Go(func() { m.askIfRemoved(ctx, id) })
 	}
 	asking.Wait()
 }
 
-// silentMembers are the members that have not said for a while how they are, but for
-// those that are known to be silent.
-func (n *Node) silentMembers(known []string) (ids []string) {
-	if n.Removed() != nil {
-		return nil
-	}
-	list := n.folder.PeerList.Get().Members
-	n.watchdog.mu.Lock()
-	defer n.watchdog.mu.Unlock()
-	now := n.watchdog.elapsed()
-	for i := range list {
-		id := list[i].ID
-		p, heard := n.watchdog.peers[id]
-		if id != string(n.id) && (!heard || now-p.at > unreachableAfter) && !slices.Contains(known, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// askIfRemoved asks a member whether this node is none any more, and remembers
-// that it is so.
-func (n *Node) askIfRemoved(ctx context.Context, id string) bool {
-	if n.Removed() != nil {
+// askIfRemoved asks a member whether this node was removed, and records that it was.
+func (m *membershipCheck) askIfRemoved(ctx context.Context, id string) bool {
+	if m.removed.Err() != nil {
 		return true
 	}
-	a, err := n.askMembership(ctx, id)
+	a, err := m.ask(ctx, id)
 	if err != nil || !a.NotMember {
 		return false
 	}
-	by, _ := n.folder.PeerList.Member(id)
-	n.removed.Mark(by.Name)
+	by, _ := m.list.Member(id)
+	m.removed.Mark(by.Name)
 	return true
 }
 
-// askMembership asks a node, by the join protocol, whether this node is still a member.
-func (n *Node) askMembership(ctx context.Context, id string) (a join.Answer, err error) {
-	c, err := n.network.DialMember(id, transport.ProtocolJoin, transport.DialTimeout)
+// ask asks a member, by the join protocol, whether this node is still a member.
+func (m *membershipCheck) ask(ctx context.Context, id string) (a join.Answer, err error) {
+	c, err := m.network.DialMember(id, transport.ProtocolJoin, transport.DialTimeout)
 	if err != nil {
 		return a, err
 	}
@@ -83,20 +78,48 @@ func (n *Node) askMembership(ctx context.Context, id string) (a join.Answer, err
 	return join.Ask(ctx, c, join.Request{CheckMembership: true})
 }
 
-// membershipAnswer answers whether a key is a member's, and with led whether there is a
-// leader. Only a node with a fresh state says that the key is no member's.
-func (n *Node) membershipAnswer(ctx context.Context, key []byte, led bool) join.Answer {
-	isMember := func() bool {
-		return slices.ContainsFunc(member.All(n.View()), func(m *member.Member) bool { return slices.Equal(m.Key, key) })
+// noteDisconnect has this node ask a member that closed a connection. It does not wait.
+func (m *membershipCheck) noteDisconnect(id string) {
+	select {
+	case m.disconnects <- id:
+	default: // another member is about to be asked
 	}
-	if isMember() && !led {
-		return join.Answer{}
+}
+
+// watchDisconnects asks members that closed a connection, until the node closes. A node
+// that was removed finds out by that at once and not at its next round, so that requests
+// to it fail at once, and whatever balances the load notices. A lost connection means
+// little otherwise, because a node that stops ends connections too; so the answer decides.
+func (m *membershipCheck) watchDisconnects() {
+	for {
+		select {
+		case id := <-m.disconnects:
+			ctx, cancel := context.WithTimeout(context.Background(), membershipCheckInterval)
+			m.askIfRemoved(ctx, id)
+			cancel()
+		case <-m.closing:
+			return
+		}
+		select {
+		case <-time.After(disconnectCheckInterval):
+		case <-m.closing:
+			return
+		}
 	}
-	if err := n.unauthenticatedBarrier(ctx); err != nil {
-		return join.Answer{Again: true, Refused: err.Error()}
+}
+
+// confirm asks a member whether this node was removed. Another check may be under way:
+// one of two is answered at once, and what that one learns ends the connection of the
+// other.
+func (m *membershipCheck) confirm(ctx context.Context, id string) bool {
+	if m.askIfRemoved(ctx, id) {
+		return true
 	}
-	if len(member.All(n.View())) == 0 {
-		return join.Answer{Again: true, Refused: "this cluster has no members yet"}
+	select {
+	case <-m.removed.Done():
+		return true
+	case <-time.After(membershipCheckInterval):
+	case <-ctx.Done():
 	}
-	return join.Answer{NotMember: !isMember(), HasLeader: true}
+	return false
 }

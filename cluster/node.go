@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 
 	"github.com/hashicorp/go-memdb"
 	"github.com/hashicorp/raft"
@@ -22,54 +20,33 @@ import (
 type Node struct {
 	config Config
 	log    *slog.Logger
-	core   *machine.State
 	id     raft.ServerID
+	folder *integrity.Folder
+	core   *machine.State
+	raft   *raft.Raft
+	net    *connections
+	lifecycle
 
-	folder            *integrity.Folder
-	credentials       *member.Credentials
-	network           *transport.Network
-	transport         *transport.Transport
-	raft              *raft.Raft
-	peers             *transport.Peers
-	watchdog          nodeWatchdog
-	bootstrapMu       sync.Mutex // held while the first members are written
-	bootstrapWait     bootstrapWait
-	live              liveness
-	rollbackDetector  *integrity.RollbackDetector
-	logHandshakesDone chan struct{} // closed when the round of greetings at the start is over
+	checks      selfChecks        // whether this node must serve nobody
+	statuses    *peerStatuses     // how the other members are
+	watchdog    *nodeWatchdog     // whether clock and disk can be trusted
+	leader      *election.Elector // who leads
+	live        liveness          // until when commands could be decided
+	pipeline    pipeline          // commands on their way into the log
+	barriers    nodeBarriers      // fresh views
+	bootstrap   *staticBootstrap  // the first members
+	changes     memberChanges     // of the members
+	membership  *membershipCheck  // whether this node was removed
+	authorities *Authorities      // that sign certificates
+	secrets     *SecretExchange   // between members
+}
 
-	removing          sync.Mutex              // held while a member is removed, of which there is one at a time
-	configMu          tryMutex                // to change raft's configuration
-	replaceBlocked    string                  // why a replaced member can't go, as it was last said; of who has removing
-	removed           *integrity.Removed
-	disconnects       chan string             // ids of members that hung up, to be asked whether this node is one
-	incarnation       integrity.Incarnation
-	incarnations      *integrity.Incarnations
-	duplicate         atomic.Pointer[duplicateReport] // nil while none was heard of
-	isolatedDuplicate atomic.Pointer[duplicateReport] // why this process keeps away, nil while it does not
-	rolledBack        atomic.Pointer[error]           // set once this node finds that its folder is an older copy: it is isolated and about to end
-
-	queue                   chan *request
-	entries                 chan struct{} // one element for each entry under way
-	barriers                barriers
-	unauthenticatedBarriers barriers // for unauthenticated callers
-	leader                  election.Leadership
-	exitReason              atomic.Pointer[string] // why this node is about to end, nil while it is not
-	lastContact             lastContact
-
-	loggedLeader string    // id of the leader that the log last spoke of; of watchLeadership
-	notify       chan bool // leadership, from raft
-
-	withdrawn             atomic.Bool           // the node stops, and has transferred leadership
-	transferFailureLogged atomic.Bool           // leadership could not be transferred before the stop, and that was logged
-	corrupt               atomic.Pointer[error] // what the last verification found
-
-	closing   chan struct{} // closed first: nothing new
-	built     chan struct{} // closed when no entry will be built any more
-	stopped   chan struct{} // closed when raft was told to stop: no answers any more
-	closeOnce sync.Once
-	closeErr  error
-	running   sync.WaitGroup // goroutines of this package, but for those of await
+// connections are this node's connections with other nodes.
+type connections struct {
+	credentials *member.Credentials // nil without a network
+	network     *transport.Network
+	raft        *transport.Transport
+	peers       *transport.Peers
 }
 
 // ID is the name of this node, chosen at random when its folder was empty.
@@ -92,10 +69,6 @@ func (n *Node) checkName() error {
 	}
 	return nil
 }
-
-// Removed is nil, or wraps member.ErrRemoved where this node has learnt that it was
-// removed: then it serves nobody.
-func (n *Node) Removed() error { return n.removed.Err() }
 
 // View returns the state as this node has it, which may be behind that of the
 // cluster. It never blocks and needs no end. The watch channels of memdb do not
@@ -152,15 +125,6 @@ func (n *Node) Checksum() (sum [32]byte, applied uint64) {
 	return sum, applied
 }
 
-// Corruption returns what the last verification of the log found, nil if
-// nothing.
-func (n *Node) Corruption() error {
-	if err := n.corrupt.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
 // Snapshot writes a snapshot now and drops the log that it replaces, but for
 // Config.TrailingLogs.
 func (n *Node) Snapshot() error {
@@ -173,3 +137,9 @@ func (n *Node) Snapshot() error {
 	}
 	return nil
 }
+
+// Authorities are the authorities that certificates of members may be from.
+func (n *Node) Authorities() *Authorities { return n.authorities }
+
+// Secrets passes secrets between members, outside the log.
+func (n *Node) Secrets() *SecretExchange { return n.secrets }

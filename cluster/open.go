@@ -6,10 +6,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
 
+	"github.com/mintmark-auth/mintmark/cluster/election"
 	"github.com/mintmark-auth/mintmark/cluster/fsm"
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/member"
@@ -27,91 +30,48 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open cluster: %w", err)
 	}
-	n := &Node{
-		config:            c,
-		log:               c.Logger,
-		queue:             make(chan *request, c.QueueSize),
-		entries:           make(chan struct{}, maxEntriesInFlight),
-		notify:            make(chan bool, notifyBuffer),
-		removed:           integrity.NewRemoved(),
-		disconnects:       make(chan string, 1),
-		closing:           make(chan struct{}),
-		built:             make(chan struct{}),
-		stopped:           make(chan struct{}),
-		logHandshakesDone: make(chan struct{}),
-
-		barriers:                barriers{op: transport.OpBarrier},
-		unauthenticatedBarriers: barriers{op: transport.OpUnauthenticatedBarrier, pace: unauthenticatedPace},
-
-		configMu:     newTryMutex(),
-		incarnations: integrity.NewIncarnations(),
-	}
-	n.config.Fatal = func(err error) {
-		n.reportExit(err)
-		c.Fatal(err)
-	}
-	if err := n.initIncarnation(); err != nil {
+	n := &Node{config: c, log: c.Logger, lifecycle: newLifecycle(), changes: memberChanges{raft: newTryMutex()}}
+	n.checks.removed = integrity.NewRemoved()
+	if n.checks.duplicates, err = integrity.NewDuplicateCheck(c.Now()); err != nil {
 		return nil, fmt.Errorf("open cluster: %w", err)
 	}
+	n.config.Fatal = func(err error) {
+		if n.statuses != nil {
+			n.statuses.reportExit(err)
+		}
+		c.Fatal(err)
+	}
 	if err := n.open(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open cluster: %w", err), n.abandon())
+		closing, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		return nil, errors.Join(fmt.Errorf("open cluster: %w", err), n.Close(closing))
 	}
 	return n, nil
 }
 
-// open fills in n. What it opened before an error is closed by abandon.
-func (n *Node) open(ctx context.Context) (err error) {
+// open fills in n. Open closes what it opened before an error.
+func (n *Node) open(ctx context.Context) error {
 	if err := integrity.CheckRemoved(n.config.Dir); err != nil {
 		return err
 	}
-	if err := n.openFiles(); err != nil {
-		return err
-	}
-	snapshots := n.folder.Snapshots
-	n.rollbackDetector = integrity.NewRollbackDetector(n.folder, n.incarnations)
-	fresh, err := n.folder.IsFresh()
+	fresh, known, err := n.openFolder()
 	if err != nil {
-		return err
-	}
-	if err := n.checkLevel(); err != nil {
-		return err
-	}
-	if _, err := recovery.Pending(n.config.Dir); err != nil {
-		return err
-	}
-	known, err := n.folder.LoadCommitMarker()
-	if err != nil {
-		return err
-	}
-	if err := n.folder.CheckInstanceID(fresh, known); err != nil {
-		return err
-	}
-	if err := n.folder.DropReplacedLog(n.core.CheckSnapshot); err != nil {
-		return err
-	}
-	if fresh && !n.config.Bootstrap && n.folder.PeerList.Empty() {
-		return ErrEmpty
-	}
-	if n.id, err = n.folder.Identity(); err != nil {
-		return err
-	}
-	if err := n.checkName(); err != nil {
 		return err
 	}
 	log := store.NewLogger(n.log)
 	if err := n.connect(log); err != nil {
 		return err
 	}
-	n.startWatchdog()
+	n.assemble()
 	conf := n.raftConfig(log)
 	if fresh {
 		if s := n.watchdog.disk.State(); s.Trouble() != nil {
-			return fmt.Errorf("create data folder: %w", n.diskError(s))
+			return fmt.Errorf("create data folder: %w", n.watchdog.diskError(s))
 		}
-		if err := n.awaitInitialCluster(ctx); err != nil {
+		if err := n.bootstrap.await(ctx); err != nil {
 			return err
 		}
-		if err := n.bootstrap(conf, snapshots); err != nil {
+		if err := n.bootstrap.run(conf); err != nil {
 			return err
 		}
 	}
@@ -122,46 +82,86 @@ func (n *Node) open(ctx context.Context) (err error) {
 		return err
 	}
 	n.folder.Marker.Replace(known)
-	if err := n.live.open(n.config.Dir); err != nil {
+	if err := n.live.open(); err != nil {
 		return err
 	}
-	state := fsm.New(n.core, n.config.Fatal, snapshots, &n.folder.Marker)
-	state.Stop, state.BeforeApply = n.closing, n.config.hooks.fsm
-	n.folder.Marker.BeforeWrite = n.config.hooks.commitMarker
-	n.raft, err = raft.NewRaft(conf, state, n.folder.Store.Logs, n.folder.Store.Stable, snapshots, n.transport)
+	state := fsm.New(n.core, n.config.Fatal, n.folder.Snapshots, &n.folder.Marker)
+	state.Stop, state.BeforeApply = n.closing, n.config.hooks.FSM
+	n.folder.Marker.BeforeWrite = n.config.hooks.CommitMarker
+	n.raft, err = raft.NewRaft(conf, state, n.folder.Store.Logs, n.folder.Store.Stable, n.folder.Snapshots, n.net.raft)
 	if err != nil {
 		return fmt.Errorf("start raft: %w", err)
 	}
-	n.lastContact.open()
-	n.bootstrapWait.done()
+	n.leader.Start(n.raft)
+	n.bootstrap.done()
 	state.Started()
 	n.running.Go(func() { state.Replay(n.folder.Store.Logs, known.Index, n.isClosing) })
 	n.folder.Marker.Start(n.config.Dir, n.log)
-	n.running.Go(n.trackLive)
-	n.running.Go(n.watchLeadership)
-	n.running.Go(n.buildEntries)
+	n.running.Go(n.live.track)
+	n.running.Go(n.leader.Watch)
+	n.running.Go(n.pipeline.build)
 	n.running.Go(n.writeCheckpoints)
 	n.running.Go(n.syncPeerList)
 	n.running.Go(func() { n.WhileLeading(context.Background(), n.reconcileMembers) })
 	n.running.Go(n.reportSelf)
-	n.running.Go(n.checkDisconnects)
-	n.running.Go(n.runWatchdog)
+	n.running.Go(n.membership.watchDisconnects)
+	n.running.Go(n.watchdog.run)
 	if n.config.Network != nil {
-		n.running.Go(n.watchLeaderConn)
-		n.running.Go(n.watchLastContact)
+		n.running.Go(n.leader.WatchConn)
+		n.running.Go(n.leader.WatchLastContact)
 	}
-	n.network.Start()
+	n.net.network.Start()
 	n.running.Go(n.handshakeVoters)
 	if err := state.AwaitReplay(ctx); err != nil {
 		return err
 	}
 	n.watchdog.start.loaded.Store(true)
-	n.checkStartClock()
+	n.watchdog.checkStartClock()
 	return n.awaitLeadership(ctx)
 }
 
+// openFolder opens what is in the folder, and refuses a folder with which this node must
+// not start. known is the last entry that it is known to have had.
+func (n *Node) openFolder() (fresh bool, known integrity.Position, err error) {
+	if err := n.openFiles(); err != nil {
+		return false, known, err
+	}
+	if fresh, err = n.folder.IsFresh(); err != nil {
+		return false, known, err
+	}
+	// A program that is older than the cluster takes part in nothing.
+	if err := n.core.CheckLevel(n.folder.PeerList.Get().Level); err != nil {
+		return false, known, err
+	}
+	if _, err := recovery.Pending(n.config.Dir); err != nil {
+		return false, known, err
+	}
+	if known, err = n.folder.LoadCommitMarker(); err != nil {
+		return false, known, err
+	}
+	if err := n.folder.CheckInstanceID(fresh, known); err != nil {
+		return false, known, err
+	}
+	if err := n.folder.DropReplacedLog(n.core.CheckSnapshot); err != nil {
+		return false, known, err
+	}
+	if fresh && !n.config.Bootstrap && n.folder.PeerList.Empty() {
+		return false, known, ErrEmpty
+	}
+	if n.id, err = n.folder.Identity(); err != nil {
+		return false, known, err
+	}
+	return fresh, known, n.checkName()
+}
+
 // connect prepares the network; nothing is accepted yet.
-func (n *Node) connect(log *store.Logger) (err error) {
+func (n *Node) connect(log *store.Logger) error {
+	list := n.folder.PeerList
+	n.authorities = &Authorities{
+		state: n, networked: n.config.Network != nil, sealer: n.config.Secrets, rand: n.config.Rand, now: n.config.Now,
+		list: list, nameOf: n.nameOf, log: n.log,
+	}
+	conns := new(connections)
 	if n.config.Network != nil {
 		if err := n.folder.CheckKeyExists(); err != nil {
 			return err
@@ -170,27 +170,110 @@ func (n *Node) connect(log *store.Logger) (err error) {
 		if err != nil {
 			return err
 		}
-		n.credentials = &member.Credentials{
-			ID: string(n.id), Key: key, Rand: n.config.Rand, Secrets: n.config.Secrets, Now: n.config.Now, PeerList: n.folder.PeerList,
+		conns.credentials = &member.Credentials{
+			ID: string(n.id), Key: key, Rand: n.config.Rand, Secrets: n.config.Secrets, Now: n.config.Now, PeerList: list,
 		}
-		if err := cmp.Or(n.folder.CheckKeyMatches(string(n.id), key), n.folder.CheckClusterKey(n.canOpenAuthority)); err != nil {
+		if err := cmp.Or(n.folder.CheckKeyMatches(string(n.id), key), n.folder.CheckClusterKey(n.authorities.canOpen)); err != nil {
 			return err
 		}
 	}
-	n.network = transport.NewNetwork(string(n.id), n.config.Network, n.folder.PeerList, n.credentials, n.log.Warn)
-	n.peers = transport.NewPeers(n.network, transport.Handler{
-		Serve: n.serveCall, IsMember: n.isMember, OnDisconnect: n.noteDisconnect, MaxTime: n.config.ProposeTimeout,
-	})
-	n.removed.Dir, n.removed.Node, n.removed.Now, n.removed.Log = n.config.Dir, string(n.id), n.config.Now, n.log
-	n.removed.Isolate = func() { n.network.Isolate(transport.IsolationRemoved, true) }
-	n.network.Serve = n.servePeers
-	n.network.LogHandshake = n.logHandshake
-	n.network.NotServed = func(protocol string) bool { return protocol != transport.ProtocolPeer && n.bootstrapWait.waiting() }
-	n.transport = transport.New(n.network, log)
-	n.transport.OnAck = func(id string, index, term, committed uint64) {
-		n.rollbackDetector.RecordAck(id, integrity.Position{Index: index, Term: term}, committed)
+	conns.network = transport.NewNetwork(string(n.id), n.config.Network, list, conns.credentials, n.log.Warn)
+	n.membership = &membershipCheck{
+		removed: n.checks.removed, network: conns.network, list: list, closing: n.closing, disconnects: make(chan string, 1),
 	}
+	conns.peers = transport.NewPeers(conns.network, transport.Handler{
+		Serve: n.serveCall, IsMember: n.isMember, OnDisconnect: n.membership.noteDisconnect, MaxTime: n.config.ProposeTimeout,
+	})
+	conns.raft = transport.New(conns.network, log)
+	n.net = conns
 	return nil
+}
+
+// assemble makes the parts of the node that work on its folder and its connections. raft
+// does not run yet.
+func (n *Node) assemble() {
+	id, list, network := string(n.id), n.folder.PeerList, n.net.network
+	isolate := func(reason uint32) func() { return func() { network.Isolate(reason, true) } }
+	start := func(f func()) { n.running.Go(f) }
+	newRaftApply := func(entry []byte) raft.ApplyFuture { return n.raft.Apply(entry, n.config.QueueTimeout/2) }
+
+	c := &n.checks
+	c.removed.Dir, c.removed.Node, c.removed.Now, c.removed.Log = n.config.Dir, id, n.config.Now, n.log
+	c.removed.Isolate = isolate(transport.IsolationRemoved)
+	c.duplicates.NameOf, c.duplicates.Isolate, c.duplicates.Log = n.nameOf, isolate(transport.IsolationDuplicate), n.log
+	c.rollback = integrity.NewLogHandshake(integrity.NewRollbackDetector(n.folder, c.duplicates.Incarnations))
+
+	n.watchdog = newWatchdog(&n.config)
+	n.statuses = &peerStatuses{
+		self: id, own: n.status, peers: n.net.peers, list: list, networked: n.config.Network != nil, log: n.log, nameOf: n.nameOf,
+		now: n.config.Now, elapsed: n.watchdog.elapsed, checks: c, live: &n.live,
+		samples: make(map[string]peerSample), roundDone: make(chan struct{}),
+	}
+	n.authorities.silent = func() []string { return n.statuses.silent(nil) }
+	n.leader = election.New(election.Config{
+		ID: n.id, Log: n.log, Transport: n.net.raft, Peers: n.net.peers, NameOf: n.nameOf, CallTimeout: statusTimeout,
+		CampaignInterval: n.config.hooks.CampaignInterval, LossTimeout: n.config.hooks.LeaderLossTimeout,
+		Ready: n.readyToLead, OnLeader: c.rollback.RecordLed, Candidates: n.statuses.candidates,
+		Go: start, Closing: n.closing, Stopped: n.stopped,
+	})
+	g := n.watchdog
+	g.stateTime, g.network, g.leader, g.statuses, g.rollback, g.stopped = n.core.StateTime, network, n.leader, n.statuses, c.rollback, n.stopped
+	h := c.rollback
+	h.Duplicates, h.NameOf, h.Log, h.Fatal, h.Go, h.Closing = c.duplicates, n.nameOf, n.log, n.config.Fatal, start, n.closing
+	h.NextRound = n.statuses.nextRound
+	h.CloseConns = func() { network.CloseConns(func(string) bool { return true }) }
+
+	l := &n.live
+	l.dir, l.log, l.core, l.leader, l.statuses, l.now = n.config.Dir, n.log, n.core, n.leader, n.statuses, n.config.Now
+	l.tellOwn, l.stamp, l.newID, l.apply, l.run, l.stopped = n.config.Elapsed != nil, g.stamp, n.newCommandID, newRaftApply, start, n.stopped
+	n.pipeline = pipeline{
+		queue: make(chan *request, n.config.QueueSize), entries: make(chan struct{}, maxEntriesInFlight), built: make(chan struct{}),
+		proposeTimeout: n.config.ProposeTimeout, queueTimeout: n.config.QueueTimeout,
+		stamp: g.stamp, live: l, apply: newRaftApply, closing: n.closing, stopped: n.stopped,
+	}
+	if n.config.hooks.Apply != nil {
+		n.pipeline.apply = func(entry []byte) raft.ApplyFuture { return n.config.hooks.Apply(n.raft, entry) }
+	}
+	b := &n.barriers
+	b.all.pass = func() error { return n.passBarrier(transport.OpBarrier) }
+	b.unauthenticated.pass = func() error { return n.passBarrier(transport.OpUnauthenticatedBarrier) }
+	b.unauthenticated.pace = unauthenticatedPace
+	for _, one := range []*barriers{&b.all, &b.unauthenticated} {
+		one.closing, one.run = n.closing, start
+	}
+	n.bootstrap = &staticBootstrap{config: &n.config, id: n.id, folder: n.folder, net: n.net, core: n.core, state: n}
+	n.secrets = &SecretExchange{
+		self: id, state: n, networked: n.config.Network != nil, peers: n.net.peers, list: list, voters: n.Voters, isMember: n.isMember,
+		timeout: n.config.ProposeTimeout, receive: n.config.ReceiveSecret, byName: n.config.SecretByName,
+	}
+	network.Serve, network.LogHandshake = n.servePeers, c.rollback.Shake
+	network.NotServed = func(protocol string) bool { return protocol != transport.ProtocolPeer && n.bootstrap.waiting() }
+	n.net.raft.OnAck = func(id string, index, term, committed uint64) {
+		c.rollback.RecordAck(id, integrity.Position{Index: index, Term: term}, committed)
+	}
+}
+
+// readyToLead makes this node, which was elected and has applied everything that was
+// committed before, ready to lead: its clock agrees with a majority, and a majority has
+// reported until when commands could be decided before.
+func (n *Node) readyToLead() (ready, clockAgrees bool) {
+	n.watchdog.start.loaded.Store(true)
+	n.watchdog.checkStartClock()
+	if !n.watchdog.clockAgrees() {
+		return false, false
+	}
+	return n.live.collect(), true
+}
+
+// handshakeVoters has the log handshake ask the other voters.
+func (n *Node) handshakeVoters() {
+	if n.config.hooks.LogHandshake != nil {
+		n.config.hooks.LogHandshake()
+	}
+	n.checks.rollback.AskVoters(slices.DeleteFunc(n.Voters(), func(id string) bool { return id == string(n.id) }),
+		func(id string) (net.Conn, error) {
+			return n.net.network.Connect(id, transport.ProtocolRaft, transport.DialTimeout)
+		})
 }
 
 // servePeers is what becomes of a connection that is not raft's.
@@ -199,7 +282,7 @@ func (n *Node) servePeers(protocol, peer string, key []byte, c *tls.Conn) {
 		n.serveJoin(c, key)
 		return
 	}
-	n.peers.Serve(c, peer)
+	n.net.peers.Serve(c, peer)
 }
 
 func (n *Node) raftConfig(log *store.Logger) *raft.Config {
@@ -211,45 +294,21 @@ func (n *Node) raftConfig(log *store.Logger) *raft.Config {
 	c.TrailingLogs = n.config.TrailingLogs
 	c.ShutdownOnRemove = false
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = transport.ElectionTimeout, transport.ElectionTimeout, transport.LeaseTimeout
-	c.NotifyCh = n.notify
+	c.NotifyCh = n.leader.NotifyCh()
 	c.Logger = log
 	c.NoLegacyTelemetry = true
-	if n.config.hooks.raft != nil {
-		n.config.hooks.raft(c)
+	if n.config.hooks.Raft != nil {
+		n.config.hooks.Raft(c)
 	}
 	return c
 }
 
-// bootstrap makes an empty folder a cluster of this node. One that joined
-// another cluster is left to its leader.
-func (n *Node) bootstrap(conf *raft.Config, snapshots raft.SnapshotStore) error {
-	switch list := n.folder.PeerList.Get(); {
-	case len(list.Members) > 0 && !list.InitialCluster:
-		return nil
-	case len(list.Members) == 0 && n.config.Network != nil:
-		if err := n.initPeerList(); err != nil {
-			return fmt.Errorf("bootstrap: %w", err)
-		}
-	}
-	// A term without a log is a bootstrap that was killed between its two writes:
-	// raft would take it for a used folder that nobody belongs to.
-	if err := n.folder.Store.Stable.SetUint64([]byte(store.KeyTerm), 0); err != nil {
-		return fmt.Errorf("bootstrap: reset term: %w", err)
-	}
-	first := raft.Configuration{Servers: n.initialServers()}
-	if err := raft.BootstrapCluster(conf, n.folder.Store.Logs, n.folder.Store.Stable, snapshots, n.transport, first); err != nil {
-		return fmt.Errorf("bootstrap: %w", err)
-	}
-	return nil
-}
-
-// awaitLeadership returns when a sole voter leads: it has nobody to wait for and elects
-// itself at once.
+// awaitLeadership returns when a sole voter leads. It elects itself at once.
 func (n *Node) awaitLeadership(ctx context.Context) error {
-	if !n.soleVoter() {
+	if !n.leader.SoleVoter() {
 		return nil
 	}
-	n.campaign()
+	n.leader.Campaign()
 	for {
 		leading, changed := n.Leading()
 		if leading && n.watchdog.clock.IsStarting() {
@@ -266,30 +325,11 @@ func (n *Node) awaitLeadership(ctx context.Context) error {
 	}
 }
 
-// completeBootstrap does for a sole voter what its state lacks: it founds the cluster, and
+// completeBootstrap completes the state of a sole voter: it writes the first members, and
 // raises the feature level to that of the program.
 func (n *Node) completeBootstrap(ctx context.Context) error {
-	if err := n.bootstrapMembers(ctx); err != nil {
+	if err := n.bootstrap.writeMembers(ctx); err != nil {
 		return err
 	}
 	return n.reconcileLevel(ctx, member.All(n.View()))
-}
-
-func (n *Node) soleVoter() bool {
-	voters := 0
-	sole := false
-	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
-		if s.Suffrage == raft.Voter {
-			voters++
-			sole = s.ID == n.id
-		}
-	}
-	return sole && voters == 1
-}
-
-// abandon closes what a failed open left.
-func (n *Node) abandon() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	return n.Close(ctx)
 }

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -11,7 +10,6 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
-	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
@@ -28,48 +26,6 @@ const (
 	StateUnreachable = "unreachable"
 )
 
-// peerStatus is what a node says of itself.
-type peerStatus struct {
-	ID      string `cbor:"1,keyasint"`
-	State   string `cbor:"2,keyasint"`
-	Leader  string `cbor:"3,keyasint,omitempty"` // as far as it knows
-	Term    uint64 `cbor:"4,keyasint"`
-	Applied uint64 `cbor:"5,keyasint"` // of raft's log
-	Last    uint64 `cbor:"6,keyasint"`
-	Wall    int64  `cbor:"7,keyasint"`           // its clock, ms
-	Expires int64  `cbor:"8,keyasint,omitempty"` // of its certificate, ms
-	Version string `cbor:"9,keyasint,omitempty"`
-	Level   uint32 `cbor:"10,keyasint,omitempty"`
-	Free    uint64 `cbor:"11,keyasint,omitempty"` // bytes left for its data
-	Trouble string `cbor:"12,keyasint,omitempty"` // what is wrong with it, for people
-	// Peers are the ids of the members that it accepts as peers, or is connected with.
-	Peers []string `cbor:"13,keyasint,omitempty"`
-	// CanDecide reports that it could decide commands if it led, whatever Trouble says.
-	CanDecide bool `cbor:"14,keyasint,omitempty"`
-	// Incarnation, Ticket and Twin find duplicate processes: see statusQuery.
-	Incarnation integrity.Incarnation  `cbor:"15,keyasint"`
-	Token       int64                  `cbor:"16,keyasint,omitempty"`
-	Duplicate   *integrity.Incarnation `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
-	// Steady reports that nothing is wrong with its clock, see clock.go.
-	Steady bool `cbor:"18,keyasint,omitempty"`
-	// Index and term of the last entry that it knows to be committed, and has.
-	CommittedIndex uint64               `cbor:"19,keyasint,omitempty"`
-	CommittedTerm  uint64               `cbor:"20,keyasint,omitempty"`
-	Rollbacks      []integrity.Rollback `cbor:"21,keyasint,omitempty"` // members that it refuses: see remembered
-	// DuplicateUnseen is how long ago Twin was last heard from, ms.
-	DuplicateUnseen int64 `cbor:"22,keyasint,omitempty"`
-	// Live is the last moment at which commands could be decided, as far as the node
-	// knows, in ms since the Unix epoch: see live.go.
-	Live int64 `cbor:"23,keyasint,omitempty"`
-	// HasReference, Ahead and Unvouched are its clockReport, times in ms.
-	HasReference bool  `cbor:"24,keyasint,omitempty"`
-	Ahead        int64 `cbor:"25,keyasint,omitempty"`
-	Unconfirmed  int64 `cbor:"26,keyasint,omitempty"`
-}
-
-// hasPeer says whether a node listens to a peer still.
-func (s *peerStatus) hasPeer(id string) bool { return slices.Contains(s.Peers, id) }
-
 func (n *Node) status() peerStatus {
 	_, leader := n.raft.LeaderWithID()
 	s := peerStatus{
@@ -77,20 +33,20 @@ func (n *Node) status() peerStatus {
 		Term: n.raft.CurrentTerm(), Applied: n.appliedIndex(), Last: n.raft.LastIndex(),
 		Version: n.config.Version, Level: n.core.Supports(),
 	}
-	if n.credentials != nil {
-		expires, _ := n.credentials.Expiry()
+	if n.net.credentials != nil {
+		expires, _ := n.net.credentials.Expiry()
 		s.Expires = expires.UnixMilli()
 	}
 	clock, _ := n.watchdog.clock.Report()
 	s.Steady = n.watchdog.clock.Trouble() == nil
 	s.Wall, s.HasReference = watchdog.StampOf(clock.Wall), clock.HasReference
 	s.Ahead, s.Unconfirmed = clock.Ahead.Milliseconds(), clock.Unconfirmed.Milliseconds()
-	s.Incarnation, s.Live = n.incarnation, n.live.get()
+	s.Incarnation, s.Live = n.checks.duplicates.Self, n.live.get()
 	had := n.folder.Marker.Get()
-	s.CommittedIndex, s.CommittedTerm, s.Rollbacks = had.Index, had.Term, n.rollbackDetector.Rollbacks()
+	s.CommittedIndex, s.CommittedTerm, s.Rollbacks = had.Index, had.Term, n.checks.rollback.Rollbacks()
 	s.Free, s.Trouble, s.CanDecide = n.watchdog.disk.State().Free, n.trouble(), n.canDecide()
 	if n.config.Network != nil {
-		s.Peers = n.network.PeerIDs()
+		s.Peers = n.net.network.PeerIDs()
 	}
 	return s
 }
@@ -98,39 +54,6 @@ func (n *Node) status() peerStatus {
 // appliedIndex is the index of the last entry of any kind that is applied: by raft,
 // or by this node itself after a start.
 func (n *Node) appliedIndex() uint64 { return max(n.raft.AppliedIndex(), n.Applied()) }
-
-// statusTimeout is how long a member may take to say how it is.
-const statusTimeout = time.Second
-
-// askStatus asks a member how it is.
-func (n *Node) askStatus(ctx context.Context, id string) (peerStatus, error) {
-	if id == string(n.id) {
-		return n.status(), nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
-	defer cancel()
-	question, err := n.newStatusQuery(id)
-	if err != nil {
-		return peerStatus{}, fmt.Errorf("encode a question: %w", err)
-	}
-	sent, asked := n.watchdog.elapsed(), n.incarnations.Now()
-	answer, err := n.peers.Ask(ctx, id, nil, transport.OpStatus, question, statusTimeout)
-	if err != nil {
-		return peerStatus{}, err
-	}
-	if answer.Status != transport.ReplyOK {
-		return peerStatus{}, replyError(answer)
-	}
-	var s peerStatus
-	if err := machine.Unmarshal(answer.Body, &s); err != nil {
-		return peerStatus{}, fmt.Errorf("decode status: %w", err)
-	}
-	n.recordPeerStatus(s, sent, n.watchdog.elapsed())
-	n.recordIncarnation(id, &s, asked)
-	n.live.advance(s.Live)
-	n.rollbackDetector.RecordApplied(id, integrity.Position{Index: s.CommittedIndex, Term: s.CommittedTerm})
-	return s, nil
-}
 
 // NodeStatus is one node of an Overview.
 type NodeStatus struct {
@@ -218,9 +141,9 @@ func (n *Node) overview(ctx context.Context) Overview {
 	}
 	o := Overview{ID: string(n.id), Name: n.config.Name, Term: n.raft.CurrentTerm(), Level: n.core.Level()}
 	if at := n.core.StateTime(); at > 0 {
-		o.StateTime, o.StateAhead = time.UnixMilli(at), n.aheadOfClocks(at, n.wallMillis())
+		o.StateTime, o.StateAhead = time.UnixMilli(at), n.watchdog.aheadOfClocks(at, n.watchdog.wallMillis())
 	}
-	o.Isolated = n.isolation()
+	o.Isolated = n.watchdog.isolation()
 	o.Nodes = make([]NodeStatus, len(all))
 	refused := make([][]integrity.Rollback, len(all)) // by the node in all that refuses them
 	var asking sync.WaitGroup
@@ -262,18 +185,18 @@ func (n *Node) nodeStatus(ctx context.Context, m member.Member) (s NodeStatus, r
 	s = NodeStatus{
 		Name: m.Name, ID: m.ID, Address: m.Address, State: StateUnreachable, Version: m.Version, Level: m.Level,
 	}
-	p, err := n.askStatus(ctx, m.ID)
+	p, err := n.statuses.ask(ctx, m.ID)
 	if err != nil {
 		s.Err, s.HungUp, s.ClockUntrusted = transport.DescribeDialError(err), transport.ClosedByPeer(err), transport.IsCertTimeInvalid(err)
-		if why := n.rollbackDetector.ExitReason(m.ID); why != "" {
+		if why := n.checks.rollback.ExitReason(m.ID); why != "" {
 			s.Err = "it ended, and its last report was: " + why
 		}
 		return s, nil
 	}
 	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last
 	s.Version, s.Level, s.Free, s.Err, s.ClockUntrusted = p.Version, p.Level, p.Free, p.Trouble, !p.Steady
-	if unseen, two := n.incarnations.DuplicateUnseen(m.ID); two {
-		s.Err = "two processes run as this node, with copies of the same data folder: stop one of them" + describeLastSeen(unseen)
+	if why := n.checks.duplicates.Describe(m.ID); why != "" {
+		s.Err = why
 	}
 	if p.Leader != "" {
 		s.Follows = n.nameOf(p.Leader)
@@ -282,9 +205,8 @@ func (n *Node) nodeStatus(ctx context.Context, m member.Member) (s NodeStatus, r
 		s.CertificateExpires = time.UnixMilli(p.Expires)
 	}
 	if m.ID != string(n.id) {
-		n.watchdog.mu.Lock()
-		s.ClockOffset = n.watchdog.peers[m.ID].offset
-		n.watchdog.mu.Unlock()
+		samples, _ := n.statuses.last()
+		s.ClockOffset = samples[m.ID].offset
 	}
 	return s, p.Rollbacks
 }

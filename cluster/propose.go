@@ -116,7 +116,7 @@ func (n *Node) attemptLocal(ctx context.Context, cmd command.Command, id command
 		r.free()
 		return nil, 0, err
 	}
-	if err := n.enqueue(ctx, r, deadline); err != nil {
+	if err := n.pipeline.enqueue(ctx, r, deadline); err != nil {
 		return nil, 0, err
 	}
 	value, index := r.value, r.index
@@ -147,7 +147,7 @@ func checkStillConnected(ctx context.Context, reuse bool) error {
 // again on one that is fresh.
 func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID) (command.Decision, uint64, error) {
 	index := n.Applied() // before the view, which is at least as new
-	at, err := n.stamp()
+	at, err := n.watchdog.stamp()
 	if err != nil {
 		return command.Decision{}, 0, err
 	}
@@ -155,9 +155,9 @@ func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID) 
 	if err != nil || len(d.Changes) > 0 || !d.ConfirmFresh {
 		return d, index, err
 	}
-	b := &n.unauthenticatedBarriers
+	b := &n.barriers.unauthenticated
 	if d.Authenticated {
-		b = &n.barriers
+		b = &n.barriers.all
 	}
 	if err := n.waitBarrier(ctx, b); err != nil {
 		return command.Decision{}, 0, err
@@ -166,6 +166,9 @@ func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID) 
 	d, err = n.core.Preview(cmd, command.Meta{ID: id}, at)
 	return d, index, err
 }
+
+// retryInterval keeps a retry from spinning while raft changes its mind.
+const retryInterval = 10 * time.Millisecond
 
 // awaitRoute waits until a command may be proposed again: until another way than w is
 // known, and in any case a moment. The error says why it is not worth waiting.
@@ -187,7 +190,7 @@ func (n *Node) awaitRoute(ctx context.Context, w election.Route, deadline time.T
 			return ctx.Err()
 		case <-end.C:
 			return errDeadline
-		case <-n.removed.Done():
+		case <-n.checks.removed.Done():
 			return member.ErrRemoved
 		case <-n.closing:
 			return command.ErrClosed

@@ -15,6 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 func TestRefusalsLogNothing(t *testing.T) {
@@ -37,7 +38,7 @@ func TestConfirmFreshRefusalsShareBarriers(t *testing.T) {
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 	require.NoError(t, err)
 	const callers, each = 100, 100
-	before := n.BarriersPassed()
+	before := n.Barriers().Passed()
 	var wg sync.WaitGroup
 	for range callers {
 		wg.Go(func() {
@@ -50,7 +51,7 @@ func TestConfirmFreshRefusalsShareBarriers(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	passed := n.BarriersPassed() - before
+	passed := n.Barriers().Passed() - before
 	require.Equal(t, uint64(1), n.Seq(), "no command was logged")
 	// Each caller needs one for each refusal; together they need little more
 	// than two for each time all of them were refused.
@@ -201,7 +202,7 @@ func TestLittlePatienceIsLeft(t *testing.T) {
 		fresh <- err
 	}()
 	require.Eventually(t, func() bool { return n.Stats().Queue == 1 }, 10*time.Second, time.Millisecond)
-	require.Equal(t, "unavailable", cluster.ServeProposal(n, &machinetest.Set{Name: "c"}, command.ID{1}, true, 10*time.Second))
+	require.EqualValues(t, transport.ReplyUnavailable, cluster.ServeProposal(n, &machinetest.Set{Name: "c"}, command.ID{1}, true, 10*time.Second))
 	select {
 	case err := <-fresh:
 		t.Fatal("answered first:", err)

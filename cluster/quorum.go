@@ -77,7 +77,7 @@ func (n *Node) quorum(ctx context.Context) quorum {
 // commits nothing, and a leader that depends on it would fall.
 func (n *Node) follows(ctx context.Context, id string) (bool, error) {
 	committed := n.raft.CommitIndex()
-	s, err := n.askStatus(ctx, id)
+	s, err := n.statuses.ask(ctx, id)
 	return s.Leader == string(n.id) && s.Term == n.raft.CurrentTerm() && s.Last >= committed, err
 }
 
@@ -161,7 +161,7 @@ func (n *Node) explainUnavailable(ctx context.Context, err error) error {
 	if q.hasMajority() {
 		return err
 	}
-	if clock := n.checkStamp(); clock != nil {
+	if clock := n.watchdog.checkStamp(); clock != nil {
 		return fmt.Errorf("%w: %w", err, clock)
 	}
 	return q.noMajorityError()

@@ -90,8 +90,8 @@ func TestFollowedElsewhere(t *testing.T) {
 	i := tr.leader()
 	names := []string{"n1", "n2", "n3"}
 	cut, other := (i+1)%3, (i+2)%3
-	cluster.ForgetPeer(tr.nodes[i], names[cut])
-	cluster.ForgetPeer(tr.nodes[cut], names[i])
+	forgetPeer(t, tr.nodes[i], names[cut])
+	forgetPeer(t, tr.nodes[cut], names[i])
 	cluster.Isolate(tr.nodes[cut], true) // for what stands
 	cluster.Isolate(tr.nodes[cut], false)
 	require.Eventually(t, func() bool {

@@ -28,6 +28,13 @@ import (
 // finds a member that is in no configuration and takes it in again, as one that
 // does not vote: the removal did not happen, and can be asked for again.
 
+// memberChanges serializes changes of the members.
+type memberChanges struct {
+	removing       sync.Mutex // held while a member is removed, one at a time
+	replaceBlocked string     // why a replaced member can't go, as it was logged last; guarded by removing
+	raft           tryMutex   // held while raft's configuration changes
+}
+
 // tryMutex is held by whoever changes raft's configuration: one change at a time.
 type tryMutex chan struct{}
 
@@ -104,11 +111,11 @@ func (n *Node) removeVia(ctx context.Context, w election.Route, id string, force
 	case !w.OtherLeads(n.ID()):
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
-	answer, err := n.peers.Ask(ctx, w.Leader, nil, transport.OpRemove, encodeRemoval(id, force), n.config.ProposeTimeout)
+	answer, err := n.net.peers.Ask(ctx, w.Leader, nil, transport.OpRemove, encodeRemoval(id, force), n.config.ProposeTimeout)
 	switch {
 	case errors.Is(err, transport.ErrNotSent):
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
-	case err != nil && id == string(n.id) && n.confirmRemoval(ctx, w.Leader):
+	case err != nil && id == string(n.id) && n.membership.confirm(ctx, w.Leader):
 		return nil // this node's own removal ended the connection that the answer would have come by
 	case err != nil:
 		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
@@ -160,10 +167,10 @@ func (n *Node) removeLocal(ctx context.Context, id string, force bool) (index ui
 }
 
 func (n *Node) removeSerialized(ctx context.Context, id string, force bool) (index uint64, err error) {
-	if !n.removing.TryLock() {
+	if !n.changes.removing.TryLock() {
 		return 0, &member.RefusedError{Reason: "another node is being removed: try again when that is done"}
 	}
-	defer n.removing.Unlock()
+	defer n.changes.removing.Unlock()
 	patience := settleTimeout
 	if force {
 		patience = n.config.ProposeTimeout / 2 // so that there is time left for what is waited for
@@ -171,26 +178,26 @@ func (n *Node) removeSerialized(ctx context.Context, id string, force bool) (ind
 	if err := n.awaitRemovable(ctx, id, patience, force); err != nil {
 		return 0, err
 	}
-	if err := n.configMu.lock(ctx); err != nil {
+	if err := n.changes.raft.lock(ctx); err != nil {
 		return 0, fmt.Errorf("%w: wait for a change of the nodes: %w", ErrUnavailable, err)
 	}
-	defer n.configMu.unlock()
+	defer n.changes.raft.unlock()
 	return n.removeLocked(ctx, id)
 }
 
 // removeReplaced removes the member whose place a new one has taken, if it may go
 // now. Why it may not is said once.
 func (n *Node) removeReplaced(ctx context.Context, m *member.Member) (gone bool, err error) {
-	if !n.removing.TryLock() {
+	if !n.changes.removing.TryLock() {
 		return false, nil
 	}
-	defer n.removing.Unlock()
+	defer n.changes.removing.Unlock()
 	_, err = n.removeLocked(ctx, m.Replaces)
 	var refused *member.RefusedError
 	switch {
 	case errors.As(err, &refused):
-		if n.replaceBlocked != refused.Reason {
-			n.replaceBlocked = refused.Reason
+		if n.changes.replaceBlocked != refused.Reason {
+			n.changes.replaceBlocked = refused.Reason
 			n.log.Warn("cluster: the node that was replaced can't go yet", "name", m.Name, "old", m.Replaces, "why", refused.Reason)
 		}
 		return false, nil
@@ -199,12 +206,12 @@ func (n *Node) removeReplaced(ctx context.Context, m *member.Member) (gone bool,
 	case err != nil:
 		return false, err
 	}
-	n.replaceBlocked = ""
+	n.changes.replaceBlocked = ""
 	n.log.Info("cluster: a node has taken the place of another", "name", m.Name, "old", m.Replaces)
 	return true, nil
 }
 
-// removeLocked is called with removing and configuring held.
+// removeLocked is called with changes.removing and changes.raft held.
 func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err error) {
 	m := member.ByID(n.View(), id)
 	if m == nil {
@@ -230,8 +237,8 @@ func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err e
 	case err != nil:
 		return 0, fmt.Errorf("%w: take node %s out of raft's configuration: %w", ErrUnknown, m.Name, err)
 	}
-	if n.config.hooks.serverRemoved != nil {
-		n.config.hooks.serverRemoved()
+	if n.config.hooks.ServerRemoved != nil {
+		n.config.hooks.ServerRemoved()
 	}
 	return n.dropMember(ctx, id, term)
 }
@@ -269,7 +276,7 @@ func (n *Node) awaitRefused(ctx context.Context, id string, index uint64) error 
 		_, listed := n.folder.PeerList.Member(id)
 		return !listed
 	})
-	n.network.DropNonMembers()
+	n.net.network.DropNonMembers()
 	return nil
 }
 
@@ -288,7 +295,7 @@ func (n *Node) awaitRefusedEverywhere(ctx context.Context, id string, index uint
 		}
 		asking.Go(func() {
 			_ = n.waitFor(ctx, func() bool {
-				s, err := n.askStatus(ctx, m.ID)
+				s, err := n.statuses.ask(ctx, m.ID)
 				return err != nil || s.Applied >= index && !s.hasPeer(id)
 			})
 		})

@@ -422,7 +422,7 @@ func TestDeposedLeaderReleasesNoSecret(t *testing.T) {
 func TestInventedTokensCostLittle(t *testing.T) {
 	tr := newCluster3(t)
 	i := tr.leader()
-	started, before := time.Now(), tr.nodes[i].BarriersPassed()
+	started, before := time.Now(), tr.nodes[i].Barriers().Passed()
 	var strangers sync.WaitGroup
 	for j := range tr.nodes {
 		for k := range 100 {
@@ -437,7 +437,7 @@ func TestInventedTokensCostLittle(t *testing.T) {
 		strangers.Wait() // the next hundred come later, and see to it that Barriers add up
 	}
 	took := time.Since(started)
-	passed := tr.nodes[i].BarriersPassed() - before
+	passed := tr.nodes[i].Barriers().Passed() - before
 	require.LessOrEqual(t, passed, uint64(took.Seconds()*20)+1)
 }
 
@@ -482,15 +482,15 @@ func TestNobodyIsPassedOverWithASecret(t *testing.T) {
 			return nil
 		}
 	})
-	require.NoError(t, tr.nodes[0].DistributeSecret(t.Context(), []byte("x")))
-	cluster.ForgetPeer(tr.nodes[0], "n3")
-	require.NoError(t, tr.nodes[0].DistributeSecret(t.Context(), []byte("y")), "by the connection that stands")
+	require.NoError(t, tr.nodes[0].Secrets().Distribute(t.Context(), []byte("x")))
+	forgetPeer(t, tr.nodes[0], "n3")
+	require.NoError(t, tr.nodes[0].Secrets().Distribute(t.Context(), []byte("y")), "by the connection that stands")
 	mu.Lock()
 	require.Equal(t, map[string]string{"n2": "y", "n3": "y"}, had)
 	mu.Unlock()
 	cluster.Isolate(tr.nodes[2], true) // and ends it
 	var failed *cluster.DistributeError
-	require.ErrorAs(t, tr.nodes[0].DistributeSecret(t.Context(), []byte("z")), &failed)
+	require.ErrorAs(t, tr.nodes[0].Secrets().Distribute(t.Context(), []byte("z")), &failed)
 	require.Len(t, failed.Failures, 1)
 	require.Equal(t, "n3", failed.Failures[0].Name)
 }

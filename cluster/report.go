@@ -2,13 +2,15 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// reportSelf tells the cluster what this node's row should say.
+// reportSelf keeps this node's row in the state up to date, and checks whether the node
+// is still a member.
 func (n *Node) reportSelf() {
 	if n.config.Network == nil {
 		return
@@ -16,15 +18,15 @@ func (n *Node) reportSelf() {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	var asked time.Time
-	told := n.newLoggedState()
+	told := loggedState{voter: slices.Contains(n.Voters(), string(n.id))}
 	for {
 		changed := n.Changed(member.MembersTable)
-		n.logOwnState(told)
-		n.removed.Retry()
+		n.logOwnState(&told)
+		n.checks.removed.Retry()
 		silent := n.findLeader()
-		if time.Since(asked) >= n.config.hooks.membershipCheckInterval {
-			if silent = append(silent, n.silentMembers(silent)...); len(silent) > 0 {
-				n.checkMembership(silent)
+		if time.Since(asked) >= n.config.hooks.MembershipCheckInterval {
+			if silent = append(silent, n.statuses.silent(silent)...); len(silent) > 0 {
+				n.membership.check(silent)
 				asked = time.Now()
 			}
 		}
@@ -40,13 +42,13 @@ func (n *Node) reportSelf() {
 	}
 }
 
-// findLeader asks the others who leads when raft has not heard from a leader:
-// it may not know yet where this node listens now. Who was found is asked again,
-// until raft knows better, and forgotten when it leads no more or says nothing.
-// It returns those who did not answer.
+// findLeader asks the other members who leads while raft has not heard from a leader:
+// that may not know yet where this node listens now. A leader that was found is asked
+// again until raft knows of one, and forgotten if it leads no more or does not answer.
+// It returns the members that did not answer.
 func (n *Node) findLeader() (silent []string) {
 	guess, unheard := n.leader.LeaderUnknown()
-	if !unheard || n.isClosing() || n.Removed() != nil || n.Duplicate() != nil {
+	if !unheard || n.isClosing() || n.checks.excluded() != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
@@ -58,7 +60,7 @@ func (n *Node) findLeader() (silent []string) {
 			continue
 		}
 		asking.Go(func() {
-			s, err := n.askStatus(ctx, m.ID)
+			s, err := n.statuses.ask(ctx, m.ID)
 			switch {
 			case err == nil && s.State == StateLeader:
 				n.leader.GuessLeader(m.ID)
@@ -81,7 +83,7 @@ func (n *Node) report() error {
 	if !ok || n.folder.PeerList.Get().Seq == 0 {
 		return nil // the state is not there yet, or this node was removed
 	}
-	_, issuer := n.credentials.Expiry()
+	_, issuer := n.net.credentials.Expiry()
 	want := member.Update{
 		ID: m.ID, Address: n.config.Network.Advertise, Version: n.config.Version, Level: n.core.Supports(),
 		Issuer: issuer, TrustedIssuer: n.folder.PeerList.Announced(),

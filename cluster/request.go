@@ -62,20 +62,20 @@ func (r *request) free() {
 
 // enqueue hands r to the builder of entries and waits for its answer. The error
 // is ErrUnavailable when r was certainly not proposed, or ErrUnknown.
-func (n *Node) enqueue(ctx context.Context, r *request, deadline time.Time) error {
-	if n.isClosing() {
+func (p *pipeline) enqueue(ctx context.Context, r *request, deadline time.Time) error {
+	if isClosed(p.closing) {
 		return fmt.Errorf("%w: %w", ErrUnavailable, command.ErrClosed)
 	}
 	select {
-	case n.queue <- r:
+	case p.queue <- r:
 	default:
 		return fmt.Errorf("%w: the queue of commands is full", ErrUnavailable)
 	}
 	// First how long r may wait in the queue, then how long for its answer. What
 	// has waited for a leader has little patience left: it is soon that a client
 	// is to hear that nothing was proposed.
-	waited := n.config.ProposeTimeout - time.Until(deadline)
-	r.timer.Reset(min(max(n.config.QueueTimeout/2-waited, n.config.QueueTimeout/8), time.Until(deadline)))
+	waited := p.proposeTimeout - time.Until(deadline)
+	r.timer.Reset(min(max(p.queueTimeout/2-waited, p.queueTimeout/8), time.Until(deadline)))
 	defer r.timer.Stop()
 	var cause error
 	for cause == nil {
@@ -90,7 +90,7 @@ func (n *Node) enqueue(ctx context.Context, r *request, deadline time.Time) erro
 			cause = errDeadline
 		case <-ctx.Done():
 			cause = ctx.Err()
-		case <-n.stopped:
+		case <-p.stopped:
 			cause = command.ErrClosed
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
@@ -56,7 +57,7 @@ func (r *rollbackCluster) write(times uint64) {
 	require.Eventually(r.t, func() bool {
 		for _, n := range r.nodes {
 			for _, other := range r.nodes {
-				if other != n && cluster.KnownPosition(n, other.ID()) < index {
+				if other != n && n.Log().KnownPosition(other.ID()).Index < index {
 					return false
 				}
 			}
@@ -114,7 +115,7 @@ func TestRolledBackFolderIsRefused(t *testing.T) {
 	before := r.nodes[2].Applied()
 	r.requireEnded()
 	require.Equal(t, before, r.nodes[2].Applied())
-	require.ErrorIs(t, r.nodes[2].RolledBack(), store.ErrDataLost)
+	require.ErrorIs(t, r.nodes[2].Log().Err(), store.ErrDataLost)
 	for _, n := range r.nodes[:2] {
 		require.Eventually(t, func() bool { return strings.Contains(r.reportedError(n, "n3"), "older copy") }, 20*time.Second, 10*time.Millisecond)
 		requireWrite(t, n)
@@ -166,9 +167,9 @@ func TestOlderCopyBesideItsOriginalIsADuplicate(t *testing.T) {
 	c.Bootstrap, c.Fatal = false, r.confs[2].Fatal
 	c.Now = func() time.Time { return time.Now().Add(2 * time.Second) } // it is the later one for sure
 	copied := open(t, c)
-	cluster.HandleRollback(copied, "n1", r.nodes[2].Raft().LastIndex()) // before anybody can know of two
-	require.Error(t, copied.RolledBack())
-	require.Eventually(t, func() bool { return copied.Duplicate() != nil && copied.RolledBack() == nil }, 20*time.Second, 5*time.Millisecond)
+	_ = copied.Log().HandleRollback("n1", integrity.Position{Index: r.nodes[2].Raft().LastIndex()}) // before anybody can know of two
+	require.Error(t, copied.Log().Err())
+	require.Eventually(t, func() bool { return copied.Duplicate() != nil && copied.Log().Err() == nil }, 20*time.Second, 5*time.Millisecond)
 	require.Empty(t, r.fatal)
 	require.NoError(t, r.nodes[2].Duplicate())
 	requireWrite(t, r.nodes[2])
@@ -217,8 +218,8 @@ func TestAcknowledgedIsRecorded(t *testing.T) {
 		require.NoError(t, err)
 		byLeader, ofLeader := uint64(0), uint64(0)
 		for _, n := range tr.nodes {
-			byLeader = max(byLeader, cluster.KnownPosition(leader, n.ID()))
-			ofLeader = max(ofLeader, cluster.KnownPosition(n, leader.ID()))
+			byLeader = max(byLeader, leader.Log().KnownPosition(n.ID()).Index)
+			ofLeader = max(ofLeader, n.Log().KnownPosition(leader.ID()).Index)
 		}
 		require.GreaterOrEqual(t, byLeader, index)
 		require.GreaterOrEqual(t, ofLeader, index)
@@ -232,8 +233,8 @@ func TestCommittedLaterIsRecorded(t *testing.T) {
 	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	require.NoError(t, n.Raft().Barrier(0).Error()) // which no command follows
-	cluster.RecordAck(n, "other", n.Raft().LastIndex(), n.Raft().CurrentTerm(), index-1)
-	require.GreaterOrEqual(t, cluster.KnownPosition(n, "other"), index)
+	n.Log().RecordAck("other", integrity.Position{Index: n.Raft().LastIndex(), Term: n.Raft().CurrentTerm()}, index-1)
+	require.GreaterOrEqual(t, n.Log().KnownPosition("other").Index, index)
 }
 
 // requireStart starts the third node, which may not be refused.
@@ -242,7 +243,7 @@ func (r *rollbackCluster) requireStart() {
 	r.start(2)
 	r.settle(3)
 	r.requireSameState()
-	require.NoError(r.t, r.nodes[2].RolledBack())
+	require.NoError(r.t, r.nodes[2].Log().Err())
 	require.Empty(r.t, r.fatal)
 }
 
@@ -266,7 +267,7 @@ func TestNodeWhoseTailWasReplaced(t *testing.T) {
 	shut(t, r.nodes[2])
 	last, term := r.nodes[0].Raft().LastIndex(), r.nodes[0].Raft().CurrentTerm()
 	for _, n := range r.nodes[:2] {
-		cluster.RecordAck(n, id, last+5, term+1, last)
+		n.Log().RecordAck(id, integrity.Position{Index: last + 5, Term: term + 1}, last)
 	}
 	requireWrite(t, r.nodes[0]) // something else there, which is committed
 	for range 5 {
@@ -291,7 +292,7 @@ func TestNodeThatInstalledASnapshot(t *testing.T) {
 	require.NoError(t, os.CopyFS(filepath.Join(r.confs[2].Dir, "snapshots", filepath.Base(taken[0])), os.DirFS(taken[0])))
 	installed := r.nodes[0].Raft().LastIndex()
 	for _, n := range r.nodes[:2] {
-		cluster.RecordAck(n, id, installed, 0, installed)
+		n.Log().RecordAck(id, integrity.Position{Index: installed, Term: 0}, installed)
 	}
 	r.requireStart()
 }
@@ -310,7 +311,7 @@ func TestReplacedNodeOwesNothing(t *testing.T) {
 	r.nodes[2] = open(t, c)
 	r.settle(3)
 	for _, n := range r.nodes {
-		require.Eventually(t, func() bool { return cluster.KnownPosition(n, id) == 0 }, 20*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return n.Log().KnownPosition(id).Index == 0 }, 20*time.Second, 5*time.Millisecond)
 	}
 	r.requireSameState()
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
@@ -45,7 +44,7 @@ func TestSnapshotHalfInstalled(t *testing.T) {
 			var term, index uint64
 			_, err = fmt.Sscanf(filepath.Base(taken[0]), "%d-%d-", &term, &index)
 			require.NoError(t, err)
-			cluster.WriteCommitMarker(c.Dir, index)
+			writeCommitMarker(t, c.Dir, index)
 			if another {
 				extendLog(t, c.Dir, index+10, term-1)
 			}

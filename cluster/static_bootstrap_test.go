@@ -381,39 +381,3 @@ func TestInitialFolders(t *testing.T) {
 		}
 	}
 }
-
-// TestDecideBootstrap has each combination of answers that matters.
-func TestDecideBootstrap(t *testing.T) {
-	waits := func(birth string) cluster.BootstrapAnswer { return cluster.BootstrapAnswer{InstanceID: birth} }
-	begun := func(births ...string) cluster.BootstrapAnswer {
-		return cluster.BootstrapAnswer{Started: true, InstanceIDs: births}
-	}
-	for name, row := range map[string]struct {
-		answers map[string]cluster.BootstrapAnswer
-		want    []string
-		lost    bool
-	}{
-		"nobody answers":         {},
-		"one is missing":         {answers: map[string]cluster.BootstrapAnswer{"b": waits("2")}},
-		"all wait":               {answers: map[string]cluster.BootstrapAnswer{"b": waits("2"), "c": waits("3")}, want: []string{"1", "2", "3"}},
-		"no birth":               {answers: map[string]cluster.BootstrapAnswer{"b": waits("2"), "c": waits("")}},
-		"one knows it":           {answers: map[string]cluster.BootstrapAnswer{"b": begun("1", "2", "3")}, want: []string{"1", "2", "3"}},
-		"births of who began":    {answers: map[string]cluster.BootstrapAnswer{"b": begun("1", "2", "old"), "c": waits("3")}, want: []string{"1", "2", "old"}},
-		"one knows another":      {answers: map[string]cluster.BootstrapAnswer{"b": begun("0", "2", "3")}, lost: true},
-		"one knows none":         {answers: map[string]cluster.BootstrapAnswer{"b": begun("", "", "")}, lost: true},
-		"one waits, one began":   {answers: map[string]cluster.BootstrapAnswer{"b": waits("2"), "c": begun("0", "2", "3")}, lost: true},
-		"they do not agree":      {answers: map[string]cluster.BootstrapAnswer{"b": begun("1", "2", "3"), "c": begun("0", "2", "3")}, lost: true},
-		"who is no member":       {answers: map[string]cluster.BootstrapAnswer{"b": waits("2"), "x": waits("3")}},
-		"what it says of itself": {answers: map[string]cluster.BootstrapAnswer{"a": waits("0"), "b": waits("2")}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			births, err := cluster.DecideBootstrap("a", "1", []string{"a", "b", "c"}, row.answers)
-			if row.lost {
-				require.ErrorIs(t, err, store.ErrDataLost)
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, row.want, births)
-		})
-	}
-}

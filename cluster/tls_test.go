@@ -44,7 +44,8 @@ func TestWhoIsLetIn(t *testing.T) {
 		"a member of another cluster, itself": {alien, alien.ID(), cluster.KeyOf(alien), now, "mintmark-raft/1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cert := cluster.CertificateFrom(c.from, c.id, c.key, c.at)
+			cert, err := cluster.CertificateFrom(c.from, c.id, c.key, c.at)
+			require.NoError(t, err)
 			conn, err := tls.Dial("tcp", tr.confs[0].Network.Advertise, &tls.Config{
 				InsecureSkipVerify: true, NextProtos: []string{c.protocol}, Certificates: []tls.Certificate{*cert},
 			})

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,7 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
@@ -83,4 +87,59 @@ func openStore(t testing.TB, dir string) *store.Store {
 	})
 	require.NoError(t, err)
 	return s
+}
+
+// readCommitMarker returns the index in the commit marker of a folder.
+func readCommitMarker(t testing.TB, dir string) uint64 {
+	t.Helper()
+	p, err := integrity.ReadOptionalCommitMarker(dir)
+	require.NoError(t, err)
+	return p.Index
+}
+
+func writeCommitMarker(t testing.TB, dir string, index uint64) {
+	t.Helper()
+	require.NoError(t, integrity.WriteCommitMarker(dir, integrity.Position{Index: index}))
+}
+
+// reported reports whether a node has updated its row in the state.
+func reported(n *cluster.Node) bool {
+	me, ok := n.Folder().PeerList.Member(n.ID())
+	return ok && me.Issuer != ""
+}
+
+// forgetPeer removes a member from the list by which a node dials.
+func forgetPeer(t testing.TB, n *cluster.Node, name string) {
+	t.Helper()
+	l := n.Folder().PeerList.Get()
+	l.Members = slices.DeleteFunc(slices.Clone(l.Members), func(m member.Member) bool { return m.Name == name })
+	l.Seq = math.MaxUint64 // for good
+	require.NoError(t, n.Folder().PeerList.Set(l))
+}
+
+// setPeerListLevel changes the feature level in the peer list of a node that is stopped,
+// and returns the level before.
+func setPeerListLevel(t testing.TB, dir string, level uint32) (was uint32) {
+	t.Helper()
+	r, err := member.OpenPeerList(dir)
+	require.NoError(t, err)
+	l := r.Get()
+	was, l.Level = l.Level, level
+	require.NoError(t, r.Replace(l))
+	return was
+}
+
+// guessLeader has a node assume that another one leads, as it does when that one reports
+// so and raft knows of no leader. It reports whether raft knew of none.
+func guessLeader(n *cluster.Node, id string) bool {
+	n.Elector().GuessLeader(id)
+	guess, _ := n.Elector().LeaderUnknown()
+	return guess == id
+}
+
+// unconfirmedJumps is the sum of the jumps of a node's clock that no other node
+// confirmed.
+func unconfirmedJumps(n *cluster.Node) time.Duration {
+	v, _ := n.Clock().Report()
+	return v.Unconfirmed
 }

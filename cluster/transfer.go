@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hashicorp/raft"
-
 	"github.com/mintmark-auth/mintmark/cluster/election"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
@@ -46,7 +44,7 @@ func (n *Node) transferVia(ctx context.Context, w election.Route, to string) err
 	case !w.OtherLeads(n.ID()):
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
-	answer, err := n.peers.Ask(ctx, w.Leader, nil, transport.OpTransfer, []byte(to), n.config.ProposeTimeout)
+	answer, err := n.net.peers.Ask(ctx, w.Leader, nil, transport.OpTransfer, []byte(to), n.config.ProposeTimeout)
 	switch {
 	case errors.Is(err, transport.ErrNotSent):
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
@@ -90,6 +88,29 @@ func (n *Node) transferChecked(ctx context.Context, to string) error {
 	return &member.RefusedError{Reason: who + " in time, so node " + n.nameOf(string(n.id)) + " goes on leading: try again, and see mintmark cluster status"}
 }
 
+// Leading reports whether this node leads, which it does when it has been elected
+// and has applied everything that was committed before, and returns a channel
+// that is closed when that changes.
+func (n *Node) Leading() (bool, <-chan struct{}) { return n.leader.Get() }
+
+// WhileLeading runs duty whenever this node leads, with a context that ends when
+// it no longer does, and waits for it to return. It returns when ctx ends or the
+// node closes. A duty that returns early is run again at the next election.
+func (n *Node) WhileLeading(ctx context.Context, duty func(context.Context)) {
+	n.leader.WhileLeading(ctx, duty)
+}
+
+// InTouch reports that the state of this node lags by no more than a moment: it leads,
+// or has heard from the leader.
+func (n *Node) InTouch() bool { return n.leader.InTouch() }
+
+// StepDown transfers leadership before the node stops, if another voter can take it.
+// Until then the node goes on answering. Afterwards it does not campaign.
+func (n *Node) StepDown(ctx context.Context) { n.leader.StepDown(ctx) }
+
+// Voters returns the ids of the nodes that vote, as this node knows them.
+func (n *Node) Voters() []string { return n.leader.Voters() }
+
 // Leader is the name of the node that leads, as far as this one knows, "" if
 // none is known.
 func (n *Node) Leader() string {
@@ -115,61 +136,12 @@ func (n *Node) AwaitNewLeader(ctx context.Context, before string) (name string) 
 	return name
 }
 
-// transferLeadership transfers the leadership of this node, with "" to the node that is
-// best off, as far as this one knows, or to the one that raft finds. It tries
-// again, since raft may find only then that a connection it had kept is broken:
-// the other node may have been started again.
-func (n *Node) transferLeadership(ctx context.Context, to string) (err error) {
-	if to == string(n.id) {
-		return nil
+// transferLeadership transfers the leadership of this node, with "" to the best other
+// voter.
+func (n *Node) transferLeadership(ctx context.Context, to string) error {
+	err := n.leader.Transfer(ctx, to)
+	if errors.Is(err, errNotLeading) {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	tries := []string{to, to}
-	if to == "" {
-		tries = n.transferCandidates()
-	}
-	for _, to := range tries {
-		err = n.transferOnce(ctx, to)
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, raft.ErrNotLeader):
-			return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
-		case ctx.Err() != nil:
-			return fmt.Errorf("transfer leadership: %w", err)
-		}
-	}
-	return fmt.Errorf("transfer leadership: %w", err)
-}
-
-// transferOnce tries once. raft says that another transfer is under way for a moment
-// after that one has failed, too.
-func (n *Node) transferOnce(ctx context.Context, to string) error {
-	for {
-		err := n.raftTransfer(ctx, to)
-		if !errors.Is(err, raft.ErrLeadershipTransferInProgress) {
-			return err
-		}
-		select {
-		case <-time.After(retryInterval):
-		case <-ctx.Done():
-			return err
-		}
-	}
-}
-
-func (n *Node) raftTransfer(ctx context.Context, to string) error {
-	var f raft.Future
-	if to == "" {
-		f = n.raft.LeadershipTransfer()
-	} else {
-		f = n.raft.LeadershipTransferToServer(raft.ServerID(to), raft.ServerAddress(to))
-	}
-	done := make(chan error, 1)
-	go func() { done <- transport.Await(f, n.stopped) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return err
 }

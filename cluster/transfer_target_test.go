@@ -12,44 +12,6 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-func TestChooseTransferTarget(t *testing.T) {
-	type peers = map[string]cluster.PeerSample
-	fine := func(applied uint64) cluster.PeerSample { return cluster.PeerSample{Applied: applied, CanDecide: true} }
-	low := func(applied uint64) cluster.PeerSample {
-		return cluster.PeerSample{Applied: applied, CanDecide: true, Trouble: "disk: only 100 MiB are left"}
-	}
-	off := func(applied uint64, by time.Duration) cluster.PeerSample {
-		return cluster.PeerSample{Applied: applied, CanDecide: true, Offset: by}
-	}
-	for name, row := range map[string]struct {
-		peers         peers
-		fine, decides string
-	}{
-		"nobody is known":     {nil, "", ""},
-		"the furthest":        {peers{"b": fine(10), "c": fine(11)}, "c", "c"},
-		"one in trouble":      {peers{"b": fine(10), "c": low(11)}, "b", "c"},
-		"all in trouble":      {peers{"b": low(11), "c": low(10)}, "", "b"},
-		"all, and one is out": {peers{"b": low(10), "c": {Applied: 11, Trouble: "disk: it is full"}}, "", "b"},
-		"none can decide":     {peers{"b": {Trouble: "clock"}, "c": {Trouble: "clock"}}, "", ""},
-		"in trouble, and of an older version that does not say": {peers{"b": {Trouble: "disk"}}, "", ""},
-		"one that was silent":  {peers{"b": fine(10), "c": {Applied: 11, CanDecide: true, Age: 4 * time.Second}}, "b", "b"},
-		"one of another clock": {peers{"b": fine(10), "c": off(11, time.Hour)}, "b", "b"},
-		"this node's clock is the wrong one": {
-			peers{"b": off(10, -time.Hour), "c": off(11, -time.Hour+time.Second)}, "c", "c",
-		},
-		"no two clocks agree":       {peers{"b": off(10, time.Hour), "c": off(10, -time.Hour)}, "", ""},
-		"one that is no voter":      {peers{"b": fine(10), "x": fine(11)}, "b", "b"},
-		"what it says of itself":    {peers{"a": fine(12), "b": fine(10)}, "b", "b"},
-		"a clock that nobody knows": {peers{"c": off(10, time.Hour)}, "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			fine, decides := cluster.ChooseTransferTarget("a", []string{"a", "b", "c"}, row.peers)
-			require.Equal(t, row.fine, fine, "a successor")
-			require.Equal(t, row.decides, decides, "in the place of one that can't decide")
-		})
-	}
-}
-
 // TestTwoLowDisks: leadership goes to the one node that has room, at once, and
 // where none has any it stays where it is.
 func TestTwoLowDisks(t *testing.T) {
@@ -185,7 +147,7 @@ func TestGuessedLeaderIsForgotten(t *testing.T) {
 	shut(t, tr.nodes[gone]) // so that two of four are left, and nobody leads
 	n := tr.nodes[asker]
 	for name, id := range map[string]string{"gone": tr.nodes[gone].ID(), "no leader": tr.nodes[other].ID()} {
-		require.Eventually(t, func() bool { return cluster.GuessLeader(n, id) }, 10*time.Second, time.Millisecond, name)
+		require.Eventually(t, func() bool { return guessLeader(n, id) }, 10*time.Second, time.Millisecond, name)
 		require.Eventually(t, func() bool { return !n.Stats().LeaderKnown }, 10*time.Second, time.Millisecond, name)
 	}
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})

@@ -169,7 +169,7 @@ func TestBarrierUnderWayIsNotShared(t *testing.T) {
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{
 		Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, gate} },
 	}))
-	before := n.BarriersPassed()
+	before := n.Barriers().Passed()
 	gate.shut()
 	fresh := make(chan error, 10)
 	look := func() {
@@ -181,12 +181,12 @@ func TestBarrierUnderWayIsNotShared(t *testing.T) {
 	for range 9 {
 		go look()
 	}
-	require.Eventually(t, n.BarrierWaits, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return n.Barriers().Waits(false) }, 10*time.Second, time.Millisecond)
 	gate.open()
 	for range 10 {
 		require.NoError(t, <-fresh)
 	}
-	passed := n.BarriersPassed() - before
+	passed := n.Barriers().Passed() - before
 	require.GreaterOrEqual(t, passed, uint64(2))
 	require.LessOrEqual(t, passed, uint64(10))
 }
@@ -198,7 +198,7 @@ func TestUnauthenticatedShareBarriers(t *testing.T) {
 	leader := tr.nodes[tr.leader()]
 	_, _, err := leader.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 	require.NoError(t, err)
-	before, logged, started := leader.BarriersPassed(), leader.Seq(), time.Now()
+	before, logged, started := leader.Barriers().Passed(), leader.Seq(), time.Now()
 	var strangers sync.WaitGroup
 	for _, n := range tr.nodes {
 		for range 20 {
@@ -223,7 +223,7 @@ func TestUnauthenticatedShareBarriers(t *testing.T) {
 		}
 	}
 	strangers.Wait()
-	passed, took := leader.BarriersPassed()-before, time.Since(started)
+	passed, took := leader.Barriers().Passed()-before, time.Since(started)
 	require.LessOrEqual(t, passed, uint64(took.Seconds()*20)+1)
 	require.NotZero(t, passed)
 	require.Equal(t, logged, leader.Seq(), "no command was logged")
@@ -233,7 +233,7 @@ func TestUnauthenticatedShareBarriers(t *testing.T) {
 // strangers' turn.
 func TestUnauthenticatedDelayNobody(t *testing.T) {
 	n := open(t, config(t, ""))
-	n.SetUnauthenticatedPace(time.Hour)
+	n.Barriers().SetPace(time.Hour)
 	_, err := n.ViewPaced(t.Context())
 	require.NoError(t, err)
 	waiting, cancel := context.WithCancel(t.Context())
@@ -242,7 +242,7 @@ func TestUnauthenticatedDelayNobody(t *testing.T) {
 		_, err := n.ViewPaced(waiting)
 		held <- err
 	}()
-	require.Eventually(t, n.UnauthenticatedBarrierWaits, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return n.Barriers().Waits(true) }, 10*time.Second, time.Millisecond)
 	_, err = n.ViewFresh(t.Context())
 	require.NoError(t, err)
 	_, _, err = n.Propose(t.Context(), &machinetest.Raise{Name: "a", Known: 7, ConfirmFresh: true})

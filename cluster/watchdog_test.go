@@ -142,6 +142,8 @@ func (d *faultyDisk) Probe() error {
 	return nil
 }
 
+func (d *faultyDisk) Close() {}
+
 func (d *faultyDisk) Space() (free, total uint64, err error) { return d.free.Load(), 200 << 30, nil }
 
 // TestDiskOfALeaderHangs: raft would go on to lead (hashicorp/raft #503).
@@ -302,7 +304,7 @@ func TestLaggingMemberIsStillAMember(t *testing.T) {
 	for _, n := range tr.nodes {
 		shut(t, n)
 	}
-	cluster.WriteCommitMarker(fourth.Dir, before)
+	writeCommitMarker(t, fourth.Dir, before)
 	tr.relisten(3)
 	n := open(t, tr.confs[3])
 	require.Equal(t, before, n.Applied())

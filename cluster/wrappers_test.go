@@ -19,6 +19,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // TestNodeVotesInOneRecord: the node's own votes go through the wrapper.
@@ -99,7 +100,7 @@ func (deadFuture) Error() error { select {} }
 func TestForgottenFuture(t *testing.T) {
 	stop := make(chan struct{})
 	close(stop)
-	require.Error(t, cluster.Await(deadFuture{}, stop))
+	require.Error(t, transport.Await(deadFuture{}, stop))
 
 	proposed := make(chan struct{})
 	c := config(t, "")

@@ -8,10 +8,10 @@ import (
 
 // A copy of a data folder that is started beside the original has its key and
 // its votes: the two may vote for two leaders of one term. The lock of a folder
-// does not keep a copy from running. So every start draws a number, members tell
-// it each other whenever they ask how they are, and whoever hears of two for one
-// member that ran at the same time tells both: the one that started later keeps
-// away.
+// does not keep a copy from running. So every start generates a random number, which
+// members exchange with their status. A member that sees two numbers of one member
+// which ran at the same time reports that to both processes, and the one that started
+// later isolates itself.
 
 // An incarnation is one process of a node.
 type Incarnation struct {
@@ -63,7 +63,7 @@ type StatusToken struct {
 	Incarnation uint64 // number of the run that gave it
 }
 
-func NewIncarnations() *Incarnations {
+func newIncarnations() *Incarnations {
 	return &Incarnations{
 		began: time.Now(), observed: make(map[string][]observation), reported: make(map[string]bool), tokens: make(map[string]StatusToken),
 	}
@@ -71,10 +71,10 @@ func NewIncarnations() *Incarnations {
 
 func (t *Incarnations) Now() time.Duration { return time.Since(t.began) }
 
-// Observe notes something of a run that was said no earlier than since, which is
+// observe records something of a run that was said no earlier than since, which is
 // negative where that can't be told, and had been said by now. It reports
 // whether it is news that there are two.
-func (t *Incarnations) Observe(id string, r Incarnation, since, now time.Duration) (news bool) {
+func (t *Incarnations) observe(id string, r Incarnation, since, now time.Duration) (news bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all := t.observed[id]

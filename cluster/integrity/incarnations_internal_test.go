@@ -31,10 +31,10 @@ func TestDuplicatesOverlap(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := NewIncarnations()
+			w := newIncarnations()
 			news := 0
 			for _, e := range test.events {
-				if w.Observe("n", e.run, e.since, e.now) {
+				if w.observe("n", e.run, e.since, e.now) {
 					news++
 				}
 			}
@@ -57,11 +57,11 @@ func TestDuplicatesOverlap(t *testing.T) {
 
 // TestManyIncarnationsAreForgotten: a node that starts again and again.
 func TestManyIncarnationsAreForgotten(t *testing.T) {
-	w := NewIncarnations()
+	w := newIncarnations()
 	for i := range 3 * maxObservations {
 		now := time.Duration(2 * i)
-		require.False(t, w.Observe("n", Incarnation{int64(i), 1}, -1, now))
-		require.False(t, w.Observe("n", Incarnation{int64(i), 1}, now, now+1))
+		require.False(t, w.observe("n", Incarnation{int64(i), 1}, -1, now))
+		require.False(t, w.observe("n", Incarnation{int64(i), 1}, now, now+1))
 	}
 	require.Len(t, w.observed["n"], maxObservations)
 }
@@ -69,7 +69,7 @@ func TestManyIncarnationsAreForgotten(t *testing.T) {
 // TestExitReasonIsOfOneIncarnation: what a process asked before it reported its end may
 // arrive later, and the process after it has not ended.
 func TestExitReasonIsOfOneIncarnation(t *testing.T) {
-	r := NewRollbackDetector(nil, NewIncarnations())
+	r := NewRollbackDetector(nil, newIncarnations())
 	require.False(t, r.RecordStatusRequest("n1", Incarnation{Number: 1}, ""))
 	require.True(t, r.RecordStatusRequest("n1", Incarnation{Number: 1}, "why"))
 	require.False(t, r.RecordStatusRequest("n1", Incarnation{Number: 1}, "why"))

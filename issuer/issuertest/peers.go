@@ -181,7 +181,7 @@ func (c *Peers) AwaitSettled() (id string) {
 			}
 			v := p.Issuer.View()
 			if len(p.Node.Voters()) != len(c.All) || p.Keys.Current().ID() != id || len(p.Keys.StoredIDs()) != 1 ||
-				v.SealedUnder() != id || !p.Node.CanOpenAuthorities(p.Keys.Current().Open) {
+				v.SealedUnder() != id || !p.Node.Authorities().CanOpen(p.Keys.Current().Open) {
 				return false
 			}
 			for _, other := range c.All {

@@ -74,7 +74,7 @@ func (r *Rekeyer) wake() {
 func (r *Rekeyer) Follow(ctx context.Context) {
 	logged := false
 	for {
-		keysChanged, authorities := r.Ledger.Node.Changed(ledger.TableKeys), r.Ledger.Node.AuthoritiesChanged()
+		keysChanged, authorities := r.Ledger.Node.Changed(ledger.TableKeys), r.Ledger.Node.Authorities().Changed()
 		pause := time.Minute
 		settled, err := r.followOnce(ctx)
 		switch fault := err != nil && !errors.Is(err, oauth.ErrUnavailable); { // the cluster logs a missing leader
@@ -139,7 +139,7 @@ func (r *Rekeyer) adopt(ctx context.Context) (done bool, err error) {
 	held := r.ClusterKeys
 	under := r.Ledger.View().SealedUnder()
 	key, err := held.Get(under)
-	if under == "" || err != nil || !r.Ledger.Node.CanOpenAuthorities(key.Open) {
+	if under == "" || err != nil || !r.Ledger.Node.Authorities().CanOpen(key.Open) {
 		return under == "", r.acknowledgeLocked(ctx, held.StoredIDs())
 	}
 	next := held.PendingIDs()
@@ -168,7 +168,7 @@ func (r *Rekeyer) fetch(ctx context.Context, cause error) error {
 	if _, err := r.ClusterKeys.Get(under); under == "" || err == nil {
 		return cause // another key would not help
 	}
-	text, err := r.Ledger.Node.FetchSecret(ctx, under)
+	text, err := r.Ledger.Node.Secrets().Fetch(ctx, under)
 	if err != nil {
 		return fmt.Errorf("the data is sealed under cluster key %s and this node has %s: put the right one back: %w; %w",
 			under, r.ClusterKeys.Current().ID(), cause, err)

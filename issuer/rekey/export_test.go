@@ -15,6 +15,6 @@ func (r *Rekeyer) RewrapSteps(ctx context.Context) []func() error {
 		func() (err error) { key, err = r.distributeKey(ctx, false); return err },
 		func() (err error) { voters, err = r.waitStored(ctx, key.ID(), false); return err },
 		func() error { return r.rewrapKeyring(ctx, key, voters) },
-		func() error { return r.Ledger.Node.RewrapAuthorities(ctx, oneKey{key, r.Rand}) },
+		func() error { return r.Ledger.Node.Authorities().Rewrap(ctx, oneKey{key, r.Rand}) },
 	}
 }

@@ -138,14 +138,14 @@ func (r *Rekeyer) distributeKey(ctx context.Context, force bool) (keys.ClusterKe
 	if err := r.ClusterKeys.Changeable(); err != nil {
 		return keys.ClusterKey{}, keyring.Refused("nothing was changed: this node: " + err.Error())
 	}
-	if err := checkDistributed(r.Ledger.Node.DistributeSecret(ctx, nil), force); err != nil {
+	if err := checkDistributed(r.Ledger.Node.Secrets().Distribute(ctx, nil), force); err != nil {
 		return keys.ClusterKey{}, err
 	}
 	key, err := r.keyToDistribute()
 	if err != nil {
 		return key, err
 	}
-	return key, checkDistributed(r.Ledger.Node.DistributeSecret(ctx, key.Text()), force)
+	return key, checkDistributed(r.Ledger.Node.Secrets().Distribute(ctx, key.Text()), force)
 }
 
 func (r *Rekeyer) keyToDistribute() (keys.ClusterKey, error) {
@@ -265,8 +265,8 @@ func (r *Rekeyer) rewrapAuthorities(ctx context.Context, key keys.ClusterKey) er
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		err := r.Ledger.Node.RewrapAuthorities(ctx, oneKey{key, r.Rand})
-		if err == nil && r.ClusterKeys.Current().ID() == key.ID() && r.Ledger.Node.CanOpenAuthorities(key.Open) {
+		err := r.Ledger.Node.Authorities().Rewrap(ctx, oneKey{key, r.Rand})
+		if err == nil && r.ClusterKeys.Current().ID() == key.ID() && r.Ledger.Node.Authorities().CanOpen(key.Open) {
 			return nil
 		}
 		var refused *member.RefusedError // the authorities have changed in the meantime
@@ -287,10 +287,10 @@ func (r *Rekeyer) rewrapAuthorities(ctx context.Context, key keys.ClusterKey) er
 // that began the change did not. It is a duty of the leader.
 func (r *Rekeyer) CompleteRewrap(ctx context.Context) {
 	key, err := r.Keyring.SealingKey()
-	if err != nil || r.Ledger.Node.CanOpenAuthorities(key.Open) {
+	if err != nil || r.Ledger.Node.Authorities().CanOpen(key.Open) {
 		return
 	}
-	if err := r.Ledger.Node.RewrapAuthorities(ctx, oneKey{key, r.Rand}); err != nil && ctx.Err() == nil {
+	if err := r.Ledger.Node.Authorities().Rewrap(ctx, oneKey{key, r.Rand}); err != nil && ctx.Err() == nil {
 		r.Log.Warn("authorities not rewrapped under the cluster key of the keyring", "error", err)
 	}
 }

@@ -66,7 +66,7 @@ const authorityTimeout = 15 * time.Second
 
 // RotateAuthority implements admin.Cluster.
 func (c clusterOps) RotateAuthority(ctx context.Context) (admin.AuthorityChange, error) {
-	all, err := c.node.RotateAuthority(ctx, authorityTimeout)
+	all, err := c.node.Authorities().Rotate(ctx, authorityTimeout)
 	if err != nil {
 		return admin.AuthorityChange{}, operatorError(err)
 	}
@@ -85,7 +85,7 @@ const changeOverdue = time.Hour
 
 // unfinished returns overdue changes as sentences.
 func (c clusterOps) unfinished() []string {
-	return append(overdue(c.node.Authorities(), c.now()), c.issuer.Rekey.Problems()...)
+	return append(overdue(c.node.Authorities().List(), c.now()), c.issuer.Rekey.Problems()...)
 }
 
 func overdue(all []cluster.AuthorityStatus, now time.Time) []string {
