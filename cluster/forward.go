@@ -77,7 +77,7 @@ func (n *Node) serveProposal(ctx context.Context, body []byte, connected bool) t
 		return transport.Reply{Status: transport.ReplyFailed, Body: fmt.Appendf(nil, "leader: command kind %d: %v", s.Kind, err)}
 	}
 	deadline, _ := ctx.Deadline() // of the node that has the request, see servePeer
-	value, index, err := n.attemptLocal(ctx, cmd, s.ID, s.Again(), connected, deadline)
+	value, index, err := n.attemptLocal(ctx, proposal{cmd: cmd, id: s.ID, again: s.Again(), connected: connected, encoded: &s}, deadline)
 	switch {
 	case errors.Is(err, errNotLeading), errors.Is(err, command.ErrClosed) && errors.Is(err, ErrUnavailable):
 		return transport.Reply{Status: transport.ReplyNotLeading}

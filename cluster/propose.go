@@ -9,6 +9,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/election"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
@@ -77,7 +78,7 @@ func (n *Node) attempt(ctx context.Context, w election.Route, cmd command.Comman
 	case n.Duplicate() != nil:
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, member.ErrDuplicateNode)
 	case w.Leading:
-		return n.attemptLocal(ctx, cmd, id, again, true, deadline)
+		return n.attemptLocal(ctx, proposal{cmd: cmd, id: id, again: again, connected: true}, deadline)
 	case w.OtherLeads(n.ID()):
 		return n.attemptRemote(ctx, w.Leader, w.LeaderChanged, cmd, id, again, deadline)
 	}
@@ -88,22 +89,30 @@ func (n *Node) attempt(ctx context.Context, w election.Route, cmd command.Comman
 // whether the client is still connected. Nothing was proposed.
 var errConfirmConnected = errors.New("to be confirmed")
 
-// attemptLocal decides a command where the leader is this node. A re-proposal
-// has no preview, because the log alone knows what became of the first one.
-// Awaited says that whoever made the request waited for it a moment ago.
-func (n *Node) attemptLocal(ctx context.Context, cmd command.Command, id command.ID, again, connected bool, deadline time.Time) (any, uint64, error) {
+// proposal is one attempt to have a command decided.
+type proposal struct {
+	cmd       command.Command
+	id        command.ID
+	again     bool             // an earlier attempt may have been decided
+	connected bool             // the client was still connected a moment ago
+	encoded   *machine.Encoded // cmd as another node sent it, nil for a command of this node
+}
+
+// attemptLocal decides a command on this node, which leads. A re-proposal has no
+// preview, because only the log records what became of the first one.
+func (n *Node) attemptLocal(ctx context.Context, p proposal, deadline time.Time) (any, uint64, error) {
 	if leading, _ := n.Leading(); !leading {
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
-	if !again {
+	if !p.again {
 		// As for a leader, since nothing was proposed yet.
 		fresh, cancel := context.WithDeadline(ctx, deadline.Add(n.config.LeaderTimeout-n.config.ProposeTimeout))
-		d, index, err := n.preview(fresh, cmd, id)
+		d, index, err := n.preview(fresh, p.cmd, p.id)
 		cancel()
 		if err != nil || len(d.Changes) == 0 {
 			return d.Outcome, index, err
 		}
-		if d.ReuseDetected && !connected {
+		if d.ReuseDetected && !p.connected {
 			return nil, 0, errConfirmConnected
 		}
 		if err := checkStillConnected(ctx, d.ReuseDetected); err != nil {
@@ -111,10 +120,14 @@ func (n *Node) attemptLocal(ctx context.Context, cmd command.Command, id command
 		}
 	}
 	r := newRequest()
-	var err error
-	if r.command, err = n.core.Encode(cmd, id, again, &r.buf); err != nil {
-		r.free()
-		return nil, 0, err
+	if p.encoded != nil {
+		r.command = *p.encoded
+	} else {
+		var err error
+		if r.command, err = n.core.Encode(p.cmd, p.id, p.again, &r.buf); err != nil {
+			r.free()
+			return nil, 0, err
+		}
 	}
 	if err := n.pipeline.enqueue(ctx, r, deadline); err != nil {
 		return nil, 0, err

@@ -254,7 +254,7 @@ func (n *Node) dropMember(ctx context.Context, id string, term uint64) (uint64, 
 	if n.raft.CurrentTerm() != term {
 		return 0, fmt.Errorf("%w: leadership was lost while node %s was removed", ErrUnknown, id)
 	}
-	value, index, err := n.attemptLocal(ctx, &member.Remove{ID: id}, command, false, true, time.Now().Add(n.config.ProposeTimeout))
+	value, index, err := n.attemptLocal(ctx, proposal{cmd: &member.Remove{ID: id}, id: command, connected: true}, time.Now().Add(n.config.ProposeTimeout))
 	if err != nil {
 		// The configuration was changed, so that it is not as if nothing had been.
 		return 0, fmt.Errorf("%w: take the key of a removed node off the list: %v", ErrUnknown, err)

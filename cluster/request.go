@@ -14,11 +14,11 @@ import (
 )
 
 // request is a command on its way into the log. Its proposer owns it, the
-// goroutine that builds entries reads sealed once it has taken it, and whoever
+// goroutine that builds entries reads command once it has taken it, and whoever
 // answers writes the answer before it sends on done.
 type request struct {
 	command machine.Encoded
-	buf     bytes.Buffer // holds sealed.body
+	buf     bytes.Buffer // holds command.Body, unless another node sent that
 	state   atomic.Int32
 	done    chan struct{} // gets one element with the answer
 	timer   *time.Timer   // the proposer's
