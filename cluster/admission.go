@@ -15,7 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// serveJoin admits whoever presents a valid token.
+// serveJoin admits a node that presents a valid token.
 func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 	_ = c.SetDeadline(time.Now().Add(join.Timeout))
 	var q join.Request
@@ -46,7 +46,7 @@ func (n *Node) admit(ctx context.Context, q join.Request, key []byte) join.Answe
 		return join.Answer{Refused: "the node's own address (see --advertise) is not host:port"}
 	}
 	if n.config.JoinSecret == nil {
-		return join.Answer{Refused: "this node lets nobody in"}
+		return join.Answer{Refused: "this node admits no other nodes"}
 	}
 	again := func(err error) join.Answer { return join.Answer{Again: true, Refused: err.Error()} }
 	id := member.InviteID(q.Secret)

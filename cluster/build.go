@@ -133,13 +133,13 @@ func (p *pipeline) propose(batch []*request) {
 	}
 	future := p.apply(entry)
 	go func() {
-		// Not await: whoever waits for an answer also waits for p.stopped.
+		// Not transport.Await: a proposer that waits for an answer also waits for p.stopped.
 		p.answer(batch, future, future.Error())
 		<-p.entries // last, because Close takes a free place for an answered entry
 	}()
 }
 
-// answer tells every proposer what became of its command.
+// answer sends every proposer the outcome of its command.
 func (p *pipeline) answer(batch []*request, future raft.ApplyFuture, err error) {
 	if err != nil {
 		err = classifyApplyError(err)
@@ -158,7 +158,7 @@ func (p *pipeline) answer(batch []*request, future raft.ApplyFuture, err error) 
 	}
 }
 
-// classifyApplyError says whether an entry that raft refused may be in the log. raft checks
+// classifyApplyError reports whether an entry that raft refused may be in the log. raft checks
 // these before it appends; every other error may come after.
 func classifyApplyError(err error) error {
 	for _, elsewhere := range []error{raft.ErrNotLeader, raft.ErrLeadershipTransferInProgress} {

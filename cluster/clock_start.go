@@ -20,12 +20,12 @@ type clockStart struct {
 	acceptedOnce sync.Once     // closes it
 
 	mu            sync.Mutex    // guards the next two
-	warned        bool          // operators were told of a doubt
-	operatorAsked bool          // and asked to end it
+	warned        bool          // a doubt was logged
+	operatorAsked bool          // and that an operator must end it
 	warnedAt      time.Duration // when that began
 
 	writeDue   atomic.Bool   // a note must be written although the last one is young
-	asyncWrite atomic.Bool   // one that nobody waits for is being written
+	asyncWrite atomic.Bool   // a write that is not waited for is under way
 	writtenAt  time.Duration // when the last of these was; of runWatchdog
 	writeMu    sync.Mutex    // held while a note is written, so that none hides a newer one
 }
@@ -127,7 +127,7 @@ func (g *nodeWatchdog) writeLastRunIfDue() {
 	s.writtenAt = now
 	go func() {
 		defer s.asyncWrite.Store(false)
-		_ = g.writeLastRun() // the next start knows less; what is wrong with the disk is said elsewhere
+		_ = g.writeLastRun() // the next start knows less; the disk watchdog logs what is wrong with the disk
 	}()
 }
 

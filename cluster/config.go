@@ -36,7 +36,7 @@ type Config struct {
 	// Default: the kernel is asked about its own clock.
 	Synchronised func(now time.Time) error
 	// TrustClock makes the node accept its clock at a start, whatever the data folder,
-	// the kernel and the other nodes say. It is set where Elapsed is not, because Now
+	// the kernel and the other nodes report. It is set if Elapsed is not, because Now
 	// may then be set at will.
 	TrustClock bool
 	// Rand makes command and node ids. It must be safe for concurrent use.
@@ -49,8 +49,8 @@ type Config struct {
 
 	// Name is what people call this node; Version is that of its program.
 	Name, Version string
-	// ExplicitName says that Name was chosen, and is not just what the machine is
-	// called: Open refuses the folder of a member with another name.
+	// ExplicitName reports that an operator chose Name, and that it is not just the name of
+	// the machine: Open refuses the folder of a member with another name.
 	ExplicitName bool
 	// Bootstrap makes an empty folder a cluster of this node. Without it, and
 	// without Join before, opening an empty folder is ErrEmpty.
@@ -61,18 +61,18 @@ type Config struct {
 	// that joins is given beside the list of members: the cluster key.
 	Secrets    member.Secrets
 	JoinSecret func() ([]byte, error)
-	// ReceiveSecret is handed what another member gives away, see Node.DistributeSecret; with
-	// nothing in it, it only says whether it would take something. Secret is what
-	// another member is told that asks for it by name, see Node.FetchSecret. Texts of
-	// their errors travel. Either may be nil.
+	// ReceiveSecret takes a secret from another member, see SecretExchange.Distribute. For
+	// an empty secret it only reports whether it would take one. SecretByName returns a
+	// secret for another member, see SecretExchange.Fetch. The texts of their errors are
+	// sent to that member. Either may be nil.
 	ReceiveSecret func(secret []byte) error
 	SecretByName  func(name string) ([]byte, error)
 
-	// OnBootstrapWait is told for whom the node waits before it can found its cluster
-	// with them. It may be nil.
+	// OnBootstrapWait is called with the nodes that this one waits for before they can make
+	// their cluster. It may be nil.
 	OnBootstrapWait func(why string)
 
-	// Observer is told what the log does. It may be nil.
+	// ApplyObserver is called for each command that is applied. It may be nil.
 	ApplyObserver machine.Observer
 
 	// QueueSize is how many commands may wait to be put into the log; one more
@@ -88,7 +88,7 @@ type Config struct {
 	// of it in the queue and half of it before raft; then nothing was proposed.
 	// Default: 1 s.
 	QueueTimeout time.Duration
-	// CommitTimeout is how long the leader waits before it tells idle followers
+	// CommitTimeout is how long the leader waits before it informs idle followers
 	// of a commit. Default: 10 ms.
 	CommitTimeout time.Duration
 	// SnapshotInterval is how often, up to twice that, a node asks itself
@@ -109,7 +109,7 @@ type Config struct {
 	hooks hooks
 }
 
-// hooks let the tests of this package stand between the parts.
+// hooks are for the tests of this package.
 type hooks struct {
 	Logs                    func(raft.LogStore) raft.LogStore         // around the log on disk
 	Stable                  func(raft.StableStore) raft.StableStore   // around the stable store on disk

@@ -3,16 +3,16 @@ package cluster
 import "errors"
 
 var (
-	// ErrUnavailable says that nothing was proposed: there is no leader, the
+	// ErrUnavailable means that nothing was proposed: there is no leader, the
 	// queue is full, the node is closing, or no fresh view could be had. Nothing
 	// has changed; retry.
 	ErrUnavailable = errors.New("cluster unavailable, nothing was changed; retry")
 
-	// ErrUnknown says that the command was proposed and its outcome can't be
+	// ErrUnknown means that the command was proposed and its outcome can't be
 	// known in time: it may or may not have happened, as a whole. Retry, with a
 	// command that can tell.
 	ErrUnknown = errors.New("cluster can't tell the outcome in time; retry")
 )
 
-// ErrEmpty says that the folder belongs to no cluster yet.
+// ErrEmpty means that the folder belongs to no cluster yet.
 var ErrEmpty = errors.New("the data directory belongs to no cluster yet")

@@ -50,8 +50,8 @@ func (l *liveness) recordLive(at int64) {
 	})
 }
 
-// collect asks the voters until when commands could be decided, and has this node,
-// which is about to lead, go on from the newest answer. It returns false if no
+// collect asks the voters until when commands could be decided. This node, which is
+// about to lead, goes on from the newest answer. It returns false if no
 // majority answers. A leader decides only while a majority hears from it, so any
 // majority has a voter that knows the last moment. If fewer than a majority know
 // one, this node starts from its own clock, and no halt is recorded.

@@ -42,7 +42,7 @@ func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.
 	return token, n.config.Now().Add(lifetime), err
 }
 
-// An Invitation is a join token that nobody has used yet.
+// An Invitation is a join token that was not used yet.
 type Invitation struct {
 	Name     string // of the node it is for
 	Replaces string // name of the member that goes then, "" for none

@@ -7,8 +7,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A LevelError says that a command can't be proposed yet, because a node would
-// not know it, or would decide it otherwise. It is an ErrUnavailable: nothing
+// A LevelError means that a command can't be proposed yet, because a node would
+// not know it, or would decide it differently. It is an ErrUnavailable: nothing
 // was proposed, and later it will be possible.
 type LevelError struct {
 	Needs, Has uint32   // feature levels: of the command, and of the cluster

@@ -28,10 +28,10 @@ func (n *Node) decide(ctx context.Context, c command.Command) (member.Outcome, e
 }
 
 // syncPeerList keeps the peer list as new as the state, and closes connections
-// with those who are no members any more.
+// with nodes that are not members any more.
 func (n *Node) syncPeerList() {
-	// Without its file a node goes through lists from before it joined. That it is
-	// in none of them tells nothing, and they are kept in memory only.
+	// A node without the file applies lists from before it joined. That it is in none of
+	// them does not mean that it was removed, and they are kept in memory only.
 	sure := !n.folder.PeerList.Empty()
 	for {
 		membersChanged, authoritiesChanged, levelRaised := n.Changed(member.MembersTable), n.Changed(member.AuthoritiesTable), n.Changed(machine.StatusTable)
@@ -42,7 +42,7 @@ func (n *Node) syncPeerList() {
 			sure = sure || slices.ContainsFunc(member.All(view), func(m *member.Member) bool { return m.ID == string(n.id) })
 			changed, later, err := n.folder.PeerList.UpdateFrom(view, n.authorities.canOpen, sure)
 			if err != nil {
-				n.log.Error("cluster: keep the list of peers", "error", err)
+				n.log.Error("cluster: peer list not stored", "error", err)
 			}
 			if changed {
 				logMemberChanges(n.log, string(n.id), old, n.folder.PeerList.Get().Members)
@@ -124,8 +124,8 @@ func (n *Node) reconcile(ctx context.Context) error {
 }
 
 // reconcileServers makes one change of raft's configuration, if one is due, and
-// unless somebody else is making one: a member that is being removed must not be
-// taken in again meanwhile.
+// unless another change is under way: a member that is being removed must not be
+// added again meanwhile.
 func (n *Node) reconcileServers(ctx context.Context) error {
 	if !n.changes.raft.tryLock() {
 		return nil

@@ -90,11 +90,11 @@ type Overview struct {
 
 	Isolated  string // why this node has isolated itself because of its disk; "" if it has not
 	Removed   string // that this node was removed, and knows no other node; "" for a member
-	Duplicate string // that another process runs as this node, which therefore asked nobody; "" if none does
+	Duplicate string // that another process runs as this node, which therefore asked no other node; "" if none does
 }
 
 // Overview asks every member for its status. A node that was removed, or found a
-// duplicate of itself, asks nobody. Right after an election some nodes have not heard
+// duplicate of itself, asks none. Right after an election some nodes have not heard
 // of the leader yet, so if any reports no leader, Overview asks all once more after an
 // election timeout.
 func (n *Node) Overview(ctx context.Context) Overview {

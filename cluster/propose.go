@@ -19,7 +19,7 @@ import (
 // nothing, that is the answer and nothing enters the log.
 //
 // An error is ErrUnavailable (nothing was proposed), ErrUnknown (the command may
-// have happened), or says what is wrong with the command.
+// have happened), or describes what is wrong with the command.
 func (n *Node) Propose(ctx context.Context, cmd command.Command) (value any, index uint64, err error) {
 	if err := n.allowed(cmd.Kind()); err != nil {
 		return nil, 0, err
@@ -38,11 +38,11 @@ func (n *Node) Propose(ctx context.Context, cmd command.Command) (value any, ind
 			return value, index, nil
 		case errors.Is(err, ErrUnknown):
 			// From here on the same command, marked, is put into the log until the
-			// log says what became of it: what was applied is recognised by its id.
+			// log shows what became of it: a command that was applied is recognised by its id.
 			again = true
 		case again && errors.Is(err, ErrUnavailable): // of this attempt only
 		case errors.Is(err, errNotLeading):
-			// The next attempt says that this node was removed, if it was meanwhile.
+			// The next attempt reports that this node was removed, if it was meanwhile.
 			if ended := n.awaitRoute(ctx, w, patience); ended != nil && !errors.Is(ended, member.ErrRemoved) {
 				return nil, 0, err
 			}
@@ -68,7 +68,7 @@ func (n *Node) newCommandID(id *command.ID) error {
 }
 
 // attempt has the leader decide a command once. Without again an error other
-// than ErrUnknown says that nothing was proposed.
+// than ErrUnknown means that nothing was proposed.
 func (n *Node) attempt(ctx context.Context, w election.Route, cmd command.Command, id command.ID, again bool, deadline time.Time) (any, uint64, error) {
 	switch {
 	case n.isClosing():
@@ -142,7 +142,8 @@ func (n *Node) attemptLocal(ctx context.Context, p proposal, deadline time.Time)
 // finds requests in its sockets before it finds that their clients hung up.
 const reuseConfirmDelay = 50 * time.Millisecond
 
-// checkStillConnected returns ErrUnavailable when nobody waits for the answer any more.
+// checkStillConnected returns ErrUnavailable if the client does not wait for the answer
+// any more.
 func checkStillConnected(ctx context.Context, reuse bool) error {
 	if reuse {
 		select {
@@ -156,8 +157,8 @@ func checkStillConnected(ctx context.Context, reuse bool) error {
 	return nil
 }
 
-// preview decides on a view: on this node's, and for a refusal that would hurt
-// again on one that is fresh.
+// preview decides on this node's view, and again on a fresh view for a refusal that must
+// not be due to an old one.
 func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID) (command.Decision, uint64, error) {
 	index := n.Applied() // before the view, which is at least as new
 	at, err := n.watchdog.stamp()
@@ -184,7 +185,7 @@ func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID) 
 const retryInterval = 10 * time.Millisecond
 
 // awaitRoute waits until a command may be proposed again: until another way than w is
-// known, and in any case a moment. The error says why it is not worth waiting.
+// known, and in any case a moment. The error is why waiting ended.
 func (n *Node) awaitRoute(ctx context.Context, w election.Route, deadline time.Time) error {
 	if time.Until(deadline) <= 0 {
 		return errDeadline

@@ -14,8 +14,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// A NoMajorityError says that nothing can be decided, whatever the rules allow,
-// and what to do about it.
+// A NoMajorityError means that nothing can be decided, because too few voters can be
+// reached.
 type NoMajorityError struct{ Reason string }
 
 func (e *NoMajorityError) Error() string { return e.Reason }
@@ -72,9 +72,9 @@ func (n *Node) quorum(ctx context.Context) quorum {
 	return q
 }
 
-// follows says whether a voter has what this leader has committed. One that has
+// follows reports whether a voter has what this leader has committed. A voter that has
 // come back may answer for seconds before raft calls it again: until then it
-// commits nothing, and a leader that depends on it would fall.
+// commits nothing, and a leader that depends on it would lose its leadership.
 func (n *Node) follows(ctx context.Context, id string) (bool, error) {
 	committed := n.raft.CommitIndex()
 	s, err := n.statuses.ask(ctx, id)
@@ -110,7 +110,7 @@ func (n *Node) awaitRemovable(ctx context.Context, id string, patience time.Dura
 	return refused
 }
 
-// checkRemovable says why a member can't be removed now. The change of raft's
+// checkRemovable returns why a member can't be removed now, or nil. The change of raft's
 // configuration must be committed by the voters that are left, and until then
 // the leader needs a majority of those that are.
 func (n *Node) checkRemovable(ctx context.Context, id string) error {
@@ -143,16 +143,16 @@ func (n *Node) checkRemovable(ctx context.Context, id string) error {
 	return nil
 }
 
-// noMajorityError says what to do where nothing can be decided.
+// noMajorityError describes that nothing can be decided.
 func (q quorum) noMajorityError() error {
 	return &NoMajorityError{fmt.Sprintf("only %d of %d voters can be reached, which is no majority, so nothing can be decided: start %s. "+
 		"Where a majority is lost for good, stop the node that is left and run mintmark cluster recover on it",
 		q.reachable(), len(q.voters), strings.Join(q.silent, ", "))}
 }
 
-// explainUnavailable gives an error of a cluster without a leader the reason, where it is
-// that too few voters are there. Clocks that are wrong may be why they are not, and
-// to give voters up does not set clocks right.
+// explainUnavailable adds to an error of a cluster without a leader the reason, if that is
+// that too few voters can be reached. If this node's clock is not to be trusted, that
+// is the reason: to give up voters would not set clocks right.
 func (n *Node) explainUnavailable(ctx context.Context, err error) error {
 	if !errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
 		return err

@@ -22,11 +22,11 @@ import (
 //  2. raft's configuration loses the node, and that is committed.
 //  3. The member's row goes, and the key in it is refused from then on.
 //
-// The other way round the configuration would still count a node to whom nobody
-// listens: a leader that falls between the two would leave it without the
-// majority that it takes to change anything, for good. As it is, the next leader
-// finds a member that is in no configuration and takes it in again, as one that
-// does not vote: the removal did not happen, and can be asked for again.
+// In the opposite order the configuration would still count a node that is refused by all
+// others: a leader that dies between the two steps could leave it without the majority
+// that any change needs, for good. In this order the next leader finds a member that is
+// in no configuration and adds it again, as a nonvoter: the removal did not happen, and
+// can be requested again.
 
 // memberChanges serializes changes of the members.
 type memberChanges struct {
@@ -35,7 +35,7 @@ type memberChanges struct {
 	raft           tryMutex   // held while raft's configuration changes
 }
 
-// tryMutex is held by whoever changes raft's configuration: one change at a time.
+// tryMutex is a mutex whose Lock ends with a context.
 type tryMutex chan struct{}
 
 func newTryMutex() tryMutex { return make(tryMutex, 1) }
@@ -186,7 +186,7 @@ func (n *Node) removeSerialized(ctx context.Context, id string, force bool) (ind
 }
 
 // removeReplaced removes the member whose place a new one has taken, if it may go
-// now. Why it may not is said once.
+// now. The reason why it may not is logged once.
 func (n *Node) removeReplaced(ctx context.Context, m *member.Member) (gone bool, err error) {
 	if !n.changes.removing.TryLock() {
 		return false, nil
@@ -215,7 +215,7 @@ func (n *Node) removeReplaced(ctx context.Context, m *member.Member) (gone bool,
 func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err error) {
 	m := member.ByID(n.View(), id)
 	if m == nil {
-		return n.Applied(), nil // somebody else has removed it
+		return n.Applied(), nil // it was removed meanwhile
 	}
 	term := n.raft.CurrentTerm()
 	// Again, since the change before is done only now.
@@ -228,7 +228,7 @@ func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err e
 		}
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading) // the next leader carries on
 	}
-	ctx = context.WithoutCancel(ctx) // what is begun is not left half done because somebody hung up
+	ctx = context.WithoutCancel(ctx) // a removal that has begun does not end with its request
 	n.log.Info("cluster: a node is removed", "name", m.Name, "id", id)
 	err = transport.Await(n.raft.RemoveServer(raft.ServerID(id), 0, n.config.ProposeTimeout), n.stopped)
 	switch {
@@ -243,9 +243,9 @@ func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err e
 	return n.dropMember(ctx, id, term)
 }
 
-// dropMember has this node, as the leader of a term, take the key of a member
-// off the list. No other leader may do it instead, nor this one in a later term:
-// the member may have been taken into the configuration again.
+// dropMember removes the row of a member, and so its key, by this node as the leader of a
+// term. Neither another leader may do it instead, nor this one in a later term: the
+// member may have been added to the configuration again.
 func (n *Node) dropMember(ctx context.Context, id string, term uint64) (uint64, error) {
 	var command command.ID
 	if err := n.newCommandID(&command); err != nil {

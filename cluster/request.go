@@ -29,7 +29,7 @@ type request struct {
 }
 
 // A request is taken by the builder of entries or withdrawn by its proposer,
-// whoever comes first.
+// by the first of the two.
 const (
 	requestWaiting = iota
 	requestTaken
@@ -45,7 +45,7 @@ func (r *request) answer(value any, index uint64, err error) {
 }
 
 // requestPool keeps the buffers of requests that were answered. One that was
-// given up is still in somebody's hands and is left to the garbage collector.
+// given up is still in use and is left to the garbage collector.
 var requestPool = sync.Pool{New: func() any {
 	r := &request{done: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
 	r.timer.Stop()

@@ -14,7 +14,7 @@ import (
 
 // TransferLeadership transfers leadership to a member, or with "" to the voter that
 // is furthest. It returns when the leader has heard that it was taken. The error
-// is a *RefusedError where that member can't lead now, and says why.
+// is a *RefusedError if that member can't lead now.
 func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 	to := ""
 	if name != "" {
@@ -58,7 +58,8 @@ func (n *Node) transferVia(ctx context.Context, w election.Route, to string) err
 	return nil
 }
 
-// transferChecked is transferLeadership for operators: raft says little of why it can't be.
+// transferChecked is transferLeadership for operators: raft's errors don't explain why a
+// voter can't lead.
 func (n *Node) transferChecked(ctx context.Context, to string) error {
 	voters := n.Voters()
 	switch {

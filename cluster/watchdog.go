@@ -82,7 +82,7 @@ func (g *nodeWatchdog) stamp() (int64, error) {
 	if !g.networked {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	// Another node can decide: whoever proposes waits until one leads.
+	// Another node can decide: the proposer waits until one leads.
 	select {
 	case g.wake <- struct{}{}:
 	default:
