@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 )
@@ -18,6 +19,7 @@ var hints = []struct {
 	{server.ErrListenOps, "see --" + config.KeyOpsListen},
 	{server.ErrListenCluster, "see --" + config.KeyClusterListen},
 	{server.ErrReadToken, "see --" + config.KeyTokenFile},
+	{recovery.ErrInterrupted, "run mintmark cluster recover again"},
 }
 
 // withHint adds to an error what an operator can do about it, if hints knows that.
