@@ -15,47 +15,47 @@ import (
 const (
 	deviceCookie   = "mintmark-device"
 	deviceLifetime = 180 * 24 * time.Hour // since the last sign-in
-	maxDevices     = 4                    // people who share a browser
-	maxDeviceLen   = 200                  // characters of a sealed one
+	maxDevices     = 4                    // users who share a browser
+	maxDeviceLen   = 200                  // characters of a sealed device
 	deviceSize     = 16 + 16 + 16 + 8     // bytes
 )
 
-// Devices hides what a browser carries about who has signed in with it. What one
-// node sealed another must open.
+// Devices seals the record in a browser of who has signed in with it. Every node must be able
+// to open what another one sealed.
 type Devices interface {
 	SealDevice(plain []byte) string
 	OpenDevice(text string) ([]byte, error)
 }
 
-// A device is a browser that somebody has signed in with, as it proves to be
-// (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"). It signs
-// nobody in, and says nothing to who reads the cookie: it is worth a count of
-// attempts that others can't use up. So it stays when its person signs out. It ends
-// with the password: whoever has collected some has no more guesses at a new one.
+// A device proves that a user has signed in with this browser before (OWASP, "Slow Down Online
+// Guessing Attacks with Device Cookies"). It signs nobody in and reveals nothing to a reader of
+// the cookie: it only provides a separate count of attempts, which others can't use up. So it
+// stays when the user signs out. It becomes invalid when the password changes, so that collected
+// devices permit no guesses at the new password.
 type device struct {
 	owner    deviceOwner
 	id       deviceID
-	password devicePassword // that it was made with
+	password devicePassword // when the device was made
 	expires  ledger.Time
 }
 
 type (
 	deviceID       [16]byte
 	deviceOwner    [16]byte
-	devicePassword [16]byte // a digest of what the ledger keeps of one; zero for none
+	devicePassword [16]byte // digest of the password hash; zero if there is no password
 )
 
-// deviceOwnerOf is the owner of a device by user name, of which a digest is kept so
-// that all are of one length. The name is folded as the ledger does.
+// deviceOwnerOf returns the owner of a device by user name. It is a digest, so that all have the
+// same length. The name is folded as in the ledger.
 func deviceOwnerOf(username string) deviceOwner {
 	return deviceOwner(digestOf("name\x00" + strings.ToLower(username)))
 }
 
-// upstreamDeviceOwner owns the devices of people who sign in at the provider: who that is is
-// not known before the provider was asked.
+// upstreamDeviceOwner owns the devices of users of the provider, who are unknown before the
+// provider has responded.
 var upstreamDeviceOwner = deviceOwner(digestOf("upstream"))
 
-// devicePasswordOf is of a user, nil for nobody.
+// devicePasswordOf returns the digest for a user, zero for nil.
 func devicePasswordOf(u *ledger.User) devicePassword {
 	if u == nil || u.Password == "" {
 		return devicePassword{}
@@ -84,7 +84,7 @@ func readDevice(b []byte) (d device, ok bool) {
 	return d, true
 }
 
-// devices are those that the browser has, the one used last first.
+// devices returns the devices of the browser, the most recently used first.
 func (w *Web) devices(c *request) []device {
 	cookie, err := c.r.Cookie(w.cookieName(deviceCookie))
 	if err != nil {
@@ -107,8 +107,8 @@ func (w *Web) devices(c *request) []device {
 	return list
 }
 
-// device is that of an owner, with an id of its own where the browser has none
-// of the password yet.
+// device returns the browser's device of an owner, or a new one if the browser has none
+// with this password.
 func (w *Web) device(c *request, whose deviceOwner, password devicePassword) (d device, known bool) {
 	for _, d := range w.devices(c) {
 		if d.owner == whose && d.password == password {
@@ -126,15 +126,15 @@ func (w *Web) newDevice(whose deviceOwner, password devicePassword) device {
 	return d
 }
 
-// saveDevice gives the browser the device of who has signed in. Its id stays, so
-// that many sign-ins don't make many counts.
+// saveDevice stores the device of a user who has signed in. Its id stays, so that repeated
+// sign-ins don't create many counts.
 func (w *Web) saveDevice(c *request, d device) {
 	d.expires = w.config.Ledger.Now().Add(deviceLifetime)
 	others := w.otherDevices(c, d.owner)
 	w.setDevices(c, append([]device{d}, others[:min(len(others), maxDevices-1)]...))
 }
 
-// dropDevice takes from the browser a device that has guessed too often.
+// dropDevice removes a device that has guessed too often from the browser.
 func (w *Web) dropDevice(c *request, d device) { w.setDevices(c, w.otherDevices(c, d.owner)) }
 
 func (w *Web) otherDevices(c *request, whose deviceOwner) []device {

@@ -19,8 +19,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// exhaust has a neighbour of Ada's guess until her name and their address are
-// limited.
+// exhaust lets an attacker at Ada's address guess until her name and that address are limited.
 func (w *env) exhaust() {
 	w.t.Helper()
 	thief := w.browser()
@@ -35,14 +34,14 @@ func (w *env) exhaust() {
 	require.Equal(w.t, http.StatusTooManyRequests, thief.signIn(page, "bob", password).StatusCode)
 }
 
-// signOut signs the browser out by the page's button.
+// signOut signs the browser out with the page's button.
 func (b *browser) signOut() {
 	b.env.t.Helper()
 	require.Equal(b.env.t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(b.env.t, "/auth/sign-out")).StatusCode)
 }
 
-// Who shares an address with a guesser signs in with the browser they always
-// sign in with.
+// TestNeighboursLockNobodyOut verifies that a user who shares an address with an attacker can
+// sign in with a browser that was used before.
 func TestNeighboursLockNobodyOut(t *testing.T) {
 	w := newEnv(t)
 	w.user("u-bob", "bob", "Bob")
@@ -54,17 +53,17 @@ func TestNeighboursLockNobodyOut(t *testing.T) {
 
 	ada.signOut()
 	page := ada.get("/auth/sign-in")
-	assert.Equal(t, http.StatusTooManyRequests, ada.signIn(page, "bob", password).StatusCode, "it is nothing for anybody else")
+	assert.Equal(t, http.StatusTooManyRequests, ada.signIn(page, "bob", password).StatusCode, "the device is another user's")
 	w.advance(179 * 24 * time.Hour)
 	w.exhaust()
-	assert.Equal(t, http.StatusSeeOther, ada.signIn(page, "ada", password).StatusCode, "for as long")
+	assert.Equal(t, http.StatusSeeOther, ada.signIn(page, "ada", password).StatusCode, "just before the device expires")
 	ada.signOut()
 	w.advance(181 * 24 * time.Hour)
 	w.exhaust()
-	assert.Equal(t, http.StatusTooManyRequests, ada.signIn(page, "ada", password).StatusCode, "and no longer")
+	assert.Equal(t, http.StatusTooManyRequests, ada.signIn(page, "ada", password).StatusCode, "after the device has expired")
 }
 
-// The people of one household use one browser.
+// TestSharedBrowser covers several users of one browser.
 func TestSharedBrowser(t *testing.T) {
 	w := newEnv(t)
 	b := w.browser()
@@ -80,7 +79,7 @@ func TestSharedBrowser(t *testing.T) {
 	for i, name := range names {
 		want := http.StatusSeeOther
 		if i == 0 {
-			want = http.StatusTooManyRequests // the one of longest ago
+			want = http.StatusTooManyRequests // the least recently used device was dropped
 		}
 		other := w.browser()
 		other.cookies["mintmark-device"] = b.cookies["mintmark-device"]
@@ -88,7 +87,7 @@ func TestSharedBrowser(t *testing.T) {
 	}
 }
 
-// A device is worth a few guesses, and whose it is can't be read from it.
+// TestDeviceIsBounded verifies that a device permits few guesses, and doesn't reveal its user.
 func TestDeviceIsBounded(t *testing.T) {
 	w := newEnv(t)
 	ada := w.signedIn()
@@ -106,16 +105,16 @@ func TestDeviceIsBounded(t *testing.T) {
 	hashed := len(w.hashed)
 	assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", password).StatusCode)
 	assert.Len(t, w.hashed, hashed)
-	assert.NotContains(t, thief.cookies, "mintmark-device", "it is taken away")
+	assert.NotContains(t, thief.cookies, "mintmark-device", "the device must be removed")
 	thief.cookies["mintmark-device"] = stolen
-	assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", password).StatusCode, "to keep it is of no use")
+	assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", password).StatusCode, "the removed device was accepted")
 
-	w.advance(time.Minute) // now the address has a guess again
+	w.advance(time.Minute) // the address is allowed another guess
 	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode)
 	assert.NotEqual(t, stolen, ada.cookies["mintmark-device"])
 	ada.signOut()
 	w.exhaust()
-	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode, "with a new one")
+	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode, "with a new device")
 
 	for name, value := range map[string]string{
 		"garbage": "x", "forged": stolen[:len(stolen)-3] + "AAA", "long": strings.Repeat(stolen, 100), "dots": strings.Repeat(".", 1000),
@@ -126,8 +125,8 @@ func TestDeviceIsBounded(t *testing.T) {
 	}
 }
 
-// Devices end with the password, whoever sets a new one: those that were collected
-// are worth no guesses at it. The browser that changed it is known further on.
+// TestDevicesEndWithThePassword verifies that devices become invalid when anybody sets a new
+// password, except in the browser that changed it.
 func TestDevicesEndWithThePassword(t *testing.T) {
 	for name, set := range map[string]func(w *env, ada *browser){
 		"changed": func(w *env, ada *browser) {
@@ -162,16 +161,16 @@ func TestDevicesEndWithThePassword(t *testing.T) {
 			again := w.browser()
 			again.cookies["mintmark-device"] = collected[0]
 			require.Equal(t, http.StatusSeeOther, again.signIn(again.get("/auth/sign-in"), "ada", another).StatusCode)
-			assert.NotContains(t, again.cookies["mintmark-device"], ".", "the old one does not stay")
+			assert.NotContains(t, again.cookies["mintmark-device"], ".", "the old device was kept")
 			again.signOut()
 			w.exhaust()
-			assert.Equal(t, http.StatusSeeOther, again.signIn(again.get("/auth/sign-in"), "ada", another).StatusCode, "with the new one")
+			assert.Equal(t, http.StatusSeeOther, again.signIn(again.get("/auth/sign-in"), "ada", another).StatusCode, "with the new device")
 		})
 	}
 }
 
-// A node that has not heard of a new password keeps nobody who has it out, and
-// binds their device to it.
+// TestDeviceOfANewerPassword verifies that a node which doesn't know a new password yet accepts
+// it, and binds the device to it.
 func TestDeviceOfANewerPassword(t *testing.T) {
 	w := newEnv(t)
 	w.user("u-bob", "bob", "Bob")
@@ -185,9 +184,8 @@ func TestDeviceOfANewerPassword(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", another).StatusCode)
 }
 
-// Right passwords in a row are not without end: each costs a hash and a session,
-// and is an event of the audit trail. It is the person who is bounded, wherever
-// they sign in, and nobody else.
+// TestRightPasswordsAreBounded: each successful sign-in costs a hash and a session, and adds an
+// event to the audit trail. The limit is by user, over all addresses.
 func TestRightPasswordsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, move := range map[string]func(b *browser, i int){
@@ -221,7 +219,7 @@ func TestRightPasswordsAreBounded(t *testing.T) {
 	}
 }
 
-// slowHasher takes its time with guesses.
+// slowHasher takes a long time for wrong passwords.
 type slowHasher struct {
 	web.Passwords
 	begun, release chan struct{}
@@ -236,8 +234,8 @@ func (s *slowHasher) Check(ctx context.Context, hash, password string) (bool, er
 	return false, nil
 }
 
-// Only so many strangers wait for a hash, and whom the service knows does not
-// wait for them.
+// TestUnauthenticatedWaitInHashQueue verifies that the number of unknown senders waiting for a
+// hash is limited, and that known users don't wait for them.
 func TestUnauthenticatedWaitInHashQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowHasher{begun: make(chan struct{}, 10_000), release: make(chan struct{})}
@@ -262,25 +260,25 @@ func TestUnauthenticatedWaitInHashQueue(t *testing.T) {
 			assert.NotEmpty(t, res.Header.Get("Retry-After"))
 		}
 		assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode)
-		time.Sleep(6 * time.Second) // longer than anybody waits
+		time.Sleep(6 * time.Second) // longer than waitPassword
 		assert.Zero(t, web.QueuedHashes(w.web))
 		close(slow.release)
 		answered.Wait()
-		assert.Equal(t, http.StatusSeeOther, one.signIn(one.get("/auth/sign-in"), "ada", password).StatusCode, "those were no attempts")
+		assert.Equal(t, http.StatusSeeOther, one.signIn(one.get("/auth/sign-in"), "ada", password).StatusCode, "attempts that were not verified were counted")
 	})
 }
 
-// households have an IPv6 /56 or more: 256 networks, or thousands.
+// households have an IPv6 /56 or a wider prefix: 256 networks, or thousands.
 var households = map[string]struct {
-	network string // with one byte to fill in
-	guesses int    // that all of it has at once
+	network string // with a byte to fill in
+	guesses int    // number of attempts in a burst from the whole prefix
 }{
 	"a /56": {"2001:db8:1:%x::1", 4 * 60},
 	"a /48": {"2001:db8:1:%x00::1", 16 * 60},
 }
 
-// However many networks of a household send at once, there is a place left in the
-// line.
+// TestOneHouseholdLeavesRoom verifies that one household can't fill the queue, however many
+// networks it sends from.
 func TestOneHouseholdLeavesRoom(t *testing.T) {
 	t.Parallel()
 	for name, test := range households {
@@ -303,7 +301,7 @@ func TestOneHouseholdLeavesRoom(t *testing.T) {
 				var status int
 				answered.Go(func() { status = newcomer.signIn(form, "ada", password).StatusCode })
 				synctest.Wait()
-				assert.Equal(t, waiting+1, web.QueuedHashes(w.web), "the newcomer waits for a turn")
+				assert.Equal(t, waiting+1, web.QueuedHashes(w.web), "a sender from elsewhere must have a place")
 				close(slow.release)
 				answered.Wait()
 				assert.Equal(t, http.StatusSeeOther, status)
@@ -312,7 +310,8 @@ func TestOneHouseholdLeavesRoom(t *testing.T) {
 	}
 }
 
-// Attempts from all networks of a household are counted together too.
+// TestHouseholdsAreBounded verifies that attempts from all networks of a household are counted
+// together.
 func TestHouseholdsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, test := range households {
@@ -338,8 +337,8 @@ func TestHouseholdsAreBounded(t *testing.T) {
 	}
 }
 
-// The same for who signs in at the provider: neither guesses at passwords nor answers
-// that a neighbour makes up keep them out.
+// TestNeighboursLockNobodyOutElsewhere verifies the same for users of a provider, with
+// guesses at passwords and forged responses of the provider.
 func TestNeighboursLockNobodyOutElsewhere(t *testing.T) {
 	w, p := newUpstreamEnv(t)
 	ada := w.browser()
@@ -347,7 +346,7 @@ func TestNeighboursLockNobodyOutElsewhere(t *testing.T) {
 	ada.signOut()
 	w.exhaust()
 	newcomer := w.browser()
-	assert.Equal(t, "/", newcomer.signInUpstream(newcomer.get("/auth/sign-in"), p, "s-2").Header.Get("Location"), "guesses at passwords are none at answers")
+	assert.Equal(t, "/", newcomer.signInUpstream(newcomer.get("/auth/sign-in"), p, "s-2").Header.Get("Location"), "guesses at passwords were counted as responses")
 
 	thief := w.browser()
 	back, refused := thief.goUpstream(thief.get("/auth/sign-in"), p, "s-3"), 0
@@ -362,7 +361,7 @@ func TestNeighboursLockNobodyOutElsewhere(t *testing.T) {
 	assert.Equal(t, "/", ada.signInUpstream(ada.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
 }
 
-// A slowWriter is a person, or a thief, who reads no answer until they may.
+// A slowWriter is a client that reads no response until it is released.
 type slowWriter struct {
 	*httptest.ResponseRecorder
 	begun   chan struct{}
@@ -375,7 +374,7 @@ func (s slowWriter) Write(b []byte) (int, error) {
 	return s.ResponseRecorder.Write(b)
 }
 
-// Who reads the answer slowly keeps no turn at having a password hashed.
+// TestSlowReadersBlockNoHashing verifies that a slow reader doesn't occupy a place in the queue.
 func TestSlowReadersBlockNoHashing(t *testing.T) {
 	w := newEnv(t)
 	var all sync.WaitGroup
@@ -403,7 +402,8 @@ func TestSlowReadersBlockNoHashing(t *testing.T) {
 	all.Wait()
 }
 
-// What a form brings along is no longer than what the authorization step takes.
+// TestCarriedRequestIsBounded verifies that a form carries no longer request than the
+// authorization step accepts.
 func TestCarriedRequestIsBounded(t *testing.T) {
 	w := newEnv(t)
 	b := w.browser()

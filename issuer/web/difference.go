@@ -4,14 +4,14 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A difference is one field in which two profiles differ, in words.
+// A difference is a field in which two profiles differ, for display.
 type difference struct {
 	Title  string
-	Before string // of a field with one value; "" for none
+	Before string // for a field with one value; "" if there is none
 	After  string
-	Logo   bool // they are pictures
+	Logo   bool // the values are pictures
 
-	Removed, Added, Kept []string // of a list
+	Removed, Added, Kept []string // for a list
 }
 
 var fieldTitles = map[string]string{
@@ -19,8 +19,7 @@ var fieldTitles = map[string]string{
 	"redirect_uris": "Redirection URIs", "scopes": "Scopes",
 }
 
-// differences are what somebody who knows one profile has to look at in the
-// other.
+// differences returns the fields of after that somebody who knows before has to review.
 func differences(before, after *ledger.Profile) []difference {
 	var list []difference
 	for _, d := range ledger.Differences(before, after) {
@@ -36,8 +35,7 @@ func differences(before, after *ledger.Profile) []difference {
 	return list
 }
 
-// hideLogos replaces the pictures by words, for a page whose user may not see the
-// proposed logo.
+// hideLogos replaces the pictures with texts, for a user who may not see the proposed logo.
 func (d *difference) hideLogos() {
 	if !d.Logo {
 		return

@@ -28,7 +28,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// env is a service with a real ledger, one user, Ada, and some clients.
+// An env is a service with a real ledger, one user, Ada, and some clients.
 type env struct {
 	t            testing.TB
 	memory       *machine.Memory
@@ -38,17 +38,17 @@ type env struct {
 	refusals     *web.Refusals
 	log          *lockedBuffer
 	explanations map[string]ledger.Explanation // by error_id
-	hashed       []string                      // the hashes that were checked against
+	hashed       []string                      // the hashes that passwords were verified against
 
 	mu              sync.Mutex
 	now             time.Time
 	index           uint64
-	lagging         *memdb.Txn   // what View answers, if set
+	lagging         *memdb.Txn   // returned by View, if set
 	laggingIndex    uint64       // the index of lagging
-	pacedViews      atomic.Int32 // looks of whoever is not signed in
-	noLeader        bool         // no leader
-	noLeaderContact bool         // and not for a while
-	beforePropose   func()       // runs once, before the next command
+	pacedViews      atomic.Int32 // number of calls of ViewPaced
+	noLeader        bool         // there is no leader
+	noLeaderContact bool         // there has been no leader for a while
+	beforePropose   func()       // called once, before the next command
 	proposals       []command.Command
 }
 
@@ -111,7 +111,7 @@ func newEnv(t testing.TB, change ...func(*web.Config)) *env {
 	return w
 }
 
-// route puts the pages behind a router, as the server does.
+// route registers the pages with a router, as the server does.
 func (w *env) route() {
 	r := httprouter.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
@@ -169,10 +169,10 @@ func (w *env) advance(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// lag freezes what this node has applied.
+// lag stops applying commands on this node.
 func (w *env) lag() { w.lagging, w.laggingIndex = w.memory.View(), w.index }
 
-// View and the others are web.Ledger.
+// View and the following methods implement web.Ledger.
 func (w *env) View() ledger.View {
 	if w.lagging != nil {
 		return ledger.At(w.lagging)
@@ -223,19 +223,19 @@ func (w *env) Propose(_ context.Context, c command.Command) (ledger.Outcome, uin
 
 func (w *env) Now() ledger.Time { return ledger.Time(w.clock().UnixMilli()) }
 
-// Check is web.Passwords. It notes what was asked, and saves the time where the
-// answer is known.
+// Check implements web.Passwords. It records its arguments, and returns known results without
+// hashing.
 func (w *env) Check(_ context.Context, hash, got string) (bool, error) {
 	w.hashed = append(w.hashed, hash)
 	return hash == passwordHash() && got == password || hash == "hash of "+got, nil
 }
 
-// Hash is web.Passwords, without the cost.
+// Hash implements web.Passwords, without the cost.
 func (w *env) Hash(_ context.Context, password string) (string, error) {
 	return "hash of " + password, nil
 }
 
-// explain knows the error ids of the test.
+// explain returns the test's explanations.
 func (w *env) explain(id string) (ledger.Explanation, error) {
 	if e, ok := w.explanations[id]; ok {
 		return e, nil

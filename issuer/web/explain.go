@@ -7,8 +7,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// unreadableRequest is a request whose client and redirection URI can't be
-// told.
+// unreadableRequest is the failure for a request whose client and redirection URI can't be
+// determined.
 func unreadableRequest(e *oauth.Error) *failure {
 	return &failure{
 		status: http.StatusBadRequest, title: "This link is not complete", cause: ledger.RequestMalformed,
@@ -17,9 +17,9 @@ func unreadableRequest(e *oauth.Error) *failure {
 	}
 }
 
-// explain says in plain words why a request is not shown for consent. It
-// neither links nor repeats the redirection URI, and does not name a client
-// that isn't approved: both are the words of somebody nobody has looked at.
+// explain explains why a request can't be shown for consent. It neither links nor repeats the
+// redirection URI, and does not name a client that isn't approved, since nobody has reviewed
+// these texts.
 func explain(p *ledger.Problem) *failure {
 	f := &failure{status: http.StatusBadRequest, cause: p.Cause, detail: p.Error.Description}
 	switch p.Cause {

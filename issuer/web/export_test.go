@@ -8,7 +8,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// Carried and the others let the tests see what has no page of its own.
+// Carried and the others export internals without a page.
 var (
 	EscapeQuery = escapeQuery
 	FormToken   = formToken
@@ -21,7 +21,7 @@ type Purpose = purpose
 // OwnPage is ownPage.
 func (w *Web) OwnPage(address string) string { return w.ownPage(address) }
 
-// SpecimenPurpose is that of the specimen's form.
+// SpecimenPurpose is the purpose of the specimen's form.
 const SpecimenPurpose purpose = "specimen"
 
 var specimenForm = formKind{
@@ -39,9 +39,9 @@ var specimenForm = formKind{
 	},
 }
 
-// AddSpecimens adds what no page has yet: an address with a parameter, of an
-// object that has an owner; a form with every kind of field; a page for
-// administrators; and every part of the stylesheet.
+// AddSpecimens adds routes with features that no page uses yet: an address with a
+// parameter, of an object with an owner; a form with every kind of field; a page for
+// administrators; and every element of the stylesheet.
 func (w *Web) AddSpecimens(took func(name string, uris, scopes []string, logo []byte)) {
 	show := func(c *request, v session, f *form) error {
 		own, err := w.confirmFresh(c, &v, func() bool {
@@ -109,7 +109,7 @@ func (w *Web) AddSpecimens(took func(name string, uris, scopes []string, logo []
 	))
 }
 
-// RefusalsOf are the causes that are remembered of a client.
+// RefusalsOf returns the causes that are recorded for a client.
 func RefusalsOf(r *Refusals, client string) []ledger.Cause {
 	var causes []ledger.Cause
 	for _, one := range r.list(client) {
@@ -118,7 +118,7 @@ func RefusalsOf(r *Refusals, client string) []ledger.Cause {
 	return causes
 }
 
-// QueuedHashes is how many wait for a turn to have a password hashed.
+// QueuedHashes returns how many senders occupy the hash queue.
 func QueuedHashes(w *Web) int { return len(w.hashQueue.slots) }
 
 // RecordBrowser is recordBrowser.
@@ -126,10 +126,10 @@ func RecordBrowser(r *Refusals, client string, cause ledger.Cause, at ledger.Tim
 	r.recordBrowser(client, cause, "", at)
 }
 
-// RefusedClients is how many clients are remembered of programs.
+// RefusedClients returns the number of clients with recorded refusals at the token endpoint.
 func RefusedClients(r *Refusals) int { return len(r.programs.byClient) }
 
-// Walk takes the place of a walk that takes long, until done.
+// Walk occupies the counters like a long walk, until done is called.
 func Walk(w *Web) (done func()) {
 	w.counters.running <- struct{}{}
 	return func() { <-w.counters.running }
@@ -143,8 +143,8 @@ func Counted(w *Web, client string) bool {
 	return one != nil && one.known
 }
 
-// CountMany asks for the numbers of many clients at once, of which none comes,
-// and says how many are remembered.
+// CountMany requests the numbers of many clients while no walk can start, and returns how many
+// counters are kept.
 func CountMany(w *Web, view ledger.View, clients int) int {
 	defer Walk(w)()
 	for i := range clients {
@@ -155,14 +155,14 @@ func CountMany(w *Web, view ledger.View, clients int) int {
 	return len(w.counters.byClient)
 }
 
-// Forget has every number counted anew.
+// Forget makes every number be counted again.
 func Forget(w *Web) {
 	w.counters.mu.Lock()
 	defer w.counters.mu.Unlock()
 	clear(w.counters.byClient)
 }
 
-// TruncateList leaves so many people in the list of a client.
+// TruncateList shortens the list of a client's users.
 func TruncateList(w *Web, client string, n int) {
 	w.counters.mu.Lock()
 	defer w.counters.mu.Unlock()
@@ -173,13 +173,13 @@ func TruncateList(w *Web, client string, n int) {
 // BrowserName is browserName.
 var BrowserName = browserName
 
-// SpendChanges sends as many forms as a user may send at once.
+// SpendChanges uses up a user's limit of forms.
 func SpendChanges(w *Web, user string) {
 	for w.limits.changes.Take(user, w.config.Ledger.Now().Std()) == 0 {
 	}
 }
 
-// SpendEndings is SpendChanges for the forms that only end something, of a session.
+// SpendEndings is SpendChanges for the forms of a session that only end something.
 func SpendEndings(w *Web, handle string) {
 	for w.limits.endings.Take(handle, w.config.Ledger.Now().Std()) == 0 {
 	}

@@ -12,18 +12,18 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A failure is an error with words for the person in front of the page.
+// A failure is an error with texts for the user.
 type failure struct {
 	status int
 	title  string
 	text   string
 	detail string // for the developer of the application; never a value of the request
-	signIn string // what follows the detail for a developer who is not signed in
+	signIn string // follows detail if nobody is signed in
 	allow  string // the header Allow of a 405
 	after  time.Duration
 	cause  ledger.Cause
-	owner  *ownerHelp // for who made the application, and nobody else
-	back   string     // the address of the page that the failure links to; "" for the home page
+	owner  *ownerHelp // for the owner of the client only
+	back   string     // the page that the failure links to; "" for the home page
 }
 
 func (f *failure) Error() string { return f.title }
@@ -56,7 +56,7 @@ var (
 	}
 )
 
-// retryUnavailable is long enough for a cluster to choose a new leader.
+// retryUnavailable is longer than an election usually takes.
 const retryUnavailable = 5 * time.Second
 
 func methodNotAllowed(allow string) *failure {
@@ -66,7 +66,7 @@ func methodNotAllowed(allow string) *failure {
 	}
 }
 
-// fail is the only place that turns an error into a page.
+// fail is the only function that turns an error into a page.
 func (w *Web) fail(c *request, err error) {
 	if first, ok := errors.AsType[*signInFirst](err); ok {
 		_ = c.redirect(first.location())
@@ -97,7 +97,7 @@ type errorBody struct {
 	Owner                     *ownerHelp
 }
 
-// retryAfter rounds up: a browser that comes back too early would be refused
+// retryAfter sets Retry-After, rounded up: a browser that returns too early would be refused
 // again.
 func retryAfter(c *request, d time.Duration) {
 	c.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Seconds())))))

@@ -9,29 +9,28 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A formKind declares a form: where it is sent, where it is shown, and all
-// that is read of what is sent.
+// A formKind declares a form: where it is sent, where it is shown, and all fields that are read.
 type formKind struct {
 	purpose purpose
-	action  string // a pattern of httprouter's
-	page    string // the pattern of the page that shows it, with the action's parameters
-	ends    bool   // it does no more than end something, or lock somebody out; see limits
+	action  string // a path with httprouter's parameters
+	page    string // the path of the page that shows it, with the action's parameters
+	ends    bool   // it only ends something, or locks somebody out; see limits
 	fields  []field
 
-	// revisited lets the browser keep the page that tells what is wrong with such a
-	// form, for whoever goes back to it: see allowBackCache. No secret may be in it.
+	// revisited permits the browser to store the page that shows problems of such a form, for
+	// the back button: see allowBackCache. The form must not contain a secret.
 	revisited bool
 }
 
-// A field is declared by one of the functions below.
+// A field is a field of a form. The functions below return one.
 type field struct {
 	name    string
-	label   string // what the page calls it, and what begins a sentence about it
+	label   string // its name on the page, which also begins sentences about it
 	kind    fieldKind
-	maxSize int // of a file, in bytes
+	maxSize int // for a file, in bytes
 
-	choice  bool // the user picks the value from a list on the page; nothing is typed
-	private bool // only the form's own page may show the value again: see keep
+	choice  bool // the user selects the value on the page and doesn't type it
+	private bool // only the form's own page may show the value again: see redisplay
 }
 
 type fieldKind int
@@ -39,8 +38,8 @@ type fieldKind int
 const (
 	isText   fieldKind = iota
 	isSecret           // never shown again
-	isBound            // hidden; the page's token is for this value and no other
-	isList             // may come more than once
+	isBound            // hidden; the page's token is bound to the value
+	isList             // may occur more than once
 	isFile
 )
 
@@ -53,14 +52,14 @@ func fileField(name, label string, most int) field {
 	return field{name: name, label: label, kind: isFile, maxSize: most}
 }
 
-// labelled gives the field the label by which pages name its value.
+// labelled returns the field with the label by which pages name its value.
 func (f field) labelled(label string) field { f.label = label; return f }
 
-// chosen marks a field whose value the user picks and doesn't type. The value of a
-// bound field was picked on the page before.
+// chosen marks a field whose value the user selects and doesn't type. The value of a bound field
+// was selected on an earlier page.
 func (f field) chosen() field { f.choice = true; return f }
 
-// confidential marks a field whose text no page but the form's own may show.
+// confidential marks a field whose text only the form's own page may show again.
 func (f field) confidential() field { f.private = true; return f }
 
 func (k *formKind) field(name string) int {
@@ -71,7 +70,7 @@ func (k *formKind) multipart() bool {
 	return slices.ContainsFunc(k.fields, func(f field) bool { return f.kind == isFile })
 }
 
-// address fills in the parameters of a pattern.
+// address replaces the parameters of a path.
 func (k *formKind) address(pattern string, parameter func(name string) string) string {
 	parts := strings.Split(pattern, "/")
 	for i, part := range parts {
@@ -82,7 +81,7 @@ func (k *formKind) address(pattern string, parameter func(name string) string) s
 	return strings.Join(parts, "/")
 }
 
-// parameters are the names of a pattern's parameters.
+// parameters returns the names of a path's parameters.
 func parameters(pattern string) []string {
 	var names []string
 	for part := range strings.SplitSeq(pattern, "/") {
@@ -93,34 +92,34 @@ func parameters(pattern string) []string {
 	return names
 }
 
-// A form is one of a kind: as a page shows it, and as a browser sent it. It is
-// the same type for both, so that a page can show again what was sent.
+// A form is a form of a kind, to be shown by a page or as sent by a browser. Both are the same
+// type, so that a page can show again what was sent.
 type form struct {
 	kind   *formKind
-	token  string     // as it was sent
+	token  string     // as sent
 	values url.Values // by declared field, and by parameter of the action
 	files  map[string][]byte
 
 	web       *Web   // seals and opens shownTo
-	shownTo   string // ShownTo, as it was sent
-	key, user string // what its token is made from: see formToken
+	shownTo   string // ShownTo, as sent
+	key, user string // inputs of its token: see formToken
 
 	problems []problem
-	alert    string // a problem with no one field
-	status   int    // 0 for what the problems imply
+	alert    string // a problem that concerns no single field
+	status   int    // 0 means the default for the problems
 
-	reauth       *reauth // the proof of identity that the page asks for; set by requireReauth
-	signInTooOld bool    // the form was refused since the user signed in too long ago
+	reauth       *reauth // the proof of identity that the page requests; set by requireReauth
+	signInTooOld bool    // the form was refused because the sign-in is too old
 }
 
 // A problem is a sentence about one field.
 type problem struct {
-	ID   string // of the input
+	ID   string // id of the input
 	Text string
 }
 
-// form is an empty form for a page to show, but for the values given: those of
-// the action's parameters and bound fields, and what is filled in already.
+// form returns a form for a page to show, with values for the action's parameters, the
+// bound fields, and fields that are filled in.
 func (v *session) form(kind *formKind, values url.Values) *form {
 	if values == nil {
 		values = url.Values{}
@@ -128,17 +127,17 @@ func (v *session) form(kind *formKind, values url.Values) *form {
 	return &form{kind: kind, values: values, web: v.web, key: v.id, user: v.user.ID}
 }
 
-// get is the one value of a field, as it was sent.
+// get returns the single value of a field, as sent.
 func (f *form) get(name string) string {
 	f.require(name)
 	return f.values.Get(name)
 }
 
-// trimmed is get for what a person typed in a line.
+// trimmed is get for typed text, without surrounding spaces.
 func (f *form) trimmed(name string) string { return strings.TrimSpace(f.get(name)) }
 
-// filled are the values of a list that are not empty; the form is shown again
-// with these.
+// filled returns the values of a list that are not empty. If the form is shown again, it
+// has these values.
 func (f *form) filled(name string) []string {
 	f.require(name)
 	var list []string
@@ -151,7 +150,7 @@ func (f *form) filled(name string) []string {
 	return list
 }
 
-// file is what was sent in a field for a file; nil for none.
+// file returns the content of a file field, or nil.
 func (f *form) file(name string) []byte {
 	f.require(name)
 	return f.files[name]
@@ -163,9 +162,9 @@ func (f *form) require(name string) {
 	}
 }
 
-// addProblem says what is wrong with a field, or with one line of a list, as the
-// ledger names it: "website", "redirect_uris[3]". The note is the rest of a
-// sentence that the field's label begins.
+// addProblem adds a problem of a field, or of one line of a list, named as in the ledger:
+// "website", "redirect_uris[3]". note completes a sentence that begins with the field's
+// label.
 func (f *form) addProblem(name, note string) {
 	field, line, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 	i := f.kind.field(field)
@@ -180,14 +179,13 @@ func (f *form) addProblem(name, note string) {
 	f.problems = append(f.problems, problem{ID: inputID(field, line), Text: sentence(label + " " + note)})
 }
 
-// failed reports whether anything was found wrong.
+// failed reports whether the form has problems.
 func (f *form) failed() bool { return len(f.problems) > 0 || f.alert != "" }
 
-// noSuchUser is what the ledger notes of a user name that nobody has: no sentence
-// that begins with the field's label says that well.
+// noSuchUser is the ledger's note on an unknown user name, which needs a sentence of its own.
 const noSuchUser = "is not a user here"
 
-// refused tells why a command was refused.
+// refused adds the reason why a command was refused.
 func (f *form) refused(r *ledger.Refusal) *form {
 	switch {
 	case r.Field == "username" && r.Note == noSuchUser:

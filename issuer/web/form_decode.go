@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	maxForm   = 64 << 10 // bytes of a form, files apart
+	maxForm   = 64 << 10 // bytes of a form, without files
 	maxValues = 200      // values of one field
 	maxParts  = 1000     // parts of a form with a file
 
-	// maxUpload is how much is read of a form with a file, in bytes. It is more
-	// than any file may have: a browser reads no answer before it has sent
-	// everything, and a person who chose too large a picture is to be told so.
+	// maxUpload is how much is read of a form with a file, in bytes. It exceeds the limits of
+	// files: a browser reads no response before it has sent everything, and the user should
+	// learn that the picture is too large.
 	maxUpload = 8 << 20
 )
 
 type formHandler func(*request, *form) error
 
-// openForm is around the handler of a form that needs nobody to be signed in:
-// it refuses what no page of ours sent with the error given, and what came
-// from another origin. The handler looks at the token.
+// openForm wraps the handler of a form that needs no session. It refuses cross-origin
+// requests, and with the error without those that no page of this server can have sent.
+// The handler verifies the token.
 func (w *Web) openForm(kind *formKind, h formHandler, without error) handler {
 	return func(c *request) error {
 		f, err := decode(c, kind)
@@ -41,8 +41,8 @@ func (w *Web) openForm(kind *formKind, h formHandler, without error) handler {
 	}
 }
 
-// decode reads the body once, and of it what the form declares. A body of
-// another type is an empty form.
+// decode reads the body once, and keeps the declared fields. A body of another type is
+// treated as an empty form.
 func decode(c *request, kind *formKind) (*form, error) {
 	f := &form{kind: kind, values: url.Values{}, files: map[string][]byte{}}
 	mediaType, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
@@ -83,7 +83,7 @@ func (f *form) readQuery(body io.Reader) error {
 	return nil
 }
 
-// add keeps a value that the form declares.
+// add adds a value of a declared field.
 func (f *form) add(name, value string) error {
 	switch name {
 	case "token":
@@ -100,7 +100,7 @@ func (f *form) add(name, value string) error {
 	case isList:
 		most = maxValues
 	case isFile:
-		return nil // the name of a file that was sent as text
+		return nil // the name of a file, sent as text
 	}
 	if len(f.values[name]) >= most {
 		return errUnreadable
@@ -117,8 +117,8 @@ func setOnce(into *string, value string) error {
 	return nil
 }
 
-// readParts reads multipart/form-data (RFC 7578). Names and types of files are
-// what the browser says, and not looked at.
+// readParts reads multipart/form-data (RFC 7578). It ignores names and types of files, which the
+// browser chose.
 func (f *form) readParts(r *multipart.Reader) error {
 	room := int64(maxForm)
 	for range maxParts {
@@ -149,8 +149,7 @@ func (f *form) readParts(r *multipart.Reader) error {
 	return errTooLarge
 }
 
-// readFile takes a file in. An empty one is none: that is how a browser sends
-// that nothing was chosen.
+// readFile reads a file. Browsers send an empty file if none was chosen.
 func (f *form) readFile(part io.Reader, field field) error {
 	content, err := io.ReadAll(io.LimitReader(part, int64(field.maxSize)+1))
 	switch {

@@ -11,16 +11,16 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// This file handles forms that arrive after their session has ended. The answer shows
-// the user's input again, so that it is not lost. The server stores none of it: the
-// input comes with the form and goes back with the answer. The command is not run
-// before the user has signed in and sent the form again.
+// This file handles forms that are sent after their session has ended. The response shows
+// the user's input again, so that it is not lost. The server stores none of it: the input
+// is sent with the form and returned with the response. No command is proposed before the
+// user has signed in and sent the form again.
 
 const (
-	maxRedisplay = 32 << 10 // bytes of input that are shown again
+	maxRedisplay = 32 << 10 // maximum bytes of input that are shown again
 
-	// redisplayWindow is how long a page with a form may have been open so that its input is
-	// still shown again. It spans a long weekend.
+	// redisplayWindow is how long ago a page may have been loaded for its form to be
+	// shown again. It is longer than a long weekend.
 	redisplayWindow = 7 * 24 * time.Hour
 )
 
@@ -29,27 +29,27 @@ const (
 	alertStale = "You have signed in again since this page was opened. Check what you filled in, then submit again. Nothing was done yet."
 )
 
-// formNotices are the notices that the page of any form may show.
+// formNotices are notices that the page of any form may show.
 var formNotices = notices{"others": "Another user had filled in the form, so nothing was done."}
 
-// Forms seals a record of the user that a form was shown to, which the form carries.
+// Forms seals a record, contained in a form, of the user to whom the form was shown.
 // Every node must be able to open what another one sealed.
 type Forms interface {
 	SealForm(plain []byte) string
 	OpenForm(text string) ([]byte, error)
 }
 
-// redisplayable reports whether forms of this kind are shown again after their session ended:
-// those with input that a page may show again, as opposed to a single button.
+// redisplayable reports whether forms of this kind are shown again after their session
+// has ended: those with input that may be shown, unlike a single button.
 func (k *formKind) redisplayable() bool {
 	return slices.ContainsFunc(k.fields, func(d field) bool {
 		return (d.kind == isText || d.kind == isList) && !d.choice && !d.private || d.kind == isBound && d.choice
 	})
 }
 
-// ShownTo returns a sealed text that proves which user this form was shown to, and
-// about which object. Unlike Token it doesn't depend on the session, and it authorizes
-// nothing by itself: see resubmitted. It is "" for a form that is not kept.
+// ShownTo returns a sealed text that proves to which user, and about which object, this
+// form was shown. Unlike Token it doesn't depend on the session, and it authorizes
+// nothing by itself: see resubmitted. It is "" for a form that is not redisplayable.
 func (f *form) ShownTo() string {
 	if !f.kind.redisplayable() {
 		return ""
@@ -58,7 +58,7 @@ func (f *form) ShownTo() string {
 	return f.web.config.Forms.SealForm(append(append(plain, f.object()...), f.user...))
 }
 
-// object returns a digest of the form's purpose and of the object that it is about.
+// object returns a digest of the form's purpose and its object.
 func (f *form) object() []byte {
 	about, _ := f.about()
 	return digestOf(string(f.kind.purpose) + "\x00" + about)
@@ -80,8 +80,8 @@ func (f *form) shownToUser() (user string, ok bool) {
 	return user, ok && f.web.config.Ledger.Now() < shown.Add(redisplayWindow)
 }
 
-// redisplayUnread is keep for a form whose body was not read yet. ended is the error that
-// refused the request; it is returned if the form is not kept.
+// redisplayUnread is redisplay for a form whose body was not read yet. ended is the error
+// that refused the request; it is returned if the form is not shown again.
 func (w *Web) redisplayUnread(c *request, kind *formKind, ended error) error {
 	if _, ok := errors.AsType[*signInFirst](ended); !ok || !kind.redisplayable() {
 		return ended // without reading the body
@@ -93,8 +93,8 @@ func (w *Web) redisplayUnread(c *request, kind *formKind, ended error) error {
 	return w.redisplay(c, f, ended)
 }
 
-// redisplay shows a form again if err says that its session has ended; any other error is
-// returned. The new token is made from the browser's form cookie instead of the
+// redisplay shows a form again if err reports that its session has ended; any other error
+// is returned. The new token is bound to the browser's form cookie instead of the
 // session, so that it stays valid when the user signs in in another tab.
 func (w *Web) redisplay(c *request, f *form, err error) error {
 	if _, ended := errors.AsType[*signInFirst](err); !ended {
@@ -115,17 +115,17 @@ type redisplayBody struct {
 	Ended bool // nobody is signed in
 }
 
-// resubmitted reports whether the form comes from the page that keep showed in this
-// browser, and was first shown to the user who is signed in now. Another site can't
-// forge such a form: the request's origin is checked, and the token needs the
-// browser's form cookie.
+// resubmitted reports whether the form comes from the page that redisplay showed in this
+// browser, and was first shown to the user who is signed in now. Another site can't forge
+// such a form: the request's origin is verified, and the token needs the browser's form
+// cookie.
 func (w *Web) resubmitted(c *request, f *form) bool {
 	about, clear := f.about()
 	user, ok := f.shownToUser()
 	return clear && ok && user == f.user && genuine(f.token, w.sentFormKey(c), f.kind.purpose, user, about)
 }
 
-// stale answers a form that was shown in another session. If that was a session of the
+// stale handles a form that was shown in another session. If that was a session of the
 // same user, the user may check the input and send it again. Any other user gets the
 // form's page without the input.
 func (w *Web) stale(c *request, v session, f *form) error {
@@ -142,8 +142,8 @@ func (w *Web) stale(c *request, v session, f *form) error {
 	return w.show(c, v, "redisplay", page{Title: "Submit again", Form: f, Body: redisplayBody{Form: f}})
 }
 
-// strip removes from a form the values that may not be shown again. It returns false
-// if more than maxRedisplay bytes are left.
+// strip removes the values that may not be shown again. It returns false if more than
+// maxRedisplay bytes are left.
 func (f *form) strip() bool {
 	size := 0
 	for _, d := range f.kind.fields {
@@ -158,14 +158,13 @@ func (f *form) strip() bool {
 	return size <= maxRedisplay
 }
 
-// Inputs returns the inputs for the page that shows any kept form: those with the text
-// that the user typed, and those whose values are not kept and have to be filled in
-// again.
+// Inputs returns the inputs for the page that shows any form again: those with text that
+// the user typed, and those whose values are not kept and must be filled in again.
 func (f *form) Inputs() (list []input) {
 	for _, d := range f.kind.fields {
 		switch i := f.Input(d.name, ""); {
 		case d.kind == isBound || d.choice:
-		case d.name == ownPassword: // the sign-in that the page asks for is proof enough
+		case d.name == ownPassword: // the required sign-in is sufficient proof
 		case d.kind == isFile:
 			i.Hint = "Files are not kept. Choose it again, if you chose one."
 			list = append(list, i.Optional())
@@ -184,15 +183,14 @@ func (f *form) Inputs() (list []input) {
 	return list
 }
 
-// A selection is a field with the values that the user picked.
+// A selection is a field with the values that the user selected.
 type selection struct {
 	Name, Label string
 	Values      []string
-	Bound       bool // the values are sent by the inputs of Hidden
+	Bound       bool // the inputs of Hidden send the values
 }
 
-// Choices returns the picked values for the same page. The page shows them as they
-// are, since it doesn't know the other options.
+// Choices returns the selected values for the same page, which doesn't know the other options.
 func (f *form) Choices() (list []selection) {
 	for _, d := range f.kind.fields {
 		if values := f.values[d.name]; d.choice && strings.Join(values, "") != "" {

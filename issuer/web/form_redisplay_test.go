@@ -23,20 +23,20 @@ const (
 	hunter      = "hunter2 hunter2"
 )
 
-// signOutElsewhere ends the session of a browser, which does not hear of it.
+// signOutElsewhere ends the browser's session without its knowledge.
 func (b *browser) signOutElsewhere() {
 	b.env.t.Helper()
 	b.env.must(&ledger.SignOut{Session: credential.SessionDigest(b.session())})
 }
 
-// signInAgain is in another tab of the same browser.
+// signInAgain signs in in another tab of the same browser.
 func (b *browser) signInAgain(username string) {
 	b.env.t.Helper()
 	res := b.signIn(b.get("/auth/sign-in"), username, password)
 	require.Equal(b.env.t, http.StatusSeeOther, res.StatusCode, res.body)
 }
 
-// filledSpecimen is the specimen's form as a person fills it in.
+// filledSpecimen returns the specimen's form, filled in.
 func filledSpecimen(t *testing.T, b *browser) url.Values {
 	form := with(b.get(specimenPage).form(t, specimenPath), "name", `<b> & "Calendar"`, "purpose", "line 1\nline 2", "secret", hunter, "type", "public")
 	form["redirect_uris"] = []string{"https://a.example/", "", "https://b.example/"}
@@ -44,7 +44,7 @@ func filledSpecimen(t *testing.T, b *browser) url.Values {
 	return form
 }
 
-// all is what a page would post: what is hidden in its form, and what is filled in.
+// all returns what a browser would send: hidden fields and input.
 func (a answer) all(t testing.TB, action string) url.Values {
 	t.Helper()
 	for _, f := range formsOf(a.body) {
@@ -56,9 +56,9 @@ func (a answer) all(t testing.TB, action string) url.Values {
 	return nil
 }
 
-// A form that is sent after its session has ended is shown again as it was filled
-// in. It does nothing before its user has signed in again, in another tab; then it
-// is sent once more, and that is all.
+// TestFormAfterItsSession verifies that a form that is sent after its session has ended
+// is shown again with its input, has no effect before its user has signed in in another
+// tab, and can then be sent once more.
 func TestFormAfterItsSession(t *testing.T) {
 	for name, end := range map[string]func(*browser){
 		"signed out": (*browser).signOutElsewhere,
@@ -75,7 +75,7 @@ func TestFormAfterItsSession(t *testing.T) {
 			require.Equal(t, http.StatusForbidden, page.StatusCode, page.body)
 			assert.Contains(t, page.body, "<p>Your session ended. Sign in in another tab, then submit again.")
 			assert.Contains(t, page.body, `<a href="/auth/sign-in" target="_blank"`)
-			assert.NotContains(t, page.body, "Ada", "nobody is signed in")
+			assert.NotContains(t, page.body, "Ada", "the session has ended")
 			again := page.all(t, specimenPath)
 			for _, field := range []string{"name", "purpose", "type", "scopes", "revision"} {
 				assert.Equal(t, form[field], again[field], field)
@@ -89,7 +89,7 @@ func TestFormAfterItsSession(t *testing.T) {
 			assert.Contains(t, page.body, `name="logo" type="file"`)
 
 			page = b.postParts(specimenPath, again)
-			require.Equal(t, http.StatusForbidden, page.StatusCode, "nobody has signed in yet")
+			require.Equal(t, http.StatusForbidden, page.StatusCode, "before the new sign-in")
 			again = page.all(t, specimenPath)
 			assert.Equal(t, `<b> & "Calendar"`, again.Get("name"))
 			assert.Zero(t, s.accepted)
@@ -109,7 +109,8 @@ func TestFormAfterItsSession(t *testing.T) {
 	}
 }
 
-// Who has signed in again already checks the form once, and sends it again.
+// TestFormOfAnEarlierSession verifies that a user who has signed in again already checks
+// the input once and sends it again.
 func TestFormOfAnEarlierSession(t *testing.T) {
 	s := newSpecimen(t)
 	b := s.signedIn()
@@ -126,8 +127,8 @@ func TestFormOfAnEarlierSession(t *testing.T) {
 	assert.Equal(t, form.Get("name"), s.name)
 }
 
-// A page that was shown again is of its browser: what another one makes of it is
-// shown again there.
+// TestShownAgainInAnotherBrowser verifies that a redisplayed form is bound to its
+// browser: in another one it is redisplayed again.
 func TestShownAgainInAnotherBrowser(t *testing.T) {
 	s := newSpecimen(t)
 	b := s.signedIn()
@@ -138,8 +139,8 @@ func TestShownAgainInAnotherBrowser(t *testing.T) {
 	assert.Zero(t, s.accepted)
 }
 
-// Another user sees an empty form, whether they sign in before the form is sent or
-// before it is sent again.
+// TestFormOfAnotherUser verifies that another user gets an empty form, whether they sign
+// in before the form is sent or before it is sent again.
 func TestFormOfAnotherUser(t *testing.T) {
 	for name, shownAgain := range map[string]bool{"at once": false, "shown again": true} {
 		t.Run(name, func(t *testing.T) {
@@ -165,15 +166,16 @@ func TestFormOfAnotherUser(t *testing.T) {
 	}
 }
 
-// What no page of ours showed its user is not shown again: who is not signed in is
-// sent to sign in, and who is sees an error.
+// TestFormsThatAreNotShownAgain verifies that a form that no page showed to its user is
+// not redisplayed: without a session the response is the sign-in page, and otherwise an
+// error.
 func TestFormsThatAreNotShownAgain(t *testing.T) {
 	native := "/specimens/native/edit"
 	for name, test := range map[string]struct {
 		path   string
 		change func(*specimen, url.Values)
 		header http.Header
-		nobody int // 0 for 303
+		nobody int // status without a session; 0 means 303
 	}{
 		"no proof":      {change: func(_ *specimen, f url.Values) { f.Del("shown_to") }},
 		"garbage":       {change: func(_ *specimen, f url.Values) { f.Set("shown_to", "garbage") }},
@@ -223,7 +225,7 @@ func TestFormsThatAreNotShownAgain(t *testing.T) {
 	}
 }
 
-// flip changes a letter of a sealed text.
+// flip changes a character of a sealed text.
 func flip(text string) string {
 	letters := []byte(text)
 	if i := len(letters) / 2; letters[i] == 'A' {
@@ -234,12 +236,12 @@ func flip(text string) string {
 	return string(letters)
 }
 
-// A shownForm is one of a page.
+// A shownForm is a form of a page.
 type shownForm struct {
 	action string
-	values url.Values        // as they would be posted
-	inputs map[string]string // type by name, of those that a person sees
-	boxes  url.Values        // what there is to choose
+	values url.Values        // what would be sent
+	inputs map[string]string // type of each visible input, by name
+	boxes  url.Values        // selectable values
 }
 
 func formsOf(body string) (forms []*shownForm) {
@@ -274,15 +276,15 @@ func formsOf(body string) (forms []*shownForm) {
 	return forms
 }
 
-// form is the one that an element is in, nil for none.
+// form returns the form that contains an element, or nil.
 func (e *element) form() *element {
 	for ; e != nil && e.name != "form"; e = e.parent {
 	}
 	return e
 }
 
-// redisplayedForms are shown again after their session. notRedisplayed have nothing to show: a
-// password, or a box to tick beside a button.
+// redisplayedForms are redisplayed after their session has ended. notRedisplayed have
+// nothing to show: a password, or a box to tick beside a button.
 var (
 	redisplayedForms = []string{
 		"/admin/clients/:id/review", "/admin/clients/:id/suspend", "/admin/clients/:id/transfer", "/admin/new-user", "/admin/users/:id/edit",
@@ -291,8 +293,8 @@ var (
 	notRedisplayed = []string{"/account/password", "/admin/users/:id/password", "/admin/users/:id/state", "/developer/offers/:id/accept"}
 )
 
-// Every form that a person fills in is shown again after its session, and can be
-// sent again. A new one must be among redisplayedForms, or there is a reason.
+// TestFilledFormsAreKept verifies that every form with input is redisplayed and can be
+// sent again. A new form must be in redisplayedForms, unless there is a reason.
 func TestFilledFormsAreKept(t *testing.T) {
 	t.Parallel()
 	var kept, others []string
@@ -324,10 +326,10 @@ func TestFilledFormsAreKept(t *testing.T) {
 	slices.Sort(kept)
 	slices.Sort(others)
 	assert.Equal(t, redisplayedForms, kept)
-	assert.Equal(t, notRedisplayed, slices.Compact(others), "a form that is lost when its session ends")
+	assert.Equal(t, notRedisplayed, slices.Compact(others), "the input of a form is lost when its session ends")
 }
 
-// patternOf is the route of a form.
+// patternOf returns the route of a form.
 func patternOf(action string) string {
 	for _, r := range matrix {
 		_, pattern, post := strings.Cut(r.route, "POST ")

@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// This file is what templates ask a form for. Values that a page shows again
-// are a person's own, and never a secret.
+// This file has the methods that templates call on a form. Values that a page shows again
+// are the user's own, and never secrets.
 
-// Action is where the form is sent.
+// Action returns the path that the form is sent to.
 func (f *form) Action() string { return f.kind.address(f.kind.action, f.values.Get) }
 
-// Multipart reports whether it has a file.
+// Multipart reports whether the form has a file field.
 func (f *form) Multipart() bool { return f.kind.multipart() }
 
-// Token is proof that this page showed this form, for this very object.
+// Token returns a proof that this page showed this form, for its object.
 func (f *form) Token() string {
 	about, _ := f.about()
 	return formToken(f.key, f.kind.purpose, f.user, about)
 }
 
-// genuine reports whether the form was sent with such a token.
+// genuine reports whether the form was sent with a valid token.
 func (f *form) genuine() bool {
 	about, ok := f.about()
 	return ok && genuine(f.token, f.key, f.kind.purpose, f.user, about)
 }
 
-// about names the object: the parameters of the address and the bound fields.
-// It is false for values that would run together to the same text as others.
+// about returns a text that identifies the object: the parameters of the path and the
+// bound fields. ok is false for values that would make the text ambiguous.
 func (f *form) about() (text string, ok bool) {
 	var parts []string
 	for _, name := range parameters(f.kind.action) {
@@ -42,7 +42,7 @@ func (f *form) about() (text string, ok bool) {
 	return strings.Join(parts, "\x00"), !slices.ContainsFunc(parts, func(s string) bool { return strings.Contains(s, "\x00") })
 }
 
-// Hidden are the inputs that nobody sees.
+// Hidden returns the hidden inputs.
 func (f *form) Hidden() []input {
 	var hidden []input
 	for _, d := range f.kind.fields {
@@ -53,10 +53,10 @@ func (f *form) Hidden() []input {
 	return hidden
 }
 
-// Alert is a problem with no one field.
+// Alert returns a problem that concerns no single field.
 func (f *form) Alert() string { return f.alert }
 
-// Problems are the others, in the order of the page.
+// Problems returns the problems of fields, in the order of the page.
 func (f *form) Problems() []problem {
 	order := func(p problem) int {
 		name, _, _ := strings.Cut(strings.TrimPrefix(p.ID, "f-"), ".")
@@ -67,14 +67,14 @@ func (f *form) Problems() []problem {
 	return sorted
 }
 
-// Changes reports whether it is for changing something. What is sent by GET,
-// for which no page has to vouch, only asks.
+// Changes reports whether the form changes something. Forms sent by GET don't, and need
+// no token.
 func (f *form) Changes() bool { return f.kind.purpose != "" }
 
-// Error is what is wrong with a field as a whole.
+// Error returns the problem of a field as a whole.
 func (f *form) Error(name string) string { return f.errorAt(inputID(name, "")) }
 
-// Has reports whether a list has a value: of boxes, whether it is ticked.
+// Has reports whether a field has a value, such as whether a box is ticked.
 func (f *form) Has(name, value string) bool { return slices.Contains(f.values[name], value) }
 
 func (f *form) errorAt(id string) string {
@@ -86,7 +86,7 @@ func (f *form) errorAt(id string) string {
 	return ""
 }
 
-// statusCode is what a page with this form is answered with.
+// statusCode returns the status of a page with this form.
 func (f *form) statusCode() int {
 	switch {
 	case f.status != 0:
@@ -97,7 +97,7 @@ func (f *form) statusCode() int {
 	return http.StatusOK
 }
 
-// inputID is the id of a field's input, or of one line of a list.
+// inputID returns the id of a field's input, or of one line of a list.
 func inputID(name, line string) string {
 	if line == "" {
 		return "f-" + name
@@ -105,38 +105,38 @@ func inputID(name, line string) string {
 	return "f-" + name + "." + line
 }
 
-// An input is what the template "input" shows. The methods below change it, so
-// that a template can say: (.Form.Input "website" "A hint.").Optional.
+// An input is the data of the template "input". The methods below return a changed copy,
+// for templates such as (.Form.Input "website" "A hint.").Optional.
 type input struct {
 	ID, Name, Label, Hint, Value, Error string
 
 	Type         string
 	Autocomplete string
 	Max          int // characters
-	Rows         int // of a text of several lines; 0 for one line
+	Rows         int // lines of a text area; 0 for a single line
 	Accept       string
 	IsOptional   bool
-	Needed       string // which action of the form needs the input, in words; "" for every one
-	Focus        bool   // the input is the first one with a problem
+	Needed       string // the only action of the form that needs the input, in words; "" for all
+	Focus        bool   // the first input with a problem
 }
 
-// Input is the input of a field.
+// Input returns the input of a field.
 func (f *form) Input(name, hint string) input {
 	i := f.input(name, "", hint)
 	i.Label = f.label(name)
 	return i
 }
 
-// Group is what stands around the boxes, buttons or lines of a field: see the
-// template "group".
+// Group returns the group around the boxes, buttons or lines of a field: see the template
+// "group".
 func (f *form) Group(name, legend, hint string) input {
 	i := f.input(name, "", hint)
 	i.Label = legend
 	return i
 }
 
-// Lines are the inputs of a list: those that are filled in and some empty ones,
-// of at most that many in all. Their label has their number.
+// Lines returns the inputs of a list: the filled ones and some empty ones, at most that
+// many in all. Labels include their number.
 func (f *form) Lines(name string, empty, most int) []input {
 	filled := f.values[name]
 	lines := make([]input, min(len(filled)+empty, max(most, len(filled))))
@@ -170,21 +170,21 @@ func (f *form) input(name, line, hint string) input {
 	return i
 }
 
-// Optional is for what need not be filled in.
+// Optional marks an input that may stay empty.
 func (i input) Optional() input { i.IsOptional = true; return i }
 
 // NeededTo marks an input that only one of the form's actions needs. do names that
 // action, such as "add an administrator".
 func (i input) NeededTo(do string) input { i.IsOptional, i.Needed = true, do; return i }
 
-// As is for what a browser may know already: a token of HTML's autocomplete.
+// As sets HTML's autocomplete.
 func (i input) As(autocomplete string) input { i.Autocomplete = autocomplete; return i }
 
-// AtMost bounds how many characters may be typed.
+// AtMost sets the maximum number of characters.
 func (i input) AtMost(n int) input { i.Max = n; return i }
 
-// Text is for several lines.
+// Text makes the input a text area.
 func (i input) Text(rows int) input { i.Rows = rows; return i }
 
-// Accepting says which types of files there are to choose from.
+// Accepting sets the types of files that can be chosen.
 func (i input) Accepting(types string) input { i.Accept = types; return i }

@@ -19,7 +19,7 @@ const (
 	specimenPath = "/specimens/calendar/edit"
 )
 
-// A part is a field of multipart/form-data; with a file name it is a file.
+// A part is a field of multipart/form-data, or a file if it has a file name.
 type part struct{ name, file, content string }
 
 // postParts sends a form as a browser sends one with a file.
@@ -73,8 +73,8 @@ func TestForm(t *testing.T) {
 	assert.Equal(t, "\x89PNG", string(s.logo))
 }
 
-// What is wrong stands in a summary and beside the field, and what was filled
-// in stays, but for secrets.
+// TestFormProblems verifies that problems are shown in a summary and at their fields, and
+// that input is kept except secrets.
 func TestFormProblems(t *testing.T) {
 	s := newSpecimen(t)
 	b := s.signedIn()
@@ -146,7 +146,7 @@ func TestFormFiles(t *testing.T) {
 	assert.Len(t, s.logo, 1<<10)
 }
 
-// What no page of ours sends is not taken.
+// TestFormRefusals verifies that requests are refused that no page of this server can have sent.
 func TestFormRefusals(t *testing.T) {
 	s := newSpecimen(t)
 	b := s.signedIn()
@@ -220,7 +220,8 @@ func TestFormRefusals(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, b.post(specimenPath, good).StatusCode)
 }
 
-// An object that is somebody else's is not there, for its page and its form.
+// TestObjectsOfOthers verifies that another user's object is reported as not found, on
+// its page and its form.
 func TestObjectsOfOthers(t *testing.T) {
 	s := newSpecimen(t)
 	for _, who := range []string{"bob", "root"} {
@@ -242,7 +243,7 @@ func FuzzDecode(f *testing.F) {
 		s.t = t
 		res := b.send("POST", specimenPath, strings.NewReader(body), http.Header{"Content-Type": {kind}})
 		if res.StatusCode != 400 && res.StatusCode != 403 && res.StatusCode != 413 {
-			t.Fatalf("%d for %q %q", res.StatusCode, kind, body)
+			t.Fatalf("status %d for %q %q", res.StatusCode, kind, body)
 		}
 	})
 }

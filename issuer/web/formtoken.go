@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// A purpose is what a form is for: the token of one form opens no other.
+// A purpose is what a form is for. A form's token is valid for its purpose only.
 type purpose string
 
 const (
@@ -16,7 +16,7 @@ const (
 	forSignOut    purpose = "sign-out"
 	forUpstream   purpose = "sign-in upstream"
 	forConfirm    purpose = "confirm upstream"
-	forNotice     purpose = "notice" // no form: see noticeToken
+	forNotice     purpose = "notice" // not a form: see noticeToken
 	forConsent    purpose = "consent"
 	forDisconnect purpose = "disconnect"
 
@@ -35,9 +35,9 @@ const (
 	forEditUser     purpose = "edit user"
 )
 
-// formToken binds a form to a browser's secret, to the user whom the page
-// named, and to what the page was about. Neither purposes nor user ids hold a
-// NUL, so that no two lists of parts run together to the same text.
+// formToken returns a token that is bound to a browser's secret, to the user whom the
+// page named, and to the page's object. Neither purposes nor user ids contain a NUL, so
+// the text is unambiguous.
 func formToken(key string, p purpose, user, about string) string {
 	m := hmac.New(sha256.New, []byte(key))
 	for _, part := range []string{"mintmark form", string(p), user, about} {
@@ -47,14 +47,14 @@ func formToken(key string, p purpose, user, about string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
-// genuine reports whether the form has the token that its page was given. A
-// browser without a secret has no genuine form.
+// genuine reports whether the token is the one that the page had. Without a browser's
+// secret, no token is genuine.
 func genuine(token, key string, p purpose, user, about string) bool {
 	return key != "" && hmac.Equal([]byte(token), []byte(formToken(key, p, user, about)))
 }
 
-// formKey is the secret of a browser that has no session yet: a random cookie.
-// It keeps others from signing a browser in to an account of theirs.
+// formKey returns the secret of a browser without a session, a random cookie. It prevents
+// another site from signing the browser in to an attacker's account.
 func (w *Web) formKey(c *request) string {
 	if key := w.sentFormKey(c); key != "" {
 		return key
@@ -64,9 +64,8 @@ func (w *Web) formKey(c *request) string {
 	return key
 }
 
-// random is a text that nobody can guess and that no other will be like. What a
-// form is to make gets such an id when the form is shown, so that the same form
-// sent twice makes one thing.
+// random returns an unguessable and unique text. It is the id of what a form creates,
+// generated when the form is shown, so that sending the form twice creates one object.
 func (w *Web) random() string {
 	random := make([]byte, 32)
 	if _, err := io.ReadFull(w.config.Rand, random); err != nil {
@@ -75,7 +74,7 @@ func (w *Web) random() string {
 	return base64.RawURLEncoding.EncodeToString(random)
 }
 
-// sentFormKey is empty where the browser sent none that can be ours.
+// sentFormKey returns "" if the browser sent no valid form cookie.
 func (w *Web) sentFormKey(c *request) string {
 	cookie, err := c.r.Cookie(w.cookieName(formCookie))
 	if err != nil || len(cookie.Value) != base64.RawURLEncoding.EncodedLen(32) {

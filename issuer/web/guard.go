@@ -9,21 +9,21 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// An audience is who may ask for a page. Every command decides it again.
+// An audience is who may request a page. Every command checks it again.
 type audience int
 
 const (
 	anybody        audience = iota
-	users                   // who is signed in
-	administrators          // of them, those with the role
+	users                   // signed-in users
+	administrators          // signed-in administrators
 )
 
-// errSessionUnavailable is for a session of which it can't be told whose it is.
+// errSessionUnavailable reports that the session's user can't be determined now.
 var errSessionUnavailable = fmt.Errorf("look up the session: %w", oauth.ErrUnavailable)
 
-// admit is the session of somebody who belongs to the audience. Others are sent
-// to sign in, and from there to c.back. Whoever is signed in and does not belong
-// to it is told of no such page.
+// admit returns the session of a user in the audience. Without a session, the error leads
+// to the sign-in page and from there to c.returnTo. For a signed-in user outside the
+// audience, it is errNotFound.
 func (w *Web) admit(c *request, who audience) (session, error) {
 	v := w.loadSession(c)
 	switch {
@@ -44,9 +44,8 @@ func (w *Web) admit(c *request, who audience) (session, error) {
 	return v, nil
 }
 
-// confirmFresh reports whether yes holds on the session's view. Before it says no it
-// looks once more at a fresh one, which the session then has: this node may not
-// have heard yet of what the page is about.
+// confirmFresh reports whether yes is true on the session's view. Before it returns
+// false, it replaces the view with a fresh one and tries again, since this node may lag.
 func (w *Web) confirmFresh(c *request, v *session, yes func() bool) (bool, error) {
 	if yes() {
 		return true, nil
@@ -63,10 +62,9 @@ func (w *Web) confirmFresh(c *request, v *session, yes func() bool) (bool, error
 	return yes(), nil
 }
 
-// signInFirst is the error of a call that needs somebody to be signed in; fail
-// makes a redirect of it.
+// signInFirst is the error of a request that needs a session; fail turns it into a redirect.
 type signInFirst struct {
-	to     string // the page to go on with
+	to     string // the page to continue with
 	posted bool   // a form was sent, and nothing was done
 }
 
@@ -74,7 +72,7 @@ func (*signInFirst) Error() string { return "nobody is signed in" }
 
 func (c *request) signInFirst() error { return &signInFirst{to: c.returnTo, posted: c.posted} }
 
-// location is the sign-in page that goes on where the request wanted to.
+// location returns the sign-in page that continues with the requested page.
 func (s *signInFirst) location() string {
 	query := url.Values{}
 	if s.to != "" && s.to != pathHome {
@@ -89,13 +87,12 @@ func (s *signInFirst) location() string {
 	return pathSignIn + "?" + query.Encode()
 }
 
-// maxOwn bounds an address that a form carries, in bytes.
+// maxOwn is the maximum length of an address in a form, in bytes.
 const maxOwn = 2048
 
-// ownPage is an address again if it is one of the pages here that need
-// somebody to be signed in, and "" for any other: what is in a query may be of
-// a stranger's making, and must not lead anywhere else. Asking for a page
-// changes nothing, so its query may be anything.
+// ownPage returns an address if it is one of the pages here that need a session, and ""
+// for any other: a query may be crafted by an attacker and must not lead elsewhere. A GET
+// of a page changes nothing, so its query may be anything.
 func (w *Web) ownPage(address string) string {
 	if len(address) > maxOwn || !strings.HasPrefix(address, "/") {
 		return ""
@@ -112,7 +109,7 @@ func (w *Web) ownPage(address string) string {
 		own += "?" + escapeQuery(u.RawQuery)
 	}
 	if len(own) > maxOwn {
-		return "" // it would not be taken again
+		return "" // ownPage would refuse it the next time
 	}
 	return own
 }

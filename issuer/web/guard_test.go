@@ -13,7 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// specimen is an env with pages that use what no page uses yet.
+// A specimen is an env with pages that use features which no page uses yet.
 type specimen struct {
 	*env
 	name         string
@@ -35,7 +35,8 @@ func newSpecimen(t *testing.T) *specimen {
 	return s
 }
 
-// Who is not signed in is sent to sign in, and back to the page.
+// TestSignInAndBack verifies that a user who is not signed in is sent to the sign-in
+// page, and back to the page.
 func TestSignInAndBack(t *testing.T) {
 	for _, address := range []string{
 		"/account", "/account/password", "/connected-apps", "/connected-apps/calendar", "/connected-apps?q=a+b&after=c%26d",
@@ -50,12 +51,13 @@ func TestSignInAndBack(t *testing.T) {
 		assert.Equal(t, http.StatusUnprocessableEntity, again.StatusCode)
 		in := b.signIn(again, "ada", password)
 		assert.Equal(t, address, in.Header.Get("Location"))
-		assert.Equal(t, address, b.get(res.Header.Get("Location")).Header.Get("Location"), "who is signed in goes on at once")
+		assert.Equal(t, address, b.get(res.Header.Get("Location")).Header.Get("Location"), "a signed-in user must continue at once")
 	}
-	assert.Equal(t, "/auth/sign-in", newEnv(t).browser().get("/").Header.Get("Location"), "home is where everybody goes anyway")
+	assert.Equal(t, "/auth/sign-in", newEnv(t).browser().get("/").Header.Get("Location"), "the home page is the default")
 }
 
-// A form that comes when nobody is signed in any more does nothing, and says so.
+// TestSignInAfterAForm verifies that a form without a session has no effect, and that the
+// page reports it.
 func TestSignInAfterAForm(t *testing.T) {
 	s := newSpecimen(t)
 	stranger := s.browser()
@@ -63,7 +65,7 @@ func TestSignInAfterAForm(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, res.StatusCode)
 	page := stranger.get(res.Header.Get("Location"))
 	assert.Contains(t, page.body, "nothing was done")
-	assert.Equal(t, "/specimens/calendar", stranger.signIn(page, "ada", password).Header.Get("Location"), "to the page of the form")
+	assert.Equal(t, "/specimens/calendar", stranger.signIn(page, "ada", password).Header.Get("Location"), "the page of the form")
 	assert.Zero(t, s.accepted)
 }
 
@@ -74,7 +76,7 @@ var notOwn = []string{
 	"/account#@evil.example", "/account/password?" + strings.Repeat("x", 2048), "/account/../../evil", "/specimens/..%2f..%2fx", "/account@evil.example", "\t/account", " /account",
 }
 
-// There is a closed list of where the sign-in page leads to.
+// TestOwnPages verifies that the sign-in page leads only to a closed list of addresses.
 func TestOwnPages(t *testing.T) {
 	s := newSpecimen(t)
 	for address, want := range map[string]string{
@@ -118,7 +120,7 @@ func FuzzOwnPage(f *testing.F) {
 		}
 		for i := range len(own) {
 			if own[i] <= ' ' || own[i] >= 0x7f {
-				t.Fatalf("%q may not stand in a header", own)
+				t.Fatalf("%q is not valid in a header", own)
 			}
 		}
 		u, err := url.Parse(own)
@@ -126,12 +128,12 @@ func FuzzOwnPage(f *testing.F) {
 			t.Fatalf("%q leads to %q", address, own)
 		}
 		if w.web.OwnPage(own) != own {
-			t.Fatalf("%q is not taken again, but as %q", own, w.web.OwnPage(own))
+			t.Fatalf("%q is changed to %q by a second call", own, w.web.OwnPage(own))
 		}
 	})
 }
 
-// Pages of administrators are for them, and in their navigation only.
+// TestAdministrators verifies that pages of administrators are visible to them only.
 func TestAdministrators(t *testing.T) {
 	s := newSpecimen(t)
 	root, ada := s.signedInAs("root"), s.signedIn()
@@ -144,19 +146,19 @@ func TestAdministrators(t *testing.T) {
 	assert.Equal(t, ada.get("/nothing").body, res.body)
 	assert.NotContains(t, ada.get("/").body, "Administration")
 	s.noLeader = true
-	assert.Equal(t, http.StatusServiceUnavailable, ada.get("/administration").StatusCode, "it may be that this node lags")
+	assert.Equal(t, http.StatusServiceUnavailable, ada.get("/administration").StatusCode, "this node may lag")
 	assert.Equal(t, http.StatusOK, root.get("/administration").StatusCode)
 	s.noLeader = false
 
 	s.lag()
 	s.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Promote})
-	assert.Equal(t, http.StatusOK, ada.get("/administration").StatusCode, "made one a moment ago")
+	assert.Equal(t, http.StatusOK, ada.get("/administration").StatusCode, "the user has just become an administrator")
 	s.must(&ledger.SignOut{Session: credential.SessionDigest(ada.session())})
-	assert.Equal(t, "/auth/sign-in?to=%2Fadministration", ada.get("/administration").Header.Get("Location"), "signed out a moment ago")
+	assert.Equal(t, "/auth/sign-in?to=%2Fadministration", ada.get("/administration").Header.Get("Location"), "the user has just signed out")
 }
 
-// Where it can't be told whether somebody is signed in, nobody is told that
-// they are not.
+// TestSessionUnavailable verifies that users are not sent to the sign-in page while it
+// can't be determined whether they are signed in.
 func TestSessionUnavailable(t *testing.T) {
 	w := newEnv(t)
 	w.lag()
@@ -166,17 +168,18 @@ func TestSessionUnavailable(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
 	assert.NotEmpty(t, res.Header.Get("Retry-After"))
 	assert.Equal(t, http.StatusServiceUnavailable, b.post(passwordPath, nil).StatusCode)
-	assert.Equal(t, http.StatusSeeOther, w.browser().get("/account").StatusCode, "who has no session is not signed in")
+	assert.Equal(t, http.StatusSeeOther, w.browser().get("/account").StatusCode, "without a session cookie")
 	w.noLeader = false
 	assert.Equal(t, http.StatusOK, b.get("/account").StatusCode)
 }
 
-// A node that is cut off may have missed the end of a session.
+// TestNoLeaderContact: a node without contact to the leader may have missed the end of a
+// session.
 func TestNoLeaderContact(t *testing.T) {
 	w := newEnv(t)
 	b := w.signedIn()
 	w.noLeaderContact = true
-	assert.Equal(t, http.StatusOK, b.get("/account").StatusCode, "a fresh view can be had")
+	assert.Equal(t, http.StatusOK, b.get("/account").StatusCode, "a fresh view is available")
 	page := b.get(at(good()))
 	w.lag()
 	w.must(&ledger.SignOut{Session: credential.SessionDigest(b.session())})
@@ -189,10 +192,10 @@ func TestNoLeaderContact(t *testing.T) {
 		assert.NotEmpty(t, res.Header.Get("Retry-After"), name)
 		assert.NotContains(t, res.body, "Ada", name)
 	}
-	assert.Equal(t, http.StatusOK, w.browser().get(at(good())).StatusCode, "who has no session may begin to sign in")
+	assert.Equal(t, http.StatusOK, w.browser().get(at(good())).StatusCode, "a sign-in can begin without a session")
 }
 
-// The navigation says where a person is.
+// TestNavigation verifies that the navigation marks the current page.
 func TestNavigation(t *testing.T) {
 	s := newSpecimen(t)
 	b := s.signedIn()

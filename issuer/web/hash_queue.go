@@ -10,20 +10,20 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// queueSlotsPerCPU is how long the line is: what is done in some two seconds. More
-// would not be served in time.
+// queueSlotsPerCPU is the length of the queue for each CPU: the number of hashes computed
+// in some two seconds. Longer waits would time out.
 const queueSlotsPerCPU = 100
 
 // A hashQueue is where unauthenticated callers wait to have a password hashed. As many as
-// there are CPUs have their turn at once, so that whom this service knows waits for one
-// hash at most, however many strangers come. Half of the places are as many as one
-// subscriber may take, of all that they may send at once.
+// there are CPUs hash concurrently, so that a known user waits for one hash at most,
+// however many unknown senders there are. One subscriber may take at most half of the
+// places.
 type hashQueue struct {
-	slots, workers chan struct{} // an element for each who has one
-	maxPerSite     int           // places of one site
+	slots, workers chan struct{} // an element for each occupied one
+	maxPerSite     int           // places for one site
 
 	mu     sync.Mutex
-	bySite map[string]int // places taken, of who has any; guarded by mu
+	bySite map[string]int // occupied places, without zeros; guarded by mu
 }
 
 func newHashQueue() *hashQueue {
@@ -34,8 +34,7 @@ func newHashQueue() *hashQueue {
 	}
 }
 
-// acquire waits for a turn. The error is oauth.ErrUnavailable where the line is
-// full, or too slow.
+// acquire waits for a turn. The error is oauth.ErrUnavailable if the queue is full or too slow.
 func (l *hashQueue) acquire(ctx context.Context, address string) (leave func(), err error) {
 	site := limit.Site(address)
 	if !l.reserve(site) {
@@ -52,7 +51,7 @@ func (l *hashQueue) acquire(ctx context.Context, address string) (leave func(), 
 	}
 }
 
-// reserve is a place for somebody of a site, if there is one.
+// reserve takes a place for a site, if there is one.
 func (l *hashQueue) reserve(site string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,8 +2,8 @@ package web
 
 import "net/http"
 
-// setHeaders are on every answer. Referrer-Policy isn't no-referrer: a browser
-// would then send Origin: null with our own forms.
+// setHeaders sets the headers of every response. Referrer-Policy isn't no-referrer,
+// because browsers would then send Origin: null with this server's own forms.
 func (w *Web) setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Frame-Options", "DENY")
@@ -18,25 +18,23 @@ func (w *Web) setHeaders(h http.Header) {
 	}
 }
 
-// allowBackCache lets a browser keep the answer to a form in which something was
-// wrong: it has no other way to show that page to who goes back to it, and offers
-// to send the form again instead. What is kept is not used for anything else, and
-// clearBackCache ends it.
+// allowBackCache permits a browser to store the response to a form with problems:
+// otherwise the back button would offer to send the form again instead of showing the
+// page. The stored page is not used for anything else, and clearBackCache removes it.
 func allowBackCache(c *request, f *form) {
 	if f.kind.revisited && c.posted {
 		c.Header().Set("Cache-Control", "private, no-cache")
 	}
 }
 
-// clearBackCache has a browser drop what allowBackCache let it keep: who uses it next is
-// somebody else.
+// clearBackCache removes what allowBackCache permitted to store, since another person may
+// use the browser next.
 func clearBackCache(h http.Header) { h.Set("Clear-Site-Data", `"cache"`) }
 
-// contentPolicy limits what a page may load and where its forms may lead. Chromium
-// checks form-action against every redirect that follows a form, also against those of
-// the application, whose targets this server doesn't know. The consent page therefore
-// has formsAnywhere, without form-action. Every other form leads to a page of this
-// server: see continueTo.
+// contentPolicy limits what a page may load and where its forms may lead. Chromium checks
+// form-action against every redirect after a form, including those of the application,
+// whose targets this server doesn't know. The consent page therefore has formsAnywhere,
+// without form-action. Every other form leads to a page of this server: see continueTo.
 const (
 	contentPolicy = formsAnywhere + "; form-action 'self'"
 	formsAnywhere = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"

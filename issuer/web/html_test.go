@@ -13,17 +13,16 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// maxPage is the size of the largest page, in bytes.
+// maxPage is the maximum size of a page, in bytes.
 const maxPage = 15 << 10
 
-// checkPage holds what is true of every page that anybody is ever shown; the
-// browser of these tests asks it of each.
+// checkPage verifies what is true of every page. The tests' browser calls it for each.
 func checkPage(t testing.TB, page answer) {
 	t.Helper()
 	for _, fault := range faultsOf(page.body) {
-		assert.Fail(t, "not a good page: "+fault, "%s", page.body)
+		assert.Fail(t, "invalid page: "+fault, "%s", page.body)
 	}
-	if !strings.Contains(page.body, ">Submit again</button>") { // it shows what was sent: see maxRedisplay
+	if !strings.Contains(page.body, ">Submit again</button>") { // such a page shows all input: see maxRedisplay
 		assert.Less(t, len(page.body), maxPage)
 	}
 	policy := "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -41,12 +40,12 @@ func checkPage(t testing.TB, page answer) {
 	assert.Equal(t, "text/html; charset=utf-8", page.Header.Get("Content-Type"))
 }
 
-// An element is one of a page, below its parent.
+// An element is an element of a page, with its parent.
 type element struct {
 	name   string
 	attrs  map[string]string
 	parent *element
-	text   strings.Builder // of all that is in it
+	text   strings.Builder // of the element and its descendants
 }
 
 func (e *element) inside(names ...string) bool {
@@ -58,7 +57,7 @@ func (e *element) inside(names ...string) bool {
 	return false
 }
 
-// fullText is what assistive technology calls it.
+// fullText returns the accessible name.
 func (e *element) fullText() string {
 	if label := e.attrs["aria-label"]; label != "" {
 		return label
@@ -72,8 +71,8 @@ var (
 	controls = strings.Fields("a button input select textarea summary")
 )
 
-// elements are those of a page in their order, with faults of the text itself:
-// every element must be ended where HTML lets authors leave that out, too.
+// elements returns the elements of a page in order, and faults of the text itself: every
+// element must have an end tag, even where HTML permits omitting it.
 func elements(text string) (list []*element, faults []string) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict, d.Entity = false, xml.HTMLEntity
@@ -118,8 +117,8 @@ func elements(text string) (list []*element, faults []string) {
 	return list, faults
 }
 
-// faultsOf are what a validator of HTML would find in a page, and what somebody
-// who can't see it would. A full validator judges the pages in cmd/mintmark/e2e.
+// faultsOf returns errors of HTML and of accessibility. A complete validator checks the
+// pages in cmd/mintmark/e2e.
 func faultsOf(text string) []string {
 	list, faults := elements(text)
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -213,7 +212,7 @@ func faultsOf(text string) []string {
 	return faults
 }
 
-// What checkPage would find does fail.
+// TestFaultsAreFound verifies that faultsOf finds faults.
 func TestFaultsAreFound(t *testing.T) {
 	page := func(body string) string {
 		return "<!DOCTYPE html>\n<html lang=\"en\"><head><title>x</title></head><body><main><h1>x</h1>" + body + "</main></body></html>"

@@ -9,29 +9,28 @@ import (
 
 // attempts limits guessing at passwords. Each node counts its own requests.
 //
-// One user name may have 100 wrong passwords and then 20 an hour, from all addresses
-// together. A name without an account has the same limit, since a different one would
-// reveal which accounts exist.
+// One user name may have 100 wrong passwords and then 20 an hour, over all addresses. A
+// name without an account has the same limit, since a different one would reveal which
+// accounts exist.
 //
 // Attempts from a browser without an earlier sign-in are counted in two more ways: by
-// user name and address, so that a guesser elsewhere can't lock the user out; and by
+// user name and address, so that an attacker elsewhere can't lock the user out; and by
 // address, so that one sender can't try one password on every account. The latter
 // includes the IPv6 prefixes of one subscriber (see limit.Networks), so that one
-// household can't keep the password check busy. Users who share an address with a
-// guesser would be locked out with the guesser, so a browser in which a user has signed
-// in before has a separate count for that user (see device), which nobody else can use
-// up.
+// household can't keep the password check busy. Users who share an address with an
+// attacker would be locked out as well, so a browser in which a user has signed in before
+// has a separate count for that user (see device), which nobody else can use up.
 type attempts struct {
 	username *limit.Fixed // by user name
 	account  *limit.Limiter
 	address  *limit.Networks
 	device   *limit.Limiter  // by device id
-	session  *limit.Limiter  // by session, of users who give their password again
-	upstream *limit.Networks // answers of the provider, by address
-	// accepted counts successful sign-ins by user. They are no guesses, but each costs
-	// a hash and a session, and adds an event to the audit trail, whose length is
-	// bounded. Only somebody with the password can use this up. It counts all
-	// addresses together: otherwise many addresses would have no bound.
+	session  *limit.Limiter  // by session, for users who enter their password again
+	upstream *limit.Networks // responses of the provider, by address
+	// accepted counts successful sign-ins by user. They are no guesses, but each costs a
+	// hash and a session, and adds an event to the audit trail, whose length is bounded.
+	// Only somebody with the password can use this up. It counts over all addresses:
+	// otherwise many addresses would have no bound.
 	accepted *limit.Limiter
 }
 
@@ -40,8 +39,8 @@ func newAttempts() *attempts {
 		username: limit.NewFixed(20.0/3600, 100),
 		account:  limit.New(0.1, 10, 10_000),
 		address:  limit.NewNetworks(1, 60, 10_000),
-		// What is used up is counted like any other browser until its person
-		// signs in again, so it need not fill up for their sake.
+		// A device whose limit is used up is treated like any other browser until its user signs
+		// in again, so the refill may be slow.
 		device:   limit.New(1.0/3600, 10, 10_000),
 		session:  limit.New(0.1, 10, 10_000),
 		upstream: limit.NewNetworks(1, 60, 10_000),
@@ -49,10 +48,10 @@ func newAttempts() *attempts {
 	}
 }
 
-// try counts one attempt, or returns how long to wait. The name is folded as the ledger
-// does. After a right password, forgive removes the attempt from the counts, and the
+// try counts one attempt, or returns how long to wait. The name is folded as in the
+// ledger. After a correct password, forgive removes the attempt from the counts, and the
 // earlier wrong ones for this name from this address, but not those for other names. If
-// the password was not checked, undo removes only this attempt.
+// the password was not verified, undo removes only this attempt.
 func (a *attempts) try(username, address string, now time.Time) (wait time.Duration, forgive, undo func()) {
 	wait, ofAddress := a.address.Try(address, now)
 	if wait > 0 {
@@ -72,40 +71,40 @@ func (a *attempts) try(username, address string, now time.Time) (wait time.Durat
 	return 0, func() { ofAddress(); ofName(); a.account.Forget(key) }, func() { ofAddress(); ofName(); ofAccount() }
 }
 
-// tryDevice is take for a browser that the person has signed in with before.
-// It is false for one that has guessed too often to be told from any other.
+// tryDevice is try for a browser in which the user has signed in before. ok is false if
+// its limit is used up.
 func (a *attempts) tryDevice(id deviceID, now time.Time) (forgive func(), ok bool) {
 	key := string(id[:])
 	return func() { a.device.Forget(key) }, a.device.Take(key, now) == 0
 }
 
-// trySession is take for a signed-in user who gives the password again. It counts by
-// session: neither others at the same address nor another session of the user can use
-// it up, and somebody who found this session has few guesses from all addresses.
+// trySession is try for a signed-in user who enters the password again. It counts by
+// session: neither others at the same address nor another session of the user can use it
+// up, and an attacker with this session has few guesses over all addresses.
 func (a *attempts) trySession(session string, now time.Time) (wait time.Duration, forgive func()) {
 	return a.session.Take(session, now), func() { a.session.Forget(session) }
 }
 
-// tryUpstream counts one answer of the provider that a browser brings, since each
-// costs a few requests to the provider. forgive removes it from the count after a
-// successful sign-in.
+// tryUpstream counts one response of the provider that a browser sends, since each costs
+// a few requests to the provider. forgive removes it from the count after a successful
+// sign-in.
 func (a *attempts) tryUpstream(address string, now time.Time) (wait time.Duration, forgive func()) {
 	return a.upstream.Try(address, now)
 }
 
-// tryUpstreamDevice is to tryUpstream as tryDevice is to take.
+// tryUpstreamDevice is tryUpstream for a browser in which the user has signed in before.
 func (a *attempts) tryUpstreamDevice(id deviceID, now time.Time) (forgive func(), ok bool) {
 	wait, forgive := a.device.Try(string(id[:]), now)
 	return forgive, wait == 0
 }
 
-// accept counts a sign-in with a right password, or returns how long to wait, if they
-// come faster than a person could send them.
+// accept counts a sign-in with a correct password, or returns how long to wait if they
+// arrive faster than a person could send them.
 func (a *attempts) accept(user string, now time.Time) (wait time.Duration) {
 	return a.accepted.Take(user, now)
 }
 
-// acceptUpstream is accept for a person whom the provider has signed in.
+// acceptUpstream is accept for a user whom the provider has signed in.
 func (a *attempts) acceptUpstream(subject string, now time.Time) (wait time.Duration) {
 	return a.accepted.Take("upstream\x00"+subject, now)
 }

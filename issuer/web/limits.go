@@ -8,25 +8,24 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 )
 
-// limits bounds what one person who is signed in does by way of a node.
+// limits bounds what one signed-in user can do on a node.
 type limits struct {
-	// changes are forms that were sent, by user. Most leave an event in the audit
-	// trail, which is of bounded length: nobody shall wash out of it what others
-	// did. The consent page's are not among them: the ledger bounds them for all
-	// nodes together.
+	// changes counts forms by user. Most forms add an event to the audit trail, whose
+	// length is bounded, and nobody may displace the events of others. Consent forms are
+	// not counted, since the ledger limits them over all nodes.
 	changes *limit.Limiter
-	// endings are forms that only end something, by session: see formKind.ends.
-	// Whoever has stolen a session can't keep its owner from ending it by sending
-	// forms. Nothing ends twice, so that there are no more events of these than of
-	// what began it, which is counted elsewhere.
+	// endings counts forms that only end something, by session: see formKind.ends. An
+	// attacker with a stolen session can't prevent the user from ending it by sending
+	// forms. Nothing ends twice, so there are no more events of endings than of
+	// beginnings, which are limited.
 	endings *limit.Limiter
-	// passwords are changes of the own password that were made, by user. Only who
-	// knows the password can use this up.
+	// passwords counts successful changes of the user's own password, by user. Only
+	// somebody who knows the password can use this up.
 	passwords *limit.Limiter
-	offers    *limit.Limiter // of applications; each tells whether there is a user of a name
+	offers    *limit.Limiter // of applications; each reveals whether a user name exists
 }
 
-// The sustained rates are far beyond what a person does: 180 an hour.
+// newLimits returns limits with sustained rates far beyond those of a person: 180 an hour.
 func newLimits() *limits {
 	return &limits{
 		changes:   limit.New(0.05, 200, 10_000),
@@ -36,7 +35,7 @@ func newLimits() *limits {
 	}
 }
 
-// countForm counts a form that the session sent.
+// countForm counts a form of the session.
 func (w *Web) countForm(v *session, kind *formKind) error {
 	counted, key := w.limits.changes, v.user.ID
 	if kind.ends {
@@ -55,9 +54,9 @@ func tooManyChanges(wait time.Duration) *failure {
 	}
 }
 
-// tooManyAllows is a page of ours and no redirect (RFC 6749 §4.1.2.1 has
-// temporarily_unavailable): it says how long to wait, and the form that was sent
-// is as good after that. An application could only send its user here again.
+// tooManyAllows returns a page of this server, not a redirect (RFC 6749 §4.1.2.1 has
+// temporarily_unavailable): it states how long to wait, and the same form works after
+// that. An application could only send its user here again.
 func tooManyAllows(wait time.Duration) *failure {
 	return &failure{
 		status: http.StatusTooManyRequests, title: "Allowed too often", after: wait, cause: ledger.TooManyAllows,

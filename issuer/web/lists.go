@@ -6,25 +6,24 @@ import (
 	"strings"
 )
 
-// A pager leads through a list. An empty address is none. First is for lists of
-// which nobody knows how long they are.
+// A pager has the links between the pages of a list; "" means none. First is set for
+// lists of unknown length.
 type pager struct{ First, Back, Next string }
 
-// A search is the form above a list, and what was searched for.
+// A search is the form above a list and its current value.
 type search struct{ Action, Label, Query string }
 
-// maxSearch bounds what is searched for, in bytes.
+// maxSearch is the maximum length of a search, in bytes.
 const maxSearch = 200
 
-// searchOf reads what the call searches for.
+// searchOf returns the search of the request.
 func searchOf(c *request, label string) search {
 	q := c.r.URL.Query().Get("q")
 	return search{Action: c.r.URL.Path, Label: label, Query: q[:min(len(q), maxSearch)]}
 }
 
-// pageOf is the part of a list that a call asks for, with the key of the entry
-// before it in its query. A key that is not there, of an entry that is gone,
-// means the beginning.
+// pageOf returns the page of a list that a request names by the key of the previous
+// page's last entry. An unknown key, as of a removed entry, gives the first page.
 func pageOf[E any](c *request, list []E, size int, key func(E) string) ([]E, pager) {
 	from := 0
 	if after := c.r.URL.Query().Get("after"); after != "" {
@@ -45,10 +44,9 @@ func pageOf[E any](c *request, list []E, size int, key func(E) string) ([]E, pag
 	return list[from:to], p
 }
 
-// pageBy is pageOf for a list that the ledger has in pages. read is the page that
-// comes after an entry, or with back the one before it, and where that way goes
-// on, "" at the end. A page that would begin the list, and may be short, is the
-// first one instead.
+// pageBy is pageOf for a list that the ledger returns in pages. read returns the page
+// after an entry or, with back, before it, and where to continue in that direction, "" at
+// the end. Instead of a short page at the beginning, pageBy returns the first page.
 func pageBy[E any](c *request, read func(at string, back bool) (found []E, next string), key func(E) string) ([]E, pager) {
 	query := c.r.URL.Query()
 	after := query.Get("after")
@@ -77,7 +75,7 @@ func pageBy[E any](c *request, read func(at string, back bool) (found []E, next 
 	return found, p
 }
 
-// below leads to the part of the page in which the list is.
+// below makes the links lead to the list within the page.
 func (p pager) below(id string) pager {
 	for _, address := range []*string{&p.First, &p.Back, &p.Next} {
 		if before, _, _ := strings.Cut(*address, "#"); before != "" {
@@ -87,8 +85,8 @@ func (p pager) below(id string) pager {
 	return p
 }
 
-// pageAt is the address of the call's list "after" or "before" an entry; of its
-// beginning where the key is empty.
+// pageAt returns the address of the request's list "after" or "before" an entry, or of
+// its first page for an empty key.
 func (c *request) pageAt(side, key string) string {
 	query := c.r.URL.Query()
 	for _, name := range []string{"done", "after", "before"} {

@@ -17,7 +17,7 @@ import (
 
 var rowHead = regexp.MustCompile(`<th scope="row">(.*?)</th>`)
 
-// heads are the rows of a page's list.
+// heads returns the row headings of a page's list.
 func heads(page answer) (list []string) {
 	for _, m := range rowHead.FindAllStringSubmatch(page.body, -1) {
 		list = append(list, m[1])
@@ -25,7 +25,7 @@ func heads(page answer) (list []string) {
 	return list
 }
 
-// leads is the address that a page of a list leads to, "" for none.
+// leads returns the address of a link of a page, or "".
 func leads(page answer, rel string) string {
 	m := regexp.MustCompile(`<a href="([^"]*)" rel="` + rel + `">`).FindStringSubmatch(page.body)
 	if m == nil {
@@ -34,8 +34,8 @@ func leads(page answer, rel string) string {
 	return html.UnescapeString(m[1])
 }
 
-// Every list of the administration, and that of one's own applications, is walked
-// to its end and back again: the pages there are the same as on the way.
+// TestListsAreWalkedBothWays verifies that walking a list to its end and back gives the
+// same pages.
 func TestListsAreWalkedBothWays(t *testing.T) {
 	t.Parallel()
 	w, root := administration(t)
@@ -89,10 +89,10 @@ func TestListsAreWalkedBothWays(t *testing.T) {
 			}
 			for i := len(there) - 2; i >= 0; i-- {
 				page = get(leads(page, "prev"))
-				assert.Equal(t, there[i], heads(page), "page %d, from behind", i)
+				assert.Equal(t, there[i], heads(page), "page %d, backwards", i)
 				assert.NotEmpty(t, leads(page, "next"))
 			}
-			assert.Empty(t, leads(page, "prev"), "it is the first")
+			assert.Empty(t, leads(page, "prev"), "the first page has no previous one")
 			assert.NotContains(t, page.body, "First page")
 		})
 	}
@@ -107,7 +107,8 @@ func TestListsAreWalkedBothWays(t *testing.T) {
 	}
 }
 
-// What comes in front of the page that one looks at does not shift the way back.
+// TestPreviousPageOfAListThatGrows verifies that new entries before the current page
+// don't shift the way back.
 func TestPreviousPageOfAListThatGrows(t *testing.T) {
 	w, root := administration(t)
 	for i := range 60 {
@@ -123,6 +124,6 @@ func TestPreviousPageOfAListThatGrows(t *testing.T) {
 	assert.Equal(t, heads(third), heads(root.get(leads(second, "next"))))
 	first := root.get(leads(root.get(leads(second, "prev")), "prev"))
 	assert.Empty(t, leads(first, "prev"))
-	assert.Contains(t, first.body, ">a0<", "a first page is whole, and is the first")
+	assert.Contains(t, first.body, ">a0<", "the first page must be complete")
 	assert.Len(t, heads(first), 25)
 }

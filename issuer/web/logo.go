@@ -15,28 +15,26 @@ import (
 const (
 	pathLogos = "/logos/"
 
-	// A picture of few bytes can have very many points, which cost whoever
-	// decodes it.
+	// A small file can have very many pixels, which are expensive to decode.
 	minLogoSide = 16
 	maxLogoSide = 1024
 
-	// A progressive JPEG comes in scans, each of which goes over all points
-	// however few bytes it has. Encoders make ten.
+	// A progressive JPEG has scans, each of which covers all pixels, however few bytes it has.
+	// Encoders produce ten.
 	maxScans = 32
 )
 
-var startOfScan = []byte{0xff, 0xda} // ITU-T T.81, table B.1; in the data of a scan 0xff has a zero after it
+var startOfScan = []byte{0xff, 0xda} // ITU-T T.81, table B.1; within a scan, 0xff is followed by a zero
 
-// A picture stands for an application: its logo, or a letter.
+// A picture represents an application: its logo, or a letter.
 type picture struct{ Logo, Initial string }
 
-// pictureOf returns the picture that a client's owner and administrators see, reviewed
-// or not.
+// pictureOf returns the picture that a client's owner and administrators see, reviewed or not.
 func pictureOf(p *ledger.Profile) picture {
 	return picture{Logo: logoPath(p.Logo), Initial: initial(p.Name)}
 }
 
-// publicPicture returns the picture that every other user sees. A logo that no
+// publicPicture returns the picture that all other users see. A logo that no
 // administrator has reviewed could imitate another application, so it is replaced by a
 // letter.
 func publicPicture(c *ledger.Client) picture {
@@ -46,7 +44,7 @@ func publicPicture(c *ledger.Client) picture {
 	return pictureOf(&c.Profile)
 }
 
-// logoPath is "" for none.
+// logoPath returns the path of a logo, or "".
 func logoPath(digest []byte) string {
 	if len(digest) == 0 {
 		return ""
@@ -55,7 +53,7 @@ func logoPath(digest []byte) string {
 }
 
 // logo serves a logo from the server's own origin, so that no application learns which
-// users look at a page that shows it. Caches may store public logos only.
+// users view a page with it. Shared caches may store public logos only.
 func (w *Web) logo(c *request) error {
 	var id [32]byte
 	digest := c.param("digest")
@@ -85,15 +83,15 @@ func (w *Web) logo(c *request) error {
 	}
 	c.WriteHeader(http.StatusOK)
 	if !c.isHead() {
-		_, _ = c.Write(l.Bytes) // the browser went away
+		_, _ = c.Write(l.Bytes) // the browser may have disconnected
 	}
 	return nil
 }
 
-// remade decodes a picture file and encodes its pixels anew as a logo, or returns a
-// note that says why the file can't be used. That drops everything in the file but the
-// pixels: the place where a photo was taken, further pictures, and bytes that another
-// program would read as a document or a script.
+// remade decodes a picture file and encodes its pixels again as a logo, or returns a note
+// on why the file can't be used. This drops everything in the file but the pixels: the
+// place where a photo was taken, further pictures, and bytes that another program would
+// interpret as a document or a script.
 func remade(file []byte) (logo []byte, note string) {
 	config, format, err := image.DecodeConfig(bytes.NewReader(file))
 	switch {
@@ -116,9 +114,9 @@ func remade(file []byte) (logo []byte, note string) {
 	return logo, ""
 }
 
-// encoded encodes a picture in the given format, and returns nil if that takes more
-// than ledger.MaxLogo bytes at any quality. A JPEG stays a JPEG, since a photo as a PNG
-// is several times larger.
+// encoded encodes a picture in the given format. It returns nil if that takes more than
+// ledger.MaxLogo bytes at any quality. A JPEG stays a JPEG, since a photo as a PNG is
+// several times larger.
 func encoded(points image.Image, format string) []byte {
 	var b bytes.Buffer
 	if format == "png" {

@@ -10,21 +10,21 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// newSecretLifetime is how long after its page was shown a form can make its secret and
+// newSecretLifetime is how long after its page was shown a form can add its secret and
 // show it again.
 const newSecretLifetime = 10 * time.Minute
 
-// NewSecrets seals the client secret that a form carries before it is made. Every node
-// must be able to open what another one sealed.
+// NewSecrets seals the client secret in a form before it is added. Every node must be
+// able to open what another one sealed.
 type NewSecrets interface {
 	SealNewSecret(plain []byte) string
 	OpenNewSecret(text string) ([]byte, error)
 }
 
-// A newSecret is generated when the form is shown, and the form carries it sealed. The
-// same form sent twice, as by a double click, therefore shows the same secret twice,
-// and no node has to store the plain secret. It is bound to one secret id of one
-// client, to one user and to one session, so a form in other hands reveals nothing.
+// A newSecret is generated when the form is shown, and the form contains it sealed.
+// Sending the same form twice, as by a double click, therefore shows the same secret, and
+// no node has to store the plain secret. It is bound to one secret id of one client, to
+// one user and to one session, so that others can't use the form.
 type newSecret struct {
 	Plain   string      `json:"plain"`
 	ID      string      `json:"id"`
@@ -34,7 +34,7 @@ type newSecret struct {
 	Expires ledger.Time `json:"expires"`
 }
 
-// newSecretForm returns the form that makes a new secret of a client.
+// newSecretForm returns the form that adds a secret to a client.
 func (w *Web) newSecretForm(v *session, client *ledger.Client) *form {
 	n := newSecret{
 		Plain: credential.NewSecret(w.config.Rand).Reveal(), ID: w.newSecretID(), Client: client.ID,
@@ -48,8 +48,8 @@ func (w *Web) newSecretForm(v *session, client *ledger.Client) *form {
 		"secret", n.ID, "sealed", w.config.NewSecrets.SealNewSecret(plain), "after", client.NewestSecret())
 }
 
-// newSecretOf returns the secret that a form carries. ok is false if the form doesn't
-// carry one that is bound to this visit and client, or if it has expired.
+// newSecretOf returns the secret in a form. ok is false if the form has none that is
+// bound to this session and client, or if it has expired.
 func (w *Web) newSecretOf(v *session, client *ledger.Client, f *form) (plain string, ok bool) {
 	text, err := w.config.NewSecrets.OpenNewSecret(f.get("sealed"))
 	if err != nil {

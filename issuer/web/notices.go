@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// notices are the sentences that a page can begin with after something was
-// done, by the word for it in the query: done=word.token. Without the token anybody
-// could make a link to a page that says what was never done.
+// notices are the sentences at the top of a page after an action, by the word in the
+// query: done=word.token. Without the token, anybody could make a link to a page that
+// reports something that was never done.
 type notices map[string]string
 
-// text is what the call asks for; "" for none and for an unknown word.
+// text returns the notice of the request, or "" for none and for an unknown word.
 func (n notices) text(c *request) string { return n[c.notice()] }
 
-// redirectNotice goes on to a page that says so.
+// redirectNotice redirects to a page with a notice.
 func (c *request) redirectNotice(page string, n notices, word string) error {
 	if n[word] == "" {
 		panic("web: no notice says " + word)
@@ -26,19 +26,19 @@ func (c *request) redirectNotice(page string, n notices, word string) error {
 	return c.redirect(page + "?done=" + signNotice(c.sessionID, c.user, path, word))
 }
 
-// notice is the word of what this session has done. It stays in the address, so that
-// the page says it again when it is reloaded.
+// notice returns the verified word of the request. It stays in the address, so that a
+// reload shows it again.
 func (c *request) notice() string {
 	return verifyNotice(c.r.URL.Query().Get("done"), c.sessionID, c.user, c.r.URL.Path)
 }
 
-// signNotice is a word with proof that it was said to a browser with that key, on
-// the way to a page.
+// signNotice returns a word with a token that proves that it was made for a browser with
+// that key and for that page.
 func signNotice(key, user, path, word string) string {
 	return word + "." + noticeToken(key, user, path, word)
 }
 
-// verifyNotice is the word of what signNotice made, and "" for anything else.
+// verifyNotice returns the word in the result of signNotice, or "" for any other text.
 func verifyNotice(text, key, user, path string) string {
 	word, token, _ := strings.Cut(text, ".")
 	if key == "" || !hmac.Equal([]byte(token), []byte(noticeToken(key, user, path, word))) {
@@ -47,7 +47,7 @@ func verifyNotice(text, key, user, path string) string {
 	return word
 }
 
-// noticeToken is of 96 bits: the address shall be short.
+// noticeToken returns a token of 96 bits, to keep the address short.
 func noticeToken(key, user, path, word string) string {
 	return formToken(key, forNotice, user, path+"\x00"+word)[:16]
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// noticed is the address of a page with a notice, as the browser was once sent to it.
+// noticed returns the address of a page with a notice, as a redirect to it has it.
 func (b *browser) noticed(path, word string) string {
 	return path + "?" + url.Values{"done": {web.SignNotice(b.session(), b.userID, path, word)}}.Encode()
 }
 
 var noticeToken = regexp.MustCompile(`(\?done=[a-z-]+)\.[A-Za-z0-9_-]{16}$`)
 
-// leadsTo is where an answer sends the browser, the token of a notice apart.
+// leadsTo returns the target of a redirect, without the token of a notice.
 func leadsTo(res answer) string {
 	return noticeToken.ReplaceAllString(res.Header.Get("Location"), "$1")
 }
@@ -34,7 +34,7 @@ func (b *browser) showsNotice(address string) bool {
 	return strings.Contains(page.body, `role="status"`)
 }
 
-// A link that somebody else has made has no page say that something was done.
+// TestNoticesAreNotForged verifies that a forged link shows no notice.
 func TestNoticesAreNotForged(t *testing.T) {
 	w, b := mine(t, nil)
 	w.user("u-bob", "bob", "Bob")
@@ -45,7 +45,7 @@ func TestNoticesAreNotForged(t *testing.T) {
 	} {
 		genuine := b.noticed(path, word)
 		assert.True(t, b.showsNotice(genuine), path)
-		assert.True(t, b.showsNotice(genuine), "again, as a reload does")
+		assert.True(t, b.showsNotice(genuine), "a reload must show it again")
 		made := func(key, user, path, word string) string {
 			_, token, _ := strings.Cut(web.SignNotice(key, user, path, word), ".")
 			return token
@@ -75,14 +75,14 @@ func TestAdministratorsNoticesAreNotForged(t *testing.T) {
 	}
 }
 
-// The page of sign-in says no more than is true for all who see it either.
+// TestNotesAreNotForged verifies the same for the notes of the sign-in page.
 func TestNotesAreNotForged(t *testing.T) {
 	const says = "in every browser"
 	w := newEnv(t)
 	b := w.signedIn()
 	genuine := b.post("/account/sign-out-everywhere", b.get("/account").form(t, "/account/sign-out-everywhere")).Header.Get("Location")
 	assert.Contains(t, b.get(genuine).body, says)
-	assert.Contains(t, b.get(genuine).body, says, "again, as a reload does")
+	assert.Contains(t, b.get(genuine).body, says, "a reload must show it again")
 	assert.NotContains(t, b.get("/auth/sign-in?note=everywhere").body, says)
 
 	other := w.browser()
@@ -92,5 +92,5 @@ func TestNotesAreNotForged(t *testing.T) {
 
 	other.setSession("unknown", 0)
 	w.noLeader = true
-	assert.NotContains(t, other.get("/auth/sign-in?note=undone").body, "You are signed out", "it is not known")
+	assert.NotContains(t, other.get("/auth/sign-in?note=undone").body, "You are signed out", "this can't be determined")
 }

@@ -18,25 +18,25 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// A page is what the layout shows. Body is the page's own.
+// A page is the data of the layout. Body is the data of the page's own template.
 type page struct {
 	Title  string
-	Trail  []crumb    // the pages above this one, the home page apart
-	Areas  []menuItem // the pages beside it, of a part of the site that has several
-	Notice string     // what was done just now
-	Form   *form      // the one of which the layout tells what is wrong with it
+	Trail  []crumb    // the pages above this one, without the home page
+	Areas  []menuItem // the other pages of the same section, if it has several
+	Notice string     // what was just done
+	Form   *form      // the form whose problems the layout shows
 	Body   any
 
-	// Rows and Cut are for a page with a list. Where the page would weigh more
-	// than maxWeight, Cut is told how many of the rows to keep in Body, a pointer.
+	// Rows and Cut are for a page with a list. If the page exceeds maxWeight, Cut is
+	// called with the number of rows to keep in Body, which must be a pointer.
 	Rows     int
 	Truncate func(rows int)
 
-	// show fills these in, for who is signed in.
+	// The following fields are set by show, for a signed-in user.
 	Menu    []menuItem
 	Account *accountMenu
 
-	Style, Icon string // addresses; render fills them in
+	Style, Icon string // addresses; set by render
 }
 
 // A crumb is a page above another.
@@ -45,23 +45,23 @@ type crumb struct{ Title, Path string }
 // A menuItem is an entry of the navigation.
 type menuItem struct {
 	Title, Path, About string
-	Here               bool // it is the page itself
-	Below              bool // the page is below it
-	account            bool // as in menu
+	Here               bool // it is the current page
+	Below              bool // the current page is below it
+	account            bool // see menu
 }
 
-// accountMenu is what stands at the end of the navigation.
+// accountMenu is the last entry of the navigation.
 type accountMenu struct {
 	menuItem
 	Person       person
 	SignOutToken string
 }
 
-// parsedPages are parsed once, whoever asks: the files are part of the program.
+// parsedPages parses the embedded templates once.
 var parsedPages = sync.OnceValues(parsePages)
 
-// parsePages reads a page for each file of templates/: it defines "body", and
-// may define "heading" and "head" anew.
+// parsePages parses a page for each file of templates/, which defines "body" and may
+// redefine "heading" and "head".
 func parsePages() (map[string]*template.Template, error) {
 	pages := map[string]*template.Template{}
 	files, err := fs.Glob(templates, "templates/*.html")
@@ -91,7 +91,7 @@ func parsePage(in fs.FS, file string) (*template.Template, error) {
 	return t.ParseFS(in, file)
 }
 
-// show shows a page to who is signed in, with the navigation around it.
+// show shows a page with the navigation, to a signed-in user.
 func (w *Web) show(c *request, v session, name string, p page) error {
 	for _, item := range w.menu(c, &v) {
 		if item.account {
@@ -115,7 +115,7 @@ func (w *Web) show(c *request, v session, name string, p page) error {
 	return nil
 }
 
-// menu is the navigation of a session.
+// menu returns the navigation of a session.
 func (w *Web) menu(c *request, v *session) []menuItem {
 	var list []menuItem
 	for _, r := range w.table {
@@ -132,11 +132,11 @@ func (w *Web) menu(c *request, v *session) []menuItem {
 // Failed reports whether the page's form has a problem.
 func (p page) Failed() bool { return p.Form != nil && p.Form.failed() }
 
-// maxWeight is what a page with a list weighs at most, in bytes, as far as its
-// list can do something about it.
+// maxWeight is the maximum size of a page with a list, in bytes, as far as fewer rows can
+// achieve it.
 const maxWeight = 15_000
 
-// render writes a page, whole or not at all.
+// render writes a complete page, or nothing if rendering fails.
 func (w *Web) render(c *request, status int, name string, p page) {
 	p.Style, p.Icon = w.assets.style.path, w.assets.icon.path
 	text := w.execute(name, p)
@@ -148,20 +148,20 @@ func (w *Web) render(c *request, status int, name string, p page) {
 	c.Header().Set("Content-Type", "text/html; charset=utf-8")
 	c.WriteHeader(status)
 	if !c.isHead() {
-		_, _ = c.Write(text) // the browser went away
+		_, _ = c.Write(text) // the browser may have disconnected
 	}
 }
 
 func (w *Web) execute(name string, p page) []byte {
 	var b bytes.Buffer
 	if err := w.pages[name].Execute(&b, p); err != nil {
-		panic(fmt.Errorf("render page %s: %w", name, err)) // a template and its data disagree
+		panic(fmt.Errorf("render page %s: %w", name, err)) // template and data don't match
 	}
 	return bytes.Map(printable, b.Bytes())
 }
 
-// printable replaces what no page may hold (HTML §13.2.3.5): a person, or a program
-// that plays one, can send any bytes, and sees them again.
+// printable replaces characters that HTML doesn't permit (HTML §13.2.3.5), since requests
+// may contain any bytes, and pages show input again.
 func printable(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' {
 		return unicode.ReplacementChar
@@ -169,10 +169,10 @@ func printable(r rune) rune {
 	return r
 }
 
-// A person is how pages name a user.
+// A person is the name of a user for display.
 type person struct {
-	Name     string // the name, or what stands for it
-	Username string // empty where it would only repeat Name
+	Name     string // the name, or a replacement
+	Username string // "" if it would repeat Name
 }
 
 func personOf(u *ledger.User) person {

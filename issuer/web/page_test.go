@@ -24,7 +24,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// The policy forbids them, so a page that has one is broken.
+// TestTemplatesHoldNoScriptAndNoStyle: the policy forbids them, so a page with one would
+// not work.
 func TestTemplatesHoldNoScriptAndNoStyle(t *testing.T) {
 	var files []string
 	require.NoError(t, fs.WalkDir(os.DirFS("."), "templates", func(path string, d fs.DirEntry, err error) error {
@@ -47,13 +48,13 @@ func TestTemplatesHoldNoScriptAndNoStyle(t *testing.T) {
 	assert.NotContains(t, string(text), "@import")
 }
 
-// probes are what somebody may write who wants pages to do something else.
+// probes are inputs that try to become more than text on a page.
 var probes = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`,
 	`</title><script>alert(1)</script>`, `{{.Token}}`, `&lt;b&gt;`, `javascript:alert(1)`, `<!--`, `\u003cscript`,
 }
 
-// checkProbe looks for signs that a probe became more than text.
+// checkProbe verifies that a probe is escaped.
 func checkProbe(t *testing.T, page answer, probe string) {
 	t.Helper()
 	assert.Equal(t, 1, strings.Count(page.body, "</title>"))
@@ -63,7 +64,7 @@ func checkProbe(t *testing.T, page answer, probe string) {
 	assert.NotContains(t, page.Header.Get("Content-Security-Policy"), "alert")
 }
 
-// Whatever others wrote stays text.
+// TestProbesStayText verifies that input of others is escaped.
 func TestProbesStayText(t *testing.T) {
 	check := checkProbe
 	for i, probe := range probes {
@@ -104,7 +105,7 @@ func TestProbesStayText(t *testing.T) {
 	}
 }
 
-// TestRecordSaysHowLongARequestTook in the unit of its key.
+// TestRecordSaysHowLongARequestTook verifies the unit of the log's key.
 func TestRecordSaysHowLongARequestTook(t *testing.T) {
 	const least = 20 * time.Millisecond
 	w := newEnv(t, func(c *web.Config) {
@@ -191,7 +192,7 @@ func TestAssets(t *testing.T) {
 		assert.Empty(t, b.send(http.MethodHead, path, nil, nil).body)
 
 		older := b.get(regexp.MustCompile(`-[0-9a-f]{16}`).ReplaceAllString(path, "-0123456789abcdef"))
-		assert.Equal(t, http.StatusOK, older.StatusCode, "while a cluster is upgraded")
+		assert.Equal(t, http.StatusOK, older.StatusCode, "as while a cluster is upgraded")
 		assert.Equal(t, "no-cache", older.Header.Get("Cache-Control"))
 	}
 	for _, path := range []string{"/assets/", "/assets/style.css", "/assets/style-.css", "/assets/other-0123456789abcdef.css", "/assets/style-0123456789abcdef.svg"} {
@@ -199,7 +200,7 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// WCAG 2.2, 1.4.3 and 1.4.11, for both themes of the stylesheet.
+// TestContrast covers WCAG 2.2, 1.4.3 and 1.4.11, for both themes of the stylesheet.
 func TestContrast(t *testing.T) {
 	text, err := os.ReadFile("style.css")
 	require.NoError(t, err)

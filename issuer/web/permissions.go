@@ -20,7 +20,7 @@ var levels = []permissions{
 	scope.Organization: {Title: "Your organization", Note: "This includes all teams of the organization."},
 }
 
-// permissionsOf puts the scopes of a grant into words, in catalogue order.
+// permissionsOf describes the scopes of a grant, in catalogue order.
 func permissionsOf(granted string) []permissions {
 	set := scope.FromClaim(granted)
 	groups := make([]permissions, len(levels))

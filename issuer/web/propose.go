@@ -8,10 +8,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// propose has a command of the session's user decided, and lets the next page of
-// this browser wait for it. The refusal that comes back is one that the page
-// can tell beside its form; whom it should never have been shown to gets an
-// error.
+// propose has a command of the session's user decided, and makes the next page of this
+// browser wait for it. It returns a refusal that the page can show at its form, and an
+// error if the user should not have seen the page at all.
 func (w *Web) propose(c *request, v *session, doing string, command command.Command) (*ledger.Refusal, error) {
 	out, index, err := w.config.Ledger.Propose(c.r.Context(), command)
 	switch {
@@ -27,7 +26,7 @@ func (w *Web) propose(c *request, v *session, doing string, command command.Comm
 	switch out.Refusal.Cause {
 	case ledger.NotSignedIn:
 		return nil, c.signInFirst()
-	case ledger.NotFound, ledger.NotAllowed: // as admit: no such page is there for them
+	case ledger.NotFound, ledger.NotAllowed: // as in admit, the page doesn't exist for this user
 		return nil, errNotFound
 	}
 	return out.Refusal, nil

@@ -13,25 +13,25 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 )
 
-// ownPassword is the field for the user's own password, in forms for acts that need a
-// sign-in within ledger.ReauthenticateAfter. The page asks for the password where its
-// node finds the sign-in too old; the command decides whether it is.
+// ownPassword is the field for the user's own password, in forms for actions that need a
+// sign-in within ledger.ReauthenticateAfter. The page requests the password if its node
+// considers the sign-in too old; the command decides.
 const ownPassword = "own_password"
 
 func ownPasswordField() field { return secretField(ownPassword, "Your password") }
 
-// A reauth is a form's request that the user authenticates again: by password, or by a
-// sign-in at the provider. A user who has neither must sign out and sign in again.
+// A reauth is a form's request that the user authenticates again, by password or by a
+// sign-in at the provider. A user who can do neither must sign out and sign in again.
 type reauth struct {
 	Password bool
 	Provider string
 	Address  string // the link that begins the sign-in at Provider; "" with Password
-	NewTab   bool   // the link opens in another tab, so that the input in this one is kept
-	To       string // the action of the form that needs it, in words; "" if every one does
+	NewTab   bool   // the link opens in another tab, to keep the input in this one
+	To       string // the action of the form that needs it, in words; "" if all do
 }
 
-// pathConfirm sends a user who is signed in to the provider again, to authenticate
-// there. Like pathUpstream it is below the callback, for the cookies of the attempts.
+// pathConfirm sends a signed-in user to the provider, to authenticate again. Like
+// pathUpstream it is below the callback, for the cookies of attempts.
 const pathConfirm = PathUpstreamCallback + "/confirm"
 
 const (
@@ -41,8 +41,8 @@ const (
 
 var reauthNotices = notices{confirmed: "You have confirmed that it is you. You can go on now."}
 
-// requireReauth makes a form ask the user to authenticate again, if the sign-in is too old or
-// the command refused the form as too old. to is reauth.To.
+// requireReauth makes a form ask the user to authenticate again if the sign-in is too
+// old, or if the command refused the form for that reason. to is reauth.To.
 func (w *Web) requireReauth(v *session, f *form, to string) {
 	if v.stored.Fresh(w.config.Ledger.Now()) && !f.signInTooOld {
 		return
@@ -58,11 +58,10 @@ func (w *Web) requireReauth(v *session, f *form, to string) {
 	}.Encode()
 }
 
-// Reauth returns the proof that the form asks for, or nil.
+// Reauth returns the proof that the form requests, or nil.
 func (f *form) Reauth() *reauth { return f.reauth }
 
-// OwnPassword returns the input for the user's own password. The form must have a
-// Reauth.
+// OwnPassword returns the input for the user's own password. The form must have a Reauth.
 func (f *form) OwnPassword() input {
 	i := f.Input(ownPassword, "You signed in more than 15 minutes ago. It is asked for so that nobody else can do this in a browser that you left open.").As("current-password")
 	if f.reauth.To != "" {
@@ -71,9 +70,9 @@ func (f *form) OwnPassword() input {
 	return i
 }
 
-// reauthenticate reports whether the session's user may do what the form f asks for,
-// as far as this node can tell; the command decides. Where it returns false, it has
-// shown the form again with the reason, by show, or it returns an error.
+// reauthenticate reports whether the session's user may perform the action of f, as far
+// as this node knows; the command decides. If it returns false, it has shown the form
+// again with the reason, by calling show, or it returns an error.
 func (w *Web) reauthenticate(c *request, v *session, f *form, show func(*request, session, *form) error) (bool, error) {
 	proved, err := w.checkReauth(c, v, f)
 	if proved || err != nil {
@@ -82,10 +81,10 @@ func (w *Web) reauthenticate(c *request, v *session, f *form, show func(*request
 	return false, show(c, *v, f)
 }
 
-// checkReauth checks the password that the form f was sent with, and returns false
-// where the user has to fill in the form again. The bounds on guesses and the
-// records of failures are those of a sign-in. A form without a password passes while
-// the sign-in is new enough by this node's clock; the command may still refuse it.
+// checkReauth verifies the password in f, and returns false if the user has to fill in
+// the form again. Limits on guesses and records of failures are those of a sign-in. A
+// form without a password passes while the sign-in is recent enough by this node's clock;
+// the command may still refuse it.
 func (w *Web) checkReauth(c *request, v *session, f *form) (bool, error) {
 	password, here := f.get(ownPassword), w.hasLocalPassword(v.user)
 	if v.stored.Fresh(w.config.Ledger.Now()) && (password == "" || !here) {
@@ -133,8 +132,7 @@ func (w *Web) checkReauth(c *request, v *session, f *form) (bool, error) {
 	return false, nil
 }
 
-// proposeReauth proposes a proof of identity for the session's session, and updates the
-// session if it was accepted.
+// proposeReauth proposes a proof of identity for the session, and updates v if it was accepted.
 func (w *Web) proposeReauth(c *request, v *session, proof *ledger.Reauthenticate) (*ledger.Refusal, error) {
 	proof.Session = v.stored.ID
 	refused, err := w.propose(c, v, "reauthenticate", proof)
@@ -169,8 +167,8 @@ func (w *Web) confirmUpstream(c *request) error {
 	return c.redirect(address)
 }
 
-// finishConfirm handles the provider's answer to confirmUpstream. It records the proof
-// for the session and makes no new one.
+// finishConfirm handles the provider's response to confirmUpstream. It records the proof
+// for the session and creates no session.
 func (w *Web) finishConfirm(c *request, a *upstreamAttempt, answer upstream.Answer) error {
 	c.returnTo = a.To
 	v, err := w.admit(c, administrators)
@@ -178,7 +176,7 @@ func (w *Web) finishConfirm(c *request, a *upstreamAttempt, answer upstream.Answ
 	case err != nil:
 		return err
 	case a.Done, a.Confirms != sessionText(&v):
-		return c.redirect(a.To) // the page asks again if a proof is still needed
+		return c.redirect(a.To) // the page requests another proof if one is still needed
 	case w.config.Ledger.Now() >= a.Expires:
 		return confirmFailure(http.StatusBadRequest, a.To, "That took too long.")
 	case c.isHead(): // a HEAD request must not spend the code

@@ -21,11 +21,11 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// An act is one of the four that need a fresh sign-in.
+// An act is one of the actions that need a recent sign-in.
 type act struct {
 	page, action string
 	fields       []string
-	redisplayed  string // what the page shows again of the fields
+	redisplayed  string // the fields that the page shows again
 	done         func(w *env) bool
 }
 
@@ -53,7 +53,7 @@ var acts = map[string]act{
 
 const ownField = `name="own_password" type="password" autocomplete="current-password"`
 
-// failing is an administration that counts failed sign-ins by cause.
+// failing is administration, and counts failed sign-ins by cause.
 func failing(t *testing.T) (w *env, root *browser, failures map[ledger.Cause]int) {
 	t.Helper()
 	failures = map[ledger.Cause]int{}
@@ -68,8 +68,8 @@ func failing(t *testing.T) (w *env, root *browser, failures map[ledger.Cause]int
 	return w, root, failures
 }
 
-// Each of the four acts asks an administrator whose sign-in is old for the
-// password, and keeps what was typed besides.
+// TestActsNeedAFreshSignIn verifies that each of the actions asks an administrator whose
+// sign-in is old for the password, and keeps the other input.
 func TestActsNeedAFreshSignIn(t *testing.T) {
 	for name, a := range acts {
 		t.Run(name, func(t *testing.T) {
@@ -97,14 +97,14 @@ func TestActsNeedAFreshSignIn(t *testing.T) {
 			assert.Contains(t, w.log.String(), "security.user=u-root")
 			assert.NotContains(t, w.log.String(), "not the password")
 
-			form.Set("own_password", given) // of the user in question, maybe, and not the administrator's
+			form.Set("own_password", given) // may be the password of the user concerned, not the administrator's
 			assert.Equal(t, http.StatusUnprocessableEntity, root.post(a.action, form).StatusCode)
 			assert.False(t, a.done(w))
 
 			form.Set("own_password", password)
 			root.done(root.post(a.action, form))
 			assert.True(t, a.done(w))
-			assert.NotContains(t, root.get(newUserPage).body, "own_password", "nothing more is asked for a while")
+			assert.NotContains(t, root.get(newUserPage).body, "own_password", "the sign-in is recent now")
 			w.advance(ledger.ReauthenticateAfter)
 			assert.Contains(t, root.get(newUserPage).body, "own_password")
 			assert.NotContains(t, w.log.String(), password)
@@ -112,7 +112,8 @@ func TestActsNeedAFreshSignIn(t *testing.T) {
 	}
 }
 
-// The command decides. A page that took the sign-in for fresh learns it, and asks.
+// TestActsAreRefusedByTheCommand verifies that a page which considered the sign-in recent
+// asks for the password after the command's refusal.
 func TestActsAreRefusedByTheCommand(t *testing.T) {
 	for name, a := range acts {
 		t.Run(name, func(t *testing.T) {
@@ -132,8 +133,8 @@ func TestActsAreRefusedByTheCommand(t *testing.T) {
 	}
 }
 
-// What else administrators do asks for nothing, and neither does adding a user
-// without the role.
+// TestOtherActsNeedNoFreshSignIn verifies that other actions of administrators need no
+// recent sign-in, including adding a user without the role.
 func TestOtherActsNeedNoFreshSignIn(t *testing.T) {
 	w, root := administration(t)
 	w.advance(time.Hour)
@@ -146,7 +147,8 @@ func TestOtherActsNeedNoFreshSignIn(t *testing.T) {
 	assert.True(t, w.userByName("ada").Disabled)
 }
 
-// A mistake beside the password costs no second one.
+// TestReauthOutlivesAMistake verifies that the password need not be entered again after
+// another field was invalid.
 func TestReauthOutlivesAMistake(t *testing.T) {
 	w, root := administration(t)
 	w.advance(time.Hour)
@@ -157,8 +159,8 @@ func TestReauthOutlivesAMistake(t *testing.T) {
 	assert.True(t, w.userByName("carol").Admin)
 }
 
-// Wrong passwords of this form and of the sign-in page have one count: by account,
-// wherever they come from.
+// TestGuessesAtTheOwnPasswordAreCounted verifies that wrong passwords in this form and on
+// the sign-in page have a common count by account, over all addresses.
 func TestGuessesAtTheOwnPasswordAreCounted(t *testing.T) {
 	w, root, failures := failing(t)
 	w.advance(time.Hour)
@@ -178,10 +180,10 @@ func TestGuessesAtTheOwnPasswordAreCounted(t *testing.T) {
 	stranger.address = "203.0.113.201"
 	assert.Equal(t, http.StatusTooManyRequests, stranger.signIn(stranger.get("/auth/sign-in"), "root", password).StatusCode)
 	assert.Equal(t, "u-ada", w.clientRow("calendar").Owner)
-	assert.Equal(t, http.StatusSeeOther, guess(root, "192.0.2.1", password), "the browser that they signed in with goes on")
+	assert.Equal(t, http.StatusSeeOther, guess(root, "192.0.2.1", password), "the administrator's own browser has a separate count")
 }
 
-// confirmLink is the link of a page to the provider, for who is signed in.
+// confirmLink matches the link to the provider on a page for a signed-in user.
 var confirmLink = regexp.MustCompile(`<a class="button" href="(/auth/upstream/callback/confirm\?[^"]*)"( target="_blank" rel="noopener")?>Confirm with <bdi>Example ID</bdi></a>`)
 
 func (a answer) confirmLink(t *testing.T) (address string, aside bool) {
@@ -191,7 +193,7 @@ func (a answer) confirmLink(t *testing.T) (address string, aside bool) {
 	return html.UnescapeString(m[1]), m[2] != ""
 }
 
-// upstreamRoot is an administrator who signs in at the provider, an hour ago.
+// upstreamRoot returns an administrator who signed in at the provider an hour ago.
 func upstreamRoot(t *testing.T, change ...func(*web.Config)) (*env, *upstreamtest.Provider, *browser) {
 	t.Helper()
 	w, p := newUpstreamEnv(t, change...)
@@ -203,8 +205,8 @@ func upstreamRoot(t *testing.T, change ...func(*web.Config)) (*env, *upstreamtes
 	return w, p, root
 }
 
-// confirm follows the link of a page, and returns where the provider sends the
-// browser back to when somebody signs in there.
+// confirm follows the link of a page, and returns where the provider sends the browser
+// after a sign-in there.
 func (b *browser) confirm(p *upstreamtest.Provider, page answer, subject string) string {
 	b.env.t.Helper()
 	address, _ := page.confirmLink(b.env.t.(*testing.T))
@@ -218,7 +220,8 @@ func (b *browser) confirm(p *upstreamtest.Provider, page answer, subject string)
 	return web.PathUpstreamCallback + "?" + p.SignIn(location, subject).Encode()
 }
 
-// Who has no password here signs in at the provider again.
+// TestConfirmElsewhere verifies that a user without a password here signs in at the
+// provider again.
 func TestConfirmElsewhere(t *testing.T) {
 	for name, a := range acts {
 		t.Run(name, func(t *testing.T) {
@@ -232,16 +235,16 @@ func TestConfirmElsewhere(t *testing.T) {
 			assert.Equal(t, http.StatusForbidden, refused.StatusCode)
 			assert.Contains(t, refused.body, a.redisplayed)
 			_, aside = refused.confirmLink(t)
-			assert.True(t, aside, "what was typed stays in this tab")
+			assert.True(t, aside, "the link must open in another tab to keep the input")
 			assert.False(t, a.done(w))
 
 			session := root.session()
 			back := root.confirm(p, refused, "s-zoe")
 			after := root.done(root.get(back))
 			assert.Contains(t, after.body, "You have confirmed that it is you.")
-			assert.Equal(t, session, root.session(), "nobody was signed in")
+			assert.Equal(t, session, root.session(), "a confirmation must not create a session")
 			assert.NotContains(t, after.body, "Confirm with")
-			assert.Equal(t, a.page, leadsToPath(root.get(back)), "asked for once more, as by a reload")
+			assert.Equal(t, a.page, leadsToPath(root.get(back)), "a reload of the callback")
 
 			root.done(root.post(a.action, form))
 			assert.True(t, a.done(w))
@@ -308,13 +311,13 @@ func TestConfirmElsewhereProblems(t *testing.T) {
 			assert.Equal(t, session, root.session())
 			root.get(givePage).confirmLink(t)
 			assert.Equal(t, http.StatusForbidden, root.press(givePage, givePage, "username", "bob").StatusCode)
-			assert.Nil(t, w.upstreamUser(p, "s-eve"), "nobody gets an account by it")
+			assert.Nil(t, w.upstreamUser(p, "s-eve"), "a confirmation must not create an account")
 		})
 	}
 }
 
-// Only the link of a page of this session begins it, and what it begins is for this
-// session only.
+// TestConfirmElsewhereIsForOneSession verifies that only the link of a page of this
+// session begins a confirmation, which is valid for this session only.
 func TestConfirmElsewhereIsForOneSession(t *testing.T) {
 	w, p, root := upstreamRoot(t)
 	address, _ := root.get(givePage).confirmLink(t)
@@ -334,8 +337,8 @@ func TestConfirmElsewhereIsForOneSession(t *testing.T) {
 	root.get(givePage).confirmLink(t)
 }
 
-// The provider says that the person signed in there long ago: so the sign-in here
-// is no fresh one.
+// TestSilentSignInElsewhereIsNotFresh verifies that an old auth_time of the provider
+// makes the sign-in here an old one.
 func TestSilentSignInElsewhereIsNotFresh(t *testing.T) {
 	w, p, root := upstreamRoot(t)
 	p.ID = func(c upstreamtest.Claims) { c["auth_time"] = w.clock().Add(-time.Hour).Unix() }
@@ -344,7 +347,7 @@ func TestSilentSignInElsewhereIsNotFresh(t *testing.T) {
 	again.get(givePage).confirmLink(t)
 }
 
-// Who has neither a password here nor a provider signs in again.
+// TestReauthenticationWithoutMeans covers a user with neither a password here nor a provider.
 func TestReauthenticationWithoutMeans(t *testing.T) {
 	w, _, _ := upstreamRoot(t, func(c *web.Config) { c.NoPasswords = true })
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})

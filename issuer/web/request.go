@@ -12,29 +12,28 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A request is one request and what its log record will say. One goroutine owns
-// it.
+// A request is one HTTP request and the data for its log record. It is used by one goroutine.
 type request struct {
 	http.ResponseWriter
 	r      *http.Request
-	route  string            // the pattern that the path has; "" for none
+	route  string            // the pattern of the route; "" if there is none
 	params httprouter.Params // of the path
 
-	returnTo string // the page to go on with for who must sign in first
-	posted   bool   // what came is a form, which is not gone on with
+	returnTo string // the page to continue with after a sign-in
+	posted   bool   // a form was sent, which is not repeated after a sign-in
 
-	sessionID string // the session id of who the page is for; "" where it is for anybody
+	sessionID string // the session id if the page is for a user; "" if it is for anybody
 
-	status int // 0 until the header is written
+	status int // 0 before the header is written
 
-	// For the log. Client and user are set only once they are known to exist:
-	// nothing that a stranger wrote is logged.
+	// For the log. Client and user are set only once they are known to exist, since no
+	// text of an unauthenticated sender is logged.
 	client, user string
 	cause        ledger.Cause
 	err          error
 }
 
-// WriteHeader keeps the status for the log.
+// WriteHeader records the status for the log.
 func (c *request) WriteHeader(status int) {
 	if c.status == 0 {
 		c.status = status
@@ -42,22 +41,22 @@ func (c *request) WriteHeader(status int) {
 	c.ResponseWriter.WriteHeader(status)
 }
 
-// param is a parameter of the path.
+// param returns a parameter of the path.
 func (c *request) param(name string) string { return c.params.ByName(name) }
 
-// isHead reports whether nothing may change and nothing may be made.
+// isHead reports whether the request is HEAD, which must not change or create anything.
 func (c *request) isHead() bool { return c.r.Method == http.MethodHead }
 
-// redirect sends the browser elsewhere with 303 See Other, after which it
-// sends a GET without the form that it has just posted (RFC 9700 §4.12).
-// http.Redirect would repeat the address in a body.
+// redirect redirects with 303 See Other, after which the browser sends a GET without the
+// form that it has just sent (RFC 9700 §4.12). http.Redirect would repeat the address in
+// a body.
 func (c *request) redirect(location string) error {
 	c.Header().Set("Location", location)
 	c.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
-// A handler answers a request, or returns why it can't: fail makes the page.
+// A handler handles a request, or returns an error, for which fail renders the page.
 type handler func(*request) error
 
 func (w *Web) handle(route string, h handler) httprouter.Handle {
@@ -66,8 +65,8 @@ func (w *Web) handle(route string, h handler) httprouter.Handle {
 	}
 }
 
-// serve is around every handler: headers, the page for an error or a panic,
-// and the log record.
+// serve wraps every handler: it sets headers, renders the page for an error or a panic,
+// and writes the log record.
 func (w *Web) serve(c *request, h handler) {
 	started := time.Now()
 	w.setHeaders(c.Header())
@@ -89,8 +88,8 @@ func (w *Web) serve(c *request, h handler) {
 	}
 }
 
-// record writes the one log record of a request. It never holds a query, a
-// form or a cookie.
+// record writes the log record of a request. The record never contains a query, a form or
+// a cookie.
 func (w *Web) record(c *request, took time.Duration) {
 	level := slog.LevelInfo
 	if c.status >= http.StatusInternalServerError {

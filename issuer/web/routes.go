@@ -7,7 +7,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// Paths of the pages that others name.
+// Paths that other packages and services refer to.
 const (
 	pathHome      = "/"
 	pathAuthorize = "/auth/oauth2/authorize" // service document, section 4.1
@@ -15,23 +15,23 @@ const (
 	pathAssets    = "/assets/"
 )
 
-// A route is one address and who may ask for it.
+// A route is one address and its audience.
 type route struct {
 	method string
-	path   string // a pattern of httprouter's
+	path   string // with httprouter's parameters
 	who    audience
 	serve  handler
-	menu   *menu // of a page that the navigation names
+	menu   *menu // for a page in the navigation
 }
 
-// A menu is what the navigation and the home page say of a page.
+// A menu is the entry of a page in the navigation and on the home page.
 type menu struct {
 	title   string
 	about   string // for the home page; "" for the home page itself
-	account bool   // it stands at the person's name
+	account bool   // the entry is part of the account menu
 }
 
-// routes are all of them, in the order of the navigation.
+// routes returns all routes, in the order of the navigation.
 func (w *Web) routes() []route {
 	return slices.Concat(
 		w.protocolRoutes(),
@@ -42,8 +42,7 @@ func (w *Web) routes() []route {
 	)
 }
 
-// protocolRoutes are for anybody: who is not signed in is among those that
-// they are made for.
+// protocolRoutes returns the routes that are open to anybody, signed in or not.
 func (w *Web) protocolRoutes() []route {
 	return []route{
 		{method: http.MethodGet, path: pathAuthorize, serve: w.authorize},
@@ -55,7 +54,7 @@ func (w *Web) protocolRoutes() []route {
 	}
 }
 
-// pageFor is a page for who is signed in.
+// pageFor returns the route of a page for signed-in users.
 func (w *Web) pageFor(who audience, path string, h func(*request, session) error) route {
 	return route{method: http.MethodGet, path: path, who: who, serve: func(c *request) error {
 		c.returnTo = c.r.URL.RequestURI()
@@ -68,9 +67,9 @@ func (w *Web) pageFor(who audience, path string, h func(*request, session) error
 	}}
 }
 
-// formFor returns the route of a form for signed-in users. The handler gets only forms
-// that a page of the same session showed for the same object, or that keep showed
-// again.
+// formFor returns the route of a form for signed-in users. The handler receives only
+// forms that a page of the same session showed for the same object, or that redisplay
+// showed again.
 func (w *Web) formFor(who audience, kind *formKind, h func(*request, session, *form) error) route {
 	return route{method: http.MethodPost, path: kind.action, who: who, serve: func(c *request) error {
 		if w.origin.Check(c.r) != nil {
@@ -97,8 +96,7 @@ func (w *Web) formFor(who audience, kind *formKind, h func(*request, session, *f
 	}}
 }
 
-// read decodes the form that was sent, with the parameters of the address among its
-// values.
+// read decodes the form that was sent, with the parameters of the path among its values.
 func (w *Web) read(c *request, kind *formKind) (*form, error) {
 	f, err := decode(c, kind)
 	if err != nil {
@@ -111,13 +109,13 @@ func (w *Web) read(c *request, kind *formKind) (*form, error) {
 	return f, nil
 }
 
-// inMenu puts a page into the navigation and on the home page.
+// inMenu adds a page to the navigation and the home page.
 func (r route) inMenu(title, about string) route {
 	r.menu = &menu{title: title, about: about}
 	return r
 }
 
-// install takes the table of routes.
+// install sets the table of routes.
 func (w *Web) install(table []route) {
 	w.table, w.ownPages = table, httprouter.New()
 	for _, r := range table {

@@ -16,27 +16,27 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// A row is one route, asked by four: nobody who is signed in, bob, ada, who
-// owns what the address names, and an administrator. A new route needs a row.
+// A row is one route, requested by four browsers: without a session, by bob, by ada, who
+// owns what the address names, and by an administrator. Every route needs a row.
 type row struct {
 	route   string // method and pattern
-	address string // for example
-	form    *sent  // of a POST
+	address string // an example
+	form    *sent  // for a POST
 
-	nobody, user, owner, administrator int // what each is answered
+	nobody, user, owner, administrator int // expected status
 
-	// harmless says that a form of another's changes only what is their own.
+	// harmless reports that the form, sent by another user, only affects that user.
 	harmless bool
 }
 
-// sent is a form as a browser sends it, with a token made for whoever sends it.
+// A sent is a form as a browser sends it, with a token made for the sender.
 type sent struct {
 	purpose web.Purpose
 	about   string
 	fields  url.Values
 }
 
-// The matrix is of every page and form.
+// matrix has every page and form.
 var matrix = []row{
 	{route: "GET /", nobody: 303, user: 200, owner: 200, administrator: 200},
 	{route: "GET /account", nobody: 303, user: 200, owner: 200, administrator: 200},
@@ -110,7 +110,7 @@ var matrix = []row{
 		route: "POST /developer/clients/:id/delete", address: "/developer/clients/mine/delete", nobody: 303, user: 404, owner: 303, administrator: 404,
 		form: &sent{"delete client", "mine\x001", url.Values{"revision": {"1"}, "name": {"The mine app"}}},
 	},
-	// An offer is for bob.
+	// The offer is made to bob.
 	{route: "GET /developer/offers", nobody: 303, user: 200, owner: 200, administrator: 200},
 	{route: "GET /developer/offers/:id", address: "/developer/offers/offered", nobody: 303, user: 200, owner: 404, administrator: 404},
 	{
@@ -123,7 +123,7 @@ var matrix = []row{
 	},
 	{route: "GET /logos/:digest", address: logoAddress, nobody: 200, user: 200, owner: 200, administrator: 200},
 
-	// The administration is there for administrators only.
+	// The administration exists for administrators only.
 	{route: "GET /admin", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{route: "GET /admin/clients", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{route: "GET /admin/clients/:id", address: "/admin/clients/calendar", nobody: 303, user: 404, owner: 404, administrator: 200},
@@ -169,8 +169,8 @@ var matrix = []row{
 	{route: "GET /admin/audit", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{route: "GET /admin/audit.jsonl", nobody: 303, user: 404, owner: 404, administrator: 200},
 
-	// The authorization step and what leads to it are for anybody. Their forms
-	// are bound to more than a session, and tested by themselves.
+	// The authorization step and what leads to it are open to anybody. Their forms are
+	// bound to more than a session, and have their own tests.
 	{route: "GET /auth/oauth2/authorize", address: at(good()), nobody: 200, user: 200, owner: 200, administrator: 200},
 	{route: "POST /auth/oauth2/authorize", address: at(good()), nobody: 405, user: 405, owner: 405, administrator: 405},
 	{route: "GET /auth/sign-in", nobody: 200, user: 303, owner: 303, administrator: 303},
@@ -182,21 +182,21 @@ var matrix = []row{
 	{route: "GET /assets/:name", address: "/assets/style-0123456789abcdef.css", nobody: 200, user: 200, owner: 200, administrator: 200},
 }
 
-// adaElsewhere is the handle of a session of ada's in another browser, and
-// anySeen stands for a user in whatever state.
+// adaElsewhere is the handle of a session of ada's in another browser. anySeen matches a
+// user in any state.
 var (
 	adaElsewhere = "07" + strings.Repeat("00", 31)
 	anySeen      = strings.Repeat("00", 16)
 )
 
-// registered notes the routes that are registered.
+// registered records the registered routes.
 type registered []string
 
 func (r *registered) Handle(method, path string, _ httprouter.Handle) {
 	*r = append(*r, method+" "+path)
 }
 
-// stage is an env in which the objects of the matrix are, and its people.
+// stage returns an env with the objects and users of the matrix.
 func stage(t *testing.T) (w *env, people []*browser) {
 	t.Helper()
 	w = newEnv(t, withProvider)
@@ -232,15 +232,15 @@ func TestMatrix(t *testing.T) {
 	newEnv(t, withProvider).web.Register(&routes)
 	for _, route := range routes {
 		if !strings.HasPrefix(route, "HEAD ") {
-			assert.Contains(t, rows, route, "a route without a row")
+			assert.Contains(t, rows, route, "the route has no row")
 		}
 	}
 	slices.Sort(rows)
-	assert.Len(t, slices.Compact(rows), len(matrix), "a row twice")
+	assert.Len(t, slices.Compact(rows), len(matrix), "a row is repeated")
 }
 
-// endingForms are those that only end something. Each session has a count of
-// its own for these, so that no other session keeps anybody from them.
+// endingForms are the forms that only end something. They are counted by session, so that
+// no other session can use up the limit.
 var endingForms = []string{
 	"POST /account/password",
 	"POST /account/sign-out",
@@ -252,9 +252,9 @@ var endingForms = []string{
 	"POST /developer/offers/:id/decline",
 }
 
-// Each form is counted, so that nobody writes to the audit trail without end. Those
-// of the authorization step are bounded otherwise: an Allow by the ledger, a
-// sign-in by the attempts, and a sign-out ends a session.
+// TestEveryFormIsBounded verifies that each form is counted, which bounds the events that
+// it adds to the audit trail. The forms of the authorization step are bounded otherwise:
+// an Allow by the ledger, a sign-in by the attempts, and a sign-out by the sessions.
 func TestEveryFormIsBounded(t *testing.T) {
 	t.Parallel()
 	var otherwise, ends []string
@@ -290,7 +290,7 @@ func TestEveryFormIsBounded(t *testing.T) {
 			thief := w.signedInAs(w.View().User(b.userID).Username)
 			web.SpendEndings(w.web, handle(thief))
 			web.SpendChanges(w.web, b.userID)
-			assert.Equal(t, want, b.post(r.path(), r.form.values(b)).StatusCode, "no other session keeps them from it")
+			assert.Equal(t, want, b.post(r.path(), r.form.values(b)).StatusCode, "another session used up the limit")
 		})
 	}
 	assert.Equal(t, []string{at(good()), "/auth/sign-in", "/auth/sign-out"}, otherwise)
@@ -308,10 +308,10 @@ func (r row) askPage(t *testing.T, w *env, b *browser, want int) {
 	state := w.index
 	assert.Equal(t, want, b.get(r.path()).StatusCode, b.userID)
 	assert.Equal(t, want, b.send(http.MethodHead, r.path(), nil, nil).StatusCode, "HEAD for %s", b.userID)
-	assert.Equal(t, state, w.index, "a page changes nothing")
+	assert.Equal(t, state, w.index, "a GET changed something")
 }
 
-// askForm sends what must do nothing first.
+// askForm first sends invalid forms, which must have no effect.
 func (r row) askForm(t *testing.T, w *env, people []*browser, i, want int) {
 	t.Helper()
 	b, state := people[i], w.index
@@ -319,9 +319,9 @@ func (r row) askForm(t *testing.T, w *env, people []*browser, i, want int) {
 		without := http.StatusForbidden
 		switch {
 		case b.userID == "":
-			without = http.StatusSeeOther // to sign in
+			without = http.StatusSeeOther // to the sign-in page
 		case strings.HasPrefix(r.path(), "/admin") && want == http.StatusNotFound:
-			without = want // it is not there for them, whatever they send
+			without = want // the route doesn't exist for this user
 		}
 		assert.Equal(t, without, b.post(r.path(), r.form.fields).StatusCode, "%q without a token", b.userID)
 		foreign := b.send(http.MethodPost, r.path(), strings.NewReader(r.form.values(b).Encode()), http.Header{
@@ -334,7 +334,7 @@ func (r row) askForm(t *testing.T, w *env, people []*browser, i, want int) {
 			}
 		}
 	}
-	assert.Equal(t, state, w.index, "nothing was done yet")
+	assert.Equal(t, state, w.index, "a refused form changed something")
 
 	res := b.post(r.path(), r.form.values(b))
 	assert.Equal(t, want, res.StatusCode, "%q: %s", b.userID, res.body)
@@ -342,15 +342,15 @@ func (r row) askForm(t *testing.T, w *env, people []*browser, i, want int) {
 		assert.Contains(t, res.Header.Get("Location"), "/auth/sign-in?note=undone")
 	}
 	if b.userID != "u-ada" {
-		assert.Len(t, w.grants(), 1, "%q does nothing to ada", b.userID)
-		assert.Equal(t, http.StatusOK, people[2].get("/account").StatusCode, "%q does nothing to ada", b.userID)
+		assert.Len(t, w.grants(), 1, "%q affected ada", b.userID)
+		assert.Equal(t, http.StatusOK, people[2].get("/account").StatusCode, "%q affected ada", b.userID)
 		if b.userID == "" || !r.harmless && want != http.StatusSeeOther {
-			assert.Equal(t, state, w.index, "%q changes nothing", b.userID)
+			assert.Equal(t, state, w.index, "%q changed something", b.userID)
 		}
 	}
 }
 
-// values is the form as a page of that browser would send it.
+// values returns the form as a page of that browser would send it.
 func (s *sent) values(b *browser) url.Values {
 	form := url.Values{}
 	if s == nil {

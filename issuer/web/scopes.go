@@ -6,7 +6,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// A scopeGroup are the scopes of one level, for who makes applications.
+// A scopeGroup has the scopes of one level, for developers.
 type scopeGroup struct {
 	ID    string
 	Title string
@@ -25,8 +25,8 @@ var scopeLevels = []scopeGroup{
 	scope.Organization: {ID: "organization", Title: "Organizations", Note: "Each of these also grants the team scope of the same name."},
 }
 
-// scopeGroups are the scopes of the catalogue in three groups, those on that
-// are named; or only those.
+// scopeGroups returns the scopes of the catalogue in three groups, with those in on
+// selected; if only is set, it omits the others.
 func scopeGroups(on []string, only bool) []scopeGroup {
 	groups := slices.Clone(scopeLevels)
 	for _, s := range scope.Catalogue() {

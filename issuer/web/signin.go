@@ -20,11 +20,11 @@ const (
 	maxUsername = 200 // bytes
 	maxAgent    = 200 // bytes of User-Agent that are stored with the session
 
-	// waitPassword is how long a person waits for a free place to hash in.
+	// waitPassword is how long a sign-in waits in the hash queue.
 	waitPassword = 5 * time.Second
 )
 
-// What the sign-in page says beside its form.
+// Texts of the sign-in page above its form.
 const (
 	alertWrong       = "The user name or the password is not right."
 	alertEmpty       = "Please enter your user name and your password."
@@ -35,25 +35,26 @@ const (
 	alertSignedOut   = "You have been signed out meanwhile, so nothing was done. Please sign in again."
 )
 
-// Notes are what the query of the page asks it to say. Everybody can make a link
-// that says undone, and it is true for all who see the page; the other has a token.
+// Notes are texts that the query of the page requests. Anybody can make a link with
+// noteUndone, which is true for everybody who sees the page; the other note needs a
+// token.
 const (
 	noteUndone     = "undone"
 	noteEverywhere = "everywhere"
 )
 
 type signInBody struct {
-	Next     string // the query of the authorization request that waits, or ""
+	Next     string // the query of the pending authorization request, or ""
 	Client   string // its application
-	To       string // the page here that waits, or ""
-	Waits    bool   // an authorization request waits in another tab: see isLong
+	To       string // the pending page of this server, or ""
+	Waits    bool   // an authorization request is pending in another tab: see isLong
 	Username string
 	Status   string
 	Alert    string
 	Token    string
 
-	Upstream  *upstreamLinks // nil: only here
-	Passwords bool           // people may sign in here
+	Upstream  *upstreamLinks // nil if there is no provider
+	Passwords bool           // users may sign in by password
 }
 
 var signInForm = formKind{
@@ -64,7 +65,7 @@ var signInForm = formKind{
 	},
 }
 
-// signInPage is the sign-in page by itself.
+// signInPage shows the sign-in page.
 func (w *Web) signInPage(c *request) error {
 	v := w.loadSession(c)
 	query := c.r.URL.Query()
@@ -84,8 +85,8 @@ func (w *Web) signInPage(c *request) error {
 	return nil
 }
 
-// showSignIn shows the form. What waits behind it is read again from the query
-// it carries: signing in may end in a redirect to the client at once.
+// showSignIn shows the form. It parses the pending request again from the query in the
+// form, since signing in may end in an immediate redirect to the client.
 func (w *Web) showSignIn(c *request, status int, view ledger.View, body signInBody) {
 	if body.Next != "" {
 		if r, bad := oauth.ParseAuthorizationRequest(body.Next); bad == nil {
@@ -104,8 +105,8 @@ func (w *Web) showSignIn(c *request, status int, view ledger.View, body signInBo
 	w.render(c, status, "signin", page{Title: title, Body: body})
 }
 
-// signIn checks a password and makes a session. Whatever is wrong with name or
-// password, the answer is the same and takes the same time.
+// signIn verifies a password and creates a session. The response to a wrong name and to a
+// wrong password is the same and takes the same time.
 func (w *Web) signIn(c *request, f *form) error {
 	view := w.config.Ledger.View()
 	body := signInBody{Next: escapeQuery(f.get("next")), To: w.ownPage(f.get("to")), Username: f.get("username")}
@@ -155,7 +156,7 @@ func (w *Web) signIn(c *request, f *form) error {
 			return fmt.Errorf("sign in: %w", err)
 		case done:
 			attempt.reset()
-			attempt.device.password = devicePasswordOf(u) // newer than the view, it may be
+			attempt.device.password = devicePasswordOf(u) // u may be newer than the view
 			w.saveDevice(c, attempt.device)
 			return w.continueTo(c, body.Next, body.To)
 		}
@@ -164,15 +165,16 @@ func (w *Web) signIn(c *request, f *form) error {
 	return again(http.StatusUnprocessableEntity, alertWrong)
 }
 
-// checkQueued gives the turn back before anything is answered: whoever reads the
-// answer slowly would keep it.
+// checkQueued leaves the hash queue before anything is written, so that a slow reader of
+// the response doesn't occupy a place.
 func (w *Web) checkQueued(c *request, view ledger.View, name, password string, a passwordAttempt) (*ledger.User, error) {
 	defer a.release()
 	return w.authenticate(c, view, name, password)
 }
 
-// authenticate is the user of a name and password, or nil. Before it says no it looks
-// once more: this node may not have heard of a new user or password.
+// authenticate returns the user with a name and password, or nil. Before it returns nil,
+// it tries again on a fresh view, since this node may not know a new user or password
+// yet.
 func (w *Web) authenticate(c *request, view ledger.View, name, password string) (*ledger.User, error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
 	defer cancel()
@@ -196,8 +198,8 @@ func (w *Web) authenticate(c *request, view ledger.View, name, password string) 
 	return u, nil
 }
 
-// account is a user and the hash to check against. There is none for a user who
-// may not sign in: the check then costs the same and says no.
+// account returns a user and the hash to verify against. The hash is "" for a user who
+// may not sign in: verifying then costs the same and fails.
 func account(view ledger.View, name string) (*ledger.User, string) {
 	u := view.UserByName(name)
 	if u == nil || u.Disabled || u.Deleted {
@@ -206,8 +208,8 @@ func account(view ledger.View, name string) (*ledger.User, string) {
 	return u, u.Password
 }
 
-// matches says no to a damaged hash, and leaves it to the log: an error page
-// would tell a stranger that there is such an account.
+// matches reports whether the password is correct. It logs a damaged hash and returns
+// false, since an error page would reveal that the account exists.
 func (w *Web) matches(ctx context.Context, c *request, hash, password string) (bool, error) {
 	right, err := w.config.Passwords.Check(ctx, hash, password)
 	if errors.Is(err, credential.ErrPHC) {
@@ -217,8 +219,8 @@ func (w *Web) matches(ctx context.Context, c *request, hash, password string) (b
 	return right, err
 }
 
-// startSession makes a session with an id of its own and ends the one that the
-// browser had. It is not done where the user has changed since the check.
+// startSession creates a session with a new id and ends the browser's previous one. done
+// is false if the user has changed since the password was verified.
 func (w *Web) startSession(c *request, u *ledger.User) (done bool, err error) {
 	id := credential.NewSessionID(w.config.Rand).Reveal()
 	command := &ledger.SignIn{
@@ -246,8 +248,8 @@ func (w *Web) startSession(c *request, u *ledger.User) (done bool, err error) {
 	return true, nil
 }
 
-// agent is the browser's name as text that may stand in the log of commands:
-// a header can hold any bytes.
+// agent returns the browser's name in a form that is valid in a command, since a header
+// may contain any bytes.
 func agent(r *http.Request) string {
 	s := r.UserAgent()
 	if len(s) > maxAgent {

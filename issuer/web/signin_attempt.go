@@ -6,16 +6,16 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// An attempting is one attempt to sign in with a password, which was counted.
+// A passwordAttempt is one counted attempt to sign in with a password.
 type passwordAttempt struct {
-	wait    time.Duration // before the next; 0 where this one may go on
-	device  device        // for the browser to keep
-	reset   func()        // the password was right; see attempts.take
-	release func()        // the password was checked
+	wait    time.Duration // before the next attempt; 0 if this one may continue
+	device  device        // to store in the browser
+	reset   func()        // must be called after a correct password; see attempts.try
+	release func()        // must be called after the password was verified
 }
 
-// attemptPassword counts one, and waits for its turn to be hashed. A browser that the
-// person has signed in with before does not wait in the hash queue.
+// attemptPassword counts an attempt and waits in the hash queue. A browser in which the
+// user has signed in before does not wait.
 func (w *Web) attemptPassword(c *request, view ledger.View, username string) (passwordAttempt, error) {
 	now := w.config.Ledger.Now().Std()
 	d, known := w.device(c, deviceOwnerOf(username), devicePasswordOf(view.UserByName(username)))

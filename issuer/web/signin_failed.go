@@ -5,9 +5,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// recordFailure records a failed sign-in as user u in the security log. u is nil if no user
-// has the name that was typed: that name is not recorded, since it may be a password
-// typed into the wrong field.
+// recordFailure records a failed sign-in as user u in the security log. u is nil if no
+// user has the typed name: that name is not recorded, since it may be a password typed
+// into the wrong field.
 func (w *Web) recordFailure(c *request, u *ledger.User, cause ledger.Cause) {
 	f := security.Failure{Kind: security.SignIn, Cause: cause, Address: w.config.ClientIP(c.r)}
 	if u != nil {
@@ -20,8 +20,8 @@ func (w *Web) recordFailure(c *request, u *ledger.User, cause ledger.Cause) {
 	w.config.Security.Record(f)
 }
 
-// recordNameFailure is failed for a user name and a password that were refused. It finds the
-// cause and the user of that name.
+// recordNameFailure is recordFailure for a user name and a password that were refused. It
+// determines the cause and the user with that name.
 func (w *Web) recordNameFailure(c *request, view ledger.View, name string) {
 	u := view.UserByName(name)
 	cause := ledger.PasswordWrong

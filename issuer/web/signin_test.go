@@ -64,8 +64,8 @@ func TestSignIn(t *testing.T) {
 
 var formKeyed = regexp.MustCompile(`name="token" value="[^"]*"|value="[^"]*" autocomplete="username"`)
 
-// AZ54: the answer does not tell whether there is such an account, and no
-// account is answered without a hash.
+// TestSignInTellsNothing covers AZ54: the response doesn't reveal whether an account
+// exists, and a password is hashed in every case.
 func TestSignInTellsNothing(t *testing.T) {
 	w := newEnv(t)
 	w.must(&ledger.PutUser{ID: "u-upstream", Username: "upstream"})
@@ -76,25 +76,25 @@ func TestSignInTellsNothing(t *testing.T) {
 	bodies := map[string]string{}
 	for _, name := range []string{"ada", "nobody", "upstream", "gone", "damaged", "x\xff\x00"} {
 		b := w.browser()
-		b.address = name // limits do not matter here
+		b.address = name // avoids the limits
 		page := b.get(at(good()))
 		w.hashed = nil
 		w.pacedViews.Store(0)
 		res := b.signIn(page, name, "a wrong password")
 		t.Run("AZ54 "+strconv.Quote(name), func(t *testing.T) {
 			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-			assert.Len(t, w.hashed, 1, "as many hashes for everybody")
-			assert.EqualValues(t, 1, w.pacedViews.Load(), "a stranger's look")
+			assert.Len(t, w.hashed, 1, "the number of hashes must be the same for every account")
+			assert.EqualValues(t, 1, w.pacedViews.Load(), "a request without a session must use ViewPaced")
 			assert.Contains(t, res.body, "The user name or the password is not right.")
 			assert.Contains(t, res.body, `role="alert"`)
 			assert.Empty(t, res.Cookies())
 		})
 		bodies[formKeyed.ReplaceAllString(res.body, "")] = name
 	}
-	assert.Len(t, bodies, 1, "one body for all")
+	assert.Len(t, bodies, 1, "all responses must be equal")
 
 	b := w.browser()
-	assert.Equal(t, http.StatusUnprocessableEntity, b.signIn(b.get("/auth/sign-in"), "gone", password).StatusCode, "the right password of a disabled account")
+	assert.Equal(t, http.StatusUnprocessableEntity, b.signIn(b.get("/auth/sign-in"), "gone", password).StatusCode, "the correct password of a disabled account")
 }
 
 func TestSignInKeepsTheName(t *testing.T) {
@@ -131,7 +131,7 @@ func TestSignInRefusals(t *testing.T) {
 		})
 	}
 	t.Run("a form of another browser", func(t *testing.T) {
-		// An outsider must not be able to sign a person in to another account.
+		// Another site must not be able to sign the browser in to an attacker's account.
 		w := newEnv(t)
 		theirs := w.browser().get("/auth/sign-in")
 		for name, b := range map[string]*browser{"without a cookie": w.browser(), "with its own": w.browser()} {
@@ -142,7 +142,7 @@ func TestSignInRefusals(t *testing.T) {
 			assert.Equal(t, http.StatusForbidden, res.StatusCode, name)
 			assert.Contains(t, res.body, "sign in again")
 			assert.Empty(t, w.hashed)
-			assert.Equal(t, http.StatusSeeOther, b.signIn(res, "ada", password).StatusCode, "the form shown again works")
+			assert.Equal(t, http.StatusSeeOther, b.signIn(res, "ada", password).StatusCode, "the redisplayed form must work")
 			w.hashed = nil
 		}
 	})
@@ -190,8 +190,8 @@ func (c checker) Check(ctx context.Context, hash, password string) (bool, error)
 
 func (checker) Hash(context.Context, string) (string, error) { return "", context.DeadlineExceeded }
 
-// A node that lags takes a password that it has not heard of yet, and does not
-// take one that was changed.
+// TestSignInOnALaggingNode verifies that a node that lags accepts a password that it
+// doesn't know yet, and refuses one that was changed.
 func TestSignInOnALaggingNode(t *testing.T) {
 	t.Run("a new user", func(t *testing.T) {
 		w := newEnv(t)
@@ -212,7 +212,7 @@ func TestSignInOnALaggingNode(t *testing.T) {
 	})
 }
 
-// The real hasher, once: the seam of the other tests stands for it.
+// TestSignInWithArgon2 uses the real hasher, which the other tests replace.
 func TestSignInWithArgon2(t *testing.T) {
 	w := newEnv(t, func(c *web.Config) { c.Passwords = nil })
 	b := w.browser()
@@ -235,11 +235,11 @@ func TestAttempts(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 	assert.Equal(t, "10", res.Header.Get("Retry-After"))
 	assert.Contains(t, res.body, "too many attempts")
-	assert.Len(t, w.hashed, hashed, "the right guess is not even looked at")
+	assert.Len(t, w.hashed, hashed, "a correct guess was verified beyond the limit")
 
 	owner := w.browser()
-	assert.Equal(t, http.StatusSeeOther, owner.signIn(owner.get("/auth/sign-in"), "ada", password).StatusCode, "nobody elsewhere is locked out")
-	assert.Equal(t, 422, thief.signIn(page, "bob", "guess").StatusCode, "another account")
+	assert.Equal(t, http.StatusSeeOther, owner.signIn(owner.get("/auth/sign-in"), "ada", password).StatusCode, "the owner was locked out at another address")
+	assert.Equal(t, 422, thief.signIn(page, "bob", "guess").StatusCode, "another account has its own count")
 
 	w.advance(10 * time.Second)
 	assert.Equal(t, 422, thief.signIn(page, "ada", "guess").StatusCode)
@@ -250,28 +250,28 @@ func TestAttempts(t *testing.T) {
 	page = sprayer.get("/auth/sign-in")
 	refused := 0
 	for i := range 70 {
-		sprayer.address = fmt.Sprintf("2001:db8::%x", i+1) // one subscriber has all of these
+		sprayer.address = fmt.Sprintf("2001:db8::%x", i+1) // addresses of one subscriber
 		if sprayer.signIn(page, fmt.Sprint("user", i), "Password1").StatusCode == http.StatusTooManyRequests {
 			refused++
 		}
 	}
-	assert.Equal(t, 10, refused, "one password for everybody")
+	assert.Equal(t, 10, refused, "one password on many accounts")
 
 	right := w.browser()
 	right.address = "198.51.100.1"
-	for range 65 { // an office of many people behind one address
+	for range 65 { // an office with many users behind one address
 		page := right.get("/auth/sign-in")
 		if page.StatusCode == http.StatusSeeOther {
 			right.cookies = map[string]string{}
 			page = right.get("/auth/sign-in")
 		}
-		require.Equal(t, http.StatusSeeOther, right.signIn(page, "ada", password).StatusCode, "a right password is not counted")
+		require.Equal(t, http.StatusSeeOther, right.signIn(page, "ada", password).StatusCode, "a correct password was counted")
 	}
 }
 
-// However many addresses guess at one account, the guesses have an end, whether
-// there is such an account or not. Whoever has signed in with a browser before goes
-// on with it.
+// TestGuessesFromEverywhere verifies that guesses at one account are limited over all
+// addresses, whether or not the account exists, and that a browser in which the user has
+// signed in before still works.
 func TestGuessesFromEverywhere(t *testing.T) {
 	w := newEnv(t)
 	known := w.signedIn()
@@ -284,13 +284,13 @@ func TestGuessesFromEverywhere(t *testing.T) {
 	}
 	for _, name := range []string{"ada", "nobody"} {
 		for i := range 100 {
-			require.Equal(t, 422, guess(name, i), "%s %d", name, i)
+			require.Equal(t, 422, guess(name, i), "%s, guess %d", name, i)
 		}
 		hashed := len(w.hashed)
 		for i := range 50 {
 			require.Equal(t, http.StatusTooManyRequests, guess(strings.ToUpper(name), 100+i), name)
 		}
-		assert.Len(t, w.hashed, hashed, "nothing is looked at")
+		assert.Len(t, w.hashed, hashed, "a guess was verified beyond the limit")
 	}
 	stranger := w.browser()
 	stranger.address = "198.51.100.1"
@@ -319,7 +319,7 @@ func TestSignOut(t *testing.T) {
 
 	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.post("/auth/sign-out", page.form(t, "/auth/sign-out")).StatusCode)
-	assert.Contains(t, b.cookies, "mintmark", "so that it can be tried again")
+	assert.Contains(t, b.cookies, "mintmark", "the session is needed to try again")
 	w.noLeader = false
 
 	assert.Equal(t, http.StatusForbidden, b.post("/auth/sign-out", with(page.form(t, "/auth/sign-out"), "token", "x")).StatusCode)
@@ -334,8 +334,8 @@ func TestSignOut(t *testing.T) {
 	assert.Equal(t, "/auth/sign-in", b.get("/").Header.Get("Location"))
 
 	b.setSession(id, 1)
-	assert.Equal(t, http.StatusSeeOther, b.get("/").StatusCode, "the cookie is worth nothing now")
-	assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", page.form(t, "/auth/sign-out")).StatusCode, "twice is fine")
+	assert.Equal(t, http.StatusSeeOther, b.get("/").StatusCode, "the session has ended")
+	assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", page.form(t, "/auth/sign-out")).StatusCode, "the same form twice")
 
 	other := w.signedIn()
 	res = other.post("/auth/sign-out", other.get(at(good())).form(t, "/auth/sign-out"))

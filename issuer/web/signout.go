@@ -13,9 +13,8 @@ var signOutForm = formKind{
 	fields: []field{textField("next", "")},
 }
 
-// signOut ends the browser's session. A browser that has none is signed out
-// already. The authorization request that waits, if any, goes on with the
-// sign-in page.
+// signOut ends the browser's session. It also succeeds without a session. A pending
+// authorization request continues with the sign-in page.
 func (w *Web) signOut(c *request, f *form) error {
 	next := f.get("next")
 	id, _, err := w.sessionCookie(c.r)
@@ -31,8 +30,8 @@ func (w *Web) signOut(c *request, f *form) error {
 	out, _, err := w.config.Ledger.Propose(c.r.Context(), &ledger.SignOut{Session: credential.SessionDigest(id)})
 	switch {
 	case err != nil:
-		// The cookie stays: without it the person could not try again, and the
-		// session would live on.
+		// The cookie is kept: without it the user could not try again, and the session would
+		// stay.
 		return fmt.Errorf("sign out: %w", err)
 	case out.Unknown:
 		return fmt.Errorf("sign out: %w", oauth.ErrUnavailable)

@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/specimen.golden.html anew")
 
-// TestSpecimen keeps a page with every part and the markup of each, for those
-// who write pages to copy from. cmd/mintmark/e2e looks at it in a browser.
+// TestSpecimen keeps a page with every element and its markup, for authors of pages to
+// copy from. cmd/mintmark/e2e tests it in a browser.
 func TestSpecimen(t *testing.T) {
 	s := newSpecimen(t)
 	b := s.signedIn()
@@ -30,5 +30,5 @@ func TestSpecimen(t *testing.T) {
 	}
 	golden, err := os.ReadFile(file)
 	require.NoError(t, err)
-	assert.Equal(t, string(golden), page, "go test ./issuer/web -run TestSpecimen -update")
+	assert.Equal(t, string(golden), page, "update with: go test ./issuer/web -run TestSpecimen -update")
 }

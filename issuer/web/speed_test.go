@@ -11,8 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// rare are lists of which little or nothing is found, which is what takes them
-// longest.
+// rare are lists with few or no matches, which take the longest.
 var rare = []weighing{
 	{route: "GET /admin/audit", address: query("/admin/audit", "client", "nobody")},
 	{route: "GET /admin/audit", address: query("/admin/audit", "client", long("mine"))},
@@ -29,8 +28,8 @@ var rare = []weighing{
 	{route: "GET /developer", address: query("/developer", "q", "nothing")},
 }
 
-// BenchmarkPages is each page of the table of weights where there are 10,000
-// clients, as many users and 100,000 events. A page should take less than 10 ms.
+// BenchmarkPages requests each page of the table of weights in a state of 10,000 clients,
+// as many users and 100,000 events. A page should take less than 10 ms.
 func BenchmarkPages(b *testing.B) {
 	f := newFull(b, long10, func(c *web.Config) { c.Log = slog.New(slog.DiscardHandler) })
 	for i := range 10_000 {

@@ -16,34 +16,34 @@ import (
 )
 
 const (
-	// attemptLifetime is how long a person has to sign in at the provider.
+	// attemptLifetime is how long a user has to sign in at the provider.
 	attemptLifetime = 10 * time.Minute
-	// attemptCookieLifetime is how long the browser keeps what it was about, so that who
-	// was late can begin again where they were.
+	// attemptCookieLifetime is how long the browser keeps an expired attempt, so that the
+	// user can begin again at the same page.
 	attemptCookieLifetime = time.Hour
 
-	attemptCookie     = "mintmark-upstream-" // and the beginning of the state
-	attemptTag        = 8                    // characters of it
-	maxAttempts       = 3                    // at once, in as many tabs
+	attemptCookie     = "mintmark-upstream-" // followed by the beginning of the state
+	attemptTag        = 8                    // characters of the state
+	maxAttempts       = 3                    // concurrent attempts, in different tabs
 	maxAttempt        = 2000                 // bytes of one cookie's value
 	maxAttemptCookies = 4000                 // bytes of all cookies of attempts, with their names
 
 	// longRequest is the length in bytes, encoded as JSON, up to which the query of an
-	// authorization request is stored in an attempt. A reverse proxy limits the size of
-	// headers: a browser with larger cookies would get no answer any more.
+	// authorization request is stored in an attempt. Reverse proxies limit the size of
+	// headers: they would refuse requests with larger cookies.
 	longRequest = 1200
 )
 
-// isLong reports whether a query is too long for an attempt. The sign-in page then
-// stays open with it, while the user signs in at the provider in another tab.
+// isLong reports whether a query is too long for an attempt. The sign-in page then stays
+// open with it, while the user signs in at the provider in another tab.
 func isLong(next string) bool {
 	return len(next)+strings.Count(next, `"`)+strings.Count(next, `\`) > longRequest
 }
 
-// An attempt is a sign-in at the provider between its beginning and its end. No node
-// remembers it: the browser has it in a cookie, sealed.
+// An upstreamAttempt is a sign-in at the provider that has not ended. No node stores it:
+// it is sealed in a cookie of the browser.
 type upstreamAttempt struct {
-	Seed    string      `json:"seed"` // what its proofs are made from
+	Seed    string      `json:"seed"` // its AuthRequest is derived from it
 	Expires ledger.Time `json:"expires"`
 	Next    string      `json:"next,omitempty"` // signInBody.Next; "" if isLong
 	To      string      `json:"to,omitempty"`
@@ -57,7 +57,7 @@ type upstreamAttempt struct {
 	Begun    ledger.Time `json:"begun,omitempty"`
 }
 
-// authRequest are three texts of which none tells another.
+// authRequest returns three derived texts, none of which reveals another.
 func (a *upstreamAttempt) authRequest() upstream.AuthRequest {
 	p := upstream.AuthRequest{State: a.derive("state"), Nonce: a.derive("nonce"), Verifier: a.derive("verifier")}
 	if a.Begun != 0 {
@@ -77,9 +77,9 @@ func (a *upstreamAttempt) derive(of string) string {
 func (w *Web) saveAttempt(c *request, a *upstreamAttempt) bool {
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)
-	e.SetEscapeHTML(false) // which would make three of each & of a query
+	e.SetEscapeHTML(false) // otherwise each & of a query takes six bytes
 	if err := e.Encode(a); err != nil {
-		panic(err) // texts and numbers
+		panic(err) // the attempt has only texts and numbers
 	}
 	sealed := w.config.Attempts.SealAttempt(plain.Bytes())
 	if len(sealed) > maxAttempt {
@@ -95,8 +95,8 @@ func (w *Web) setAttempt(c *request, name, value string, maxAge int) {
 	w.putCookie(c, &http.Cookie{Name: w.attemptName(name), Value: value, Path: PathUpstreamCallback, MaxAge: maxAge})
 }
 
-// attemptName adds the cookie prefix to a name. It is __Secure-, since __Host- is only
-// for cookies of the path "/" (RFC 6265bis §4.1.3).
+// attemptName adds the cookie prefix to a name. It is __Secure-, since __Host- requires
+// the path "/" (RFC 6265bis §4.1.3).
 func (w *Web) attemptName(name string) string {
 	if w.config.Secure {
 		return "__Secure-" + name
@@ -104,8 +104,7 @@ func (w *Web) attemptName(name string) string {
 	return name
 }
 
-// attemptOf is the attempt that a state belongs to, nil for none of this
-// browser's.
+// attemptOf returns the attempt with a state, or nil if this browser has none.
 func (w *Web) attemptOf(c *request, state string) *upstreamAttempt {
 	if len(state) < attemptTag {
 		return nil
@@ -126,8 +125,8 @@ func (w *Web) attemptOf(c *request, state string) *upstreamAttempt {
 }
 
 // dropAttempts removes the browser's other attempts if one more would exceed maxAttempts
-// or maxAttemptCookies. It removes all of them, not the oldest, since hardly any user
-// signs in in so many tabs at once.
+// or maxAttemptCookies. It removes all of them, not only the oldest, since hardly any
+// user signs in in so many tabs concurrently.
 func (w *Web) dropAttempts(c *request, name string, size int) {
 	var others []string
 	kept := len(w.attemptName(name)) + size
@@ -146,7 +145,7 @@ func (w *Web) dropAttempts(c *request, name string, size int) {
 	}
 }
 
-// singleParam reads a parameter that may come once; ok is false for more.
+// singleParam returns a parameter; ok is false if it is repeated.
 func singleParam(r *http.Request, name string) (value string, ok bool) {
 	values := r.URL.Query()[name]
 	if len(values) == 0 {

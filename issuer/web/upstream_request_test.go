@@ -18,8 +18,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// lengthened is an authorization request with a state of some letters, as long as
-// the authorization step takes one, less some bytes.
+// lengthened returns an authorization request with a long state, shorter than the maximum
+// by less bytes.
 func lengthened(letters string, less int, pairs ...string) string {
 	random := rand.New(rand.NewPCG(1, uint64(len(letters))))
 	query := with(good(), append(pairs, "state", "")...).Encode() + "&state="
@@ -31,8 +31,8 @@ func lengthened(letters string, less int, pairs ...string) string {
 	return "/auth/oauth2/authorize?" + b.String()
 }
 
-// read has the body of an answer that weighs more than a page does, as it carries
-// as much.
+// read reads the body of a response that may exceed the usual size of a page, since it
+// contains a long request.
 func (a answer) read(t *testing.T) answer {
 	t.Helper()
 	text, err := io.ReadAll(a.Body)
@@ -41,9 +41,9 @@ func (a answer) read(t *testing.T) answer {
 	return a
 }
 
-// TestElsewhereTakesEveryRequest: whatever the authorization step takes goes on
-// as it was after a sign-in at the provider, up to its longest. A long one waits in its
-// page: no cookie and no header grows with it.
+// TestElsewhereTakesEveryRequest verifies that every request that the authorization step
+// accepts continues unchanged after a sign-in at the provider. A long one stays in its
+// page, and enlarges no cookie and no header.
 func TestElsewhereTakesEveryRequest(t *testing.T) {
 	const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	for name, test := range map[string]struct {
@@ -61,12 +61,12 @@ func TestElsewhereTakesEveryRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, p := newUpstreamEnv(t)
 			b := w.browser()
-			b.get("/auth/sign-in") // for the cookie of its forms
+			b.get("/auth/sign-in") // sets the cookie of its forms
 			page := answer{b.serve(httptest.NewRequest(http.MethodGet, test.request, nil)).Result(), ""}.read(t)
 			require.Contains(t, page.body, "The calendar app")
 			assert.Empty(t, page.Cookies())
-			assert.Empty(t, b.attemptCookies(), "nothing is kept before the link is followed")
-			assert.Len(t, b.cookies, 1, "but what the form needs")
+			assert.Empty(t, b.attemptCookies(), "an attempt was stored before the link was followed")
+			assert.Len(t, b.cookies, 1, "only the cookie of the form")
 			link := page.upstreamLink(t)
 			assert.Less(t, len(link), 4000)
 			going := page.continues()
@@ -74,18 +74,18 @@ func TestElsewhereTakesEveryRequest(t *testing.T) {
 
 			res := b.get(link)
 			require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
-			assert.Less(t, len(res.Header.Get("Location"))+b.attemptBytes(), 3300, "the headers of an answer are bounded")
+			assert.Less(t, len(res.Header.Get("Location"))+b.attemptBytes(), 3300, "the headers of a response must be bounded")
 			assert.LessOrEqual(t, b.attemptBytes(), 4000)
 			back := web.PathUpstreamCallback + "?" + p.SignIn(res.Header.Get("Location"), "1").Encode()
 			res = b.get(back)
 			require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
 			if test.long {
 				home := res.Header.Get("Location")
-				require.Regexp(t, `^/\?done=`, home, "the other tab")
+				require.Regexp(t, `^/\?done=`, home, "in the other tab")
 				const waits = "You are signed in. Go back to the other tab to go on to the application."
 				require.Contains(t, b.get(home).body, waits)
 				require.Equal(t, home, b.get(back).Header.Get("Location"), "the back button")
-				require.Equal(t, home, b.get(link).Header.Get("Location"), "the link once more")
+				require.Equal(t, home, b.get(link).Header.Get("Location"), "the link again")
 				require.NotContains(t, b.get("/").body, waits)
 			} else {
 				going = res.Header.Get("Location")
@@ -93,7 +93,7 @@ func TestElsewhereTakesEveryRequest(t *testing.T) {
 			}
 			require.Equal(t, asked(t, test.request), asked(t, going))
 
-			// What the page carries is as long, and can be sent.
+			// The page's form contains the request, and can be sent.
 			form := answer{b.serve(httptest.NewRequest(http.MethodGet, test.request, nil)).Result(), ""}.read(t).form(t, "/auth/oauth2/authorize")
 			form.Set("decision", "allow")
 			require.True(t, strings.HasPrefix(b.post("/auth/oauth2/authorize", form).Header.Get("Location"), callback+"?code="))
@@ -101,8 +101,8 @@ func TestElsewhereTakesEveryRequest(t *testing.T) {
 	}
 }
 
-// TestOtherTabWaitsForASecondTry: who did not get in at first is told all the same
-// that the application waits.
+// TestOtherTabWaitsForASecondTry verifies that the page after a second attempt still
+// reports that the application waits in another tab.
 func TestOtherTabWaitsForASecondTry(t *testing.T) {
 	w, p := newUpstreamEnv(t)
 	b := w.browser()
@@ -120,7 +120,7 @@ func TestOtherTabWaitsForASecondTry(t *testing.T) {
 
 var continueLink = regexp.MustCompile(`<a href="([^"]*)">I have signed in, go on</a>`)
 
-// continues is where the page leads who has signed in in another tab.
+// continues returns the link of a page for a user who has signed in in another tab.
 func (a answer) continues() string {
 	m := continueLink.FindStringSubmatch(a.body)
 	if m == nil {
@@ -129,7 +129,7 @@ func (a answer) continues() string {
 	return html.UnescapeString(m[1])
 }
 
-// asked is the request of an address: the links of a page escape more of it.
+// asked parses the request in an address, since links on pages escape more of it.
 func asked(t *testing.T, address string) oauth.AuthorizationRequest {
 	t.Helper()
 	path, query, _ := strings.Cut(address, "?")

@@ -7,39 +7,39 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 )
 
-// PathUpstreamCallback is where the provider sends browsers back to: with the
-// address of the pages before it, the redirection URI that is registered there.
+// PathUpstreamCallback is the path of the redirection URI that is registered at the
+// provider. The address of the pages precedes it.
 const PathUpstreamCallback = "/auth/upstream/callback"
 
-// pathUpstream begins a sign-in at the provider. It is below the callback's path, so
-// that the browser sends the cookies of earlier attempts, which dropAttempts counts.
+// pathUpstream begins a sign-in at the provider. It is below the callback's path, so that
+// the browser sends the cookies of earlier attempts, which dropAttempts counts.
 const pathUpstream = PathUpstreamCallback + "/begin"
 
-// Upstream is an OpenID Connect provider that people sign in with: an
-// upstream.Provider.
+// Upstream is an OpenID Connect provider for signing in: an upstream.Provider.
 type Upstream interface {
-	// Name is what people call it.
+	// Name returns its display name.
 	Name() string
-	// Begin is the address that the browser is sent to; with anew, to be asked who
-	// is there in any case.
+	// Begin returns the address to send the browser to. With anew, the provider asks for
+	// a sign-in in any case.
 	Begin(proofs upstream.AuthRequest, anew bool) (string, error)
-	// Finish is who the answer that came back is about. The error is
-	// upstream.ErrUnreachable, an *upstream.Denial, or says what can't be believed.
+	// Finish returns the person that the response identifies. The error is
+	// upstream.ErrUnreachable, an *upstream.Denial, or another error if the response is
+	// not valid.
 	Finish(context.Context, upstream.Answer, upstream.AuthRequest) (upstream.Person, error)
 }
 
-// Attempts hides what a browser carries while somebody signs in at the provider. What
-// one node sealed another must open.
+// Attempts seals the state of a sign-in at the provider, for a cookie. Every node must be
+// able to open what another one sealed.
 type Attempts interface {
 	SealAttempt(plain []byte) string
 	OpenAttempt(text string) ([]byte, error)
 }
 
-// upstreamRoutes are those of signing in at the provider, where there is an elsewhere.
+// upstreamRoutes returns the routes for signing in at the provider, if there is one.
 //
-// What begins it is a link, with the token of a form. A form would not do:
-// Chromium holds every redirect that follows one against form-action, and where
-// the provider's pages lead to is not known here.
+// A link with the token of a form begins it. A form would not work: Chromium checks every
+// redirect after a form against form-action, and the targets of the provider's pages are
+// unknown.
 func (w *Web) upstreamRoutes() []route {
 	if w.config.Upstream == nil {
 		return nil

@@ -15,26 +15,25 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 )
 
-// waitUpstream bounds the end of a sign-in at the provider, with all that the provider
-// is asked.
+// waitUpstream is the timeout for finishing a sign-in at the provider, including all
+// requests to the provider.
 const waitUpstream = 20 * time.Second
 
-// retryUpstream is when a provider that did not answer may do so again.
+// retryUpstream is the Retry-After for an unreachable provider.
 const retryUpstream = 10 * time.Second
 
-// An elsewhere has the links on the sign-in page to the provider. Address signs in with
+// upstreamLinks has the links on the sign-in page to the provider. Address signs in with
 // the account that the provider remembers. Other lets the user choose another account,
 // which would not be possible otherwise.
 type upstreamLinks struct {
 	Name, Address, Other string
 
-	// Continue is the address that this tab goes on with after a sign-in in another
-	// tab, where the links then open: see isLong. It is "" if the links open in this
-	// tab.
+	// Continue is the address with which this tab continues after a sign-in in another
+	// tab, if the links open there: see isLong. It is "" if they open in this tab.
 	Continue string
 }
 
-// upstreamLinks is nil where there is no provider.
+// upstreamLinks returns nil if there is no provider.
 func (w *Web) upstreamLinks(key string, body signInBody) *upstreamLinks {
 	if w.config.Upstream == nil {
 		return nil
@@ -59,9 +58,8 @@ func (w *Web) upstreamLinks(key string, body signInBody) *upstreamLinks {
 	return e
 }
 
-// beginUpstream sends the browser to the provider. The link must come from a sign-in
-// page of this browser: otherwise any other site could sign a user in again who has
-// signed out.
+// beginUpstream sends the browser to the provider. The link must come from a sign-in page
+// of this browser: otherwise any other site could sign in a user who has signed out.
 func (w *Web) beginUpstream(c *request) error {
 	query := c.r.URL.Query()
 	next := query.Get("next")
@@ -90,16 +88,16 @@ func (w *Web) beginUpstream(c *request) error {
 		return again(http.StatusServiceUnavailable, w.alertUpstream(err))
 	}
 	if !w.saveAttempt(c, a) {
-		a.To = "" // the address of a page of ours with odd filters: the home page does
+		a.To = "" // too long, as a page with unusual filters: continue with the home page
 		w.saveAttempt(c, a)
 	}
 	return c.redirect(address)
 }
 
-// finishUpstream handles the provider's redirect back to this server. Every failure
-// shows the sign-in page, which keeps the address that the user wanted. If the user is
-// signed in by then, since the browser requested the page twice or by the back button,
-// the browser goes on to that address at once.
+// finishUpstream handles the provider's redirect back to this server. Every failure shows
+// the sign-in page, which keeps the pending address. If the user is signed in already,
+// because the browser requested the page twice or by the back button, it redirects to
+// that address at once.
 func (w *Web) finishUpstream(c *request) error {
 	state, answer, readable := readAnswer(c.r)
 	var body signInBody
@@ -169,8 +167,8 @@ func (w *Web) finishUpstream(c *request) error {
 	return w.continueSignIn(c, body)
 }
 
-// continueSignIn answers a browser after a sign-in. If the authorization request waits in
-// another tab, it shows the home page, which says so.
+// continueSignIn responds to a browser after a sign-in. If the authorization request is
+// pending in another tab, it shows the home page, which reports this.
 func (w *Web) continueSignIn(c *request, body signInBody) error {
 	if body.Waits {
 		return c.redirectNotice(pathHome, homeNotices, "waits")
@@ -178,7 +176,7 @@ func (w *Web) continueSignIn(c *request, body signInBody) error {
 	return w.continueTo(c, body.Next, body.To)
 }
 
-// attemptUpstream counts an answer, as attempt does a password.
+// attemptUpstream counts a response of the provider, like attemptPassword.
 func (w *Web) attemptUpstream(c *request) (time.Duration, device, func()) {
 	now := w.config.Ledger.Now().Std()
 	d, known := w.device(c, upstreamDeviceOwner, devicePassword{})
@@ -193,7 +191,7 @@ func (w *Web) attemptUpstream(c *request) (time.Duration, device, func()) {
 	return wait, d, forgive
 }
 
-// readAnswer reads the parameters of RFC 6749 §4.1.2. None may come twice.
+// readAnswer parses the parameters of RFC 6749 §4.1.2. None may be repeated.
 func readAnswer(r *http.Request) (state string, a upstream.Answer, ok bool) {
 	ok = true
 	for name, to := range map[string]*string{"state": &state, "code": &a.Code, "error": &a.Error, "iss": &a.Issuer} {
@@ -203,8 +201,8 @@ func readAnswer(r *http.Request) (state string, a upstream.Answer, ok bool) {
 	return state, a, ok
 }
 
-// startSessionOf makes a session for the person whom the provider has signed in, and at
-// the first sign-in the account. It ends the session that the browser had.
+// startSessionOf creates a session for the person whom the provider has signed in and, at
+// the first sign-in, the account. It ends the browser's previous session.
 func (w *Web) startSessionOf(c *request, who upstream.Person) (*ledger.Refusal, error) {
 	id := credential.NewSessionID(w.config.Rand).Reveal()
 	command := &ledger.SignInUpstream{
@@ -235,16 +233,15 @@ func (w *Web) startSessionOf(c *request, who upstream.Person) (*ledger.Refusal, 
 	return nil, nil
 }
 
-// What the sign-in page says when a sign-in at the provider came to nothing.
+// Texts of the sign-in page after a sign-in at the provider has failed.
 const (
 	alertNoAttempt   = "This sign-in was not begun in this browser, or too long ago. Please sign in again."
 	alertUsedAttempt = "This sign-in was finished before. Please sign in again."
 	alertLate        = "That took too long, so the sign-in was ended. Please sign in again."
 )
 
-// alertUpstream returns a text that says why the provider has signed nobody in. It
-// repeats nothing of the provider's answer: that came through the browser, so another
-// site may have made it up.
+// alertUpstream returns a text on why the provider has signed nobody in. It repeats
+// nothing of the provider's response, which came through the browser and may be forged.
 func (w *Web) alertUpstream(err error) string {
 	name := w.config.Upstream.Name()
 	denial, denied := errors.AsType[*upstream.Denial](err)
@@ -269,7 +266,7 @@ func (w *Web) alertUpstream(err error) string {
 	return name + " does not take the requests of this service. Please tell the people who run it."
 }
 
-// statusUpstream is the status of the page that says it.
+// statusUpstream returns the status of the page with alertUpstream.
 func statusUpstream(err error) int {
 	denial, denied := errors.AsType[*upstream.Denial](err)
 	switch {
@@ -281,7 +278,7 @@ func statusUpstream(err error) int {
 	return http.StatusBadGateway
 }
 
-// alertRefused says why somebody whom the provider knows does not come in.
+// alertRefused returns a text on why a person whom the provider has signed in is refused here.
 func (w *Web) alertRefused(r *ledger.Refusal) string {
 	switch r.Cause {
 	case ledger.UserDisabled, ledger.UserDeleted:

@@ -23,8 +23,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// sealer is web.Attempts, web.Devices and web.Sessions under a key that all nodes of a
-// test have.
+// sealer implements web.Attempts, web.Devices and web.Sessions under one key.
 type sealer struct{}
 
 func (sealer) key(uint32) (cipher.AEAD, bool) {
@@ -95,12 +94,12 @@ func (s sealer) OpenForm(text string) ([]byte, error) {
 	return credential.OpenText(s.formKey, text)
 }
 
-// zeros is randomness that is none, which serves a test.
+// zeros is a deterministic source of randomness.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// newUpstreamEnv is an env whose people sign in at a provider too.
+// newUpstreamEnv returns an env whose users may sign in at a provider too.
 func newUpstreamEnv(t *testing.T, change ...func(*web.Config)) (*env, *upstreamtest.Provider) {
 	t.Helper()
 	var w *env
@@ -109,7 +108,7 @@ func newUpstreamEnv(t *testing.T, change ...func(*web.Config)) (*env, *upstreamt
 	return w, p
 }
 
-// relying is the service at a provider that it has learnt to ask.
+// relying returns the service as a client of a provider, with its metadata fetched.
 func relying(t *testing.T, p *upstreamtest.Provider, c *web.Config) *upstream.Provider {
 	t.Helper()
 	r := upstream.New(upstream.Config{
@@ -129,7 +128,7 @@ func relying(t *testing.T, p *upstreamtest.Provider, c *web.Config) *upstream.Pr
 
 var upstreamLink = regexp.MustCompile(`<a class="button" href="(/auth/upstream/callback/begin\?[^"]*)"`)
 
-// upstreamLink is the link of a sign-in page to the provider.
+// upstreamLink returns the link to the provider on a sign-in page.
 func (a answer) upstreamLink(t testing.TB) string {
 	t.Helper()
 	m := upstreamLink.FindStringSubmatch(a.body)
@@ -137,8 +136,8 @@ func (a answer) upstreamLink(t testing.TB) string {
 	return strings.ReplaceAll(m[1], "&amp;", "&")
 }
 
-// goUpstream follows the link of a page, and returns where the provider sends
-// the browser back to when who has that subject signs in.
+// goUpstream follows the link of a page, and returns where the provider sends the browser
+// after the user with a subject has signed in.
 func (b *browser) goUpstream(page answer, p *upstreamtest.Provider, subject string) string {
 	b.env.t.Helper()
 	res := b.get(page.upstreamLink(b.env.t))
@@ -151,7 +150,7 @@ func (b *browser) signInUpstream(page answer, p *upstreamtest.Provider, subject 
 	return b.get(b.goUpstream(page, p, subject))
 }
 
-// attemptBytes is the length of all those cookies.
+// attemptBytes returns the length of all those cookies.
 func (b *browser) attemptBytes() (n int) {
 	for _, name := range b.attemptCookies() {
 		n += len(name) + len(b.cookies[name])
@@ -159,7 +158,7 @@ func (b *browser) attemptBytes() (n int) {
 	return n
 }
 
-// attemptCookies are the names of the cookies of sign-ins that wait.
+// attemptCookies returns the names of the cookies of pending sign-ins.
 func (b *browser) attemptCookies() (names []string) {
 	for name := range b.cookies {
 		if strings.Contains(name, "mintmark-upstream-") {
@@ -184,12 +183,12 @@ func TestSignInElsewhere(t *testing.T) {
 	require.Len(t, b.attemptCookies(), 1)
 	res := b.get(back)
 	require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
-	require.Equal(t, at(good()), res.Header.Get("Location"), "back to the application's request, as it was sent")
+	require.Equal(t, at(good()), res.Header.Get("Location"), "the application's request must be unchanged")
 	require.Contains(t, b.get(res.Header.Get("Location")).body, "Ada of Elsewhere")
 
 	made := w.upstreamUser(p, "s-1")
 	require.NotNil(t, made)
-	assert.NotEqual(t, "u-ada", made.ID, "an e-mail address links no accounts")
+	assert.NotEqual(t, "u-ada", made.ID, "an e-mail address must not link accounts")
 	assert.Equal(t, "ada-2", made.Username)
 	assert.Equal(t, "ada@example.com", made.Email)
 	assert.False(t, made.Admin)
@@ -206,7 +205,7 @@ func TestSignInElsewhere(t *testing.T) {
 	assert.NotContains(t, w.log.String(), code.Query().Get("code"))
 }
 
-// browserFrom is a browser with the same cookies but that of the session.
+// browserFrom returns a browser with the same cookies except the session.
 func (w *env) browserFrom(b *browser) *browser {
 	delete(b.cookies, "mintmark")
 	return b
@@ -224,8 +223,8 @@ func TestSignInElsewhereGoesOn(t *testing.T) {
 	}
 }
 
-// TestElsewhereCookie: short-lived, for this host only, not for scripts, and not
-// to be read or changed by who carries it.
+// TestElsewhereCookie verifies that the cookie is short-lived, for this host only, hidden
+// from scripts, and neither readable nor modifiable.
 func TestElsewhereCookie(t *testing.T) {
 	w, _ := newUpstreamEnv(t, func(c *web.Config) { c.Secure = true })
 	b := w.browser()
@@ -249,7 +248,7 @@ func TestElsewhereCookie(t *testing.T) {
 	assert.NotEqual(t, location.Query().Get("state"), location.Query().Get("nonce"))
 }
 
-// TestAnyNodeFinishes what another began.
+// TestAnyNodeFinishes verifies that a node can finish a sign-in that another one began.
 func TestAnyNodeFinishes(t *testing.T) {
 	w, p := newUpstreamEnv(t)
 	b := w.browser()
@@ -265,42 +264,42 @@ func TestAnyNodeFinishes(t *testing.T) {
 	require.Equal(t, "/account", res.Header.Get("Location"))
 }
 
-// TestElsewhereTwice: the back button, a double click and a reload do no harm.
+// TestElsewhereTwice covers the back button, a double click and a reload.
 func TestElsewhereTwice(t *testing.T) {
 	w, p := newUpstreamEnv(t)
 	b := w.browser()
 	page := b.get(at(good()))
 	first, second := b.goUpstream(page, p, "1"), b.goUpstream(page, p, "1")
-	require.Len(t, b.attemptCookies(), 2, "the link, pressed twice")
+	require.Len(t, b.attemptCookies(), 2, "after following the link twice")
 	require.Equal(t, at(good()), b.get(second).Header.Get("Location"))
 	session, state := b.session(), w.index
 
 	res := b.get(second)
-	require.Equal(t, at(good()), res.Header.Get("Location"), "the same answer again: %s", res.body)
+	require.Equal(t, at(good()), res.Header.Get("Location"), "the same response again: %s", res.body)
 	require.Equal(t, session, b.session())
-	require.Equal(t, state, w.index, "nobody was signed in again")
-	require.Equal(t, at(good()), b.get(page.upstreamLink(t)).Header.Get("Location"), "the link, by the back button")
+	require.Equal(t, state, w.index, "a repeated response created a session")
+	require.Equal(t, at(good()), b.get(page.upstreamLink(t)).Header.Get("Location"), "the link, after the back button")
 
-	// The other tab ends as well, in a session of its own.
+	// The other tab finishes as well, with a new session.
 	require.Equal(t, at(good()), b.get(first).Header.Get("Location"))
 	require.NotEqual(t, session, b.session())
-	require.Nil(t, w.View().Session(credential.SessionDigest(session)), "the browser has one session")
+	require.Nil(t, w.View().Session(credential.SessionDigest(session)), "the browser must have one session")
 
 	delete(b.cookies, "mintmark")
 	res = b.get(second)
 	require.Equal(t, http.StatusBadRequest, res.StatusCode)
 	require.Contains(t, res.body, "was finished before")
-	require.Contains(t, res.body, "The calendar app", "and can be begun again")
+	require.Contains(t, res.body, "The calendar app", "the pending request must be kept")
 }
 
-// TestElsewhereRefusals: what the browser brings that is not this sign-in's end.
+// TestElsewhereRefusals covers requests of the browser that don't finish this sign-in.
 func TestElsewhereRefusals(t *testing.T) {
 	for name, row := range map[string]struct {
 		play   func(w *env, p *upstreamtest.Provider, b *browser)
 		change func(url.Values)
 		status int
 		says   string
-		lost   bool // what waited is not known any more
+		lost   bool // the pending request is unknown
 	}{
 		"another browser": {play: func(_ *env, _ *upstreamtest.Provider, b *browser) { clear(b.cookies) }, status: 400, says: "not begun in this browser", lost: true},
 		"another state":   {change: func(v url.Values) { v.Set("state", v.Get("state")[:20]+strings.Repeat("x", 23)) }, status: 400, says: "not begun in this browser", lost: true},
@@ -359,8 +358,8 @@ func TestElsewhereRefusals(t *testing.T) {
 			assert.Equal(t, row.status, res.StatusCode)
 			assert.Contains(t, res.body, row.says)
 			assert.Contains(t, res.body, `role="alert"`)
-			assert.Equal(t, !row.lost, strings.Contains(res.body, "The calendar app"), "what waits")
-			assert.Contains(t, res.body, `name="password"`, "a password does as well")
+			assert.Equal(t, !row.lost, strings.Contains(res.body, "The calendar app"), "the pending request")
+			assert.Contains(t, res.body, `name="password"`, "signing in by password must be possible")
 			assert.Equal(t, row.status == 503, res.Header.Get("Retry-After") != "")
 			for _, hidden := range []string{"555-EVIL", "<script>", "evil.example", address.Query().Get("code")} {
 				assert.NotContains(t, res.body, hidden)
@@ -368,9 +367,9 @@ func TestElsewhereRefusals(t *testing.T) {
 			}
 			assert.Equal(t, sessions, b.session())
 			if down == nil {
-				assert.Nil(t, w.upstreamUser(p, "s"), "no account was made")
+				assert.Nil(t, w.upstreamUser(p, "s"), "an account was created")
 			}
-			if row.status == 503 && row.change == nil { // the same address works when the provider does
+			if row.status == 503 && row.change == nil { // the same address works once the provider is reachable
 				delete(p.Answer, "/token")
 				assert.Equal(t, at(good()), b.get(web.PathUpstreamCallback+"?"+query.Encode()).Header.Get("Location"))
 			}
@@ -378,7 +377,7 @@ func TestElsewhereRefusals(t *testing.T) {
 	}
 }
 
-// TestElsewhereBegins only by the link of a page that this browser was shown.
+// TestElsewhereBegins verifies that only the link of a page of this browser begins a sign-in.
 func TestElsewhereBegins(t *testing.T) {
 	w, _ := newUpstreamEnv(t)
 	b := w.browser()
@@ -403,7 +402,7 @@ func TestElsewhereBegins(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, b.get(link).StatusCode)
 }
 
-// TestElsewhereInManyTabs: the cookies are bounded, and so is each.
+// TestElsewhereInManyTabs verifies that the number and the size of the cookies are bounded.
 func TestElsewhereInManyTabs(t *testing.T) {
 	w, p := newUpstreamEnv(t)
 	b := w.browser()
@@ -418,11 +417,11 @@ func TestElsewhereInManyTabs(t *testing.T) {
 	to := "/account?" + strings.Repeat(`\`, 1500)
 	b = w.browser()
 	odd := b.get("/auth/sign-in?" + url.Values{"to": {to}}.Encode())
-	require.Equal(t, "/", b.signInUpstream(odd, p, "1").Header.Get("Location"), "a way on that can't be kept is given up")
+	require.Equal(t, "/", b.signInUpstream(odd, p, "1").Header.Get("Location"), "an address that is too long must be dropped")
 }
 
-// TestElsewhereIsLimited: answers that sign nobody in are counted by address;
-// those that do are not.
+// TestElsewhereIsLimited verifies that responses that sign nobody in are counted by
+// address, and others are not.
 func TestElsewhereIsLimited(t *testing.T) {
 	t.Parallel()
 	w, p := newUpstreamEnv(t)
@@ -443,16 +442,16 @@ func TestElsewhereIsLimited(t *testing.T) {
 			break
 		}
 	}
-	require.Equal(t, 200, n, "a person is bounded wherever they sign in: each is an event of the audit trail")
+	require.Equal(t, 200, n, "sign-ins of one user must be limited over all addresses")
 	require.Equal(t, http.StatusSeeOther, elsewhere.signInUpstream(elsewhere.get("/auth/sign-in"), p, "2").StatusCode)
 }
 
-// withProvider is for worlds with a provider that was never up.
+// withProvider configures a provider that was never reachable.
 func withProvider(c *web.Config) {
 	c.Upstream, c.Attempts = upstream.New(upstream.Config{Issuer: "https://id.example.com", Log: slog.New(slog.DiscardHandler)}), sealer{}
 }
 
-// TestProviderThatWasNeverUp: the page is there, and so is the password.
+// TestProviderThatWasNeverUp verifies that the sign-in page and passwords work.
 func TestProviderThatWasNeverUp(t *testing.T) {
 	w := newEnv(t, withProvider)
 	b := w.browser()
@@ -465,7 +464,7 @@ func TestProviderThatWasNeverUp(t *testing.T) {
 	require.Equal(t, at(good()), b.signIn(res, "ada", password).Header.Get("Location"))
 }
 
-// TestNoPasswords: who has a password does not come in by it.
+// TestNoPasswords verifies that a user can't sign in by password.
 func TestNoPasswords(t *testing.T) {
 	w, p := newUpstreamEnv(t, func(c *web.Config) { c.NoPasswords = true })
 	b := w.browser()
@@ -491,7 +490,7 @@ func TestNoPasswords(t *testing.T) {
 	}
 }
 
-// TestElsewhereNeedsNoBody: HEAD spends no code.
+// TestElsewhereNeedsNoBody verifies that a HEAD request spends no code.
 func TestElsewhereNeedsNoBody(t *testing.T) {
 	w, p := newUpstreamEnv(t)
 	b := w.browser()

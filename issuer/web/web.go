@@ -19,87 +19,84 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// Ledger is what pages read and propose.
+// Ledger is what pages need of the ledger.
 type Ledger interface {
-	// View is this node's state, which may lag.
+	// View returns this node's state, which may lag.
 	View() ledger.View
-	// ViewAt waits until the command of an index is applied.
+	// ViewAt waits until the command at an index is applied.
 	ViewAt(ctx context.Context, index uint64) (ledger.View, error)
-	// InTouch says that View lags by a moment at most. A node that has no leader
-	// may have missed anything since.
+	// InTouch reports whether this node has contact to the leader, so that View lags only
+	// briefly.
 	InTouch() bool
-	// ViewFresh misses no command that was answered before the call.
+	// ViewFresh returns a view that includes every command that was answered before the call.
 	ViewFresh(ctx context.Context) (ledger.View, error)
 	// ViewPaced is ViewFresh for requests without a session. All such requests share a
 	// bounded number of fresh views per second: see cluster.Node.ViewPaced.
 	ViewPaced(ctx context.Context) (ledger.View, error)
-	// Propose has a command decided. The index is where a view shows its
-	// effect. The error is oauth.ErrUnavailable where nothing could be decided.
+	// Propose has a command decided. A view at the index includes its effect. The error is
+	// oauth.ErrUnavailable if nothing could be decided.
 	Propose(ctx context.Context, c command.Command) (ledger.Outcome, uint64, error)
-	// Now is a reading of a clock that runs, for what is only shown and for
-	// limits. Decisions are stamped elsewhere.
+	// Now returns the time of a running clock, for display and for limits. Decisions have
+	// state time.
 	Now() ledger.Time
 }
 
-// Passwords checks a password against a hash and hashes a new one, as
-// credential.Hasher does: an empty hash costs as much time as any other and is
-// never right.
+// Passwords verifies a password against a hash and hashes a new one, like
+// credential.Hasher: an empty hash takes the same time as any other and never matches.
 type Passwords interface {
 	Check(ctx context.Context, hash, password string) (bool, error)
 	Hash(ctx context.Context, password string) (string, error)
 }
 
-// Config is what the pages are made of. It is not changed after New.
+// Config configures the pages. It must not be changed after New.
 type Config struct {
 	Ledger Ledger
 	// Code mints the authorization code of an accepted Allow.
 	Code func(ctx context.Context, o *ledger.Issued, index uint64) (credential.Code, error)
-	// Issuer is the issuer identifier that authorization responses carry (RFC
-	// 9207 §2).
+	// Issuer returns the issuer identifier in authorization responses (RFC 9207 §2).
 	Issuer func() string
-	// Secure says that browsers reach the pages by https: cookies are Secure
-	// with the prefix __Host-, and HSTS is sent.
+	// Secure reports that browsers reach the pages by https: cookies are Secure with the
+	// prefix __Host-, and HSTS is sent.
 	Secure bool
-	// Secret is what the ledger records of a client secret: its digest, with an
-	// id that the form's replaces.
+	// Secret returns what the ledger records of a client secret: its digest, with an id
+	// that is replaced by the form's.
 	Secret func(plain string) (ledger.NewSecret, error)
-	// NewSecrets seals the client secret in the form that makes it.
+	// NewSecrets seals the client secret in the form that adds it.
 	NewSecrets NewSecrets
-	// Forms seals the record in a form of the user that the form was shown to.
+	// Forms seals the record, in a form, of the user to whom the form was shown.
 	Forms Forms
-	// Explain opens an error_id. Pages check who may see what is in it.
+	// Explain opens an error_id. The pages check who may see the result.
 	Explain func(errorID string) (ledger.Explanation, error)
-	// Devices is how browsers that people have signed in with are known again.
+	// Devices seals the record of the users who have signed in with a browser.
 	Devices Devices
 	// Sessions seals the session cookie.
 	Sessions Sessions
-	// Refusals are told to the owner of the client. Default: those of the
-	// authorization step only.
+	// Refusals are shown to the owner of the client. The default only has those of the
+	// authorization step.
 	Refusals *Refusals
 	// Security records failed sign-ins. It may be nil.
 	Security *security.Recorder
-	// RequestID returns the id of a request in the log. It may be nil.
+	// RequestID returns the id of a request for logs. It may be nil.
 	RequestID func(*http.Request) string
 	// Rand must be safe for concurrent use. Default: crypto/rand.Reader.
 	Rand io.Reader
-	// Log gets one record a request. Default: slog.Default().
+	// Log receives one record for each request. Default: slog.Default().
 	Log *slog.Logger
-	// Passwords must bound how many hashes are computed at once. Default: a
+	// Passwords must bound how many hashes are computed concurrently. Default: a
 	// credential.Hasher with one for each CPU.
 	Passwords Passwords
-	// Upstream is a provider that people sign in with. Default: none.
+	// Upstream is a provider for signing in. Default: none.
 	Upstream Upstream
-	// Attempts is needed with Upstream.
+	// Attempts is required with Upstream.
 	Attempts Attempts
-	// NoPasswords says that nobody signs in by a password of this service. It
-	// needs Upstream.
+	// NoPasswords disables signing in by password. It requires Upstream.
 	NoPasswords bool
-	// ClientIP is the address that attempts to sign in are counted by.
-	// Default: the peer's.
+	// ClientIP returns the address under which attempts to sign in are counted. Default:
+	// the peer's.
 	ClientIP func(*http.Request) string
 }
 
-// Web serves the pages. Its methods may be called by any goroutine.
+// Web serves the pages. Its methods are safe for concurrent use.
 type Web struct {
 	config    Config
 	pages     map[string]*template.Template
@@ -110,10 +107,10 @@ type Web struct {
 	counters  *counters
 	origin    *http.CrossOriginProtection
 	table     []route
-	ownPages  *httprouter.Router // knows the pages for who is signed in, and serves none
+	ownPages  *httprouter.Router // has the pages that need a session; used for matching only
 }
 
-// New checks the configuration and parses the templates.
+// New validates the configuration and parses the templates.
 func New(c Config) (*Web, error) {
 	switch {
 	case c.Ledger == nil:
@@ -166,13 +163,12 @@ func New(c Config) (*Web, error) {
 	return w, nil
 }
 
-// NotFound answers a path that nothing serves.
+// NotFound responds for a path without a route.
 func (w *Web) NotFound(rw http.ResponseWriter, r *http.Request) {
 	w.serve(&request{ResponseWriter: rw, r: r}, func(*request) error { return errNotFound })
 }
 
-// MethodNotAllowed answers a method that a path does not have. The router has
-// set Allow.
+// MethodNotAllowed responds for a method that a path doesn't support. The router has set Allow.
 func (w *Web) MethodNotAllowed(rw http.ResponseWriter, r *http.Request) {
 	w.serve(&request{ResponseWriter: rw, r: r}, func(*request) error { return methodNotAllowed("") })
 }

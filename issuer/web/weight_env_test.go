@@ -14,21 +14,21 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// A full env has as much of everything as there may be: names, notes and
-// addresses as long as the ledger takes them, and more rows than any page shows.
-// One person owns it all, and is an administrator.
+// A full env has the maximum of everything: the longest names, notes and addresses that
+// the ledger accepts, and more rows than any page shows. One user, an administrator, owns
+// everything.
 type full struct {
 	*env
 	owner *browser
 	extent
 }
 
-// An extent is how long what people write is.
+// An extent is the length of texts.
 type extent struct {
 	letter     string
-	name, note int // letters of the longest names and notes
-	many, uri  int // redirection URIs, and bytes of each
-	site       int // bytes of the address of a website
+	name, note int // characters of the longest names and notes
+	many, uri  int // number of redirection URIs, and bytes of each
+	site       int // bytes of a website's address
 }
 
 var (
@@ -37,13 +37,13 @@ var (
 	extreme = extent{letter: "長", name: 80, note: 500, many: 10, uri: 1024, site: 1024}
 )
 
-// wide is a text of so many letters.
+// wide returns a text of that many characters.
 func (e extent) wide(letters int) string { return strings.Repeat(e.letter, letters) }
 
-// long is an identifier as long as those that are made here.
+// long returns an identifier with the length of generated ones.
 func long(id string) string { return id + strings.Repeat("~", 47-len(id)) }
 
-// scopeNames are those of all scopes.
+// scopeNames returns the names of all scopes.
 func scopeNames() (all []string) {
 	for _, s := range scope.Catalogue() {
 		all = append(all, s.Name)
@@ -51,7 +51,7 @@ func scopeNames() (all []string) {
 	return all
 }
 
-// uris are as many redirection URIs as a client may have.
+// uris returns the maximum number of redirection URIs of a client.
 func (e extent) uris(kind string) (list []string) {
 	for i := range e.many {
 		uri := fmt.Sprintf("https://%s.example.com/%d/", kind, i)
@@ -156,8 +156,7 @@ func (f *full) judge(id string, verdict ledger.Verdict) {
 	})
 }
 
-// edit proposes another value for all that may have one, and adds to what may
-// have several.
+// edit proposes another value for each field with one value, and adds values to lists.
 func (f *full) edit(id, kind string) {
 	client := f.View().Client(long(id))
 	f.must(&ledger.EditClient{
@@ -169,8 +168,7 @@ func (f *full) edit(id, kind string) {
 	})
 }
 
-// asks is an authorization request of a client for everything, with a state as
-// long as one is that holds some data of the client's.
+// asks returns an authorization request of a client for all scopes, with a long state.
 func (f *full) asks(id string, pairs ...string) url.Values {
 	return with(with(good(), "client_id", long(id), "redirect_uri", f.uris("app")[0],
 		"scope", strings.Join(scopeNames(), " "), "state", strings.Repeat("s", 512)), pairs...)

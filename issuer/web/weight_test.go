@@ -16,23 +16,23 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// A weighing is a page with as much on it as there can be. Every route has one
-// or more, or is among the weightless.
+// A weighing is a page with the maximum of content. Every route has at least one, or is
+// in weightless.
 type weighing struct {
 	route   string             // method and pattern
-	address func(*full) string // nil: the pattern
-	form    func(*full) *sent  // of a POST, with all wrong with it that can be; its token is made for the owner
-	nobody  bool               // nobody is signed in; else it is the owner, who is an administrator
-	status  int                // 0 for 200
-	whole   bool               // it shows whole what a person may write at length
+	address func(*full) string // nil means the pattern
+	form    func(*full) *sent  // for a POST, with every possible problem; its token is made for the owner
+	nobody  bool               // without a session; otherwise it is the owner's, who is an administrator
+	status  int                // 0 means 200
+	whole   bool               // it shows long texts completely
 }
 
-// of is an address with identifiers as long as they may be, and a query.
+// of returns an address with a maximum-length identifier and a query.
 func of(before, id, after string) func(*full) string {
 	return func(*full) string { return before + long(id) + after }
 }
 
-// saying is a page that begins with a notice.
+// saying returns the address of a page with a notice.
 func saying(word string, address func(*full) string) func(*full) string {
 	return func(f *full) string { return f.owner.noticed(address(f), word) }
 }
@@ -41,7 +41,7 @@ func query(path string, pairs ...string) func(*full) string {
 	return func(*full) string { return path + "?" + with(url.Values{}, pairs...).Encode() }
 }
 
-// odd is the longest text that a list is searched for, of the heaviest letters.
+// odd is the longest search, of the characters that take the most bytes.
 var odd = strings.Repeat(`"`, 200)
 
 var weighings = []weighing{
@@ -200,21 +200,21 @@ var weighings = []weighing{
 	{route: "POST /auth/sign-out", status: 403, form: sends("another", "", nil)},
 }
 
-// weightless are routes that answer with no page of their own: with a redirect,
-// with what is not a page, or with a page that another route has.
+// weightless are routes without a page of their own: they redirect, serve something else,
+// or show the page of another route.
 var weightless = []string{
 	"POST /account/sign-out", "POST /account/sign-out-everywhere", "POST /connected-apps/disconnect", "POST /connected-apps/disconnect-all",
 	"POST /developer/clients/:id/transfer/withdraw", "POST /developer/offers/:id/accept", "POST /developer/offers/:id/decline",
 	"GET /admin/audit.jsonl", "GET /logos/:digest", "GET /assets/:name",
 }
 
-// sends is a form that is the same in every world.
+// sends returns a form that is the same in every env.
 func sends(purpose web.Purpose, about string, fields url.Values) func(*full) *sent {
 	return func(*full) *sent { return &sent{purpose, about, fields} }
 }
 
-// edits is a form about a client as it is. Its token is for the revision, and for
-// what else is bound.
+// edits returns a form about a client in its current state. Its token is bound to the
+// revision and to bound.
 func edits(purpose web.Purpose, id string, fields func(*full) url.Values, bound ...string) func(*full) *sent {
 	return func(f *full) *sent {
 		revision := fmt.Sprint(f.View().Client(long(id)).Revision)
@@ -222,7 +222,7 @@ func edits(purpose web.Purpose, id string, fields func(*full) url.Values, bound 
 	}
 }
 
-// allWrong is a profile with all wrong with it that a browser lets through.
+// allWrong returns a profile with every problem that a browser permits.
 func (f *full) allWrong() url.Values {
 	v := url.Values{"name": {""}, "purpose": {f.wide(f.note)}, "website": {"x" + f.website("app")}, "scopes": {"NONE"}}
 	for _, uri := range f.uris("app") {
@@ -231,7 +231,7 @@ func (f *full) allWrong() url.Values {
 	return v
 }
 
-// ask is one request for the page.
+// ask requests the page once.
 func (one weighing) ask(f *full) *httptest.ResponseRecorder {
 	b := f.owner
 	if one.nobody {
@@ -250,10 +250,10 @@ func (one weighing) ask(f *full) *httptest.ResponseRecorder {
 	return b.serve(r)
 }
 
-// Any page weighs less than 15 KB, its stylesheet and pictures apart. Only those
-// that show whole, or show again beside all that is wrong with it, what a person
-// may write at length do so for what people usually write, and weigh more where
-// it is as much as the ledger takes: ten addresses of 1,024 bytes are 10 KB.
+// TestPagesAreLight verifies that every page has less than 15 KB, without stylesheet and
+// pictures. Pages that show long texts completely, or show them again beside problems,
+// only satisfy this for texts of usual length: ten addresses of 1,024 bytes alone are 10
+// KB.
 func TestPagesAreLight(t *testing.T) {
 	t.Parallel()
 	var weighed []string
@@ -279,7 +279,7 @@ func TestPagesAreLight(t *testing.T) {
 	newEnv(t, withProvider).web.Register(&routes)
 	for _, route := range routes {
 		if !strings.HasPrefix(route, "HEAD ") && !slices.Contains(weightless, route) {
-			assert.Contains(t, weighed, route, "a route that is not weighed")
+			assert.Contains(t, weighed, route, "the route has no weighing")
 		}
 	}
 	for _, route := range weightless {
@@ -288,7 +288,7 @@ func TestPagesAreLight(t *testing.T) {
 	}
 }
 
-// What belongs to no route.
+// TestErrorPagesAreLight covers pages without a route.
 func TestErrorPagesAreLight(t *testing.T) {
 	f := newFull(t, extreme)
 	for _, page := range []answer{f.owner.get("/nothing/" + strings.Repeat("x", 8000)), f.owner.send(http.MethodPut, "/account", nil, nil)} {
@@ -296,7 +296,8 @@ func TestErrorPagesAreLight(t *testing.T) {
 	}
 }
 
-// A list of which a page has fewer rows than usual is told whole all the same.
+// TestLightListsAreWhole verifies that a list whose pages have fewer rows than usual is
+// still complete.
 func TestLightListsAreWhole(t *testing.T) {
 	f := newFull(t, extreme)
 	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
@@ -315,7 +316,7 @@ func TestLightListsAreWhole(t *testing.T) {
 			}
 			path = html.UnescapeString(more[1])
 		}
-		assert.Equal(t, want, len(seen), path) // of which nobody wants to see all
+		assert.Equal(t, want, len(seen), path) // without printing all rows
 		assert.Greater(t, pages, want/25, path)
 	}
 }

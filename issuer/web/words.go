@@ -9,16 +9,16 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// This file puts values into words.
+// This file formats values for display.
 
-// date and day write a time for people and for <time datetime>; moment and
-// instant do so to the minute.
+// date and day format a time for display and for <time datetime>; moment and instant do
+// the same to the minute.
 func date(t ledger.Time) string    { return t.Std().Format("2 January 2006") }
 func day(t ledger.Time) string     { return t.Std().Format(time.DateOnly) }
 func moment(t ledger.Time) string  { return t.Std().Format("2 January 2006, 15:04 UTC") }
 func instant(t ledger.Time) string { return t.Std().Format("2006-01-02T15:04Z") }
 
-// durationText are a duration in its largest unit that leaves no rest.
+// durationText formats a duration in its largest unit without a remainder.
 func durationText(d time.Duration) string {
 	for _, unit := range []struct {
 		name string
@@ -31,7 +31,7 @@ func durationText(d time.Duration) string {
 	return count(int(d/time.Second), "second")
 }
 
-// count is a number of things.
+// count formats a number of things.
 func count(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -39,8 +39,8 @@ func count(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing
 }
 
-// sentence begins with a capital letter and ends with a full stop. What begins
-// it is a word of ours, or the name of a parameter, which has no other spelling.
+// sentence returns s with a capital letter and a full stop. If s begins with the name of
+// a parameter, it keeps its spelling.
 func sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -55,7 +55,7 @@ func sentence(s string) string {
 	return s
 }
 
-// initial is the letter that stands for a picture.
+// initial returns the letter that replaces a picture.
 func initial(name string) string {
 	for _, r := range name {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -65,7 +65,7 @@ func initial(name string) string {
 	return "?"
 }
 
-// stateName is a client's state for people who have not read about states.
+// stateName returns the display name of a client's state.
 func stateName(s ledger.ClientState) string {
 	switch s {
 	case ledger.Pending:
