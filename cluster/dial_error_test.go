@@ -41,7 +41,7 @@ func TestDialErrors(t *testing.T) {
 			require.Contains(t, got, address, name)
 		}
 	}
-	says("nobody", "was refused: nothing listens there (does the node run?), or a firewall in between rejects it")
+	says("nobody", "was refused: no process listens there, or a firewall rejects it")
 
 	// answers has somebody else at the address of the node.
 	answers := func(do func(net.Conn)) (stop func()) {
@@ -65,7 +65,7 @@ func TestDialErrors(t *testing.T) {
 	says("another program", "is not a Mintmark node")
 	stop()
 	stop = answers(func(net.Conn) {})
-	says("one that hangs up", "hung up")
+	says("one that hangs up", "closed the connection")
 	stop()
 
 	// Its clock is far from the others', so that a certificate is valid by one only.
@@ -74,7 +74,7 @@ func TestDialErrors(t *testing.T) {
 	stop = answers(func(c net.Conn) {
 		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{*old}, NextProtos: []string{"mintmark-peer/1", "mintmark-raft/1"}, ClientAuth: tls.RequestClientCert}).Handshake()
 	})
-	says("one with an old certificate", "compare the clocks of the two")
+	says("one with an old certificate", "the clocks of the two differ")
 	doubtful := func(s cluster.NodeStatus) bool { return s.ClockUntrusted }
 	require.True(t, slices.ContainsFunc(tr.nodes[(down+1)%3].Overview(t.Context()).Nodes, doubtful))
 	stop()
@@ -91,7 +91,7 @@ func TestDialErrors(t *testing.T) {
 	require.NoError(t, alien.Network.Listener.Close())
 	alien.Network = &transport.Endpoint{Listener: l, Advertise: address}
 	n := open(t, alien)
-	says("a node of another cluster", "is no member of this cluster")
+	says("a node of another cluster", "is not a member of this cluster")
 	shut(t, n)
 }
 

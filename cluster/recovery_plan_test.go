@@ -53,7 +53,7 @@ func TestPlanRecovery(t *testing.T) {
 	p, err = recovery.NewPlan(t.Context(), tr.confs[2].Offline())
 	require.NoError(t, err)
 	require.Equal(t, []recovery.ProbeResult{recovery.ProbeRunning, recovery.ProbeRefused}, answers(p))
-	require.Contains(t, p.Abandoned[1].Why, "nothing listens there")
+	require.Contains(t, p.Abandoned[1].Why, "no process listens there")
 
 	// Whatever takes the connection and is not that node says nothing of it.
 	other, err := net.Listen("tcp", tr.confs[1].Network.Advertise)
@@ -71,7 +71,7 @@ func TestPlanRecovery(t *testing.T) {
 	p, err = recovery.NewPlan(t.Context(), tr.confs[2].Offline())
 	require.NoError(t, err)
 	require.Equal(t, []recovery.ProbeResult{recovery.ProbeRunning, recovery.ProbeUnreachable}, answers(p))
-	require.Contains(t, p.Abandoned[1].Why, "hung up")
+	require.Contains(t, p.Abandoned[1].Why, "closed the connection")
 
 	shut(t, tr.nodes[0])
 	tr.confs[0].Bootstrap = false

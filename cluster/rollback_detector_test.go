@@ -202,7 +202,7 @@ func TestEndIsReportedToTheOthers(t *testing.T) {
 	}
 	shut(t, holder)
 	for _, n := range r.nodes {
-		require.Contains(t, r.reportedError(n, "n1"), "does not have what the cluster had acknowledged")
+		require.Contains(t, r.reportedError(n, "n1"), "lacks entries that the cluster had acknowledged")
 		require.Contains(t, r.reportedError(n, "n1"), "mintmark cluster recover")
 	}
 }

@@ -362,9 +362,9 @@ func TestInitialFolders(t *testing.T) {
 		"two":          {func(l []member.InitialNode) []member.InitialNode { return l[:2] }, "even number"},
 		"same name":    {func(l []member.InitialNode) []member.InitialNode { l[2].Name = "n1"; return l }, "two nodes have the name n1"},
 		"same address": {func(l []member.InitialNode) []member.InitialNode { l[2].Address = l[0].Address; return l }, "two nodes have the address"},
-		"no name":      {func(l []member.InitialNode) []member.InitialNode { l[0].Name = "../x"; return l }, "no name"},
+		"no name":      {func(l []member.InitialNode) []member.InitialNode { l[0].Name = "../x"; return l }, "not a valid name"},
 		"no port":      {func(l []member.InitialNode) []member.InitialNode { l[0].Address = "n1.example"; return l }, "not host:port"},
-		"same folder":  {func(l []member.InitialNode) []member.InitialNode { l[1].Dir = l[0].Dir; return l }, "holds a node already"},
+		"same folder":  {func(l []member.InitialNode) []member.InitialNode { l[1].Dir = l[0].Dir; return l }, "already has a node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorContains(t, member.StaticBootstrap(three(row.change), plainSecrets{}, time.Now()), row.want)
@@ -372,7 +372,7 @@ func TestInitialFolders(t *testing.T) {
 	}
 	list := three(func(l []member.InitialNode) []member.InitialNode { return l })
 	require.NoError(t, member.StaticBootstrap(list, plainSecrets{}, time.Now()))
-	require.ErrorContains(t, member.StaticBootstrap(list, plainSecrets{}, time.Now()), "holds a node already")
+	require.ErrorContains(t, member.StaticBootstrap(list, plainSecrets{}, time.Now()), "already has a node")
 	for _, f := range list {
 		for _, file := range []string{"node.key", "peers.json", "node.id"} {
 			info, err := os.Stat(filepath.Join(f.Dir, file))

@@ -192,7 +192,7 @@ func TestFailedWriteOfNodeStopsIt(t *testing.T) {
 	c.Fatal = func(err error) { fatal <- err }
 	open(t, c)
 	require.Error(t, log.StoreLogs([]*raft.Log{{Index: 1 << 40}}), "a gap in the log")
-	require.ErrorContains(t, <-fatal, "write the log")
+	require.ErrorContains(t, <-fatal, "write log")
 }
 
 // TestIdleClusterWritesNothing: no checkpoint without an entry.

@@ -19,7 +19,7 @@ func Address(t testing.TB) string {
 	}
 	syscall.ForkLock.RUnlock()
 	if err != nil {
-		t.Fatalf("make a socket: %v", err)
+		t.Fatalf("create socket: %v", err)
 	}
 	release := func() { _ = syscall.Close(s) }
 	if runtime.GOOS != "linux" { // other systems allow no listener beside the bound socket
@@ -32,11 +32,11 @@ func Address(t testing.TB) string {
 		err = syscall.Bind(s, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
 	}
 	if err != nil {
-		t.Fatalf("bind a socket: %v", err)
+		t.Fatalf("bind socket: %v", err)
 	}
 	name, err := syscall.Getsockname(s)
 	if err != nil {
-		t.Fatalf("ask for the address of a socket: %v", err)
+		t.Fatalf("read address of socket: %v", err)
 	}
 	at := name.(*syscall.SockaddrInet4)
 	return netip.AddrPortFrom(netip.AddrFrom4(at.Addr), uint16(at.Port)).String()

@@ -34,6 +34,6 @@ func TestAddress(t *testing.T) {
 	}
 	defer func() { _ = syscall.Close(s) }()
 	if err := syscall.Bind(s, &syscall.SockaddrInet4{Port: number, Addr: [4]byte{127, 0, 0, 1}}); err != syscall.EADDRINUSE {
-		t.Fatalf("a socket that shares nothing was bound: %v", err)
+		t.Fatalf("bound a socket without SO_REUSEADDR: %v", err)
 	}
 }

@@ -74,10 +74,10 @@ func DecodeBatch(data []byte, buf []Encoded) ([]Encoded, error) {
 		return nil, errors.New("empty log entry")
 	}
 	if data[0] != EntryBatch {
-		return nil, fmt.Errorf("log entry of unknown version %d", data[0])
+		return nil, fmt.Errorf("log entry has unknown type %d", data[0])
 	}
 	if len(data) > maxEntry {
-		return nil, fmt.Errorf("log entry of %d bytes, more than %d", len(data), maxEntry)
+		return nil, fmt.Errorf("log entry has %d bytes, more than %d", len(data), maxEntry)
 	}
 	r := reader{b: data[1:]}
 	n := r.head(majorArray, MaxCommands)

@@ -47,24 +47,24 @@ func (r *reader) head(major byte, limit uint64) uint64 {
 		return 0
 	}
 	if len(r.b) == 0 {
-		r.fail("it ends early")
+		r.fail("unexpected end")
 		return 0
 	}
 	first := r.b[0]
 	if first&0xe0 != major {
-		r.fail(fmt.Sprintf("byte %#x where type %d was expected", first, major>>5))
+		r.fail(fmt.Sprintf("byte %#x, expected type %d", first, major>>5))
 		return 0
 	}
 	v, size := uint64(first&0x1f), 0
 	if v >= 24 {
 		if v > 27 {
-			r.fail("a length of unknown form")
+			r.fail("unknown form of a length")
 			return 0
 		}
 		size = 1 << (v - 24)
 	}
 	if len(r.b) < 1+size {
-		r.fail("it ends early")
+		r.fail("unexpected end")
 		return 0
 	}
 	if size > 0 {
@@ -73,13 +73,13 @@ func (r *reader) head(major byte, limit uint64) uint64 {
 			v = v<<8 | uint64(c)
 		}
 		if v < 24 || size > 1 && v>>(4*size) == 0 {
-			r.fail("a number is not in its shortest form")
+			r.fail("number is not in its shortest form")
 			return 0
 		}
 	}
 	r.b = r.b[1+size:]
 	if v > limit {
-		r.fail(fmt.Sprintf("%d where at most %d was expected", v, limit))
+		r.fail(fmt.Sprintf("%d, expected at most %d", v, limit))
 		return 0
 	}
 	return v
@@ -92,7 +92,7 @@ func (r *reader) bytes(limit uint64) []byte {
 		return nil
 	}
 	if n > uint64(len(r.b)) {
-		r.fail("it ends early")
+		r.fail("unexpected end")
 		return nil
 	}
 	v := r.b[:n:n]

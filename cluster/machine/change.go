@@ -13,17 +13,17 @@ import (
 // check returns an error if changes are not valid in this schema.
 func (s *schema) check(changes []command.Change) error {
 	if len(changes) > command.MaxChanges {
-		return fmt.Errorf("a decision of %d changes, more than %d", len(changes), command.MaxChanges)
+		return fmt.Errorf("decision has %d changes, more than %d", len(changes), command.MaxChanges)
 	}
 	for i := range changes {
 		c := &changes[i]
 		t := s.tables[c.Table]
 		if t == nil {
-			return fmt.Errorf("a change of unknown table %q", c.Table)
+			return fmt.Errorf("change of unknown table %q", c.Table)
 		}
 		row := reflect.ValueOf(c.Row)
 		if !row.IsValid() || row.Type() != t.row || row.IsNil() {
-			return fmt.Errorf("a change of table %q with a %T, not a %s", c.Table, c.Row, t.row)
+			return fmt.Errorf("change of table %q with a %T, not a %s", c.Table, c.Row, t.row)
 		}
 	}
 	return nil
@@ -44,10 +44,10 @@ func (s *schema) checkIndexes(changes []command.Change) error {
 				ok, _, err = indexer.FromObject(changes[i].Row)
 			}
 			if err != nil {
-				return fmt.Errorf("a change of table %q, index %q: %w", changes[i].Table, name, err)
+				return fmt.Errorf("change of table %q, index %q: %w", changes[i].Table, name, err)
 			}
 			if !ok && !index.AllowMissing {
-				return fmt.Errorf("a change of table %q has no value for index %q", changes[i].Table, name)
+				return fmt.Errorf("change of table %q has no value for index %q", changes[i].Table, name)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func TestMemoryDecidesAndWrites(t *testing.T) {
 	v, wrote = m.Do(&machinetest.Raise{Name: "a"}, command.ID{2}, false)
 	require.Equal(t, machinetest.Raised{Value: 1}, v)
 	require.False(t, wrote)
-	require.Equal(t, before, m.Checksum(), "a refusal leaves no trace")
+	require.Equal(t, before, m.Checksum(), "a refusal changes nothing")
 
 	v, wrote = m.Do(&machinetest.Raise{Name: "a"}, command.ID{1}, true)
 	require.Equal(t, machinetest.Raised{OK: true, Value: 1, Again: true}, v, "same command, same answer")
@@ -35,7 +35,7 @@ func TestMemoryDecidesAndWrites(t *testing.T) {
 	_, wrote = m.Do(&machinetest.Forget{Name: "a"}, command.ID{3}, false)
 	require.True(t, wrote)
 	require.Zero(t, machinetest.Find(m.View(), "a").Value)
-	require.NotPanics(t, func() { m.Do(&machinetest.Forget{Name: "a"}, command.ID{4}, false) }, "deleting what is not there")
+	require.NotPanics(t, func() { m.Do(&machinetest.Forget{Name: "a"}, command.ID{4}, false) }, "deleting a missing row")
 }
 
 func TestStateTimeNeverRunsBack(t *testing.T) {
@@ -88,7 +88,7 @@ func TestDecideSeesItsBatch(t *testing.T) {
 		})
 	}
 	require.NoError(t, m.Apply(machinetest.Entry(cmds...)))
-	require.Equal(t, uint64(50), machinetest.Find(m.View(), "a").Value, "of two with the same knowledge one wins")
+	require.Equal(t, uint64(50), machinetest.Find(m.View(), "a").Value, "of two commands with the same known value, one succeeds")
 }
 
 func TestUnknownKind(t *testing.T) {
@@ -107,8 +107,8 @@ func TestUnknownKind(t *testing.T) {
 		unknown.Flags = machine.FlagIgnorable
 		require.NoError(t, m.Apply(machinetest.Entry(unknown, known)))
 		row := machinetest.Find(m.View(), "a")
-		require.Equal(t, uint64(2), row.Seq, "what was skipped has its place in the sequence")
-		require.Equal(t, int64(7), row.At, "and its time")
+		require.Equal(t, uint64(2), row.Seq, "a skipped command has a position in the sequence")
+		require.Equal(t, int64(7), row.At, "a skipped command sets state time")
 	})
 }
 

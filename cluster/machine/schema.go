@@ -90,7 +90,7 @@ func compile(m Machine) (*schema, error) {
 			return nil, fmt.Errorf("command kind %d: the empty command is not a pointer", kind)
 		}
 		if c.Kind() != kind {
-			return nil, fmt.Errorf("command kind %d calls itself %d", kind, c.Kind())
+			return nil, fmt.Errorf("command kind %d returns kind %d", kind, c.Kind())
 		}
 	}
 	s.names = slices.Sorted(maps.Keys(s.tables))
@@ -111,7 +111,7 @@ func checkSince(m Machine) error {
 func (s *schema) open() *memdb.MemDB {
 	db, err := memdb.NewMemDB(s.db)
 	if err != nil {
-		panic(fmt.Sprintf("machine: a checked schema was refused: %v", err))
+		panic(fmt.Sprintf("machine: memdb refused a validated schema: %v", err))
 	}
 	// A snapshot of memdb does not track which watch channels a write must close. That
 	// halves the cost of a write; no reader waits on them: see Changed.

@@ -89,7 +89,7 @@ func (s *schema) readChunks(in *hashedReader, out func(*chunk) bool) error {
 		}
 		t := s.tables[string(name)]
 		if t == nil || t.name <= last {
-			return fmt.Errorf("unknown table %q, or one out of order", name)
+			return fmt.Errorf("table %q is unknown or out of order", name)
 		}
 		last = t.name
 		for {
@@ -136,7 +136,7 @@ func (h *hashedReader) uvarint(limit uint64) (uint64, error) {
 		return 0, noEOF(err)
 	}
 	if v > limit {
-		return 0, fmt.Errorf("a length of %d, more than %d", v, limit)
+		return 0, fmt.Errorf("length %d is more than %d", v, limit)
 	}
 	return v, nil
 }

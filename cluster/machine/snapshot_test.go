@@ -28,7 +28,7 @@ func TestSnapshotRestores(t *testing.T) {
 		}
 		a, _ := m.Do(&machinetest.Set{Name: "next"}, command.ID{9}, false)
 		b, _ := r.Do(&machinetest.Set{Name: "next"}, command.ID{9}, false)
-		require.Equal(t, a, b, "sequence and time go on")
+		require.Equal(t, a, b, "sequence and time continue")
 	}
 }
 
@@ -56,7 +56,7 @@ func TestDamagedSnapshotChangesNothing(t *testing.T) {
 	less := machinetest.Toy()
 	delete(less.Tables, "others")
 	delete(less.Rows, "others")
-	require.ErrorContains(t, machine.NewMemory(less, machinetest.FixedNow).Load(bytes.NewReader(good)), "unknown table")
+	require.ErrorContains(t, machine.NewMemory(less, machinetest.FixedNow).Load(bytes.NewReader(good)), "is unknown or out of order")
 }
 
 // TestNewTableKeepsChecksum: a later version with an additional table replays an old log

@@ -172,7 +172,7 @@ func (c *State) Apply(entries []Entry) error {
 	}
 	if now != was {
 		if err := txn.Insert(StatusTable, &now); err != nil {
-			return fmt.Errorf("write own table: %w", err)
+			return fmt.Errorf("write status row: %w", err)
 		}
 	}
 	c.publish(txn, now, entries[len(entries)-1].Index)
@@ -237,7 +237,7 @@ func (c *State) Encode(cmd command.Command, id command.ID, again bool, buf *byte
 		return Encoded{}, fmt.Errorf("encode command kind %d: %w", kind, err)
 	}
 	if buf.Len() > command.MaxBody {
-		return Encoded{}, fmt.Errorf("command kind %d is %d bytes long, more than %d", kind, buf.Len(), command.MaxBody)
+		return Encoded{}, fmt.Errorf("command kind %d has %d bytes, more than %d", kind, buf.Len(), command.MaxBody)
 	}
 	e := Encoded{Kind: kind, ID: id, Body: buf.Bytes()}
 	if again {
@@ -268,4 +268,4 @@ func (c *State) DecodeOutcome(k command.Kind, b []byte) (any, error) {
 }
 
 // errUnknownKind stops a node that is older than an entry of its log.
-var errUnknownKind = errors.New("unknown to this version of the program, and not marked as one that may be skipped")
+var errUnknownKind = errors.New("kind is unknown to this version of the program, and not ignorable")

@@ -46,7 +46,7 @@ func statusSchema() *memdb.TableSchema {
 func ReadStatus(txn *memdb.Txn) Status {
 	row, err := txn.First(StatusTable, "id")
 	if err != nil {
-		panic(fmt.Sprintf("machine: read own table: %v", err))
+		panic(fmt.Sprintf("machine: read status row: %v", err))
 	}
 	if row == nil {
 		return Status{}

@@ -59,9 +59,9 @@ func (c *SetAuthorities) check(txn *memdb.Txn, old []*Authority) (why string, do
 	case bytes.Equal(had, DigestOf(c.Authorities)):
 		return "", true
 	case !bytes.Equal(had, c.PreviousDigest):
-		return "the authorities have changed meanwhile", false
+		return "the authorities were changed concurrently", false
 	case !slices.ContainsFunc(c.Authorities, func(a Authority) bool { return a.Made > 0 }):
-		return "a cluster needs an authority that signs", false
+		return "no authority would sign", false
 	}
 	for i := range c.Authorities {
 		a := &c.Authorities[i]
@@ -70,7 +70,7 @@ func (c *SetAuthorities) check(txn *memdb.Txn, old []*Authority) (why string, do
 			continue
 		}
 		if was == nil {
-			return "an authority is announced before it signs", false
+			return "an authority would sign without being announced first", false
 		}
 		for _, m := range All(txn) {
 			if m.TrustedIssuer != a.ID {

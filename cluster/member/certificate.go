@@ -38,7 +38,7 @@ func AuthorityContext(id string) string { return "mintmark/cluster/authority/" +
 func NewAuthority(rand io.Reader, s Secrets, now time.Time) (Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand)
 	if err != nil {
-		return Authority{}, fmt.Errorf("make the authority's key: %w", err)
+		return Authority{}, fmt.Errorf("generate authority key: %w", err)
 	}
 	serial, err := newSerial(rand)
 	if err != nil {
@@ -51,15 +51,15 @@ func NewAuthority(rand io.Reader, s Secrets, now time.Time) (Authority, error) {
 	}
 	der, err := x509.CreateCertificate(rand, template, template, key.Public(), key)
 	if err != nil {
-		return Authority{}, fmt.Errorf("make the authority's certificate: %w", err)
+		return Authority{}, fmt.Errorf("create authority certificate: %w", err)
 	}
 	plain, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return Authority{}, fmt.Errorf("encode the authority's key: %w", err)
+		return Authority{}, fmt.Errorf("encode authority key: %w", err)
 	}
 	a := Authority{ID: fingerprint(der), Certificate: der, Made: now.UnixMilli()}
 	if a.Sealed, err = s.Seal(AuthorityContext(a.ID), plain); err != nil {
-		return Authority{}, fmt.Errorf("seal the authority's key: %w", err)
+		return Authority{}, fmt.Errorf("seal authority key: %w", err)
 	}
 	return a, nil
 }
@@ -72,7 +72,7 @@ func fingerprint(der []byte) string {
 func newSerial(rand io.Reader) (*big.Int, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(rand, b[:]); err != nil {
-		return nil, fmt.Errorf("make a serial number: %w", err)
+		return nil, fmt.Errorf("generate serial number: %w", err)
 	}
 	b[0] &= 0x7f // positive: RFC 5280 §4.1.2.2
 	return new(big.Int).SetBytes(b[:]), nil
@@ -83,15 +83,15 @@ func newSerial(rand io.Reader) (*big.Int, error) {
 func (a *Authority) Issue(rand io.Reader, s Secrets, id string, key *ecdsa.PrivateKey, now time.Time) (*tls.Certificate, error) {
 	plain, err := s.Open(AuthorityContext(a.ID), a.Sealed)
 	if err != nil {
-		return nil, fmt.Errorf("open the authority's key: %w", err)
+		return nil, fmt.Errorf("open authority key: %w", err)
 	}
 	signer, err := parseKey(plain)
 	if err != nil {
-		return nil, fmt.Errorf("read the authority's key: %w", err)
+		return nil, fmt.Errorf("parse authority key: %w", err)
 	}
 	parent, err := x509.ParseCertificate(a.Certificate)
 	if err != nil {
-		return nil, fmt.Errorf("read the authority's certificate: %w", err)
+		return nil, fmt.Errorf("parse authority certificate: %w", err)
 	}
 	serial, err := newSerial(rand)
 	if err != nil {
@@ -105,11 +105,11 @@ func (a *Authority) Issue(rand io.Reader, s Secrets, id string, key *ecdsa.Priva
 	}
 	der, err := x509.CreateCertificate(rand, template, parent, key.Public(), signer)
 	if err != nil {
-		return nil, fmt.Errorf("sign a certificate: %w", err)
+		return nil, fmt.Errorf("sign certificate: %w", err)
 	}
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, fmt.Errorf("read a certificate: %w", err)
+		return nil, fmt.Errorf("parse certificate: %w", err)
 	}
 	// The chain includes the authority's certificate: a joining node knows only its
 	// fingerprint.
@@ -132,7 +132,7 @@ func parseKey(pkcs8 []byte) (*ecdsa.PrivateKey, error) {
 func KeyHash(key *ecdsa.PrivateKey) ([]byte, error) {
 	spki, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
-		return nil, fmt.Errorf("encode the node's key: %w", err)
+		return nil, fmt.Errorf("encode node key: %w", err)
 	}
 	return HashSPKI(spki), nil
 }
@@ -165,7 +165,7 @@ func (c *Credentials) Current() (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.Now()
-	err := errors.New("no authority is known that could sign a certificate")
+	err := errors.New("issue certificate: no authority is known")
 	for _, a := range c.PeerList.Signers() {
 		if c.cert != nil && c.issuer == a.ID && now.Before(c.cert.Leaf.NotAfter.Add(-certificateLifetime/3)) &&
 			!now.Before(c.cert.Leaf.NotBefore) {
@@ -204,7 +204,7 @@ func SelfSigned(key *ecdsa.PrivateKey, id string, now time.Time) (tls.Certificat
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
+		return tls.Certificate{}, fmt.Errorf("create certificate: %w", err)
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }

@@ -130,7 +130,7 @@ func (c *Enroll) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case len(all) == 0:
 		return refuseConfirmFresh("this cluster has no members yet")
 	case !IsNodeID(c.Member.ID) || len(c.Member.Key) != 32 || c.Member.Address == "":
-		return refuseMember("the node's own description is not complete")
+		return refuseMember("the node's description is incomplete")
 	case slices.ContainsFunc(all, func(o *Member) bool {
 		return o.ID == c.Member.ID || o.Name == i.Name || slices.Equal(o.Key, c.Member.Key)
 	}):
@@ -194,7 +194,7 @@ func (c *Remove) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case i < 0:
 		return refuseConfirmFresh("not a member")
 	case len(all) == 1:
-		return refuseConfirmFresh("it is the last node of the cluster")
+		return refuseConfirmFresh("the node is the last one of the cluster")
 	}
 	changes := []command.Change{{Table: MembersTable, Row: all[i], Delete: true}}
 	for _, o := range all {
@@ -228,7 +228,7 @@ func (c *RaiseLevel) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	}
 	for _, m := range All(txn) {
 		if m.Level < c.Level {
-			return refuseMember("node " + m.Name + " does not have this feature level")
+			return refuseMember("node " + m.Name + " does not support this feature level")
 		}
 	}
 	s.Level = c.Level
@@ -257,17 +257,17 @@ func (c *SetAuthorities) Decide(txn *memdb.Txn, m command.Meta) command.Decision
 			return refuseConfirmFresh(why)
 		}
 	} else if !slices.EqualFunc(old, c.PreviousIDs, func(a *Authority, id string) bool { return a.ID == id }) && !m.Again {
-		return refuseConfirmFresh("the authorities have changed meanwhile")
+		return refuseConfirmFresh("the authorities were changed concurrently")
 	}
 	if len(c.Authorities) == 0 {
-		return refuseMember("a cluster needs an authority")
+		return refuseMember("no authority would be left")
 	}
 	kept := func(id string) bool {
 		return slices.ContainsFunc(c.Authorities, func(a Authority) bool { return a.ID == id })
 	}
 	for _, member := range All(txn) {
 		if member.Issuer != "" && !kept(member.Issuer) {
-			return refuseMember("the certificate of node " + member.Name + " is from the authority that would go")
+			return refuseMember("the certificate of node " + member.Name + " is from an authority that would be removed")
 		}
 	}
 	var changes []command.Change

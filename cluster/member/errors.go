@@ -18,9 +18,9 @@ func (e *NoNodeError) Error() string { return "the cluster has no node " + e.Nam
 func (e *NoNodeError) Unwrap() error { return &RefusedError{e.Error()} }
 
 // ErrRemoved reports that a node was removed from its cluster.
-var ErrRemoved = errors.New("this node was removed from the cluster: stop it. Its data folder can still be read (mintmark cluster backup save); " +
-	"to use the machine again, invite it (mintmark cluster invite) and start it with an empty data folder")
+var ErrRemoved = errors.New("this node was removed from the cluster: stop it. A backup of its data folder can still be made (mintmark cluster backup save); " +
+	"to reuse the machine, invite it (mintmark cluster invite) and start it with an empty data folder")
 
 // ErrDuplicateNode reports that another process runs as this node.
 var ErrDuplicateNode = errors.New("another process runs as this node, with a copy of its data folder: " +
-	"stop one of them for good, delete its folder, and start the other one again")
+	"stop one of the two permanently, delete its folder, and restart the other")

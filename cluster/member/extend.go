@@ -79,7 +79,7 @@ func Extend(m machine.Machine) (machine.Machine, error) {
 			err := machine.Unmarshal(b, &o)
 			return o, err
 		case outcome == nil:
-			return nil, errors.New("this machine has no outcomes that travel")
+			return nil, errors.New("machine has no decoder of outcomes")
 		}
 		return outcome(k, b)
 	}

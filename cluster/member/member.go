@@ -65,13 +65,13 @@ func (i idIndex[R]) FromArgs(args ...any) ([]byte, error) {
 			return []byte(s), nil
 		}
 	}
-	return nil, fmt.Errorf("an id is one string")
+	return nil, fmt.Errorf("id is not one string")
 }
 
 func (i idIndex[R]) FromObject(row any) (bool, []byte, error) {
 	r, ok := row.(*R)
 	if !ok {
-		return false, nil, fmt.Errorf("a row of another table: %T", row)
+		return false, nil, fmt.Errorf("row of another table: %T", row)
 	}
 	id := i.of(r)
 	return id != "", []byte(id), nil
@@ -81,7 +81,7 @@ func (i idIndex[R]) FromObject(row any) (bool, []byte, error) {
 func find[R any](txn *memdb.Txn, table, id string) *R {
 	row, err := txn.First(table, "id", id)
 	if err != nil {
-		panic(fmt.Sprintf("member: read own table: %v", err))
+		panic(fmt.Sprintf("member: read table: %v", err))
 	}
 	if row == nil {
 		return nil
@@ -93,7 +93,7 @@ func find[R any](txn *memdb.Txn, table, id string) *R {
 func list[R any](txn *memdb.Txn, table string) []*R {
 	it, err := txn.LowerBound(table, "id", "")
 	if err != nil {
-		panic(fmt.Sprintf("member: read own table: %v", err))
+		panic(fmt.Sprintf("member: read table: %v", err))
 	}
 	var rows []*R
 	for row := it.Next(); row != nil; row = it.Next() {

@@ -32,7 +32,7 @@ func ReadNodeID(dir string) ([]byte, error) {
 func NewNodeID(rand io.Reader) ([]byte, error) {
 	var random [8]byte
 	if _, err := io.ReadFull(rand, random[:]); err != nil {
-		return nil, fmt.Errorf("make node id: %w", err)
+		return nil, fmt.Errorf("generate node id: %w", err)
 	}
 	return []byte(hex.EncodeToString(random[:])), nil
 }

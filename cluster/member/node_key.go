@@ -29,17 +29,17 @@ func NodeKey(rand io.Reader, dir string) (*ecdsa.PrivateKey, error) {
 		return key, nil
 	}
 	if !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("read the node's key: %w", err)
+		return nil, fmt.Errorf("read node key: %w", err)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand)
 	if err != nil {
-		return nil, fmt.Errorf("make the node's key: %w", err)
+		return nil, fmt.Errorf("generate node key: %w", err)
 	}
 	if plain, err = x509.MarshalPKCS8PrivateKey(key); err != nil {
-		return nil, fmt.Errorf("encode the node's key: %w", err)
+		return nil, fmt.Errorf("encode node key: %w", err)
 	}
 	if err := durable.Replace(path, plain); err != nil {
-		return nil, fmt.Errorf("write the node's key: %w", err)
+		return nil, fmt.Errorf("write node key: %w", err)
 	}
 	return key, nil
 }

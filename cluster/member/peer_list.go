@@ -62,14 +62,14 @@ func OpenPeerList(dir string) (*PeerList, error) {
 		return r, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the list of peers: %w", err)
+		return nil, fmt.Errorf("read peer list: %w", err)
 	}
 	var l PeerListData
 	if err := json.Unmarshal(data, &l); err != nil {
 		return nil, damagedPeerList(r.Path, err)
 	}
 	if !peerListIntact(data, l.Sum) {
-		return nil, damagedPeerList(r.Path, errors.New("it is not what was written"))
+		return nil, damagedPeerList(r.Path, errors.New("checksum mismatch"))
 	}
 	if err := r.Set(l); err != nil {
 		return nil, damagedPeerList(r.Path, err)
@@ -92,12 +92,12 @@ func (r *PeerList) Replace(l PeerListData) error {
 	}
 	data, err := encodePeerList(l)
 	if err != nil {
-		return fmt.Errorf("encode the list of peers: %w", err)
+		return fmt.Errorf("encode peer list: %w", err)
 	}
 	err = durable.Replace(r.Path, data)
 	r.fileStale.Store(err != nil)
 	if err != nil {
-		return fmt.Errorf("write the list of peers: %w", err)
+		return fmt.Errorf("write peer list: %w", err)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (r *PeerList) Set(l PeerListData) error {
 	for i := range l.Authorities {
 		cert, err := x509.ParseCertificate(l.Authorities[i].Certificate)
 		if err != nil {
-			return fmt.Errorf("read the certificate of an authority: %w", err)
+			return fmt.Errorf("parse authority certificate: %w", err)
 		}
 		roots.AddCert(cert)
 	}

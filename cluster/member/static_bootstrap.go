@@ -62,9 +62,9 @@ func checkInitialNodes(initial []InitialNode) error {
 		_, port, err := net.SplitHostPort(f.Address)
 		switch {
 		case !ValidName(f.Name):
-			return fmt.Errorf("%q is no name: a node's name is %s", f.Name, NameRule)
+			return fmt.Errorf("%q is not a valid name: a node's name is %s", f.Name, NameRule)
 		case err != nil || port == "" || port == "0":
-			return fmt.Errorf("the address of node %s is not host:port", f.Name)
+			return fmt.Errorf("address of node %s is not host:port", f.Name)
 		case names[f.Name]:
 			return fmt.Errorf("two nodes have the name %s", f.Name)
 		case addresses[f.Address]:
@@ -79,7 +79,7 @@ func checkInitialNodes(initial []InitialNode) error {
 // reports its own, and the level stays low until all have.
 func (f InitialNode) createFolder(authority string) (Member, error) {
 	if _, err := os.Stat(filepath.Join(f.Dir, NodeIDFile)); !errors.Is(err, os.ErrNotExist) {
-		return Member{}, fmt.Errorf("%s holds a node already", f.Dir)
+		return Member{}, fmt.Errorf("%s already has a node", f.Dir)
 	}
 	if err := store.PrivateDir(f.Dir); err != nil {
 		return Member{}, err

@@ -25,7 +25,7 @@ const (
 func NewTokenSecret(rand io.Reader) ([]byte, error) {
 	secret := make([]byte, tokenSecret)
 	if _, err := io.ReadFull(rand, secret); err != nil {
-		return nil, fmt.Errorf("make a join token: %w", err)
+		return nil, fmt.Errorf("generate join token: %w", err)
 	}
 	return secret, nil
 }
@@ -34,7 +34,7 @@ func NewTokenSecret(rand io.Reader) ([]byte, error) {
 func FormatToken(authority string, secret []byte) (string, error) {
 	print, err := hex.DecodeString(authority)
 	if err != nil {
-		return "", fmt.Errorf("read the authority's fingerprint: %w", err)
+		return "", fmt.Errorf("decode authority fingerprint: %w", err)
 	}
 	raw := append([]byte{tokenVersion}, print...)
 	return tokenPrefix + base64.RawURLEncoding.EncodeToString(append(raw, secret...)), nil

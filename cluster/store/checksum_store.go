@@ -35,8 +35,8 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ErrDamaged reports that a log entry is not what was written.
-var ErrDamaged = errors.New("an entry of the log is damaged on disk: this node can't go on with its data; " +
-	"take a new node in its place (mintmark cluster replace), or, if it was the only one, " +
+var ErrDamaged = errors.New("log entry is damaged on disk, and the node's data is unusable: " +
+	"replace the node (mintmark cluster replace) or, if it was the only one, " +
 	"restore a backup into an empty folder (mintmark cluster backup restore)")
 
 // StoreLog implements raft.LogStore.
@@ -63,13 +63,13 @@ func (s *checksumStore) GetLog(index uint64, log *raft.Log) error {
 	ext := log.Extensions
 	at := len(ext) - sumSize
 	if at < 0 || binary.BigEndian.Uint64(ext[at:]) != sumMagic {
-		return s.damaged(index, errors.New("it has no checksum"))
+		return s.damaged(index, errors.New("no checksum"))
 	}
 	if log.Extensions = ext[:at:at]; at == 0 {
 		log.Extensions = nil
 	}
 	if log.Index != index || binary.BigEndian.Uint32(ext[at+8:]) != entrySum(log) {
-		return s.damaged(index, errors.New("its checksum differs"))
+		return s.damaged(index, errors.New("checksum mismatch"))
 	}
 	return nil
 }

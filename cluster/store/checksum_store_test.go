@@ -34,7 +34,7 @@ func TestDamagedEntryStopsTheNode(t *testing.T) {
 	for i := uint64(1); i <= 100; i++ {
 		l := entry(i)
 		require.NoError(t, log.StoreLogs([]*raft.Log{&l}))
-		require.Equal(t, entry(i), l, "what goes to other nodes is as it was")
+		require.Equal(t, entry(i), l, "the entry for other nodes is unchanged")
 	}
 	require.NoError(t, w.Close())
 

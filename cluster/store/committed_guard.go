@@ -21,10 +21,10 @@ type committedGuard struct {
 
 // ErrCommittedTruncated reports that a leader would have this node truncate committed
 // entries.
-var ErrCommittedTruncated = errors.New("the node that leads now does not have what the cluster had acknowledged, and the node that reports this has it: " +
-	"another node was started with an older copy of its data, or lost some. The node that reports this changed nothing and stops. " +
-	"Before anything else, stop all nodes and copy their data; then either go on from the node that reports this (mintmark cluster recover), " +
-	"or give up what only it has and take a new node in its place (mintmark cluster replace)")
+var ErrCommittedTruncated = errors.New("the leader's log lacks entries that the cluster had acknowledged, and the node that reports this has them: " +
+	"another node was started with an older copy of its data, or lost data. The node that reports this changed nothing and stops. " +
+	"Stop all nodes and copy their data first; then either recover from the node that reports this (mintmark cluster recover), " +
+	"or discard the entries that only it has and replace it (mintmark cluster replace)")
 
 // DeleteRange implements raft.LogStore. Deleting the beginning of the log is compaction,
 // and deleting all of it follows the installation of a snapshot.

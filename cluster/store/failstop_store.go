@@ -27,7 +27,7 @@ func (f *failStopStore) StoreLogs(logs []*raft.Log) error { return f.check(f.WAL
 
 func (f *failStopStore) check(err error) error {
 	if err != nil {
-		f.fatal(fmt.Errorf("write the log: %w", err))
+		f.fatal(fmt.Errorf("write log: %w", err))
 	}
 	return err
 }

@@ -21,7 +21,7 @@ func TestFailedAppendStopsTheNode(t *testing.T) {
 	require.NoError(t, fatal)
 	require.NoError(t, w.Close())
 	require.Error(t, store.StoreLogs([]*raft.Log{{Index: 2, Term: 1}}))
-	require.ErrorContains(t, fatal, "write the log")
+	require.ErrorContains(t, fatal, "write log")
 	fatal = nil
 	require.Error(t, store.StoreLog(&raft.Log{Index: 2, Term: 1}))
 	require.Error(t, fatal)

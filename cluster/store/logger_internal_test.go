@@ -24,5 +24,5 @@ func TestLoggerRenamesKeys(t *testing.T) {
 	require.Equal(t, "1.5s", line["raft_time"])
 	require.Equal(t, "a", line["raft_level"])
 	require.Equal(t, "n2", line["server-id"])
-	require.Equal(t, "time", args[2], "the caller's own")
+	require.Equal(t, "time", args[2], "the caller's slice is unchanged")
 }

@@ -10,9 +10,9 @@ import (
 // ErrExposed reports that others than the owner can read or write a file with a secret of
 // this node. The node does not correct the mode: anybody with the key can impersonate
 // this node, so an operator must decide whether the key was read.
-var ErrExposed = errors.New("others than its owner can read or write it, who then may pass for this node: " +
-	"if nobody can have read it, chmod 600 and start the node again; " +
-	"else take a new node with an empty folder in its place (mintmark cluster replace)")
+var ErrExposed = errors.New("others than its owner can read or write the file, and could impersonate this node: " +
+	"if nobody has read it, chmod 600 and restart the node; " +
+	"otherwise replace it with a new node that has an empty folder (mintmark cluster replace)")
 
 // maxPrivate is the most that is read of a secret, in bytes: some thirty keys.
 const maxPrivate = 4096

@@ -31,7 +31,7 @@ func metaSum(m raft.SnapshotMeta) ([]byte, error) {
 	m.Size = 0
 	text, err := json.Marshal(m)
 	if err != nil {
-		return nil, fmt.Errorf("encode the meta data of a snapshot: %w", err)
+		return nil, fmt.Errorf("encode snapshot metadata: %w", err)
 	}
 	sum := sha256.Sum256(text)
 	return []byte(hex.EncodeToString(sum[:]) + "\n"), nil

@@ -71,7 +71,7 @@ func (p *Snapshots) List() ([]*raft.SnapshotMeta, error) {
 			return false
 		}
 		if _, told := p.warned.LoadOrStore(m.ID, true); !told {
-			p.log.Warn("a snapshot is damaged on disk and is left out", "folder", dir, "error", err)
+			p.log.Warn("skipped a damaged snapshot", "folder", dir, "error", err)
 		}
 		return true
 	}), err
@@ -102,7 +102,7 @@ func OpenSnapshots(dir string, log hclog.Logger) (*Snapshots, error) {
 	}
 	for _, path := range left {
 		if err := os.RemoveAll(path); err != nil {
-			return nil, fmt.Errorf("remove an unfinished snapshot: %w", err)
+			return nil, fmt.Errorf("remove unfinished snapshot: %w", err)
 		}
 	}
 	s, err := raft.NewFileSnapshotStoreWithLogger(dir, retainedSnapshots, log)
@@ -125,10 +125,10 @@ func (p *Snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 	}
 	dir := filepath.Join(p.dir, sink.ID()+".tmp")
 	if err := writeMetaSum(dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("sum up snapshot: %w", err), sink.Cancel())
+		return nil, errors.Join(fmt.Errorf("write snapshot checksum: %w", err), sink.Cancel())
 	}
 	if err := privateTree(dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("protect snapshot: %w", err), sink.Cancel())
+		return nil, errors.Join(fmt.Errorf("restrict snapshot files: %w", err), sink.Cancel())
 	}
 	return sink, nil
 }

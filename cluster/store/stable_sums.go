@@ -32,7 +32,7 @@ func (m *walMetaStore) GetStable(key []byte) ([]byte, error) {
 	}
 	at := len(value) - stableSumSize
 	if at < 0 || binary.BigEndian.Uint32(value[at:]) != stableMagic || binary.BigEndian.Uint32(value[at+4:]) != stableSum(key, value[:at]) {
-		return nil, fmt.Errorf("%s, in %s, is not what was written", key, WalMetaFile)
+		return nil, fmt.Errorf("%s in %s is damaged", key, WalMetaFile)
 	}
 	return value[:at:at], nil
 }

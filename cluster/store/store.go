@@ -74,7 +74,7 @@ func Open(c Options) (*Store, error) {
 		// bbolt verifies a page only when it rewrites it (see walMetaStore.Load). So a
 		// key on the page of the votes is written at each start.
 		if err := w.SetUint64([]byte(keyOpened), 1); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s, in %s: %w", keyOpened, WalMetaFile, err), w.Close())
+			return nil, errors.Join(fmt.Errorf("write %s in %s: %w", keyOpened, WalMetaFile, err), w.Close())
 		}
 		return w, nil
 	})
@@ -82,9 +82,9 @@ func Open(c Options) (*Store, error) {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	if err := os.Chmod(filepath.Join(dir, "wal-meta.db"), ModeFile); err != nil {
-		return nil, errors.Join(fmt.Errorf("protect log: %w", err), w.Close())
+		return nil, errors.Join(fmt.Errorf("restrict log files: %w", err), w.Close())
 	}
-	fatal := func(err error) { c.Fatal(fmt.Errorf("the log in %s: %w", dir, err)) }
+	fatal := func(err error) { c.Fatal(fmt.Errorf("log in %s: %w", dir, err)) }
 	var logs raft.LogStore = &committedGuard{&checksumStore{&failStopStore{WAL: w, fatal: fatal}}, c.Committed}
 	var stable raft.StableStore = w
 	if c.WrapLogs != nil {
@@ -97,7 +97,7 @@ func Open(c Options) (*Store, error) {
 	s.verifying = newVerifyingStore(logs, c.Report)
 	s.Logs, err = raft.NewLogCache(cachedEntries, s.verifying)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("log cache: %w", err), s.Close())
+		return nil, errors.Join(fmt.Errorf("create log cache: %w", err), s.Close())
 	}
 	return s, nil
 }

@@ -103,6 +103,6 @@ func TestTruncatedWhileItIsRead(t *testing.T) {
 	require.NoError(t, l.DeleteRange(5, 10))
 	l.store(3, 5, 9)
 	close(slow.proceed)
-	require.NoError(t, l.checkpoint(3, 10).Err, "the first that is told is of the new range")
+	require.NoError(t, l.checkpoint(3, 10).Err, "the first report is about the new range")
 	require.Empty(t, l.reports)
 }

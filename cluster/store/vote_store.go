@@ -39,7 +39,7 @@ func (v *voteStore) Set(key, val []byte) error {
 	term := v.term
 	v.term = 0
 	if term == 0 {
-		return errors.New("store vote: a candidate without a term")
+		return errors.New("store vote: candidate without a term")
 	}
 	record := binary.BigEndian.AppendUint64(nil, term)
 	return v.StableStore.Set([]byte(keyVote), append(record, val...))

@@ -38,7 +38,7 @@ func (m *walMetaStore) Load(dir string) (types.PersistentState, error) {
 		return state, err
 	}
 	if err := m.CommitState(state); err != nil {
-		return state, fmt.Errorf("write the list of the log's files: %w", err)
+		return state, fmt.Errorf("write list of log segments: %w", err)
 	}
 	return m.finishRotation(dir, state)
 }
@@ -55,19 +55,19 @@ func (m *walMetaStore) finishRotation(dir string, state types.PersistentState) (
 	case errors.Is(err, fs.ErrNotExist): // recorded, not yet created: raft-wal creates it
 		return state, nil
 	case err != nil:
-		return state, fmt.Errorf("look for an interrupted rotation of the log: %w", err)
+		return state, fmt.Errorf("check for interrupted log rotation: %w", err)
 	case sealed.IndexStart == 0:
 		return state, nil
 	}
 	path := filepath.Join(dir, segment.FileName(*tail))
 	if sealed.MaxIndex == 0 || !m.indexIntact(sealed) {
 		if err := unseal(path, sealed); err != nil {
-			return state, fmt.Errorf("undo an interrupted rotation of the log: %w", err)
+			return state, fmt.Errorf("undo interrupted log rotation: %w", err)
 		}
 		return state, nil
 	}
 	if err := syncFile(path); err != nil {
-		return state, fmt.Errorf("finish an interrupted rotation of the log: %w", err)
+		return state, fmt.Errorf("complete interrupted log rotation: %w", err)
 	}
 	next := types.SegmentInfo{
 		ID: state.NextSegmentID, BaseIndex: sealed.MaxIndex + 1, MinIndex: sealed.MaxIndex + 1,
@@ -77,7 +77,7 @@ func (m *walMetaStore) finishRotation(dir string, state types.PersistentState) (
 	*tail = sealed
 	state.Segments = append(slices.Clone(state.Segments), next)
 	if err := m.CommitState(state); err != nil {
-		return state, fmt.Errorf("finish an interrupted rotation of the log: %w", err)
+		return state, fmt.Errorf("complete interrupted log rotation: %w", err)
 	}
 	return state, nil
 }

@@ -41,7 +41,7 @@ func TestInterruptedRotation(t *testing.T) {
 			l := openInterruptedLog(t)
 			last := l.fill(c.truncate)
 			l.close()
-			require.ErrorIs(t, l.appendError(last), wal.ErrSealed, "raft-wal does it itself now")
+			require.ErrorIs(t, l.appendError(last), wal.ErrSealed, "raft-wal completes the rotation itself now")
 
 			file, index := l.tail()
 			text, err := os.ReadFile(file)
@@ -54,7 +54,7 @@ func TestInterruptedRotation(t *testing.T) {
 			l.close()
 			text, err = os.ReadFile(file)
 			require.NoError(t, err)
-			require.True(t, slices.Contains(*synced, string(text)), "or a power cut undoes it")
+			require.True(t, slices.Contains(*synced, string(text)), "otherwise a power cut undoes it")
 			for range 2 { // the second start finds nothing to complete or undo
 				l.open()
 				got, err := l.LastIndex()

@@ -30,7 +30,7 @@ func openWAL(dir string, open func() (*wal.WAL, error)) (w *wal.WAL, err error) 
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			w, err = nil, fmt.Errorf("%s can't be read (%v): %w", meta, r, ErrDataLost)
+			w, err = nil, fmt.Errorf("read %s (%v): %w", meta, r, ErrDataLost)
 		}
 	}()
 	w, err = open()
@@ -54,7 +54,7 @@ func checkStable(w *wal.WAL) error {
 	}
 	term, err := w.GetUint64([]byte(KeyTerm))
 	if err != nil {
-		return fmt.Errorf("%s, in %s: %w", KeyTerm, WalMetaFile, err)
+		return fmt.Errorf("read %s in %s: %w", KeyTerm, WalMetaFile, err)
 	}
 	last, err := w.LastIndex()
 	if err != nil || last == 0 {
@@ -65,7 +65,7 @@ func checkStable(w *wal.WAL) error {
 		return err
 	}
 	if term < l.Term {
-		return fmt.Errorf("%s, in %s, is %d, and that of the last entry is %d", KeyTerm, WalMetaFile, term, l.Term)
+		return fmt.Errorf("%s in %s is %d, and that of the last entry is %d", KeyTerm, WalMetaFile, term, l.Term)
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func checkWALMeta(meta string) error {
 	}
 	segments, err := filepath.Glob(filepath.Join(filepath.Dir(meta), "*.wal"))
 	if err == nil && len(segments) > 0 {
-		err = fmt.Errorf("%s is gone or empty: %w", meta, ErrDataLost)
+		err = fmt.Errorf("%s is missing or empty: %w", meta, ErrDataLost)
 	}
 	return err
 }

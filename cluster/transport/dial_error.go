@@ -29,8 +29,8 @@ var errNoAnswer = errors.New("no answer in time")
 // errNotMember reports a peer with a key of no member, errWrongMember one with the key of
 // another member.
 var (
-	errNotMember   = errors.New("the peer's key is not that of a member")
-	errWrongMember = errors.New("the peer is another member than the one that was dialled")
+	errNotMember   = errors.New("peer key is not that of a member")
+	errWrongMember = errors.New("peer certificate belongs to another member")
 )
 
 // WrapDialError wraps an error of a connection to an address in a dialError.
@@ -46,28 +46,28 @@ func WrapDialError(address string, err error) error {
 	case err == nil || errors.As(err, &refused) || errors.Is(err, member.ErrRemoved) || errors.Is(err, member.ErrDuplicateNode) || errors.Is(err, errIsolated):
 		return err
 	case errors.Is(err, errNotMember), errors.As(err, &unknown):
-		text = "whoever answers at " + address + " is no member of this cluster, as this node knows it: " +
-			"is that the right address? does a node of another cluster run there, or one whose folder was generated another time?"
+		text = "the node at " + address + " is not a member of this cluster, as far as this node knows: " +
+			"the address is wrong, or the node belongs to another cluster or was generated separately"
 	case errors.Is(err, errWrongMember):
-		text = "another node of this cluster answers at " + address + ": is that the right address?"
+		text = "another node of this cluster answers at " + address
 	case IsCertTimeInvalid(err):
-		text = "the certificate of the node at " + address + " is not valid by this node's clock: compare the clocks of the two"
+		text = "the certificate of the node at " + address + " is not valid by this node's clock: the clocks of the two differ"
 	case errors.As(err, &notTLS):
-		text = "whoever answers at " + address + " is not a Mintmark node: is that the right address?"
+		text = "the program at " + address + " is not a Mintmark node"
 	case errors.As(err, &op) && op.Op == "remote error":
-		text = "the node at " + address + " refuses this one: it does not know this node as a member, can't read its own cluster key, or the clocks of the two differ; its log says which"
+		text = "the node at " + address + " refuses this node: it does not know this node as a member, can't open its own cluster key, or the clocks of the two differ; its log has the reason"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		text = "the connection to " + address + " was refused: nothing listens there (does the node run?), or a firewall in between rejects it"
+		text = "the connection to " + address + " was refused: no process listens there, or a firewall rejects it"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		text = "the network has no way to " + address + ": the machine is down, there is no route to it, or a firewall in between rejects the connection"
+		text = "no route to " + address + ": the machine is down, or a router or firewall rejects the connection"
 	case errors.As(err, &dns):
-		text = "the name in " + address + " is not known: " + dns.Err
+		text = "the name in " + address + " can't be resolved: " + dns.Err
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		text = "no answer from " + address + ": is the machine up, and the port open to this one?"
+		text = "no answer from " + address + ": the machine is down, or a firewall drops the connection"
 	case hungUp(err):
-		text = "the node at " + address + " hung up: it is on its way down, or keeps away from the others; its log says why"
+		text = "the node at " + address + " closed the connection: it is stopping or has isolated itself; its log has the reason"
 	default:
-		return &dialError{"connect with " + address + ": " + err.Error(), err}
+		return &dialError{"connect to " + address + ": " + err.Error(), err}
 	}
 	return &dialError{text, err}
 }
@@ -98,17 +98,17 @@ func describeHandshakeError(err error) string {
 	var timeout net.Error
 	switch {
 	case errors.Is(err, errNotMember):
-		return "its key is not that of a member: it was removed, is of another cluster, or was not heard of yet"
+		return "its key is not that of a member: it was removed, belongs to another cluster, or is not known yet"
 	case errors.As(err, &notTLS):
-		return "it does not speak TLS"
+		return "it does not use TLS"
 	case errors.As(err, &op) && op.Op == "remote error":
 		return "it refuses this node: it belongs to another cluster, expects another node at this address, or the clocks of the two differ"
 	case IsCertTimeInvalid(err):
-		return "its certificate is not valid by this node's clock: compare the clocks of the two"
+		return "its certificate is not valid by this node's clock: the clocks of the two differ"
 	case hungUp(err):
-		return "it hung up before it said who it is"
+		return "it closed the connection before it was authenticated"
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return "it did not say in time who it is"
+		return "it did not authenticate in time"
 	}
 	return err.Error()
 }
@@ -120,7 +120,7 @@ func DescribeDialError(err error) string {
 	case errors.As(err, &u):
 		return u.text
 	case errors.Is(err, errNoAnswer):
-		return "it is connected, and does not answer: its process was stopped, or hangs"
+		return "it is connected, but does not answer: its process is stopped or hangs"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it does not answer"
 	}

@@ -19,8 +19,8 @@ import (
 func TestNoWayToANode(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EHOSTUNREACH, syscall.ENETUNREACH} {
 		err := transport.WrapDialError("10.0.0.2:8300", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)})
-		require.EqualError(t, err, "the network has no way to 10.0.0.2:8300: "+
-			"the machine is down, there is no route to it, or a firewall in between rejects the connection")
+		require.EqualError(t, err, "no route to 10.0.0.2:8300: "+
+			"the machine is down, or a router or firewall rejects the connection")
 		require.ErrorIs(t, err, errno)
 	}
 }
@@ -28,7 +28,7 @@ func TestNoWayToANode(t *testing.T) {
 // TestHandshakeErrors: the clocks are named if they may be the cause.
 func TestHandshakeErrors(t *testing.T) {
 	expired := fmt.Errorf("the peer's certificate: %w", x509.CertificateInvalidError{Reason: x509.Expired})
-	require.Equal(t, "its certificate is not valid by this node's clock: compare the clocks of the two", transport.DescribeHandshakeError(expired))
+	require.Equal(t, "its certificate is not valid by this node's clock: the clocks of the two differ", transport.DescribeHandshakeError(expired))
 	alert := &net.OpError{Op: "remote error", Err: tls.AlertError(42)}
 	require.Contains(t, transport.DescribeHandshakeError(alert), "or the clocks of the two differ")
 }

@@ -161,7 +161,7 @@ func (n *Network) DialUnauthenticated(ctx context.Context, m member.Member, own 
 	return d.DialContext(ctx, "tcp", m.Address)
 }
 
-var errIsolated = errors.New("this node keeps away from the others while its disk does not answer")
+var errIsolated = errors.New("this node is isolated until its disk responds")
 
 // clientConfig is for dialling one member.
 func (n *Network) clientConfig(id, protocol string) *tls.Config {
@@ -203,7 +203,7 @@ func (n *Network) serverConfig() *tls.Config {
 // node and has the key that the node joined with. If id is "", any member is accepted.
 func (n *Network) verify(s tls.ConnectionState, id string) error {
 	if len(s.PeerCertificates) == 0 || s.NegotiatedProtocol == "" {
-		return errors.New("the peer shows no certificate, or speaks another protocol")
+		return errors.New("peer has no certificate, or uses another protocol")
 	}
 	leaf := s.PeerCertificates[0]
 	owner := n.peerList.Owner(member.HashSPKI(leaf.RawSubjectPublicKeyInfo))
@@ -218,7 +218,7 @@ func (n *Network) verify(s tls.ConnectionState, id string) error {
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	})
 	if err != nil {
-		return fmt.Errorf("the peer's certificate: %w", err)
+		return fmt.Errorf("verify peer certificate: %w", err)
 	}
 	return nil
 }
@@ -254,7 +254,7 @@ func (n *Network) handleConn(c *tls.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), HandshakeTimeout)
 	defer cancel()
 	if err := c.HandshakeContext(ctx); err != nil {
-		n.handshaking.refusals.warn(n.warn, "cluster: refused a connection", c.RemoteAddr(), describeHandshakeError(err))
+		n.handshaking.refusals.warn(n.warn, "cluster: connection rejected", c.RemoteAddr(), describeHandshakeError(err))
 		_ = c.Close()
 		return
 	}
@@ -356,7 +356,7 @@ func (n *Network) track(peer string, c net.Conn) (net.Conn, error) {
 	}
 	// Removed or isolated since the handshake began.
 	if _, member := n.peerList.Member(peer); peer != "" && !member || n.isolated.Load() != 0 {
-		return nil, errors.Join(errors.New("the peer was removed"), p.Close())
+		return nil, errors.Join(errors.New("peer was removed"), p.Close())
 	}
 	return p, nil
 }
@@ -443,5 +443,5 @@ func (n *Network) IsIsolated(reason uint32) bool { return n.isolated.Load()&reas
 
 // WarnNotAdmitted logs that a joining node was not admitted, at a limited rate.
 func (n *Network) WarnNotAdmitted(from net.Addr, why string) {
-	n.joining.refusals.warn(n.warn, "cluster: a node was not let in", from, why)
+	n.joining.refusals.warn(n.warn, "cluster: node not admitted", from, why)
 }

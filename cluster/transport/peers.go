@@ -217,7 +217,7 @@ func readMessage(in *bufio.Reader, head uint32) ([]byte, error) {
 	}
 	size := binary.BigEndian.Uint32(length[:])
 	if size < head || size > maxMessage {
-		return nil, fmt.Errorf("a message of %d bytes", size)
+		return nil, fmt.Errorf("message has %d bytes", size)
 	}
 	b := make([]byte, size)
 	_, err := io.ReadFull(in, b)

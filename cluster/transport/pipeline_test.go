@@ -63,7 +63,7 @@ func TestPipelineNobodyReads(t *testing.T) {
 	case err := <-sent:
 		require.NoError(t, err)
 	case <-time.After(20 * time.Second):
-		t.Fatal("the sender waits for somebody to read the answers")
+		t.Fatal("the sender is blocked by unread answers")
 	}
 	for range 10 {
 		answer := <-p.Consumer()

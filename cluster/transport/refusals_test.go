@@ -20,21 +20,21 @@ func TestRefusalsAreSummedUp(t *testing.T) {
 	const day = 24 * time.Hour
 	for at := time.Duration(0); at < day; at += time.Second {
 		source, times, tell := r.Count(fmt.Sprintf("10.0.0.1:%d", 1024+int(at.Seconds())%60000), begun.Add(at))
-		require.Equal(t, "10.0.0.1", source, "whatever the port")
+		require.Equal(t, "10.0.0.1", source, "the source has no port")
 		if tell {
 			told = append(told, at)
 			counted += times
 		}
 	}
 	require.Equal(t, []time.Duration{0, 10 * time.Second, 30 * time.Second, 70 * time.Second, 150 * time.Second}, told[:5])
-	require.Len(t, told, 1+9+22, "nine pauses that double, and then once an hour")
+	require.Len(t, told, 1+9+22, "nine doubling intervals, then once an hour")
 	require.Equal(t, int(told[len(told)-1].Seconds())+1, counted)
 
 	_, times, tell := r.Count("10.0.0.2:1", begun.Add(day))
-	require.True(t, tell, "another one is told at once")
+	require.True(t, tell, "another source is logged at once")
 	require.Equal(t, 1, times)
 	_, _, tell = r.Count("10.0.0.1:1", begun.Add(day+3*time.Hour))
-	require.True(t, tell, "one that was quiet for long begins anew")
+	require.True(t, tell, "a source that was quiet for long counts as new")
 	_, times, tell = r.Count("10.0.0.1:1", begun.Add(day+3*time.Hour+10*time.Second))
 	require.True(t, tell)
 	require.Equal(t, 1, times)

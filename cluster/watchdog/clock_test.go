@@ -94,7 +94,7 @@ func TestStampClockComesBack(t *testing.T) {
 	first := requireJump(t, c)
 	require.ErrorContains(t, first, "jumped forward by 1h0m0s")
 	m.advance(time.Minute)
-	require.Same(t, first, requireJump(t, c), "it stays there")
+	require.Same(t, first, requireJump(t, c), "the same jump")
 	m.wall -= 2 * time.Hour
 	require.ErrorContains(t, requireJump(t, c), "jumped back by 1h0m0s")
 	m.wall += time.Hour - 11*time.Second
@@ -129,7 +129,7 @@ func TestStampClockRemembersJumps(t *testing.T) {
 	_, lasts, _ = c.Jump()
 	require.Equal(t, 23*time.Second, lasts)
 	total, lasts = step(30 * time.Second)
-	require.Equal(t, 3*time.Second, lasts, "it moved on")
+	require.Equal(t, 3*time.Second, lasts, "the clock jumped again")
 	require.True(t, c.AcceptReading(c.TakeReading(), total))
 	m.requireRead(t, c)
 	_, _, jumped := c.Jump()
@@ -138,7 +138,7 @@ func TestStampClockRemembersJumps(t *testing.T) {
 	require.InDelta(t, 5*time.Minute+30*time.Second, total, float64(time.Second))
 	require.True(t, c.AcceptReading(c.TakeReading(), 0))
 	total, _ = step(time.Minute)
-	require.InDelta(t, time.Minute, total, float64(time.Second), "somebody vouched for the others")
+	require.InDelta(t, time.Minute, total, float64(time.Second), "the other jumps were confirmed")
 }
 
 // A clock that moves after its reading is not accepted.
@@ -269,7 +269,7 @@ func TestStampClockFollowsDriftClosely(t *testing.T) {
 			t.Fatalf("after %s: %v", m.elapsed, err)
 		}
 	}
-	require.Greater(t, m.wall-m.elapsed+5*time.Hour, time.Second, "it did drift")
+	require.Greater(t, m.wall-m.elapsed+5*time.Hour, time.Second, "the clock drifted")
 }
 
 // Small steps add up to a large one.
@@ -350,8 +350,8 @@ func TestWithinCheckTTL(t *testing.T) {
 	now := time.Now()
 	k := clockCheck{at: now}
 	require.True(t, k.covers(now.Add(time.Microsecond)))
-	require.False(t, k.covers(now.Add(clockCheckTTL)), "later by both")
-	require.False(t, k.covers(now.Add(-1)), "before it")
+	require.False(t, k.covers(now.Add(clockCheckTTL)), "later in both parts")
+	require.False(t, k.covers(now.Add(-1)), "before the check")
 }
 
 // The elapsed clock is read at most once a millisecond of the wall clock, and again at

@@ -94,11 +94,11 @@ func TestDiskIsFine(t *testing.T) {
 		d := newFakeDisk()
 		w := d.watch()
 		state, over := w.Get()
-		require.Equal(t, DiskState{Free: 8000}, state, "known at once")
+		require.Equal(t, DiskState{Free: 8000}, state, "known when NewDisk returns")
 		d.set(func() { d.free = 7000 })
 		time.Sleep(time.Minute)
 		require.Equal(t, DiskState{Free: 7000}, w.State())
-		require.False(t, isClosedChan(over), "another number of bytes is no change")
+		require.False(t, isClosedChan(over), "a change of Free alone does not close the channel")
 		w.Close()
 		require.InDelta(t, 120, d.counts().writes, 2)
 		require.Equal(t, 1, d.counts().maxInFlight)
@@ -136,7 +136,7 @@ func TestDiskHangs(t *testing.T) {
 		<-over
 		require.Equal(t, DiskState{Free: 8000}, w.State())
 		time.Sleep(time.Minute)
-		require.Greater(t, d.counts().writes, writes+100, "it goes on")
+		require.Greater(t, d.counts().writes, writes+100, "further writes are made")
 		require.Equal(t, 1, d.counts().maxInFlight)
 		w.Close()
 		require.Equal(t, 1, d.counts().closed)
@@ -230,12 +230,12 @@ func TestDiskFails(t *testing.T) {
 		require.WithinDuration(t, time.Now(), state.Since, diskInterval)
 		d.set(func() { d.err = syscall.EROFS })
 		time.Sleep(time.Minute)
-		require.False(t, isClosedChan(over), "it fails still")
+		require.False(t, isClosedChan(over), "the disk still fails")
 		require.ErrorIs(t, w.State().Err, syscall.EROFS)
 		require.Equal(t, state.Since, w.State().Since)
 		d.set(func() { d.err = nil; d.spaceErr = syscall.EIO })
 		time.Sleep(time.Minute)
-		require.ErrorIs(t, w.State().Err, syscall.EIO, "asking fails as well")
+		require.ErrorIs(t, w.State().Err, syscall.EIO, "reading the free space fails too")
 		require.Equal(t, uint64(8000), w.State().Free, "what was known")
 		d.set(func() { d.spaceErr = nil })
 		<-over
@@ -327,7 +327,7 @@ func TestDiskCloseLeavesAHungWrite(t *testing.T) {
 			require.Zero(t, d.counts().closed)
 			close(hang)
 			synctest.Wait()
-			require.Equal(t, 1, d.counts().closed, "once it returned")
+			require.Equal(t, 1, d.counts().closed, "closed when the write returned")
 		})
 	}
 }
@@ -371,7 +371,7 @@ func TestDiskFolder(t *testing.T) {
 	require.ErrorIs(t, state.Err, os.ErrNotExist)
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	<-over
-	require.NoError(t, w.State().Err, "it is opened again after an error")
+	require.NoError(t, w.State().Err, "the file is opened again after an error")
 	require.Positive(t, w.State().Free)
 	info, err := os.Stat(filepath.Join(dir, "probe"))
 	require.NoError(t, err)
@@ -380,7 +380,7 @@ func TestDiskFolder(t *testing.T) {
 	w.Close()
 	require.NoError(t, os.RemoveAll(dir))
 	time.Sleep(5 * time.Millisecond)
-	require.NoDirExists(t, dir, "left alone")
+	require.NoDirExists(t, dir, "the folder is not made again")
 }
 
 // A write that the kernel refuses is reported.

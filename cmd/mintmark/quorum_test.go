@@ -108,7 +108,7 @@ func TestRestartWithoutMajority(t *testing.T) {
 	unhealthy()
 	require.Eventually(t, func() bool {
 		_, _, text = asked(t, n.opsURL+"/readyz?verbose")
-		return strings.Contains(text, "[-]started") && strings.Contains(text, "no leader tells it more")
+		return strings.Contains(text, "[-]started") && strings.Contains(text, "no settings are known to this node")
 	}, 20*time.Second, 20*time.Millisecond)
 	for _, path := range publicDocuments {
 		status, header, body := asked(t, n.url+path)
@@ -118,7 +118,7 @@ func TestRestartWithoutMajority(t *testing.T) {
 	}
 	r := operator.Run("", "client", "list")
 	require.Equal(t, cli.ExitUnhealthy, r.Code)
-	require.Contains(t, r.Err, "no leader tells it more")
+	require.Contains(t, r.Err, "no settings are known to this node")
 
 	// It goes on when there is another one.
 	c.nodes[0].startAlone(t)

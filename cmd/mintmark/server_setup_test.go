@@ -177,7 +177,7 @@ func TestWaitingNodeAnswers(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Equal(t, "1", header.Get("Retry-After"))
 	_, _, text := asked(t, "http://"+c.OpsListen+"/readyz?verbose")
-	require.Contains(t, text, "not created yet")
+	require.Contains(t, text, "no cluster was created or joined yet")
 	require.NoError(t, b.init(hereURL))
 	require.NoError(t, <-b.done)
 	status, _, _ = asked(t, "http://"+c.Listen+publicDocuments[0])

@@ -104,7 +104,7 @@ func (p *campaign) playOnce(f fault) (void string) {
 	}
 	r := &round{env: w, fault: f}
 	if !until(maxStart, func() bool { r.leader = w.c.leader(); return r.leader != nil }) {
-		return "nobody leads before it"
+		return "no leader before it"
 	}
 	term := p.term()
 
@@ -121,7 +121,7 @@ func (p *campaign) playOnce(f fault) (void string) {
 	}
 	hold := time.Now().Add(f.lasts)
 	if void == "" && !until(max(maxEffectDelay, f.lasts), func() bool { r.hadEffect = r.hadEffect || f.hadEffect(r); return r.hadEffect }) {
-		void = "it did not bite"
+		void = "it had no effect"
 	}
 	time.Sleep(time.Until(hold)) // the fault lasts
 	if f.majority && void == "" {
@@ -149,7 +149,7 @@ func (s *summary) requireEffects(t testing.TB, faults []fault) {
 	t.Helper()
 	for _, f := range faults {
 		if s.effective[f.name] == 0 {
-			t.Errorf("%s has never bitten: %v", f.name, s.voidReasons)
+			t.Errorf("%s never had an effect: %v", f.name, s.voidReasons)
 		}
 	}
 }
@@ -313,7 +313,7 @@ func (s *summary) print(t testing.TB) {
 	for _, c := range []class{ok, refused, noEffect, unknown} {
 		t.Logf("answers %q took: %s", c, spread(took[c]))
 	}
-	t.Logf("faults that bit: %v", s.effective)
+	t.Logf("faults with an effect: %v", s.effective)
 	t.Logf("the machine: %s", strings.Join(s.machines, " | "))
 	t.Logf("write gap after a crash of the leader: %s; after a planned stop: %s; after recovery: %s",
 		spread(s.afterCrash), spread(s.afterPlan), spread(s.afterHeal))

@@ -144,7 +144,7 @@ func (c *cluster) invite(n *node, arguments ...string) {
 			}
 		}
 		return false
-	}), "nobody can invite %s", n.name)
+	}), "no node can invite %s", n.name)
 	n.invitation = filepath.Join(c.dir, n.name+".token")
 	token := by.must(arguments...)
 	require.NoError(c.t, os.WriteFile(n.invitation, token, 0o600))

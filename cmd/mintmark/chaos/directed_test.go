@@ -74,7 +74,7 @@ func queued(grants int) fault {
 			return err
 		}
 		if !until(eventually, r.other(r.leader).ready) {
-			return errors.New("nobody leads instead")
+			return errors.New("no other leader was elected")
 		}
 		for _, g := range list {
 			if len(g.tokens) < 2 {
@@ -97,7 +97,7 @@ func queued(grants int) fault {
 			}
 		}
 		if !until(eventually, func() bool { return r.h.waiting(r.leader.name) >= before+grants }) {
-			return errors.New("the requests do not wait")
+			return errors.New("no requests are waiting")
 		}
 		return nil
 	}
@@ -129,7 +129,7 @@ func unheard(codes int) fault {
 				waiting.Go(func() { newApplication(r.env).exchange(context.Background(), via, g, false) })
 			}
 			if !until(eventually, func() bool { return r.h.waiting(via.name) >= before+len(list) }) || len(list) < codes {
-				return errors.New("the exchanges do not wait")
+				return errors.New("no exchanges are waiting")
 			}
 			return nil
 		},
@@ -176,7 +176,7 @@ func overtaken(kind string, grants int) fault {
 				waiting.Go(func() { newApplication(r.env).refresh(context.Background(), via, &copied, copied.gen(), 0) })
 			}
 			if !until(eventually, func() bool { return r.h.waiting(via.name) >= before+len(list) }) || len(list) < grants {
-				return errors.New("the refreshes do not wait")
+				return errors.New("no refreshes are waiting")
 			}
 			for _, g := range list {
 				for range 2 {

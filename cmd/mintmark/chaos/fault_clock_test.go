@@ -72,7 +72,7 @@ func rolledStays(by time.Duration) fault {
 				a = n.run("cluster", "status")
 				return strings.Contains(string(a.out), "ahead of the clocks of nodes that run steadily")
 			}) {
-				err = fmt.Errorf("%s goes on with its clock: %s%s", n.name, a.out, a.errors)
+				err = fmt.Errorf("%s accepted its clock: %s%s", n.name, a.out, a.errors)
 			}
 			return err
 		}))
@@ -90,7 +90,7 @@ func (r *round) awaitClockRefusal(by time.Duration, err error) error {
 	if !until(eventually, func() bool {
 		return r.controlApplied("clock") && !slices.ContainsFunc(r.c.all(), func(n *node) bool { return !n.alive() || n.ready() })
 	}) {
-		return errors.New("the nodes go on with their clocks")
+		return errors.New("the nodes accepted their clocks")
 	}
 	r.halted = r.c.now()
 	r.recordClockStep(by)

@@ -119,7 +119,7 @@ const keyStepInterval = 5 * time.Second
 // which the judge verifies.
 func requireKeysKept(r *round) error {
 	if !until(eventually, func() bool { return r.c.leader() != nil }) {
-		return errors.New("nobody leads")
+		return errors.New("no leader")
 	}
 	before := r.keyLog.maxKeys()
 	time.Sleep(keyStepInterval + time.Second)

@@ -45,7 +45,7 @@ func (r *round) complete() bool {
 // relink restarts all nodes, so that they learn the links to new ones.
 func (r *round) relink() error {
 	if !until(eventually, func() bool { r.leader = r.c.leader(); return r.leader != nil }) {
-		return errors.New("nobody leads after a change of members")
+		return errors.New("no leader after a change of members")
 	}
 	return rolling().inject(r)
 }

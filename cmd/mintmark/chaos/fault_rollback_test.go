@@ -41,7 +41,7 @@ func rolledBack(led bool) fault {
 			// Nodes other than the leader learn a member's log position from its status,
 			// which they request once a second.
 			if r.leader = r.c.leader(); r.leader == nil || r.leader == n {
-				return errors.New("the leader is another one")
+				return errors.New("leadership has changed")
 			}
 			time.Sleep(2 * time.Second)
 			r.strike()
@@ -65,7 +65,7 @@ func rolledBack(led bool) fault {
 			n.release()
 			for _, o := range r.h.since(r.struck) {
 				if o.Node == n.name && o.wrote() && o.Kind != allow && o.Start > r.struck {
-					r.h.addFault("with an older folder it was answered: %s", o)
+					r.h.addFault("answered with an older folder: %s", o)
 				}
 			}
 			if newest == "" {

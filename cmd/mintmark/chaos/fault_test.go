@@ -61,7 +61,7 @@ func (r *round) strike() {
 // a request too.
 func (r *round) awaitRequest(n *node) error {
 	if !until(5*time.Second, func() bool { return r.h.waiting(n.name) > 0 }) {
-		return fmt.Errorf("nobody asks %s", n.name)
+		return fmt.Errorf("no request to %s", n.name)
 	}
 	return nil
 }

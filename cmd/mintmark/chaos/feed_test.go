@@ -108,9 +108,9 @@ func TestFeedOfANodeThatIsCutOff(t *testing.T) {
 				time.Sleep(pollPause)
 			}
 			require.False(t, revoked.IsZero(), "the others decide")
-			require.False(t, good(moves), "it heard from another node")
+			require.False(t, good(moves), "revocation read from another node")
 			require.False(t, stays.RevocationsFresh())
-			require.True(t, good(stays), "who can't know goes on; routes that must know fail")
+			require.True(t, good(stays), "without other URLs the token stays valid, except on routes that fail closed")
 			if at, answers := lonely.freshness(t); answers {
 				require.LessOrEqual(t, at, cutOff.Unix()+1)
 			}

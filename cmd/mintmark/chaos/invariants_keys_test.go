@@ -117,7 +117,7 @@ func TestKeysWereKnown(t *testing.T) {
 		"n3": {seenWith(1*time.Second, 3*time.Second, "old")},
 	}, removed: map[string]bool{"n3": true}}
 	require.Empty(t, j.keysWereKnown([]op{usedKey("old", 2*time.Second), usedKey("new", 10*time.Second)}))
-	require.Empty(t, j.keysWereKnown([]op{usedKey("new", 8900*time.Millisecond)}), "nobody looked in between")
+	require.Empty(t, j.keysWereKnown([]op{usedKey("new", 8900*time.Millisecond)}), "no fetch in between")
 	require.Len(t, j.keysWereKnown([]op{usedKey("new", 6*time.Second)}), 1)
 	require.Len(t, j.keysWereKnown([]op{usedKey("unknown", 10*time.Second)}), 2)
 }

@@ -220,7 +220,7 @@ func (w *env) requireSameState() error {
 		return true
 	}
 	if !until(eventually, same) && last == nil {
-		last = fmt.Errorf("S8: the nodes do not come to rest")
+		last = fmt.Errorf("S8: the nodes do not become idle")
 	}
 	return last
 }
@@ -277,10 +277,10 @@ func (w *env) scan() (bad []string) {
 		return look(path)
 	})
 	if err != nil {
-		bad = append(bad, "S9: the files can't be read: "+err.Error())
+		bad = append(bad, "S9: read files: "+err.Error())
 	}
 	if !seen {
-		bad = append(bad, "S9: the scan sees nothing, not even what is no secret")
+		bad = append(bad, "S9: the scan does not find the marker either")
 	}
 	return bad
 }

@@ -82,5 +82,5 @@ func (n *node) metric(name string) (float64, error) {
 			return strconv.ParseFloat(value, 64)
 		}
 	}
-	return 0, fmt.Errorf("%s tells no %s", n.name, name)
+	return 0, fmt.Errorf("%s does not export %s", n.name, name)
 }

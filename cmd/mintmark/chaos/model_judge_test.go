@@ -107,7 +107,7 @@ func TestModels(t *testing.T) {
 			bad := c.check(c.ops)
 			require.Equal(t, c.good, len(bad) == 0, "%v", bad)
 			for _, v := range bad {
-				require.Equal(t, porcupine.Illegal, v.result, "rejected, not given up")
+				require.Equal(t, porcupine.Illegal, v.result, "rejected, without a timeout")
 			}
 		})
 	}

@@ -18,7 +18,7 @@ func TestRecovery(t *testing.T) {
 	require.True(t, until(maxStart, func() bool { return w.h.written(0) >= minWrites }))
 	l.end()
 	w.finalCheck(l)
-	require.NoError(t, w.requireSameState(), "all that was acknowledged is everywhere")
+	require.NoError(t, w.requireSameState(), "all nodes have everything acknowledged")
 
 	survivor := c.any()
 	for _, n := range c.all() {
@@ -29,9 +29,9 @@ func TestRecovery(t *testing.T) {
 		w.removeNode(n)
 	}
 	require.True(t, until(eventually, func() bool { return !survivor.ready() }), "a node without a majority is not ready")
-	require.NotEqual(t, exitOK, survivor.run("cluster", "recover", "--yes").code, "not while it runs")
+	require.NotEqual(t, exitOK, survivor.run("cluster", "recover", "--yes").code, "refused while the node runs")
 	require.NoError(t, survivor.process().stop(2*maxRequestTime))
-	require.NotEqual(t, exitOK, survivor.run("cluster", "recover").code, "not without a word")
+	require.NotEqual(t, exitOK, survivor.run("cluster", "recover").code, "refused without --yes")
 	survivor.must("cluster", "recover", "--yes")
 	require.NoError(t, survivor.start())
 	c.requireReady(survivor)
@@ -39,7 +39,7 @@ func TestRecovery(t *testing.T) {
 
 	alone := w.c.now()
 	l2 := startChains(w)
-	require.True(t, until(maxStart, func() bool { return w.h.written(alone) >= minWrites }), "it writes alone")
+	require.True(t, until(maxStart, func() bool { return w.h.written(alone) >= minWrites }), "the node writes alone")
 	for _, name := range []string{"new1", "new2"} {
 		n := c.add(name)
 		c.invite(n, "cluster", "invite", "--name", name)
@@ -67,7 +67,7 @@ func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
 	require.True(t, until(maxStart, func() bool { return w.h.written(0) >= 12*minWrites }))
 	l.end()
 	w.finalCheck(l)
-	require.NoError(t, w.requireSameState(), "all that was acknowledged is everywhere")
+	require.NoError(t, w.requireSameState(), "all nodes have everything acknowledged")
 
 	survivor := c.any()
 	require.NoError(t, survivor.process().stop(2*maxRequestTime))
@@ -75,7 +75,7 @@ func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
 	lost := c.all()
 	require.True(t, until(maxStart, func() bool { return lost[0].ready() && lost[1].ready() }))
 	live := l.goOn(l.grants, 4)
-	require.GreaterOrEqual(t, len(live), chains, "there is somebody who could be signed out")
+	require.GreaterOrEqual(t, len(live), chains, "there are live grants")
 	revoked, live := live[:len(live)/4], live[len(live)/4:]
 	a := newApplication(w)
 	for _, g := range revoked {
@@ -96,7 +96,7 @@ func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
 	require.NoError(t, survivor.start())
 	c.requireReady(survivor)
 
-	require.Len(t, l.goOn(live, 4), len(live), "nobody is signed out")
+	require.Len(t, l.goOn(live, 4), len(live), "no client is signed out")
 	for _, g := range revoked {
 		l.everywhere(context.Background(), a, g)
 	}

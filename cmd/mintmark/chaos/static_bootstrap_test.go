@@ -25,10 +25,10 @@ func TestTwoStaticBootstraps(t *testing.T) {
 		all.Go(func() { made[i] = n.run("cluster", "init", "--public-url", c.base).code })
 	}
 	all.Wait()
-	require.Contains(t, made[:2], exitOK, "one of two at one node: %v", made)
+	require.Contains(t, made[:2], exitOK, "one of two commands on one node succeeds: %v", made)
 	require.Equal(t, exitOK, made[2])
 	c.requireReady(one, two)
-	require.Equal(t, []string{"n1"}, one.memberNames(t), "two operators made one cluster")
+	require.Equal(t, []string{"n1"}, one.memberNames(t), "two operators created one cluster")
 	require.Equal(t, []string{"n2"}, two.memberNames(t))
 
 	// The second cluster is configured to join the first. It can't, since it has a state.

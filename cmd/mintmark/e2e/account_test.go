@@ -22,7 +22,7 @@ func TestBrowserAccount(t *testing.T) {
 				one.open(s.AppURL + "/account")
 				require.Equal(t, "Sign in", one.text("h1"))
 				one.signIn("alice", "correct horse")
-				require.Equal(t, s.AppURL+"/account", one.location(), "back to where they wanted to go")
+				require.Equal(t, s.AppURL+"/account", one.location(), "back to the requested page")
 			}
 			require.Contains(t, b.text("main"), "alice@example.com")
 			b.open(s.AppURL + "/account")
@@ -73,7 +73,7 @@ func TestBrowserSkipLink(t *testing.T) {
 	require.Equal(t, "Skip to the content", tab())
 	seen, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("document.activeElement.getBoundingClientRect().top >= 0"))
 	require.NoError(t, err)
-	require.True(t, seen, "a link in focus is seen")
+	require.True(t, seen, "a focused link is visible")
 	b.do(chromedp.KeyEvent(kb.Enter))
 	require.Equal(t, "main", b.focused("id"))
 	require.Equal(t, "Change your password", tab())

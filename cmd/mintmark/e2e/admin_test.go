@@ -26,7 +26,7 @@ func TestBrowserAdministration(t *testing.T) {
 			root.press(`nav[aria-label="Main"] a[href="/admin"]`)
 			user.open(s.AppURL + "/admin")
 			user.signIn("alice", "correct horse")
-			require.Equal(t, "Page not found", user.text("h1"), "it is not there for others")
+			require.Equal(t, "Page not found", user.text("h1"), "other users can't see the page")
 
 			reviewInBrowser(t, s, root, user, app)
 			usersInBrowser(t, s, root, user)

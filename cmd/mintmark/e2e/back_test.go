@@ -35,5 +35,5 @@ func TestBrowserBack(t *testing.T) {
 	b.press(`form[action="/auth/sign-out"] button`)
 	b.do(chromedp.NavigateBack(), chromedp.NavigateBack())
 	err := chromedp.Do(b.ctx, chromedp.NavigateBack())
-	require.ErrorContains(t, err, "ERR_CACHE_MISS", "nobody else sees it")
+	require.ErrorContains(t, err, "ERR_CACHE_MISS", "the next user of the browser can't see the form")
 }

@@ -46,7 +46,7 @@ func (a *application) answer(t testing.TB) url.Values {
 		}
 		return q
 	default:
-		require.Fail(t, "the application was not returned to")
+		require.Fail(t, "no redirect to the application")
 		return nil
 	}
 }

@@ -117,7 +117,7 @@ func TestGoClientErrors(t *testing.T) {
 		})
 	}
 	_, err := config.Exchange(t.Context(), to.Get("code"))
-	require.NoError(t, err, "no failure above has spent the code")
+	require.NoError(t, err, "no failure above has used the code")
 	refused := alice(t).decide(config.AuthCodeURL("s"), "cancel").Query()
 	require.Equal(t, "access_denied", refused.Get("error"))
 	require.Empty(t, refused.Get("code"))

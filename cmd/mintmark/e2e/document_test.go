@@ -56,9 +56,9 @@ func TestDocumentInTheBrowser(t *testing.T) {
 	}
 	list := statements(t)
 	for _, statement := range list {
-		require.True(t, slices.ContainsFunc(quotes, func(q string) bool { return strings.Contains(statement, q) }), "nothing acts out %q", statement)
+		require.True(t, slices.ContainsFunc(quotes, func(q string) bool { return strings.Contains(statement, q) }), "no browser test quotes %q", statement)
 	}
 	for _, q := range quotes {
-		require.True(t, slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, q) }), "the document does not say %q", q)
+		require.True(t, slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, q) }), "the document does not contain %q", q)
 	}
 }

@@ -36,7 +36,7 @@ func TestBrowserDoubleClick(t *testing.T) {
 			defer answer.Body.Close()
 			var got struct{ Error string }
 			require.NoError(t, json.NewDecoder(answer.Body).Decode(&got))
-			require.Equal(t, "invalid_grant", got.Error, "the secret is right, and the refresh token is none")
+			require.Equal(t, "invalid_grant", got.Error, "the secret is valid, and the refresh token is not")
 		})
 	}
 }

@@ -51,7 +51,7 @@ func runNode(t testing.TB, script string, args any, who *person, result any) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		line.Visit = ""
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &line), "%s says %s", script, lines.Text())
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &line), "%s prints %s", script, lines.Text())
 		if line.Visit != "" {
 			_, err := fmt.Fprintln(stdin, who.decide(line.Visit, line.Decision))
 			require.NoError(t, err)

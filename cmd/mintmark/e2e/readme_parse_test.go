@@ -87,7 +87,7 @@ func parseReadme(text string) ([]step, error) {
 			case s.noRun != "" && len(s.expect) > 0:
 				return nil, bad("nothing can be expected of a block that is not run")
 			case s.ready != "" && !s.background:
-				return nil, bad("only a block in the background gets ready")
+				return nil, bad("ready is for a block in the background")
 			}
 		case fence != "":
 			s := &steps[len(steps)-1]
@@ -181,7 +181,7 @@ func parseReadme(text string) ([]step, error) {
 				steps = append(steps, step{line: number, kind: visit})
 			}
 		case strings.HasPrefix(trimmed, "<!--") && regexp.MustCompile(marks).MatchString(trimmed):
-			return nil, bad("this looks like a mark, and is none")
+			return nil, bad("this is not a valid mark")
 		}
 	}
 	switch {

@@ -168,7 +168,7 @@ func (s step) isReady(output, problems string) bool {
 func (s *session) stop(name string) error {
 	j, ok := s.named[name]
 	if !ok {
-		return fmt.Errorf("nothing of this name was started")
+		return fmt.Errorf("no block of this name was started")
 	}
 	return s.interrupt(j)
 }
@@ -186,7 +186,7 @@ func (s *session) interrupt(j *job) error {
 	until := time.Now().Add(20 * time.Second)
 	for syscall.Kill(-pid, 0) == nil {
 		if time.Now().After(until) {
-			return fmt.Errorf("a process in the background is left")
+			return fmt.Errorf("a background process is still running")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -20,7 +20,7 @@ const insideReadme = "MINTMARK_TEST_INSIDE_README"
 // TestReadme follows README, as a new user would, in a copy of the checkout.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err, "README.md is what a newcomer begins with")
+	require.NoError(t, err, "README.md exists")
 	follow(t, string(text))
 }
 

@@ -46,5 +46,5 @@ func TestBrowserAsksForThePassword(t *testing.T) {
 
 	root.open(s.AppURL + "/admin/users/u-alice")
 	root.press(`section[aria-labelledby="role"] button`)
-	require.Contains(t, root.text("[role=status]"), "is an administrator now", "nothing is asked for a while")
+	require.Contains(t, root.text("[role=status]"), "is an administrator now", "the password is not requested again soon")
 }

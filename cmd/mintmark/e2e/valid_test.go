@@ -131,7 +131,7 @@ func TestValidHTML(t *testing.T) {
 	get("sign-in-elsewhere", "/auth/upstream/callback?error=access_denied")
 	get("sign-in-elsewhere-not-begun", "/auth/upstream/callback/begin")
 	get("confirm-elsewhere-signed-out", "/auth/upstream/callback/confirm")
-	require.Empty(t, slices.DeleteFunc(visited.missed(pageRoutes(t)), ofAdministrators), "pages that are not looked at")
+	require.Empty(t, slices.DeleteFunc(visited.missed(pageRoutes(t)), ofAdministrators), "pages that are not visited")
 
 	parts, err := os.ReadFile(filepath.Join(root, "issuer", "web", "testdata", "specimen.golden.html"))
 	require.NoError(t, err)
@@ -142,6 +142,6 @@ func TestValidHTML(t *testing.T) {
 	keep("bad", `<!DOCTYPE html><html lang="en"><title>x</title><p><ul></ul></p>`)
 	bad := filepath.Join(dir, "bad.html")
 	found := strings.Split(validate(t, append(pages, filepath.Join(root, "issuer", "web", "style.css"), bad)...), "\n")
-	require.Contains(t, strings.Join(found, "\n"), bad, "a page with a fault is found")
+	require.Contains(t, strings.Join(found, "\n"), bad, "the checker finds a fault")
 	require.Empty(t, slices.DeleteFunc(found, func(line string) bool { return line == "" || strings.Contains(line, bad) }))
 }

@@ -98,7 +98,7 @@ func TestVerifiers(t *testing.T) {
 		})
 	}
 	require.Eventually(t, func() bool { return remembers(past.ending) == http.StatusUnauthorized },
-		time.Minute, 100*time.Millisecond, "a token past its end")
+		time.Minute, 100*time.Millisecond, "an expired token")
 }
 
 // TestReadmeShowsVerifiers: README has an excerpt of each of them.

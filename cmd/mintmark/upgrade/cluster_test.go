@@ -231,7 +231,7 @@ func (c *cluster) requireSameState() {
 			}
 		}
 		return sums[0].Applied == sums[1].Applied && sums[1].Applied == sums[2].Applied
-	}), "the nodes do not come to the same point")
+	}), "the nodes do not reach the same index")
 	require.Equal(c.t, sums[0], sums[1])
 	require.Equal(c.t, sums[1], sums[2])
 }

@@ -139,7 +139,7 @@ func (c *cluster) checkReuse(l *load, i int) {
 				_, err = client.refresh(c.nodes[at], first)
 				return err == nil || !strings.Contains(err.Error(), "status 503")
 			}), "%v", err)
-			require.ErrorContains(t, err, "status 400", "leader %s, asked %s", leader, c.nodes[at].name)
+			require.ErrorContains(t, err, "status 400", "leader %s, node %s", leader, c.nodes[at].name)
 			require.ErrorContains(t, err, "invalid_grant")
 			_, err = client.refresh(c.nodes[2-at], third)
 			require.ErrorContains(t, err, "invalid_grant", "the grant has ended")

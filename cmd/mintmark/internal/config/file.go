@@ -22,12 +22,12 @@ const maxFile = 64 << 10
 func fileLayer(path string) (layer, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return layer{}, fmt.Errorf("open the file of settings: %w", err)
+		return layer{}, fmt.Errorf("open settings file: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return layer{}, fmt.Errorf("read the file of settings: %w", err)
+		return layer{}, fmt.Errorf("read settings file: %w", err)
 	}
 	if len(text) > maxFile {
 		return layer{}, fmt.Errorf("%s is longer than %d bytes", path, maxFile)
@@ -99,7 +99,7 @@ func linesOfKeys(text []byte) (map[string]int, error) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key := root.Content[i]
 		if first, ok := lines[key.Value]; ok {
-			return nil, fmt.Errorf("the key of line %d comes again in line %d", first, key.Line)
+			return nil, fmt.Errorf("the key in line %d is repeated in line %d", first, key.Line)
 		}
 		lines[key.Value] = key.Line
 	}

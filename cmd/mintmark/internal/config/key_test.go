@@ -51,7 +51,7 @@ func TestWhereTheClusterKeyComesFrom(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, held.Changeable(), test.fixed)
-			require.ErrorContains(t, held.Changeable(), filepath.Join(data, "cluster.key"), "it says what to do")
+			require.ErrorContains(t, held.Changeable(), filepath.Join(data, "cluster.key"), "the error names the file")
 			require.NotContains(t, held.Changeable().Error(), text)
 		})
 	}

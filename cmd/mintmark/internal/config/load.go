@@ -102,7 +102,7 @@ func assignValue(to, value any) (expected string) {
 		} else if v, ok := value.(string); ok {
 			*to = v
 		} else {
-			return "a text (in quotes, where it looks like a number)"
+			return "a text (in quotes if it looks like a number)"
 		}
 	case *bool:
 		if isText {

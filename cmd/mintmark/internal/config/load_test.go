@@ -100,7 +100,7 @@ func TestConfigFileFromTheEnvironment(t *testing.T) {
 
 	o, _, err = loadConfig(t, nil, environ, "name: n8\n")
 	require.NoError(t, err)
-	require.Equal(t, "n8", o.Name, "--config goes before MINTMARK_CONFIG")
+	require.Equal(t, "n8", o.Name, "--config overrides MINTMARK_CONFIG")
 }
 
 func TestConfigNameIsTheHosts(t *testing.T) {
@@ -138,7 +138,7 @@ func TestConfigMistakes(t *testing.T) {
 		"far from any":        {nil, "zzzzzzzzzzz: x\n", []string{`unknown key "zzzzzzzzzzz"`}},
 		"file in the file":    {nil, "config: x\n", []string{`unknown key "config"`}},
 		"key in the file":     {nil, "cluster-key: " + pasted + "\n", []string{`unknown key "cluster-key"`}},
-		"twice":               {nil, "listen: 127.0.0.1:1\nname: n\nlisten: 127.0.0.1:2\n", []string{"the key of line 1 comes again in line 3"}},
+		"twice":               {nil, "listen: 127.0.0.1:1\nname: n\nlisten: 127.0.0.1:2\n", []string{"the key in line 1 is repeated in line 3"}},
 		"two documents":       {nil, "name: n\n---\nname: m\n", []string{"more than one YAML document"}},
 		"no mapping":          {nil, pasted + "\n", []string{"node.yaml: not a YAML mapping"}},
 		"no YAML":             {nil, "name: [" + pasted + "\n", []string{"node.yaml: not valid YAML near line "}},
@@ -203,6 +203,6 @@ func FuzzConfigFile(f *testing.F) {
 		}
 		require.NotEmpty(t, o.DataDir)
 		require.Len(t, o.PeerAddresses(), len(o.Peers))
-		require.NoError(t, o.Check(from), "what was checked stays right")
+		require.NoError(t, o.Check(from), "checked options stay valid")
 	})
 }

@@ -111,9 +111,9 @@ type Setting struct {
 // point into o.
 func (o *Options) Settings() []Setting {
 	return slices.Concat([]Setting{
-		{KeyConfig, &o.Config, "YAML `FILE` of these settings; flags and environment go before it"},
+		{KeyConfig, &o.Config, "YAML `FILE` of these settings; flags and environment override it"},
 		{KeyDataDir, &o.DataDir, "`DIR` of the cluster's key, the log and the admin socket"},
-		{KeyName, &o.Name, "this node's `NAME`, as it was invited; another is refused (default: whatever that is, at first the host name)"},
+		{KeyName, &o.Name, "this node's `NAME`, as it was invited; a different one is refused (default: the name that it has, at first the host name)"},
 		{KeyListen, &o.Listen, "`HOST:PORT` of the API and the pages"},
 		{KeyOpsListen, &o.OpsListen, "`HOST:PORT` of /livez, /readyz and /metrics"},
 		{KeyClusterListen, &o.ClusterListen, "`HOST:PORT` for the other nodes"},

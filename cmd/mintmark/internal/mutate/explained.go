@@ -34,7 +34,7 @@ func readExplained(r io.Reader) (explained, error) {
 				}
 			}
 			if place == "" || reason == "" {
-				return nil, fmt.Errorf("line %d: no place, change or reason", n)
+				return nil, fmt.Errorf("line %d: missing place, change or reason", n)
 			}
 			if e[place] == nil {
 				e[place] = map[string]string{}

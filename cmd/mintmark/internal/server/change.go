@@ -18,7 +18,7 @@ import (
 // receiveKey is cluster.Config.ReceiveSecret.
 func (s *Server) receiveKey(text []byte) error {
 	if err := s.isStarted(); err != nil {
-		return errors.New("it is still starting")
+		return errors.New("node is still starting")
 	}
 	return s.Issuer.Rekey.Receive(text)
 }

@@ -19,7 +19,7 @@ const DevMark = "made-by-dev"
 // with data and without a mark was not made by "mintmark dev".
 func (s *Server) markDev() error {
 	if err := durable.Replace(s.devMark(), nil); err != nil {
-		return fmt.Errorf("mark the data folder as one of mintmark dev: %w", err)
+		return fmt.Errorf("mark data folder of mintmark dev: %w", err)
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func (s *Server) hasDevMark() (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("look who made the data folder: %w", err)
+		return false, fmt.Errorf("read mark of data folder: %w", err)
 	}
 	return true, nil
 }

@@ -95,7 +95,7 @@ func (s *Server) membershipError() error {
 func (s *Server) isStopping() error {
 	select {
 	case <-s.stopping:
-		return errors.New("on its way down")
+		return errors.New("node is stopping")
 	default:
 		return nil
 	}
@@ -107,7 +107,7 @@ func (s *Server) canCommit(ctx context.Context) error {
 	}
 	err := s.Node.Ready(ctx)
 	if n := s.Node.Stats(); err != nil && !n.LeaderKnown {
-		return fmt.Errorf("no leader is known, and of %d nodes %d answer (this one counted); mintmark cluster status says more", n.Members, n.Reachable)
+		return fmt.Errorf("no leader is known: of %d nodes, %d answer, including this one (details: mintmark cluster status)", n.Members, n.Reachable)
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 	if err != nil {
 		return err
 	}
-	s.setWaitReason("it joins by the node at " + c.Join)
+	s.setWaitReason("joining through the node at " + c.Join)
 	if err := s.setAdminHandler(admin.NewSetupHandler(admin.Setup{Name: c.Name, WaitReason: s.waitingFor, Log: s.config.Log})); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 		var refused *member.RefusedError
 		switch {
 		case err == nil:
-			s.config.Log.Info("joined the cluster; this node catches up, and then votes", "by", c.Join)
+			s.config.Log.Info("joined the cluster; catching up before this node votes", "by", c.Join)
 			s.setWaitReason("still starting")
 			return nil
 		case ctx.Err() != nil:
@@ -70,7 +70,7 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 			pause = joinPauseFirst
 		default:
 			s.setWaitReason("not joined yet: " + err.Error())
-			s.config.Log.Warn("not joined yet", "error", err, "again in", pause)
+			s.config.Log.Warn("join failed", "error", err, "retry_in", pause)
 			token, err = s.awaitToken(ctx, token, pause)
 			pause = min(2*pause, joinPauseMost)
 		}

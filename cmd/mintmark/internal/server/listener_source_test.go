@@ -73,7 +73,7 @@ func TestConnectionsOfOneSource(t *testing.T) {
 		require.True(t, late.closed, more)
 	}
 	require.NoError(t, first.Close())
-	require.NoError(t, first.Close(), "counts once")
+	require.NoError(t, first.Close(), "a second Close has no effect")
 	accepted("198.51.100.1:5")
 	for range 5 {
 		accepted("192.0.2.7:1", "127.0.0.1:1", "[::1]:1")
@@ -132,11 +132,11 @@ func TestLongestIdleIsShedFirst(t *testing.T) {
 			if !g.closed {
 				open++
 			} else if n > 0 {
-				require.True(t, guests[n-1].closed, "an older one stays where a younger one goes")
+				require.True(t, guests[n-1].closed, "an older connection stays, and a younger one is closed")
 			}
 		}
 		require.LessOrEqual(t, open, 16)
-		require.False(t, guests[i].closed, "the newest one")
+		require.False(t, guests[i].closed, "the newest connection stays")
 	}
 	require.True(t, guests[0].closed)
 	require.False(t, proxied.closed)
@@ -210,7 +210,7 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 				require.NoError(t, err)
 				t.Cleanup(func() { _ = c.Close() })
 				_, served := ask("/")
-				require.NoError(t, served(), "a newcomer")
+				require.NoError(t, served(), "a new client")
 			}
 			close(release)
 			require.NoError(t, slow(), "the request in progress")

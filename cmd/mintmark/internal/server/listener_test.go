@@ -33,7 +33,7 @@ func TestBoundedListener(t *testing.T) {
 	second := <-accepted
 	select {
 	case <-accepted:
-		require.Fail(t, "a third was let in")
+		require.Fail(t, "a third connection was accepted")
 	default:
 	}
 	require.NoError(t, first.Close())

@@ -58,7 +58,7 @@ func (s *Server) openNode(ctx context.Context) error {
 
 	member, err := integrity.IsMember(dir)
 	if err != nil {
-		return fmt.Errorf("look at the data in %s: %w", c.DataDir, err)
+		return fmt.Errorf("inspect data in %s: %w", c.DataDir, err)
 	}
 	if !member { // before it waits, while nothing probes the disk
 		if err := watchdog.CheckFreeSpace(c.DataDir); err != nil {
@@ -92,31 +92,31 @@ func (s *Server) nodeConfig(dir string) cluster.Config {
 // replaces itself, so that no supervisor is needed.
 func (s *Server) fatal(err error) {
 	if errors.Is(err, fsm.ErrLivelock) {
-		s.config.Log.Error("this node starts again", "error", err)
+		s.config.Log.Error("log failed, restarting the process", "error", err)
 		if self, found := os.Executable(); found == nil {
 			_ = syscall.Exec(self, os.Args, os.Environ()) // returns only when it failed
 		}
 	}
-	s.config.Log.Error("the log failed; this node stops", "error", err)
+	s.config.Log.Error("log failed, node stopped", "error", err)
 	os.Exit(1) // a local fault
 }
 
 func (s *Server) openWith(ctx context.Context, conf cluster.Config) (err error) {
 	if err := checkUnused(conf.Dir); err != nil {
-		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
+		return fmt.Errorf("open data in %s: %w", s.config.DataDir, err)
 	}
 	if s.Journal, err = restore.OpenJournal(s.config.DataDir, s.config.Log); err != nil {
 		return err
 	}
 	conf.ApplyObserver = s.Journal
 	if s.Node, err = cluster.Open(ctx, conf); err != nil {
-		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
+		return fmt.Errorf("open data in %s: %w", s.config.DataDir, err)
 	}
 	if err := s.awaitClock(ctx); err != nil {
 		return err
 	}
 	if err := s.restoreTarget(s.Keys).BeginRecovered(ctx, conf.Dir, s.Journal.Journal, s.nodeName()); err != nil {
-		return fmt.Errorf("begin another timeline of the cluster: %w", err)
+		return fmt.Errorf("begin timeline: %w", err)
 	}
 	s.labelTasks.Go(func() { restore.KeepLabel(s.stopping, s.Node, s.Journal, s.nodeName()) })
 	return nil

@@ -46,12 +46,12 @@ func OpenReaders(path string, getenv func(string) string) (*Readers, error) {
 func (r *Readers) read() error {
 	f, err := os.Open(r.path)
 	if err != nil {
-		return fmt.Errorf("open the %s: %w", readersList, err)
+		return fmt.Errorf("open %s: %w", readersList, err)
 	}
 	defer func() { _ = f.Close() }()
 	// Stat before reading: a later write changes the file's info, so it is not missed.
 	if r.lastInfo, err = f.Stat(); err != nil {
-		return fmt.Errorf("look at the %s: %w", readersList, err)
+		return fmt.Errorf("inspect %s: %w", readersList, err)
 	}
 	if err := config.RequirePrivate(f, readersList, r.credentials); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (r *Readers) reload(log *slog.Logger) {
 	info, err := os.Stat(r.path)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("look at the %s: %w", readersList, err)
+		err = fmt.Errorf("inspect %s: %w", readersList, err)
 	case r.lastInfo != nil && os.SameFile(info, r.lastInfo) && info.Size() == r.lastInfo.Size() &&
 		info.ModTime().Equal(r.lastInfo.ModTime()) && info.Mode() == r.lastInfo.Mode():
 		return
@@ -80,13 +80,13 @@ func (r *Readers) reload(log *slog.Logger) {
 	}
 	if err == nil {
 		r.lastError = ""
-		log.Info("the list of resource servers was read again", "file", r.path)
+		log.Info("list of resource servers reloaded", "file", r.path)
 		return
 	}
 	r.lastInfo = nil // retry even without a change
 	if text := err.Error(); text != r.lastError {
 		r.lastError = text
-		log.Error("the list of resource servers can't be read, so the one from before stays", "error", err)
+		log.Error("list of resource servers not reloaded", "error", err)
 	}
 }
 

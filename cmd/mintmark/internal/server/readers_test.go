@@ -30,7 +30,7 @@ func TestReadersThatCannotBeRead(t *testing.T) {
 		readers.reload(log)
 		return text.String()
 	}
-	require.Empty(t, said(), "it has not changed")
+	require.Empty(t, said(), "the file has not changed")
 	for name, breaks := range map[string]func() error{
 		"half a line": func() error { return os.WriteFile(file, []byte(line+"billing:0123"), 0o600) },
 		"nobody":      func() error { return os.WriteFile(file, nil, 0o600) },
@@ -51,7 +51,7 @@ func TestReadersThatCannotBeRead(t *testing.T) {
 		require.Same(t, before, readers.current.Load(), name)
 		require.NoError(t, os.RemoveAll(file))
 		require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
-		require.Equal(t, 1, strings.Count(said(), "read again"), name)
+		require.Equal(t, 1, strings.Count(said(), "servers reloaded"), name)
 		require.NotSame(t, before, readers.current.Load())
 		before = readers.current.Load()
 	}

@@ -224,7 +224,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	s.warnOfPlainHTTP()
-	s.setWaitReason("it opens its keys, or waits for a leader who has them")
+	s.setWaitReason("opening the keys, or waiting for a leader that has them")
 	refusals := web.NewRefusals()
 	s.Issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.Node, ClusterKeys: s.Keys, Version: s.config.Version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
@@ -390,7 +390,7 @@ func (s *Server) sleep(ctx context.Context, d time.Duration) {
 // makeDataDir creates the data folder, and refuses one that everybody can write to.
 func makeDataDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the data folder: %w", err)
+		return fmt.Errorf("create data folder: %w", err)
 	}
 	if i, err := os.Stat(dir); err == nil && i.Mode().Perm()&0o002 != 0 {
 		return fmt.Errorf("everybody may write to %s, and so replace what is in it: chmod o-w %s", dir, dir)

@@ -32,9 +32,9 @@ func (s *Server) configure(ctx context.Context) (ledger.Settings, error) {
 		view, fresh := s.Node.ViewFresh(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return wanted, fmt.Errorf("wait for the cluster's settings: %w", ctx.Err())
+			return wanted, fmt.Errorf("wait for cluster settings: %w", ctx.Err())
 		case fresh != nil:
-			s.setWaitReason("it knows too little of the cluster by itself, and no leader tells it more")
+			s.setWaitReason("no settings are known to this node, and no leader is known")
 			continue // each attempt waits for a leader
 		}
 		current = *ledger.At(view).Settings()
@@ -106,7 +106,7 @@ func (s *Server) awaitAddresses() error {
 func (s *Server) writeSettings(ctx context.Context, c *ledger.Configure) error {
 	value, _, err := s.Node.Propose(ctx, c)
 	if err != nil {
-		return fmt.Errorf("write the settings: %w", err)
+		return fmt.Errorf("write settings: %w", err)
 	}
 	if r := value.(ledger.Outcome).Refusal; r != nil {
 		return fmt.Errorf("setting %s %s", r.Field, r.Note)

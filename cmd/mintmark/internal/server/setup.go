@@ -26,7 +26,7 @@ func (s *Server) openOnRequest(ctx context.Context, conf cluster.Config) error {
 		}
 		return s.awaitStart(ctx)
 	}
-	s.setWaitReason("cluster not created yet, or not joined")
+	s.setWaitReason("no cluster was created or joined yet")
 	err := s.setAdminHandler(admin.NewSetupHandler(admin.Setup{
 		Name: s.config.Cluster.Name, Log: s.config.Log,
 		Create: func(request context.Context, c admin.NewCluster) error {

@@ -46,7 +46,7 @@ func (s *Server) serveWhileStarting() {
 		return // a standalone node offers operators nothing before it serves
 	}
 	if err := s.setFirstAdminHandler(s.waitingHandler(nil)); err != nil {
-		s.config.Log.Error("operators can't ask this node", "error", err)
+		s.config.Log.Error("admin socket not opened", "error", err)
 	}
 }
 
@@ -104,7 +104,7 @@ func (s *Server) waitForInitialCluster(why string) {
 		Log:        s.config.Log,
 	}))
 	if err != nil {
-		s.config.Log.Error("operators can't ask this node", "error", err)
+		s.config.Log.Error("admin socket not opened", "error", err)
 	}
 }
 

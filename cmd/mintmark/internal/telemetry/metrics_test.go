@@ -160,7 +160,7 @@ func TestMetricsNameEveryCause(t *testing.T) {
 	})
 	require.Greater(t, len(named), 50)
 	for _, name := range causeNames {
-		require.True(t, name == "" || named[name], "%s is no cause", name)
+		require.True(t, name == "" || named[name], "%s is not a cause", name)
 	}
 }
 

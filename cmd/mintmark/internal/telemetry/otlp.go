@@ -45,9 +45,9 @@ func (e *spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnl
 	err := e.send(ctx, spans)
 	switch failed := err != nil; {
 	case failed && !e.failed.Swap(true):
-		e.log.Warn("traces are lost until the collector takes them", "error", err)
+		e.log.Warn("sending traces failed; they are lost until the collector accepts them", "error", err)
 	case !failed && e.failed.Swap(false):
-		e.log.Info("the collector takes traces again")
+		e.log.Info("sending traces succeeded again")
 	}
 	return nil
 }

@@ -26,14 +26,14 @@ func (m *Metrics) CollectRaft() error {
 		CounterDefinitions: raftCounters, GaugeDefinitions: raftGauges,
 	})
 	if err != nil {
-		return fmt.Errorf("register the metrics of raft: %w", err)
+		return fmt.Errorf("register raft metrics: %w", err)
 	}
 	c := gometrics.DefaultConfig("")
 	c.EnableHostname, c.EnableRuntimeMetrics = false, false // the first changes names; Go's collector covers the second
 	c.FilterDefault, c.AllowedPrefixes = false, []string{"raft"}
 	c.AllowedLabels = []string{"peer_id", "rpcType"} // members and kinds of calls
 	if _, err := gometrics.NewGlobal(c, raftSink{sink}); err != nil {
-		return fmt.Errorf("collect the metrics of raft: %w", err)
+		return fmt.Errorf("collect raft metrics: %w", err)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func TestRaftReports(t *testing.T) {
 	m := NewMetrics(leadingNode(), "dev")
 	require.NoError(t, m.CollectRaft())
 	declared := scrape(t, m)
-	require.Contains(t, declared, "\nraft_transition_heartbeat_timeout_total 0\n", "told before it happens")
+	require.Contains(t, declared, "\nraft_transition_heartbeat_timeout_total 0\n", "exported before the first event")
 	require.Contains(t, declared, "mintmark_ready 1")
 
 	leader := raftPair(t)
