@@ -8,5 +8,4 @@
 // Package keys owns the files of cluster keys, package cluster their distribution, and
 // package ledger the rules: above all that the keyring is rewrapped only when every voter
 // has stored the new key.
-// only when every voter has stored the new key.
 package rekey
