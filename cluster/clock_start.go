@@ -26,7 +26,7 @@ type clockStart struct {
 
 	writeDue   atomic.Bool   // a note must be written although the last one is young
 	asyncWrite atomic.Bool   // a write that is not waited for is under way
-	writtenAt  time.Duration // when the last of these was; of runWatchdog
+	writtenAt  time.Duration // when the last of these began; used by nodeWatchdog.run only
 	writeMu    sync.Mutex    // held while a note is written, so that none hides a newer one
 }
 

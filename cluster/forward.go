@@ -16,7 +16,7 @@ import (
 // errNotLeading is the reason when the node that was asked does not lead.
 var errNotLeading = election.ErrNotLeading
 
-// serveCall does what a peer asks for.
+// serveCall answers a call of a peer.
 func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte) transport.Reply {
 	switch {
 	case op == transport.OpBootstrap:
@@ -76,7 +76,7 @@ func (n *Node) serveProposal(ctx context.Context, body []byte, connected bool) t
 	if err != nil {
 		return transport.Reply{Status: transport.ReplyFailed, Body: fmt.Appendf(nil, "leader: command kind %d: %v", s.Kind, err)}
 	}
-	deadline, _ := ctx.Deadline() // of the node that has the request, see servePeer
+	deadline, _ := ctx.Deadline() // of the node that has the request, see transport.Peers.Serve
 	value, index, err := n.attemptLocal(ctx, proposal{cmd: cmd, id: s.ID, again: s.Again(), connected: connected, encoded: &s}, deadline)
 	switch {
 	case errors.Is(err, errNotLeading), errors.Is(err, command.ErrClosed) && errors.Is(err, ErrUnavailable):

@@ -16,7 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// Node is one member of a cluster. Its methods may be called by any goroutine.
+// Node is one member of a cluster. Its methods may be called by any goroutine. Open sets
+// its fields, which do not change afterwards; each part guards its own state.
 type Node struct {
 	config Config
 	log    *slog.Logger
@@ -28,17 +29,17 @@ type Node struct {
 	lifecycle
 
 	checks      selfChecks        // whether this node must serve nobody
-	statuses    *peerStatuses     // how the other members are
+	statuses    *peerStatuses     // the status of each other member
 	watchdog    *nodeWatchdog     // whether clock and disk can be trusted
 	leader      *election.Elector // who leads
 	live        liveness          // until when commands could be decided
 	pipeline    pipeline          // commands on their way into the log
 	barriers    nodeBarriers      // fresh views
 	bootstrap   *staticBootstrap  // the first members
-	changes     memberChanges     // of the members
+	changes     memberChanges     // one change of the members at a time
 	membership  *membershipCheck  // whether this node was removed
-	authorities *Authorities      // that sign certificates
-	secrets     *SecretExchange   // between members
+	authorities *Authorities      // of the members' certificates
+	secrets     *SecretExchange   // passed between members
 }
 
 // connections are this node's connections with other nodes.

@@ -153,7 +153,7 @@ func (g *nodeWatchdog) diskError(s watchdog.DiskState) error {
 	return fmt.Errorf("the disk under %s (%d MiB free): %w", g.dir, s.Free>>20, s.Trouble())
 }
 
-// watchClock applies the clock rule (clock.go): a node whose clock is not within the
+// watchClock applies the clock rule (watchdog/clock.go): a node whose clock is not within the
 // tolerance of a majority's does not lead.
 func (g *nodeWatchdog) watchClock() {
 	voters := g.leader.Voters()

@@ -110,7 +110,7 @@ func (n *Network) dialSelf(timeout time.Duration) (net.Conn, error) {
 }
 
 // DialMember connects to a member and verifies its certificate. On a connection for raft,
-// the log handshake of package cluster follows.
+// the log handshake of package integrity follows.
 func (n *Network) DialMember(id, protocol string, timeout time.Duration) (net.Conn, error) {
 	c, err := n.Connect(id, protocol, timeout)
 	if err == nil && protocol == ProtocolRaft {
