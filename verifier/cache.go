@@ -116,7 +116,7 @@ func (v *Verifier) verifyCached(ctx context.Context, e *entry, now time.Time) (b
 }
 
 // notRevoked reports whether the feed does not revoke a token. The result is stored until
-// the feed changes: looking up four names costs as much as the rest of a hit.
+// the feed changes: looking up four names would double the cost of a hit.
 func (v *Verifier) notRevoked(e *entry) bool {
 	news := v.feed.generation.Load() // before the look-up, which may miss what is added meanwhile
 	if e.feedGeneration.Load() == news {

@@ -10,7 +10,7 @@
 // requests and answers (package middleware does) nor the meaning of scopes (package
 // scope does), and it can't sign.
 //
-// A token says what an application may do for its user. Whether the user owns the
+// A token tells what an application may do for its user. Whether the user owns the
 // resource that a request names, or is a member of the team or organization in its path,
 // is for the resource server to check.
 //
@@ -27,7 +27,7 @@
 //	 1  200 tokens of unknown kid, four at once: 2 fetches at most
 //	 2  50 bad signatures under a known kid: no fetch
 //	 3  the first token of a new key: accepted within a second
-//	 4  the same just after a stranger's unknown kid: within 10 seconds
+//	 4  the same just after another unknown kid: within 10 seconds
 //	 5  a key is removed: refused after one interval of refreshes
 //	 6  the issuer answers 500: known keys serve
 //	 7  the issuer takes 6 seconds: no token of a known key waits

@@ -46,7 +46,7 @@ type JWKSConfig struct {
 	Snapshot string
 
 	// SkipHTTPS allows http to another host. Anybody who can change data on the network
-	// path can then forge tokens: the caller must know that nobody can.
+	// path can then forge tokens, so that path must be trusted.
 	SkipHTTPS bool
 
 	// Observer.Refreshed is called after each attempt. The other functions are not used.

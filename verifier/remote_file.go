@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// The snapshot file is one line of this word, the Unix time at which the issuer was asked
+// The snapshot file is one line with this word, the Unix time of the request
 // and the URL, followed by the document as it was received.
 const snapshotWord = "mintmark-jwks-1"
 

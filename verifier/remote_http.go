@@ -118,8 +118,8 @@ func (j *JWKS) get(ctx context.Context, u *url.URL) (*keySetVersion, error) {
 	return j.confirm(e, asked, res.Header), nil
 }
 
-// confirm sets the times of a version. They count from when the issuer was asked, not
-// from when it answered: a slow answer may be old when it arrives.
+// confirm sets the times of a version. They count from the request, not
+// from the answer: a slow answer may be old when it arrives.
 func (j *JWKS) confirm(e keySetVersion, asked time.Time, h http.Header) *keySetVersion {
 	e.confirmed, e.freshFor, e.staleUntil, e.restored = asked, freshness(h), asked.Add(j.stale), false
 	return &e

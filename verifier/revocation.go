@@ -36,14 +36,14 @@ type RevocationsConfig struct {
 	URL string
 
 	// MoreURLs have the same feed: the other nodes of an issuer without a load balancer.
-	// The next one is asked when one fails.
+	// The next one is requested when one fails.
 	MoreURLs []string
 
 	// Stale is the time without an answer of the feed after which revocations may be
-	// missing: see [Verifier.RevocationsFresh]. Known revocations apply all the same. The
+	// missing: see [Verifier.RevocationsFresh]. Known revocations still apply. The
 	// issuer signs the time at which it knew every revocation, to the second; if its clock
-	// is ahead, the time at which it was asked counts. Zero means DefaultRevocationsStale;
-	// at least MinRevocationsStale. If a URL lags by half of Stale, the next one is asked.
+	// is ahead, the time of the request counts. Zero means DefaultRevocationsStale;
+	// at least MinRevocationsStale. If a URL lags by half of Stale, the next one is requested.
 	Stale time.Duration
 
 	// MaxEntries bounds the stored revocations: about 50 bytes each, for the lifetime of a
@@ -174,7 +174,7 @@ func (r *revocations) isFresh(now time.Time) bool {
 	return since == 0 || now.Unix() >= since+r.window.Load()
 }
 
-// lags reports whether another node should be asked.
+// lags reports whether to request the next URL.
 func (r *revocations) lags(now time.Time) bool {
 	behind, ever := r.behind(now)
 	return !ever || behind > r.stale/2

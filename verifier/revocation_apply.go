@@ -9,7 +9,7 @@ import (
 // sweepEvery is how often ended revocations are dropped.
 const sweepEvery = time.Minute
 
-// apply adds the revocations of a verified document that was asked for at a time. news
+// apply adds the revocations of a verified document that was requested at a time. news
 // reports whether its version is new, applied is the number of revocations that were not
 // known. apply only adds, so a document that is replayed changes nothing.
 func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int, news bool, err error) {
@@ -65,7 +65,7 @@ func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int
 }
 
 // setKnownUntil sets the time up to which every revocation is known: fresh of the
-// document, or when the issuer was asked, if that is earlier. Otherwise an issuer's clock
+// document, or the time of the request, if that is earlier. Otherwise an issuer's clock
 // that is ahead, or a slow answer, would count as fresh for longer than Stale.
 func (r *revocations) setKnownUntil(fresh int64, asked time.Time) {
 	at := asked.Add(min(0, time.Unix(fresh, 0).Sub(asked)))

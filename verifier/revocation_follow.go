@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// longestWait is how long the issuer is asked to wait for new revocations. An answer
+	// longestWait is the longest wait for new revocations that is requested. An answer
 	// without any confirms that there are none.
 	longestWait = 3 * time.Second
 
@@ -29,7 +29,7 @@ const (
 	keyRetry = 100 * time.Millisecond
 
 	// wholeTimeout is for an answer with all revocations. The first attempts have less
-	// time, so that a node that hangs is left for another one soon.
+	// time, so that the next URL soon replaces a node that hangs.
 	wholeTimeout = 30 * time.Second
 )
 
@@ -84,12 +84,12 @@ func (r *revocations) follow(ctx context.Context) {
 	}
 }
 
-// wait is how long the issuer is asked to wait for new revocations.
+// wait returns the wait for new revocations to request from the issuer.
 func (r *revocations) wait() time.Duration {
 	return max(time.Second, min(longestWait, r.stale/3).Truncate(time.Second))
 }
 
-// ask asks once.
+// ask makes one request.
 func (r *revocations) ask(ctx context.Context, origin *url.URL, wait time.Duration) (applied int, news bool, err error) {
 	asked := r.now()
 	r.mu.Lock()

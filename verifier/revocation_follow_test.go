@@ -89,8 +89,7 @@ func eachSecond(t *testing.T, do func()) {
 	}()
 }
 
-// A node that is cut off from the others is left for another one before the feed is
-// stale.
+// A node that is isolated is replaced by another one before the feed is stale.
 func TestRevocationsLeaveANodeThatLags(t *testing.T) {
 	for _, stale := range []time.Duration{verifier.MinRevocationsStale, verifier.DefaultRevocationsStale, time.Minute} {
 		t.Run(stale.String(), func(t *testing.T) {
@@ -114,7 +113,7 @@ func TestRevocationsLeaveANodeThatLags(t *testing.T) {
 	}
 }
 
-// A node that no longer answers is left for another one before the feed is stale.
+// A node that no longer answers is replaced by another one before the feed is stale.
 func TestRevocationsLeaveANodeThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := newFeed(), newFeed()

@@ -72,7 +72,7 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (*Cla
 	if err != nil {
 		return nil, Key{}, err
 	}
-	// 3. The key with that kid, from the one source of keys, whatever iss says. The key
+	// 3. The key with that kid, from the one source of keys, regardless of iss. The key
 	// determines the algorithm, the token does not.
 	key, err := v.key(ctx, h.kid)
 	if err != nil {

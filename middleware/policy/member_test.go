@@ -78,7 +78,7 @@ GET /v2/teams/me                 TEAM_PROFILE_READ
 		"/v2/teamſ/other":     false, // a long s, which is S in upper case
 		"/v2/Orgs/1/teams/2":  true,
 		"/v2/orgs/1/teams/2":  false, // the row has an upper-case letter
-		"/v2/Orgs/1/Teams/2":  false, // longer than the prefix of its own case
+		"/v2/Orgs/1/Teams/2":  false, // longer than the prefix with the same letter case
 		"/v2/Orgs/1/teams":    true,
 		"/v2/Orgs/1/members":  true,
 		"/A/1":                true, // both are listed
@@ -154,7 +154,7 @@ GET /t/me                 TEAM_PROFILE_READ
 		{"/a/1/y", []string{"user-1 organization 1"}, true, nil},
 		{"/t/1/y", []string{"user-1 organization 1"}, true, nil},                    // this row calls it :org_id
 		{"/s/t/1/w", []string{"user-1 organization t", "user-1 team 1"}, true, nil}, // the row's, and the prefix's
-		{"PUT /t/8", nil, true, nil},                                                // the row says that 8 is no id
+		{"PUT /t/8", nil, true, nil},                                                // 8 is a literal of the row
 		{"PUT /t/9", []string{"user-1 team 9"}, true, nil},                          // not listed
 		{"/t/me", nil, true, nil},
 		{"/t/me/x", []string{"user-1 team me"}, true, nil},

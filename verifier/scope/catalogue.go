@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Level tells whose resources a scope covers.
+// Level is the owner of the resources that a scope covers.
 type Level uint8
 
 // The three levels, in the order in which they are shown.

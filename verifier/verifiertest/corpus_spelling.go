@@ -66,11 +66,10 @@ func (c *corpus) standardAlphabet() string {
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// padded is a part as base64 with padding has it. What needs none gets one
-// character all the same.
+// padded returns a part with base64 padding, or with one "=" if it needs no padding.
 func padded(part string) string { return part + strings.Repeat("=", max(1, (4-len(part)%4)%4)) }
 
-// loosePart is JSON in base64url but for a bit behind its last octet.
+// loosePart returns JSON in base64url, with a nonzero bit after its last octet.
 func loosePart(json string) string {
 	for len(json)%3 != 1 {
 		json += " "

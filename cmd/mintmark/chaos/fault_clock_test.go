@@ -27,7 +27,7 @@ func startedWrong(whom target, by, lasts time.Duration) fault {
 // autoAcceptedJump is the greatest jump that nodes accept without an operator.
 const autoAcceptedJump = 5 * time.Minute
 
-// clockStays moves the clocks of a majority for good. If the jump is greater than
+// clockStays moves the clocks of a majority permanently. If the jump is greater than
 // autoAcceptedJump, an operator accepts the clocks of these nodes. The clocks of the other
 // nodes are set to the same time. Judged: the nodes decide nothing before that, no
 // token is ahead of the clocks, the jump does not count against the retry window, and
@@ -43,7 +43,7 @@ func clockStays(whom target, by time.Duration) fault {
 	return f
 }
 
-// startStays restarts a majority with clocks that were moved for good. Judged: the same
+// startStays restarts a majority with permanently moved clocks. Judged: the same
 // as of clockStays.
 func startStays(whom target, by time.Duration) fault {
 	f := clockStays(whom, by)

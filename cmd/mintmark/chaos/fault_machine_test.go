@@ -12,7 +12,7 @@ import (
 )
 
 // disk gives orders to a node's disk: "slow 50ms", "hang", "fail", "full". Judged: if a
-// majority of disks work, the cluster goes on meanwhile.
+// majority of disks work, the cluster continues meanwhile.
 func disk(whom target, orders string, lasts time.Duration) fault {
 	return fault{
 		name: "disk of " + whom.name + ": " + orders, lasts: lasts, majority: whom.left, moves: whom.moves,
@@ -35,7 +35,7 @@ func disk(whom target, orders string, lasts time.Duration) fault {
 const clockPrefix = "clock of "
 
 // clock steps the wall clocks of nodes, and back. Judged: no token is ahead of the
-// clocks, the others go on meanwhile if they are a majority, and the nodes recover
+// clocks, the others continue meanwhile if they are a majority, and the nodes recover
 // without an operator.
 func clock(whom target, by time.Duration, lasts time.Duration) fault {
 	return fault{

@@ -58,7 +58,7 @@ var (
 )
 
 // disturbed adds a toxic to some directions of links. Judged: nodes that still reach
-// each other go on meanwhile if they are a majority.
+// each other continue meanwhile if they are a majority.
 func disturbed(what, kind, attributes string, s shape, lasts time.Duration, count func() int64) fault {
 	var touched []pair
 	return fault{
@@ -87,7 +87,7 @@ func stallOf(s shape, lasts time.Duration) fault {
 	return disturbed("stall", "stall", "", s, lasts, stalled.Load)
 }
 
-// slowed delays all packets. Judged: writes go on, because the delay is too short to
+// slowed delays all packets. Judged: writes continue, because the delay is too short to
 // move leadership.
 func slowed(s shape, milliseconds, jitter int, lasts time.Duration) fault {
 	f := disturbed(fmt.Sprintf("delay of %d±%d ms", milliseconds, jitter), "lag",

@@ -40,7 +40,7 @@ const lostAnswers = 12
 // beyondWindow is a fault in which nothing can be committed for longer than the retry
 // window. Just before it some clients refresh and lose the answers. Afterwards each
 // presents the same token again. Judged: each gets the refresh token that was lost and
-// can go on with it, so that no client is signed out.
+// can continue with it, so that no client is signed out.
 func beyondWindow(f fault) fault {
 	begin, end := f.inject, f.heal
 	f.name += ", answers lost before"

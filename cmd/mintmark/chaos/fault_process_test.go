@@ -50,7 +50,7 @@ func powerCut() fault {
 }
 
 // paused sends SIGSTOP while requests are queued, and SIGCONT later. Judged: the others
-// go on meanwhile if they are a majority, and no queued request gets a stale answer.
+// continue meanwhile if they are a majority, and no queued request gets a stale answer.
 func paused(whom target, lasts time.Duration) fault {
 	return fault{
 		name: fmt.Sprintf("pause %s for %s", whom.name, lasts), lasts: lasts,
@@ -77,7 +77,7 @@ func paused(whom target, lasts time.Duration) fault {
 }
 
 // rolling stops and starts one node after the other. Judged: each node stops and is
-// ready again, and writes go on.
+// ready again, and writes continue.
 func rolling() fault {
 	return fault{
 		name: "rolling restart", planned: true, majority: true, moves: 3,
@@ -107,7 +107,7 @@ func rolling() fault {
 	}
 }
 
-// transferred transfers leadership. Judged: writes go on.
+// transferred transfers leadership. Judged: writes continue.
 func transferred() fault {
 	return fault{
 		name: "transfer of leadership", planned: true, majority: true, moves: 1,

@@ -19,7 +19,7 @@ const (
 )
 
 // starved stops nodes most of the time, as an overloaded machine does. Judged: writes
-// go on.
+// continue.
 func starved(whom target, lasts time.Duration) fault {
 	var turns atomic.Int64 // turns in which the process was seen paused
 	var stop chan struct{}
@@ -61,7 +61,7 @@ func starved(whom target, lasts time.Duration) fault {
 }
 
 // descriptors lowers the limit on open files of nodes, so that they can open neither
-// files nor connections. Judged: the others go on meanwhile.
+// files nor connections. Judged: the others continue meanwhile.
 func descriptors(whom target, lasts time.Duration) fault {
 	had := map[*node]unix.Rlimit{}
 	return fault{

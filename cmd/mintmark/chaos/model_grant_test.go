@@ -130,8 +130,8 @@ const (
 	clockSlack   = 10 * time.Second
 )
 
-// An age says whether a token was presented within its retry window, or a code within
-// its lifetime, as far as the times of the request and the answer tell.
+// An age tells whether a token was presented within its retry window, or a code within
+// its lifetime, as far as the times of the request and the answer show.
 type age int
 
 const (

@@ -1,5 +1,4 @@
-// jose as a judge of access tokens: what it says of each token in args.tokens,
-// by the published key set.
+// Verifies each token in args.tokens with jose and the published key set.
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { args, run } from './talk.mjs'
 

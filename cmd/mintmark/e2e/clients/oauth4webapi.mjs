@@ -1,4 +1,4 @@
-// oauth4webapi against the server: the whole life of a grant.
+// Runs the whole life of a grant with oauth4webapi.
 import * as oauth from 'oauth4webapi'
 import { args, refusal, run, visit } from './talk.mjs'
 
@@ -88,7 +88,7 @@ await run(async () => {
   const profile = await (await me(third.access_token)).json()
   refused.tampered = await refusal(me(third.access_token.slice(0, -9) + 'AAAAAAAAA'))
 
-  // A code that comes again ends the grant (RFC 6749 §4.1.2).
+  // A code that is used again ends the grant (RFC 6749 §4.1.2).
   refused.codeAgain = await refusal(exchange(parameters, auth, verifier))
   refused.afterwards = await refusal(refresh(third.refresh_token))
 

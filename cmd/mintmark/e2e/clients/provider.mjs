@@ -1,13 +1,13 @@
-// An OpenID Connect provider that nobody here wrote, with accounts that the test
-// names. It runs until it is ended, and says where it is when it is ready. Its one
-// page asks who is there, and believes it.
+// A third-party OpenID Connect provider, with the accounts of the test. It runs until
+// it is killed, and prints its address when it is ready. Its one page asks for the
+// account, without a password.
 import { createServer } from 'node:http'
 import { Provider } from 'oidc-provider'
 import { args } from './talk.mjs'
 
 const server = createServer()
 await new Promise((ready) => server.listen(args.port ?? 0, '127.0.0.1', ready))
-// By its name the provider is another site to the browser than the service is.
+// By its name the provider is another site for the browser than the service.
 const issuer = `http://localhost:${server.address().port}`
 
 const provider = new Provider(issuer, {
@@ -18,7 +18,7 @@ const provider = new Provider(issuer, {
   features: { devInteractions: { enabled: false } },
   interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
   pkce: { required: () => true },
-  // Everybody has allowed the service to know them.
+  // All users have given their consent.
   async loadExistingGrant(ctx) {
     const { client, session, params } = ctx.oidc
     const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId })

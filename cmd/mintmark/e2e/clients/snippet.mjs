@@ -1,4 +1,4 @@
-// A program that has copied what the developer settings show for Node.js.
+// Runs the program that the developer settings show for Node.js.
 import { args, refusal, run, visit } from './talk.mjs'
 
 process.env.CLIENT_SECRET = args.secret

@@ -1,5 +1,5 @@
-// What the scripts say to the test that runs them: one JSON value a line. The
-// test plays the person.
+// The protocol between the scripts and their test: one JSON value per line. The test
+// acts as the user.
 import { createInterface } from 'node:readline'
 
 export const args = JSON.parse(process.argv[2])
@@ -8,15 +8,15 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
 
 const say = (value) => process.stdout.write(JSON.stringify(value) + '\n')
 
-// visit has the person decide ("allow" or "cancel") at an authorization URL.
-// It returns where the browser was sent.
+// visit makes the user decide ("allow" or "cancel") at an authorization URL. It
+// returns the redirect.
 export async function visit(url, decision = 'allow') {
   say({ visit: String(url), decision })
   const { value } = await lines.next()
   return new URL(value)
 }
 
-// refusal is what a promise was rejected with, and an error when it was not.
+// refusal returns the error of a rejected promise, and throws if it was not rejected.
 export async function refusal(promise) {
   try {
     await promise

@@ -1,5 +1,5 @@
-// What is wrong with how the page is drawn, as a list of words (WCAG 2.2
-// §§1.4.4, 1.4.10, 1.4.11). It is an expression, which the tests evaluate.
+// Returns the visual faults of the page as a list of texts (WCAG 2.2 §§1.4.4, 1.4.10,
+// 1.4.11). The file is one expression, which the tests evaluate.
 (() => {
 	const faults = [];
 	const say = (what, e) => faults.push(`${what}: ${e.outerHTML.slice(0, 200)}`);
@@ -11,13 +11,12 @@
 		for (; e && e !== document.documentElement; e = e.parentElement) list.push(e);
 		return list;
 	};
-	// What is for screen readers only, and the link that is seen in focus.
+	// Elements for screen readers only, and the link that is visible when focused.
 	const hidden = e => ancestors(e).some(a => getComputedStyle(a).clipPath !== 'none' || a.matches('.skip'));
 
 	if (document.documentElement.scrollWidth > wide) faults.push(`the page scrolls: ${document.documentElement.scrollWidth} of ${wide} pixels`);
 
-	// Text is inside the window, and inside what cuts it off or has a border
-	// around it.
+	// Text is inside the window, and inside elements that clip it or have a border.
 	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	for (let n = texts.nextNode(); n; n = texts.nextNode()) {
 		const e = n.parentElement;
@@ -34,8 +33,8 @@
 		}
 	}
 
-	// Controls show where they are: by an edge, or by what they are filled with
-	// where the person has not chosen the colours.
+	// Controls have a visible edge, or a visible background unless the user has
+	// chosen the colours.
 	const channels = (colour, under) => {
 		const m = colour.match(/^rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)$/);
 		const alpha = m ? Number(m[4] ?? 1) : 0;
@@ -73,7 +72,7 @@
 		const r = e.getBoundingClientRect();
 		if (drawn(e) && (getComputedStyle(e).appearance === 'none' || r.width < 12)) say('a control that the browser does not draw', e);
 	}
-	// Where one is, is told by a shadow, which forced colours take away.
+	// The current page is marked by a shadow, which forced colours remove.
 	for (const e of document.querySelectorAll('.bar [aria-current], .areas [aria-current]')) {
 		const s = getComputedStyle(e);
 		if (forced ? !s.textDecorationLine.includes('underline') : s.boxShadow === 'none') say('the current page is not marked', e);
@@ -83,7 +82,7 @@
 		if (drawn(e) && (dot.borderTopStyle === 'none' || !channels(dot.borderTopColor) || contrast(channels(dot.borderTopColor), ground(e.firstElementChild ?? e)) < 3)) say('a mark that is not seen', e);
 	}
 
-	// Nothing moves for who asks for that (WCAG 2.2 §2.3.3).
+	// Nothing moves if the user prefers reduced motion (WCAG 2.2 §2.3.3).
 	if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
 		if (document.getAnimations().length > 0) faults.push('something moves');
 		for (const e of document.querySelectorAll('*')) {

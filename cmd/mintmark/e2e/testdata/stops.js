@@ -1,10 +1,9 @@
-// Prepares the page for somebody who presses Tab through it, and says how often
-// they have to. What they meet is then in window.stops. It is an expression,
-// which the tests evaluate.
+// Prepares the page for a walk with Tab, and returns the number of steps. Afterwards
+// window.stops() returns the faults. The file is one expression, which the tests evaluate.
 (() => {
 	const faults = [];
 	const name = e => e.outerHTML.slice(0, 200);
-	// From the top, wherever the page has put the focus.
+	// Start at the top, regardless of the initial focus.
 	document.body.tabIndex = -1;
 	document.body.focus({ preventScroll: true });
 	document.body.removeAttribute('tabindex');
@@ -13,7 +12,7 @@
 	for (const e of document.querySelectorAll('[tabindex]')) {
 		if (e.tabIndex > 0) faults.push(`an order of its own: ${name(e)}`);
 	}
-	// Of radio buttons one is reached, and the arrows reach the others.
+	// Tab reaches one of several radio buttons; the arrow keys reach the others.
 	const stops = all.filter(e => {
 		if (e.type !== 'radio') return true;
 		const group = all.filter(r => r.type === 'radio' && r.name === e.name && r.form === e.form);
@@ -43,7 +42,7 @@
 		measure();
 		for (let i = 0; i < Math.max(met.length, stops.length); i++) {
 			if (met[i] === stops[i]) continue;
-			if (i === stops.length && met[i] === stops[0]) break; // from the end a browser leads to its own parts, or round
+			if (i === stops.length && met[i] === stops[0]) break; // after the end a browser focuses its own controls, or starts again
 			faults.push(`stop ${i + 1} is ${met[i] ? name(met[i]) : 'none'} and not ${stops[i] ? name(stops[i]) : 'the end'}`);
 			break;
 		}

@@ -1,5 +1,5 @@
-// Writes the keys of Mintmark into a folder, as HAProxy wants them: a PEM file
-// for each, and keys.cfg, which has a token verified by the key that it names.
+// Writes the keys of Mintmark into a folder, in the form for HAProxy: a PEM file for
+// each, and keys.cfg, which verifies a token with the key that it names.
 //   ISSUER=http://127.0.0.1:8080 KEYS=/etc/haproxy/mintmark node haproxy-keys.mjs
 import { createPublicKey } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const replace = (name, text) => {
 
 const rules = []
 for (const jwk of (await response.json()).keys) {
-  // What goes into a configuration must not end its line.
+  // A value in the configuration must not end its line.
   if (jwk.alg !== 'ES256' || !/^[\w-]{1,100}$/.test(jwk.kid)) continue
   replace(`${jwk.kid}.pem`, createPublicKey({ key: jwk, format: 'jwk' }).export({ type: 'spki', format: 'pem' }))
   rules.push(

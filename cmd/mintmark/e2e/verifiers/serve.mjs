@@ -1,11 +1,11 @@
-// A resource server around a verifier: what of each it needs beside the lines
-// that README shows.
+// The common part of the resource servers: everything except the lines that README
+// shows.
 import express from 'express'
 
 const [host, port] = process.env.LISTEN.split(':')
 
-// serve answers GET /bookings to tokens that guard passes on, as req.auth, and
-// that may read bookings. A legacy token may do everything.
+// serve answers GET /bookings to tokens that guard passes on as req.auth and that may
+// read bookings. A legacy token may read everything.
 export function serve(guard) {
   const app = express()
   app.get('/bookings', guard, (req, res) => {
@@ -17,8 +17,7 @@ export function serve(guard) {
   app.listen(Number(port), host)
 }
 
-// bearer is a guard around a function that returns the payload of a token, or
-// throws.
+// bearer returns a guard for a function that returns the payload of a token, or throws.
 export const bearer = (verify) => async (req, res, next) => {
   const [, token] = /^Bearer ([\w.~+/-]+=*)$/i.exec(req.headers.authorization ?? '') ?? []
   try {

@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Config string // path of a YAML file with the other settings; "" for none
 
-	DataDir string // holds the key of the cluster, the log and the admin socket
+	DataDir string // folder of the cluster's key, the log and the admin socket
 	Name    string // name of this node; default: the host name
 	Named   bool   // Name was given: a member with another name is an error
 

@@ -18,7 +18,7 @@ const (
 	FromFlag        SourceKind = "flag"
 )
 
-// String returns the source as people read it. FILE:LINE needs no word before it.
+// String returns the source in words. FILE:LINE needs no word before it.
 func (s Source) String() string {
 	switch s.Kind {
 	case FromDefault:

@@ -19,7 +19,7 @@ type Upstream struct {
 	Name       string // name on the sign-in page; default: the issuer's host
 	ClientID   string
 	SecretFile string   // "": MINTMARK_UPSTREAM_CLIENT_SECRET, or a client without a secret
-	Scopes     []string // scopes beside openid; default: profile and email
+	Scopes     []string // scopes in addition to openid; default: profile and email
 
 	AdminClaim  string // a user with AdminValue in this claim is an administrator
 	AdminValue  string

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// EnvUpstreamSecret may hold the client secret at the upstream provider instead of a
-// file. It is a secret and no setting: it is never shown.
+// EnvUpstreamSecret may have the client secret at the upstream provider instead of a
+// file. It is a secret and not a setting: it is never shown.
 const EnvUpstreamSecret = "MINTMARK_UPSTREAM_CLIENT_SECRET"
 
 // maxUpstreamSecret is the longest accepted client secret, in bytes: far longer than

@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUpstreamSecret: who may read the file is looked at, and no error tells
-// what is in it.
+// TestUpstreamSecret: the file's mode is checked, and no error has its content.
 func TestUpstreamSecret(t *testing.T) {
 	dir := t.TempDir()
 	env := map[string]string{}
@@ -23,7 +22,7 @@ func TestUpstreamSecret(t *testing.T) {
 	write := func(name, text string, mode os.FileMode) {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, []byte(text), mode))
-		require.NoError(t, os.Chmod(path, mode)) // whatever the umask
+		require.NoError(t, os.Chmod(path, mode)) // regardless of the umask
 	}
 	write("secret", "hunter2\n", 0o600)
 	write("shared", "hunter2\n", 0o440)

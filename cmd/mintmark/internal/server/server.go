@@ -37,7 +37,7 @@ type Config struct {
 	Listen    string // of the API and the pages
 	OpsListen string // of /livez, /readyz and /metrics
 
-	// Cluster connects the node with others; nil for a node alone, which makes itself a
+	// Cluster connects the node with others; nil for a node alone, which creates a
 	// cluster of one.
 	Cluster *Cluster
 	// Key is the source of the cluster key.

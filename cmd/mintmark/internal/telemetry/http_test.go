@@ -83,7 +83,7 @@ func serveCut(h http.Handler, r *http.Request) {
 	h.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// TestTimedRequestsNameNobody: nothing that a request carries is told.
+// TestTimedRequestsNameNobody: no metric contains data of a request.
 func TestTimedRequestsNameNobody(t *testing.T) {
 	m := NewMetrics(leadingNode(), "dev")
 	h := timedServer(m)

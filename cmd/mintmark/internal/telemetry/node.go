@@ -15,7 +15,7 @@ type Source interface {
 	Sample() NodeSample
 }
 
-// A NodeSample is the state of one node, as known by itself.
+// A NodeSample is the state of one node.
 type NodeSample struct {
 	Ready bool // /readyz answers 200
 	Open  bool // the state is open; if it is not, the fields below are not exported

@@ -36,13 +36,13 @@ func (r Route) Braces() string {
 
 // Agreement tests that a policy and a router read the same paths in the same way: the
 // route that runs is that of the row that decides. Where a route runs without a row,
-// Member must have been asked about the same ids that the route's handler gets.
+// Member must have been called for the same ids that the route's handler gets.
 type Agreement struct {
 	policy *policy.Policy
 	router http.Handler
 	routes []Route
 	legacy *verifier.Claims
-	asked  []string // the kinds and ids that Member was asked about
+	asked  []string // the kinds and ids for which Member was called
 
 	ran   string    // pattern of the route that ran; "" for none
 	given [2]string // the organization and the team that its handler got
