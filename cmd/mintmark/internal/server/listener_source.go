@@ -35,7 +35,7 @@ type fairListener struct {
 
 	mu   sync.Mutex     // guards the fields below
 	open map[string]int // by source, no zeros
-	idle *list.List     // of *guest without a request, the one that has been idle longest first
+	idle *list.List     // of *trackedConn without a request, the longest idle first
 }
 
 // A trackedConn is a connection that counts against its sources.
