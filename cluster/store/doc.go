@@ -10,7 +10,7 @@
 //	committed_guard.go   never drops a committed entry
 //	verifying_store.go   compares the log with those of other nodes
 //	wal_open.go          refuses a log whose list of files is lost or damaged
-//	wal_meta_store.go    completes an interrupted rotation; stable_sums.go, a checksum for every value
+//	wal_meta_store.go    completes an interrupted rotation; stable_sums.go, checksums of values
 //	vote_store.go        writes a vote as one record
 //	snapshots.go         files for their owner only; snapshot_meta.go, a checksum of the metadata
 //	private_file.go      reads a file with a secret

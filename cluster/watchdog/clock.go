@@ -14,9 +14,13 @@ import (
 //
 // It compares:
 //
-//   - the wall clock with a monotonic clock (this file). A wall clock that differs by more than 10 s from the time expected by the monotonic clock has jumped;
-//   - at a start, before the first stamp, when there is no earlier reading: with the newest stamp in the folder, the time at which the node last ran, and the kernel's report whether its clock is synchronised (clock_start.go);
-//   - with the reference time of each other voter: its clock or, if its clock jumped, the time that it should show (clock_peers.go);
+//   - the wall clock with a monotonic clock (this file). A wall clock that differs by
+//     more than 10 s from the time expected by the monotonic clock has jumped;
+//   - at a start, before the first stamp, when there is no earlier reading: with the
+//     newest stamp in the folder, the time at which the node last ran, and the kernel's
+//     report whether its clock is synchronised (clock_start.go);
+//   - with the reference time of each other voter: its clock or, if its clock jumped, the
+//     time that it should show (clock_peers.go);
 //   - state time with the clocks of a majority, at every stamp (clock_state.go).
 //
 // What a node may do:
@@ -34,8 +38,13 @@ import (
 // A jump ends when
 //
 //   - the clock is again within 10 s of its expected time; no other node is needed;
-//   - for a jump of up to 5 minutes: it has lasted 15 s, and the clocks of a majority, including this one, are within 10 s of each other. So a correction of all clocks needs no operator, and a short glitch of all clocks is over before anything is stamped;
-//   - for a longer jump: a majority of the voters, without this one, have a reference time within 10 s. It does not count that all others jumped to the same time, since their jumps may have one cause;
+//   - for a jump of up to 5 minutes: it has lasted 15 s, and the clocks of a majority,
+//     including this node, are within 10 s of this one. So a correction of all clocks
+//     needs no operator, and a short glitch of all clocks is over before anything is
+//     stamped;
+//   - for a longer jump: a majority of the voters, without this one, have a reference
+//     time within 10 s of it. It does not count that all others jumped to the same time,
+//     since their jumps may have one cause;
 //   - an operator accepts the clock (AcceptClock).
 //
 // Jumps that are accepted without confirmation add up to at most 5 minutes. The sum

@@ -12,9 +12,14 @@ import (
 //
 //   - a majority of the voters, without this node, have a reference time within 10 s of it;
 //   - the kernel reports that its clock is synchronised, and has the same time;
-//   - the operator set Config.TrustClock at the start, because there is no other node to compare with;
+//   - the operator set Config.TrustClock at the start, because there is no other node to
+//     compare with;
 //   - the folder has no time: it is empty, or was just restored;
-//   - it is at most 10 minutes ahead of the newest time in the folder, and at most 10 s behind the newest stamp; the clocks of a majority of the voters are known; and at most as many of them have another reference time as have that of this clock. Otherwise a jump that was refused would be accepted after a restart. A tie is enough, so that one wrong clock can't prevent all others from starting;
+//   - it is at most 10 minutes ahead of the newest time in the folder, and at most 10 s
+//     behind the newest stamp; the clocks of a majority of the voters are known; and at
+//     most as many of them have another reference time as have that of this clock.
+//     Otherwise a jump that was refused would be accepted after a restart. A tie is
+//     enough, so that one wrong clock can't prevent all others from starting;
 //   - or an operator accepts it (AcceptClock).
 //
 // The other voters are queried before each judgement, including the first. A node whose

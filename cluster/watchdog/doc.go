@@ -5,7 +5,7 @@
 // and returns verdicts. Package cluster decides on the reaction: to transfer leadership,
 // to isolate the node, or to ask an operator.
 //
-//	clock.go        the rule, and the clock that stamps; clock_peers.go, comparison with the others' clocks
+//	clock.go        the rule, and the clock that stamps; clock_peers.go, the others' clocks
 //	clock_start.go  the clock at a start; clock_state.go, state time ahead of all clocks
 //	time_file.go    times that survive the process
 //	disk.go         a probe with a time limit; disk_folder.go, of a folder
