@@ -28,7 +28,7 @@ func haltOf(t *testing.T, n *cluster.Node) time.Duration {
 	require.NoError(t, err)
 	_, err = n.ViewAt(t.Context(), index)
 	require.NoError(t, err)
-	return time.Duration(n.Halted()) * time.Millisecond
+	return time.Duration(n.LastMeta().Halted) * time.Millisecond
 }
 
 // TestRestartIsAHalt of a node alone: what the folder says counts, and not when
@@ -39,7 +39,7 @@ func TestRestartIsAHalt(t *testing.T) {
 	n := open(t, c)
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
-	require.Zero(t, n.Halted(), "a first start ends no halt")
+	require.Zero(t, n.LastMeta().Halted, "a first start ends no halt")
 	shut(t, n)
 	require.FileExists(t, filepath.Join(c.Dir, "live"))
 
@@ -89,7 +89,7 @@ func TestHaltOnABusyDisk(t *testing.T) {
 	gate.open()
 	told.Wait()
 	<-known
-	require.Eventually(t, func() bool { return n.Halted() > 50_000 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return n.LastMeta().Halted > 50_000 }, 20*time.Second, time.Millisecond)
 }
 
 // waitLive waits until every node knows of a moment that is a while later.

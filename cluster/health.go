@@ -176,6 +176,7 @@ func (n *Node) Stats() Stats {
 	return s
 }
 
-// Halted returns the sum of all halts, in milliseconds, as of the state that this
-// node has applied. It may be newer than a View taken before. See Meta.Halted.
-func (n *Node) Halted() int64 { return n.core.Halted() }
+// LastMeta returns state time and the sum of all halts, as of the last command that
+// this node has applied: see command.Meta. It may be newer than a View taken before.
+// Unlike the clock of this node, it never differs from what the other nodes decide by.
+func (n *Node) LastMeta() command.Meta { return n.core.LastMeta() }

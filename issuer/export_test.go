@@ -3,8 +3,13 @@ package issuer
 import (
 	"context"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
+
+// Command returns the command that a request to the token endpoint becomes.
+func (i *Issuer) Command(r oauth.TokenRequest) (command.Command, error) { return i.command(r) }
 
 // SweepOnce runs the sweep of the leader's duties.
 func (i *Issuer) SweepOnce(ctx context.Context) error {
@@ -13,7 +18,6 @@ func (i *Issuer) SweepOnce(ctx context.Context) error {
 }
 
 // SweepEvents runs the sweep of an audit trail with that limit of events.
-// SweepEvents is the sweep of an audit trail that may have so many events.
 func (i *Issuer) SweepEvents(ctx context.Context, most int) error {
 	s := sweeper{shares: ledger.Shares{Limit: most}}
 	return s.sweepEvents(ctx, i)

@@ -35,6 +35,29 @@ func TestRestart(t *testing.T) {
 	require.NotEqual(t, once.AccessToken, again.AccessToken)
 }
 
+// TestLateRefreshAtANodeWithAWrongClock verifies that a refresh request that its client
+// has given up ends no grant if it is decided after its repetition and the next refresh,
+// even if the clock of the node that received it is wrong by more than the retry window.
+func TestLateRefreshAtANodeWithAWrongClock(t *testing.T) {
+	for _, skew := range []time.Duration{0, 9 * time.Minute, -9 * time.Minute} {
+		b := issuertest.New(t)
+		first := b.Exchange().RefreshToken
+		second, err := b.Refresh(first)
+		require.NoError(t, err)
+		b.Skew.Store(int64(skew))
+		late, err := b.Command(oauth.TokenRequest{
+			GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "app", Secret: "a-secret"}, RefreshToken: first,
+		})
+		require.NoError(t, err)
+		third, err := b.Refresh(second.RefreshToken)
+		require.NoError(t, err)
+		_, _, err = b.Propose(t.Context(), late)
+		require.ErrorIs(t, err, oauth.ErrUnavailable, skew)
+		_, err = b.Refresh(third.RefreshToken)
+		require.NoError(t, err, skew)
+	}
+}
+
 // TestExplain verifies that the error_id has the cause, and the grant only for a client
 // that has proven that it owns the grant.
 func TestExplain(t *testing.T) {

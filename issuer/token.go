@@ -97,7 +97,7 @@ func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 	}
 	ref, err := credential.ParseRefresh(r.RefreshToken, ring.ChainMAC)
 	c := &ledger.Refresh{ClientAuth: auth, Credential: genuine(ref, err), Scope: scopeOf(r.Scope)}
-	c.Unspent = c.Credential != nil && i.View().Unspent(*c.Credential, command.Meta{At: int64(i.Now()), Halted: i.Node.Halted()})
+	c.Unspent = c.Credential != nil && i.View().Unspent(*c.Credential, i.Node.LastMeta())
 	return c, err
 }
 

@@ -19,10 +19,10 @@ func (c *State) Restore(r io.Reader) error {
 		return fmt.Errorf("restore snapshot: %w", err)
 	}
 	s := ReadStatus(db.Txn(false))
-	c.latest.at.Store(s.At)
 	c.latest.seq.Store(s.Seq)
 	c.latest.level.Store(s.Level)
 	c.latest.halted.Store(s.Halted)
+	c.latest.at.Store(s.At)
 	c.progress.advance(applied, func() { c.db.Store(db) })
 	c.watches.fireAll()
 	if c.observer != nil {

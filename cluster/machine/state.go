@@ -29,7 +29,7 @@ type State struct {
 	observer Observer  // may be nil
 }
 
-// latest is a copy of the status row. It is never older than a view.
+// latest is a copy of the status row. It is never older than a view. at is stored last.
 type latest struct {
 	at     atomic.Int64
 	seq    atomic.Uint64
@@ -82,8 +82,12 @@ func (c *State) Supports() uint32 { return c.schema.level }
 // Since returns the feature level from which on commands of a kind may be proposed.
 func (c *State) Since(k command.Kind) uint32 { return c.schema.since[k] }
 
-// Halted returns command.Meta.Halted of the last command.
-func (c *State) Halted() int64 { return c.latest.halted.Load() }
+// LastMeta returns At and Halted of the last command, in a command.Meta. After a
+// halt was recorded, At never includes a halt that Halted lacks.
+func (c *State) LastMeta() command.Meta {
+	at := c.latest.at.Load() // first, since publish stores it last
+	return command.Meta{At: at, Halted: c.latest.halted.Load()}
+}
 
 // CheckLevel returns an error if this program does not support has, the feature level of
 // a cluster.
@@ -219,10 +223,10 @@ func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded, changed map[st
 
 // publish commits txn so that at, seq and the applied index are never older than a view.
 func (c *State) publish(txn *memdb.Txn, s Status, index uint64) {
-	c.latest.at.Store(s.At)
 	c.latest.seq.Store(s.Seq)
 	c.latest.level.Store(s.Level)
 	c.latest.halted.Store(s.Halted)
+	c.latest.at.Store(s.At)
 	c.progress.advance(index, txn.Commit)
 }
 

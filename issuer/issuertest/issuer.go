@@ -34,6 +34,7 @@ type Issuer struct {
 	Key         keys.ClusterKey
 	ClusterKeys *keys.ClusterKeys
 	Offset      atomic.Int64 // of the clock, in nanoseconds
+	Skew        atomic.Int64 // of the issuer's clock against that of its node, in nanoseconds
 }
 
 // New starts an issuer with the user "u-alice" and the client "app" with the secret
@@ -65,7 +66,8 @@ func (b *Issuer) Start() {
 	node, err := cluster.Open(b.T.Context(), cluster.Config{Dir: b.Dir, Bootstrap: true, Machine: replica.Machine(), Logger: log, Now: now})
 	require.NoError(b.T, err)
 	b.Issuer, err = issuer.New(b.T.Context(), issuer.Config{
-		Node: node, ClusterKeys: b.ClusterKeys, Version: "test", Log: log, Now: now, Rand: rand.Reader,
+		Node: node, ClusterKeys: b.ClusterKeys, Version: "test", Log: log, Rand: rand.Reader,
+		Now: func() time.Time { return now().Add(time.Duration(b.Skew.Load())) },
 	})
 	require.NoError(b.T, err)
 }

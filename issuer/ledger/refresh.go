@@ -90,7 +90,7 @@ func (g *Grant) retryable(generation uint32, window time.Duration, m command.Met
 
 // Unspent reports whether, in this view, a refresh token is not spent: it is due, or later
 // than the one due, or it is the previous one and may be repeated because its response may
-// have been lost. m has the time of the request.
+// have been lost. m has state time: the clock of a node may be wrong.
 func (v View) Unspent(l CredentialRef, m command.Meta) bool {
 	g := v.Grant(l.Grant)
 	if g == nil || l.Generation >= g.Due {
