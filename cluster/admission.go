@@ -43,7 +43,7 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 // without this node knowing it yet.
 func (n *Node) admit(ctx context.Context, q join.Request, key []byte) join.Answer {
 	if _, _, err := net.SplitHostPort(q.Address); err != nil {
-		return join.Answer{Refused: "the node's own address (see --advertise) is not host:port"}
+		return join.Answer{Refused: member.ErrBadAddress.Error()}
 	}
 	if n.config.JoinSecret == nil {
 		return join.Answer{Refused: "this node admits no other nodes"}
@@ -55,7 +55,7 @@ func (n *Node) admit(ctx context.Context, q join.Request, key []byte) join.Answe
 			return again(err)
 		}
 		if member.InviteByID(n.View(), id) == nil {
-			return join.Answer{Refused: member.UnknownInvite}
+			return join.Answer{Refused: member.ErrUnknownInvite.Error()}
 		}
 	}
 	if i := member.InviteByID(n.View(), id); i != nil {
@@ -77,7 +77,7 @@ func (n *Node) admit(ctx context.Context, q join.Request, key []byte) join.Answe
 		return again(err)
 	}
 	if m := member.ByID(view, q.ID); m == nil || !slices.Equal(m.Key, key) {
-		return join.Answer{Refused: member.UnknownInvite} // removed since
+		return join.Answer{Refused: member.ErrUnknownInvite.Error()} // removed since
 	}
 	secret, err := n.config.JoinSecret()
 	if err != nil {

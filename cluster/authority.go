@@ -112,7 +112,7 @@ func namesUnless(all []*member.Member, holds func(*member.Member) bool) []string
 // *RefusedError where a rule stands against it.
 func (a *Authorities) Rotate(ctx context.Context, patience time.Duration) ([]AuthorityStatus, error) {
 	if !a.networked {
-		return nil, &member.RefusedError{Reason: "this node has no network, and so no authority"}
+		return nil, &member.RefusedError{Reason: member.ErrNoNetwork.Error()}
 	}
 	view, err := a.state.ViewFresh(ctx)
 	if err != nil {

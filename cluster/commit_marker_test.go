@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
@@ -63,7 +64,7 @@ func TestLostCommitMarker(t *testing.T) {
 	requireDataLost(t, c)
 	_, err = cluster.Open(t.Context(), c)
 	require.ErrorContains(t, err, path)
-	require.ErrorContains(t, err, "mintmark cluster recover")
+	require.ErrorIs(t, err, integrity.ErrNoCommitMarker)
 
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	shut(t, open(t, c))

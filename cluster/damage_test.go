@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
@@ -21,20 +23,23 @@ import (
 // starts and has all that it had. What a bit does depends on which one it is: the
 // node is right or says something.
 var damaged = map[string]struct{ removed, emptied, half string }{
-	"commit-marker":         {"mintmark cluster recover", "mintmark cluster recover", "mintmark cluster recover"},
+	"commit-marker":         {integrity.ErrNoCommitMarker.Error(), integrity.ErrNoCommitMarker.Error(), integrity.ErrNoCommitMarker.Error()},
 	"live":                  {},
 	"lock":                  {},
 	"probe":                 {},
-	"log/*.wal":             {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
-	"log/wal-meta.db":       {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
+	"log/*.wal":             {coded, coded, coded},
+	"log/wal-meta.db":       {coded, coded, coded},
 	"node.instance":         {"", "move it away", "move it away"},
 	"node.key":              {"put it back", "put it back", "put it back"},
 	"peers.json":            {"", "move it away", "move it away"},
 	"last-run":              {},
-	"snapshots/*/meta.json": {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
-	"snapshots/*/meta.sum":  {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
-	"snapshots/*/state.bin": {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
+	"snapshots/*/meta.json": {coded, coded, coded},
+	"snapshots/*/meta.sum":  {coded, coded, coded},
+	"snapshots/*/state.bin": {coded, coded, coded},
 }
+
+// coded is an error by whose code operators are told what to do.
+const coded = "an error with a code"
 
 // bitsOf is how many bits of a file are tried, one after the other.
 const bitsOf = 12
@@ -82,12 +87,16 @@ func damageFile(t *testing.T, saved, file, removed, emptied, half string) {
 			require.NoError(t, err, what)
 			return
 		case says == either:
-			says = "cluster re" // recover, replace or restore
+			says = coded
 			if strings.Contains(err.Error(), "move it away") {
 				says = ""
 			}
 		}
-		require.ErrorContains(t, err, says, what)
+		if says == coded {
+			require.NotEmpty(t, errcode.Of(err), "%s: %v", what, err)
+		} else {
+			require.ErrorContains(t, err, says, what)
+		}
 		if filepath.Dir(file) != "." { // the log and the snapshots are named as a whole
 			path = dir
 		}

@@ -21,6 +21,7 @@
 //	integrity   whether a data folder is whole, and the only one
 //	join        a new node becomes a member
 //	recovery    a folder without a node: out of a backup, or from one survivor
+//	errcode     errors that keep their identity between processes
 //	durable     files that survive a loss of power
 //
 // # The walk of a command

@@ -84,6 +84,8 @@ type Overview struct {
 	Term     uint64
 	Level    uint32 // feature level in use
 	Nodes    []NodeStatus
+	// MostMembers is how many nodes have been members at once, as far as the node knows.
+	MostMembers int
 
 	StateTime  time.Time     // stamp of the last command that the node applied, zero before the first
 	StateAhead time.Duration // how far StateTime is ahead of the clocks of a majority, negative if behind
@@ -140,6 +142,7 @@ func (n *Node) overview(ctx context.Context) Overview {
 		}
 	}
 	o := Overview{ID: string(n.id), Name: n.config.Name, Term: n.raft.CurrentTerm(), Level: n.core.Level()}
+	o.MostMembers = n.folder.PeerList.Get().MostMembers
 	if at := n.core.StateTime(); at > 0 {
 		o.StateTime, o.StateAhead = time.UnixMilli(at), n.watchdog.aheadOfClocks(at, n.watchdog.wallMillis())
 	}

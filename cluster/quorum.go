@@ -11,15 +11,21 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
+
+// ErrNoMajority reports that too few voters can be reached to decide anything.
+var ErrNoMajority = errcode.New("no_majority", "which is no majority, so nothing can be decided")
 
 // A NoMajorityError means that nothing can be decided, because too few voters can be
 // reached.
 type NoMajorityError struct{ Reason string }
 
 func (e *NoMajorityError) Error() string { return e.Reason }
-func (e *NoMajorityError) Unwrap() error { return &member.RefusedError{Reason: e.Reason} }
+func (e *NoMajorityError) Unwrap() []error {
+	return []error{ErrNoMajority, &member.RefusedError{Reason: e.Reason}}
+}
 
 // quorum is which voters can be reached.
 type quorum struct {
@@ -145,9 +151,8 @@ func (n *Node) checkRemovable(ctx context.Context, id string) error {
 
 // noMajorityError describes that nothing can be decided.
 func (q quorum) noMajorityError() error {
-	return &NoMajorityError{fmt.Sprintf("only %d of %d voters can be reached, which is no majority, so nothing can be decided: start %s. "+
-		"Where a majority is lost for good, stop the node that is left and run mintmark cluster recover on it",
-		q.reachable(), len(q.voters), strings.Join(q.silent, ", "))}
+	return &NoMajorityError{fmt.Sprintf("only %d of %d voters can be reached, %v: no answer from %s",
+		q.reachable(), len(q.voters), ErrNoMajority, strings.Join(q.silent, ", "))}
 }
 
 // explainUnavailable adds to an error of a cluster without a leader the reason, if that is

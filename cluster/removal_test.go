@@ -219,7 +219,7 @@ func TestRemovalNeedsAQuorum(t *testing.T) {
 	shut(t, tr.nodes[down])
 	for _, j := range []int{down, i} {
 		for _, force := range []bool{false, true} {
-			requireRefused(t, tr.nodes[i].Remove(t.Context(), tr.confs[j].Name, force), "mintmark cluster recover")
+			requireRefused(t, tr.nodes[i].Remove(t.Context(), tr.confs[j].Name, force), cluster.ErrNoMajority.Error())
 		}
 	}
 	require.Len(t, tr.nodes[i].Members(), 2)
@@ -334,7 +334,6 @@ func TestRemovedNodeLearnsIt(t *testing.T) {
 		for _, c := range tr.nodes[victim].Checks() {
 			if c.Name == "member" && c.Err != nil {
 				require.ErrorIs(t, c.Err, member.ErrRemoved)
-				require.ErrorContains(t, c.Err, "mintmark cluster invite")
 				o := tr.nodes[victim].Overview(t.Context())
 				require.Empty(t, o.Nodes)
 				require.Equal(t, c.Err.Error(), o.Removed)

@@ -53,7 +53,6 @@ func servesNobody(t *testing.T, tr *cluster3, i int) {
 	_, err = cluster.Open(t.Context(), again)
 	require.ErrorIs(t, err, member.ErrRemoved)
 	require.ErrorContains(t, err, "so says "+said.By)
-	require.ErrorContains(t, err, "empty data folder")
 	require.ErrorIs(t, recovery.Recover(c.Offline(), nil), member.ErrRemoved)
 }
 

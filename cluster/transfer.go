@@ -86,7 +86,7 @@ func (n *Node) transferChecked(ctx context.Context, to string) error {
 	if to != "" {
 		who = "node " + n.nameOf(to) + " did not take over"
 	}
-	return &member.RefusedError{Reason: who + " in time, so node " + n.nameOf(string(n.id)) + " goes on leading: try again, and see mintmark cluster status"}
+	return &member.RefusedError{Reason: who + " in time, so node " + n.nameOf(string(n.id)) + " goes on leading"}
 }
 
 // Leading reports whether this node leads, which it does when it has been elected

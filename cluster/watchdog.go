@@ -191,7 +191,7 @@ func (g *nodeWatchdog) logClockJump(err error, stepsDown bool) {
 		g.log.Error("cluster: the clock jumped, this leader steps down", "error", err)
 	default:
 		g.log.Error("cluster: the clock jumped, this node decides nothing until it comes back, other nodes confirm it, "+
-			"or an operator accepts it (mintmark cluster accept-clock)", "error", err)
+			"or an operator accepts it", "error", err)
 	}
 	g.loggedJump = err
 	g.writeLastRunNow()

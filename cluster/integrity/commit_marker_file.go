@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/mintmark-auth/mintmark/cluster/durable"
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
@@ -74,10 +75,11 @@ func (f *Folder) LoadCommitMarker() (Position, error) {
 	default:
 		return p, err
 	}
-	return p, fmt.Errorf("%s is %s, and without it nobody can tell whether the log still has all that this node knew. "+
-		"If no other node is left, mintmark cluster recover goes on with what is here; otherwise: %w",
-		filepath.Join(f.dir, CommitMarkerFile), what, store.ErrDataLost)
+	return p, fmt.Errorf("%s is %s: %w: %w", filepath.Join(f.dir, CommitMarkerFile), what, ErrNoCommitMarker, store.ErrDataLost)
 }
+
+// ErrNoCommitMarker reports that the commit marker is gone or damaged.
+var ErrNoCommitMarker = errcode.New("no_commit_marker", "without it nobody can tell whether the log still has all that this node knew")
 
 func (f *Folder) hasCommitMarker() (bool, error) {
 	made, err := f.Store.Stable.Get([]byte(store.KeyCommitMarker))

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/mintmark-auth/mintmark/cluster/durable"
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
@@ -105,8 +106,7 @@ func (f *Folder) CheckKeyMatches(id string, key *ecdsa.PrivateKey) error {
 
 // ErrWrongClusterKey says that the cluster key of a node is not the one that its data are
 // sealed under.
-var ErrWrongClusterKey = errors.New("the cluster key of this node (cluster.key, or see --cluster-key-file) is not the one that its data are sealed under: " +
-	"put back the one that it had, or a copy of that of another node")
+var ErrWrongClusterKey = errcode.New("wrong_cluster_key", "the cluster key of this node (cluster.key) is not the one that its data are sealed under")
 
 // CheckClusterKey finds a cluster key that is not the one that this node had: it
 // could make itself no certificate, and take the others for unreachable.

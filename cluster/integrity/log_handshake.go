@@ -184,8 +184,8 @@ const rollbackRounds = 3
 // isolates this node at once, and ends it after rollbackRounds unless the loss is
 // explained by a copy.
 func (h *LogHandshake) HandleRollback(by string, p Position) error {
-	err := fmt.Errorf("the data folder %s is an older copy: node %s remembers that this node had log entry %d, and the log here ends at entry %d. "+
-		"Start the node with its newest folder; if there is none: %w", h.folder.dir, h.NameOf(by), p.Index, h.folder.LastEntry(), store.ErrDataLost)
+	err := fmt.Errorf("%s: %w: node %s remembers that this node had log entry %d, and the log here ends at entry %d: %w",
+		h.folder.dir, ErrRolledBack, h.NameOf(by), p.Index, h.folder.LastEntry(), store.ErrDataLost)
 	if !h.rolledBack.CompareAndSwap(nil, &err) {
 		return *h.rolledBack.Load()
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"sync"
+
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 )
 
 // RollbackDetector is how members detect that the data folder of another one was rolled
@@ -77,12 +79,12 @@ type Rollback struct {
 	Has uint64 `cbor:"3,keyasint"` // index of the last entry in its folder
 }
 
+// ErrRolledBack reports that the folder of a member is an older copy.
+var ErrRolledBack = errcode.New("folder_rolled_back", "its data folder is an older copy, so the other nodes refuse it")
+
 // String describes the member to operators. Callers put the member's name beside it.
 func (o *Rollback) String() string {
-	return fmt.Sprintf("its data folder is an older copy: it had log entry %d, and its log now ends at entry %d, so the other nodes refuse it. "+
-		"Start it with its newest folder, or replace it by a new node (mintmark cluster replace). "+
-		"If no leader can be elected without it, start the node that has the data, or recover from a node that is left (mintmark cluster recover)",
-		o.Had, o.Has)
+	return fmt.Sprintf("%v: it had log entry %d, and its log now ends at entry %d", ErrRolledBack, o.Had, o.Has)
 }
 
 // get is called with mu held.

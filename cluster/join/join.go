@@ -120,7 +120,7 @@ func verifyPinned(s tls.ConnectionState, print []byte, now time.Time) error {
 	leaf, root := s.PeerCertificates[0], s.PeerCertificates[1]
 	sum := sha256.Sum256(root.Raw)
 	if subtle.ConstantTimeCompare(sum[:], print) != 1 {
-		return &member.RefusedError{Reason: "whoever answers belongs to another cluster than the join token, or its authority was changed since the token was made: make another one (mintmark cluster invite)"}
+		return &member.RefusedError{Reason: member.ErrOtherCluster.Error()}
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(root)
@@ -136,5 +136,5 @@ func NameMismatch(wanted, invited string) string {
 	if wanted == "" || wanted == invited {
 		return ""
 	}
-	return fmt.Sprintf("the join token is for node %s, and this node shall be %s (see --name)", invited, wanted)
+	return fmt.Sprintf("the join token is for node %s, and this node shall be %s: %v", invited, wanted, member.ErrOtherName)
 }

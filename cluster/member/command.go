@@ -7,6 +7,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // Outcome is the outcome of every command of this package.
@@ -81,7 +82,7 @@ func (c *AddInvite) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return refuseConfirmFresh("this cluster has no members yet")
 	}
 	if Named(txn, c.Name) != nil {
-		return refuseConfirmFresh("the cluster has a node " + c.Name + " already; mintmark cluster replace takes another one in its place")
+		return refuseConfirmFresh("node " + c.Name + ": " + ErrNameTaken.Error())
 	}
 	if c.Replaces != "" && ByID(txn, c.Replaces) == nil {
 		return refuseConfirmFresh("the node to be replaced is not a member")
@@ -95,10 +96,6 @@ func (c *AddInvite) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	row := &Invite{ID: c.ID, Name: c.Name, Expires: m.At + c.Lifetime, Replaces: c.Replaces}
 	return acceptMember(c.ID, append(changes, command.Change{Table: invitesTable, Row: row})...)
 }
-
-// UnknownInvite is the refusal of an unknown or expired join token, and of one that was
-// used by a node that has been removed.
-const UnknownInvite = "the join token is not known, or has expired: make another one"
 
 // Enroll makes the holder of an invite a member.
 type Enroll struct {
@@ -115,16 +112,16 @@ func (*Enroll) Kind() command.Kind { return kindEnroll }
 func (c *Enroll) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	i := InviteByID(txn, c.Invite)
 	if i == nil || m.At >= i.Expires {
-		return refuseConfirmFresh(UnknownInvite)
+		return refuseConfirmFresh(ErrUnknownInvite.Error()) // or it was used, and its node was removed
 	}
 	if i.Node != "" {
 		if old := ByID(txn, i.Node); old != nil && old.ID == c.Member.ID && slices.Equal(old.Key, c.Member.Key) {
 			if old.Issuer != "" {
-				return refuseConfirmFresh("node " + old.Name + " has run as a member, and lost its data: take a new node with an empty folder in its place (mintmark cluster replace)")
+				return refuseConfirmFresh("node " + old.Name + ": " + store.ErrDataLost.Error())
 			}
 			return acceptMember(old.ID)
 		}
-		return refuseConfirmFresh("the join token was used by another node: make another one")
+		return refuseConfirmFresh(ErrTokenUsed.Error())
 	}
 	switch all := All(txn); {
 	case len(all) == 0:

@@ -1,6 +1,6 @@
 package member
 
-import "errors"
+import "github.com/mintmark-auth/mintmark/cluster/errcode"
 
 // A RefusedError reports that the rules do not allow a change of membership.
 type RefusedError struct{ Reason string }
@@ -15,12 +15,25 @@ type NoNodeError struct{ Name string }
 func (e *NoNodeError) Error() string { return "the cluster has no node " + e.Name }
 
 // Unwrap returns a *RefusedError.
-func (e *NoNodeError) Unwrap() error { return &RefusedError{e.Error()} }
+func (e *NoNodeError) Unwrap() error { return &RefusedError{Reason: e.Error()} }
 
 // ErrRemoved reports that a node was removed from its cluster.
-var ErrRemoved = errors.New("this node was removed from the cluster: stop it. A backup of its data folder can still be made (mintmark cluster backup save); " +
-	"to reuse the machine, invite it (mintmark cluster invite) and start it with an empty data folder")
+var ErrRemoved = errcode.New("node_removed", "this node was removed from the cluster")
 
 // ErrDuplicateNode reports that another process runs as this node.
-var ErrDuplicateNode = errors.New("another process runs as this node, with a copy of its data folder: " +
-	"stop one of the two permanently, delete its folder, and restart the other")
+var ErrDuplicateNode = errcode.New("duplicate_node", "another process runs as this node, with a copy of its data folder")
+
+// Errors of invitations and joins. They reach a new node, and operators, as the reason of a
+// RefusedError, which has their text.
+var (
+	ErrBadToken         = errcode.New("bad_join_token", "this is not a join token")
+	ErrUnknownInvite    = errcode.New("unknown_invitation", "the join token is not known, or has expired")
+	ErrTokenUsed        = errcode.New("join_token_used", "the join token was used by another node")
+	ErrOtherCluster     = errcode.New("other_cluster", "the node that answers belongs to another cluster than the join token, or its authority was changed since the token was made")
+	ErrOtherName        = errcode.New("other_node_name", "the names differ")
+	ErrBadAddress       = errcode.New("bad_node_address", "the node's own address is not host:port")
+	ErrNameTaken        = errcode.New("node_name_taken", "the cluster has a node of this name already")
+	ErrInvitationUsed   = errcode.New("invitation_used", "the invited node has joined, so there is no invitation left to withdraw")
+	ErrInitialNodeCount = errcode.New("initial_node_count", "3, 5 or 7 nodes start a cluster together: an even number survives no more failures than one node less")
+	ErrNoNetwork        = errcode.New("no_network", "this node has no network for other nodes")
+)

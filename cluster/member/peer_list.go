@@ -44,9 +44,12 @@ type PeerListData struct {
 	Level uint32 `json:"level,omitempty"`
 	// InitialCluster reports that these members start a cluster together, each with an
 	// empty log.
-	InitialCluster bool        `json:"initial_cluster,omitempty"`
-	Members        []Member    `json:"members"`
-	Authorities    []Authority `json:"authorities"`
+	InitialCluster bool `json:"initial_cluster,omitempty"`
+	// MostMembers is how many nodes have been members at once, as far as this node knows.
+	// Members that have not run yet, or that replace another, do not count.
+	MostMembers int         `json:"most_members,omitempty"`
+	Members     []Member    `json:"members"`
+	Authorities []Authority `json:"authorities"`
 }
 
 const PeersFile = "peers.json"
@@ -90,7 +93,7 @@ func (r *PeerList) Replace(l PeerListData) error {
 	if err := r.Set(l); err != nil {
 		return err
 	}
-	data, err := encodePeerList(l)
+	data, err := encodePeerList(r.Get())
 	if err != nil {
 		return fmt.Errorf("encode peer list: %w", err)
 	}
@@ -112,8 +115,15 @@ func (r *PeerList) Set(l PeerListData) error {
 		}
 		roots.AddCert(cert)
 	}
+	settled := 0
+	for i := range l.Members {
+		if m := &l.Members[i]; m.Issuer != "" && m.Replaces == "" {
+			settled++
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	l.MostMembers = max(l.MostMembers, r.list.MostMembers, settled)
 	r.list, r.roots = l, roots
 	return nil
 }

@@ -55,7 +55,7 @@ func checkInitialNodes(initial []InitialNode) error {
 	switch len(initial) {
 	case 3, 5, 7:
 	default:
-		return errors.New("3, 5 or 7 nodes found a cluster together: an even number survives no more failures than one node less, and mintmark cluster init makes a cluster of one")
+		return ErrInitialNodeCount
 	}
 	names, addresses := map[string]bool{}, map[string]bool{}
 	for _, f := range initial {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/mintmark-auth/mintmark/cluster/durable"
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 )
 
 // What the lost nodes went on to acknowledge, and what the survivor decides from now
@@ -39,7 +40,7 @@ type record struct {
 
 // ErrInterrupted is returned for a folder in which Recover was interrupted: it must
 // run again.
-var ErrInterrupted = errors.New("a recovery of this folder was interrupted")
+var ErrInterrupted = errcode.New("recovery_interrupted", "a recovery of this folder was interrupted")
 
 // Pending returns the recovery of a folder that has not been handled yet, nil if there
 // is none.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/hashicorp/raft"
 	wal "github.com/hashicorp/raft-wal"
+
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 )
 
 // checksumStore adds a checksum to every log entry on this node's disk, and ends the
@@ -35,9 +37,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ErrDamaged reports that a log entry is not what was written.
-var ErrDamaged = errors.New("log entry is damaged on disk, and the node's data is unusable: " +
-	"replace the node (mintmark cluster replace) or, if it was the only one, " +
-	"restore a backup into an empty folder (mintmark cluster backup restore)")
+var ErrDamaged = errcode.New("log_damaged", "log entry is damaged on disk, and the node's data is unusable")
 
 // StoreLog implements raft.LogStore.
 func (s *checksumStore) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }

@@ -1,10 +1,11 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 )
 
 // committedGuard is a log that refuses to truncate committed entries.
@@ -21,10 +22,8 @@ type committedGuard struct {
 
 // ErrCommittedTruncated reports that a leader would have this node truncate committed
 // entries.
-var ErrCommittedTruncated = errors.New("the leader's log lacks entries that the cluster had acknowledged, and the node that reports this has them: " +
-	"another node was started with an older copy of its data, or lost data. The node that reports this changed nothing and stops. " +
-	"Stop all nodes and copy their data first; then either recover from the node that reports this (mintmark cluster recover), " +
-	"or discard the entries that only it has and replace it (mintmark cluster replace)")
+var ErrCommittedTruncated = errcode.New("committed_truncated", "the leader's log lacks entries that the cluster had acknowledged, and the node that reports this has them: "+
+	"another node was started with an older copy of its data, or lost data. The node that reports this changed nothing and stops")
 
 // DeleteRange implements raft.LogStore. Deleting the beginning of the log is compaction,
 // and deleting all of it follows the installation of a snapshot.

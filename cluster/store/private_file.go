@@ -1,18 +1,17 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 )
 
 // ErrExposed reports that others than the owner can read or write a file with a secret of
 // this node. The node does not correct the mode: anybody with the key can impersonate
 // this node, so an operator must decide whether the key was read.
-var ErrExposed = errors.New("others than its owner can read or write the file, and could impersonate this node: " +
-	"if nobody has read it, chmod 600 and restart the node; " +
-	"otherwise replace it with a new node that has an empty folder (mintmark cluster replace)")
+var ErrExposed = errcode.New("node_key_exposed", "others than its owner can read or write the file, and could impersonate this node")
 
 // maxPrivate is the most that is read of a secret, in bytes: some thirty keys.
 const maxPrivate = 4096

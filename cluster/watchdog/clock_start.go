@@ -3,6 +3,8 @@ package watchdog
 import (
 	"fmt"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 )
 
 // At a start there is no earlier reading to compare a clock with. Before its first stamp
@@ -51,6 +53,10 @@ type ClockStartError struct {
 
 // Error implements error.
 func (e *ClockStartError) Error() string { return e.Reason }
+
+// ErrClockUnconfirmed reports that neither the kernel nor a majority of other nodes confirms
+// a clock.
+var ErrClockUnconfirmed = errcode.New("clock_unconfirmed", "nobody vouches for it")
 
 var (
 	errClockDataNotLoaded = &ClockStartError{Reason: "this node is still reading its data, with which it compares its clock"}
@@ -120,8 +126,8 @@ func EvaluateStartClock(now time.Time, t ClockEvidence) *ClockStartError {
 	default:
 		return nil
 	}
-	return &ClockStartError{contest: contest, Reason: fmt.Sprintf("this node's clock, which shows %s, %s, and nobody vouches for it (%v; no majority of other nodes agrees): "+
-		"set it right, or accept it with mintmark cluster accept-clock", now.UTC().Format(time.RFC3339), why, t.KernelErr)}
+	return &ClockStartError{contest: contest, Reason: fmt.Sprintf("this node's clock, which shows %s, %s, and %v (%v; no majority of other nodes agrees)",
+		now.UTC().Format(time.RFC3339), why, ErrClockUnconfirmed, t.KernelErr)}
 }
 
 // between returns the time between two times, in seconds for a message.

@@ -27,6 +27,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer"
@@ -40,7 +41,11 @@ const runAs = "MINTMARK_TEST_RUN_AS"
 func TestMain(m *testing.M) {
 	switch os.Getenv(runAs) {
 	case "mintmark":
-		server.RestoreStep = killedAt(os.Getenv(killAt))
+		if step := os.Getenv(killAt); step != "" {
+			root := rootCommand()
+			root.SetErr(killedAt(step))
+			os.Exit(cli.Execute(context.Background(), root))
+		}
 		main()
 	case "ceiling":
 		fmt.Fprintln(os.Stderr, runCeiling(os.Getenv("MINTMARK_DATA_DIR")))

@@ -18,7 +18,7 @@ import (
 func TestCodesOfAnOutage(t *testing.T) {
 	first := newCluster(t, "n1")
 	for _, args := range [][]string{
-		{"cluster", "remove", "n9"},
+		{"cluster", "remove", "n9", "--yes"},
 		{"cluster", "transfer-leader", "--to", "n9"},
 		{"cluster", "replace", "n9", "--name", "n10"},
 		{"keys", "rotate", "--emergency", "sig-none"},
@@ -36,7 +36,7 @@ func TestCodesOfAnOutage(t *testing.T) {
 	}, 30*time.Second, 50*time.Millisecond)
 	second.kill()
 	require.Eventually(t, func() bool { // the leader gives up when it hears from no majority
-		r := first.operate(t, "cluster", "remove", "n2")
+		r := first.operate(t, "cluster", "remove", "n2", "--yes")
 		return r.Code == cli.ExitUnhealthy && regexp.MustCompile("only 1 of 2 voters can be reached").MatchString(r.Err)
 	}, 30*time.Second, 50*time.Millisecond)
 }

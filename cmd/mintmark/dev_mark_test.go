@@ -23,7 +23,7 @@ func TestDevAndServeKeepApart(t *testing.T) {
 	c, err := o.Config(io.Discard)
 	require.NoError(t, err)
 	_, err = server.Start(t.Context(), c)
-	require.ErrorContains(t, err, "was not made by mintmark dev")
+	require.ErrorIs(t, err, server.ErrNotDevData)
 	require.NoFileExists(t, filepath.Join(n.dir, server.DevMark))
 
 	// What an older dev made may be claimed, as the refusal says.
@@ -38,7 +38,7 @@ func TestDevAndServeKeepApart(t *testing.T) {
 	refused, err := server.FromOptions(&serve, version, serve.Logger(io.Discard))
 	require.NoError(t, err)
 	_, err = server.Start(t.Context(), refused)
-	require.ErrorContains(t, err, "was made by mintmark dev")
+	require.ErrorIs(t, err, server.ErrDevData)
 }
 
 // TestDevMarksWhatItMakes: the second start finds the mark of the first; a folder

@@ -93,7 +93,7 @@ func documentTransitions(t *testing.T) {
 	// "Transitions: not shown."
 	d.run("3_not_shown_a_deleted_client_ends_its_grants", func(d *docServer) {
 		issued := d.granted(good("other-app"))
-		d.cli().OK("", "client", "delete", "other-app")
+		d.cli().OK("", "client", "delete", "other-app", "--yes")
 		d.showsPage(d.browserOf("alice").get(good("other-app")), http.StatusBadRequest)
 		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusUnauthorized, oauth.InvalidClient)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)

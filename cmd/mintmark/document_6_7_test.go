@@ -31,7 +31,7 @@ func documentEvents(t *testing.T) {
 		d.cli().OK("", "grant", "disconnect", "--user", "alice", "--client", "audited")
 		d.cli().OK("", "client", "set", "audited", "--name", "Another")
 		d.cli().OK("", "client", "suspend", "audited")
-		d.cli().OK("", "client", "delete", "audited")
+		d.cli().OK("", "client", "delete", "audited", "--yes")
 		var kinds []string
 		last := 0.0
 		for _, e := range d.cli().Object("audit", "--client", "audited")["events"].([]any) {

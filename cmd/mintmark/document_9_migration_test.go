@@ -131,7 +131,7 @@ func documentOldTokens(t *testing.T) {
 	api := newResourceServer(d)
 	alice, second, bob := d.grantedBy("alice", legacyAsking(oldURL)), d.grantedBy("alice", legacyAsking(oldURL)), d.grantedBy("bob", legacyAsking(oldURL))
 	code := d.codeFor(legacyAsking(oldURL)) // not exchanged yet
-	d.cli().OK("", "client", "set", "legacy-app", "--scope", selected, "--confirm")
+	d.cli().OK("", "client", "set", "legacy-app", "--scope", selected, "--yes")
 
 	works := func(d *docServer, user string, held *tokens) {
 		d.t.Helper()

@@ -117,7 +117,7 @@ func TestRecoverBehindACutLink(t *testing.T) {
 	saved := filepath.Join(dir, "saved")
 	r = operator.Run("", "cluster", "backup", "save", saved)
 	require.NotEqual(t, cli.ExitOK, r.Code)
-	require.Contains(t, r.Err, "stop it. A backup of its data folder")
+	require.Contains(t, r.Err, "stop it; its data can still be read")
 	require.NoFileExists(t, saved)
 	operator.OK("", "cluster", "backup", "journal", saved+".running")
 	hung.stop()

@@ -30,7 +30,10 @@ func TestJournalOfTheDeadUnderAnotherKeyFile(t *testing.T) {
 		c.SetArgs(append([]string{"cluster", "backup", "journal", out, "--data-dir", n.dir}, more...))
 		return c.ExecuteContext(t.Context())
 	}
-	require.ErrorContains(t, run(), "cluster.key is missing")
+	require.ErrorIs(t, run(), config.ErrNoClusterKey)
+	r := commandLine(t, "cluster", "backup", "journal", out, "--data-dir", n.dir)
+	require.Contains(t, r.Err, "cluster.key is missing: ")
+	require.Contains(t, r.Err, "or name its file with --cluster-key-file)\n")
 	require.NoFileExists(t, out)
 	require.NoError(t, run("--cluster-key-file", file))
 	require.Len(t, newWaitingTestNode(t, key).preview(state, readFile(t, out)).Changes, 1)

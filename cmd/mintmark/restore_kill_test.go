@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -23,13 +25,16 @@ import (
 // itself.
 const killAt = config.EnvTestPrefix + "KILL_AT"
 
-func killedAt(wanted string) func(string) {
-	return func(step string) {
-		if step == wanted {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
-		}
+// killedAt is a standard error that kills the process at the log record of a step. The
+// step is done then, and the next one has not begun: who logs waits for the writer.
+type killedAt string
+
+func (step killedAt) Write(record []byte) (int, error) {
+	if bytes.Contains(record, fmt.Appendf(nil, "%q step=%s\n", restore.StepDone, string(step))) {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
 	}
+	return os.Stderr.Write(record)
 }
 
 // TestRestoreKilledAtEachStep: a restore that was killed is never served, says

@@ -125,8 +125,8 @@ func TestRestorePromises(t *testing.T) {
 		}
 		require.NoDirExists(t, filepath.Join(w.dir, "raft"))
 	})
-	t.Run("the restore says which span the journal covers and needs --accept-gap where there is a hole", func(t *testing.T) {
-		require.Contains(t, w.refuses(state, admin.RestoreOptions{}), "--accept-gap")
+	t.Run("the restore says which span the journal covers and is refused where there is a hole", func(t *testing.T) {
+		require.Contains(t, w.refuses(state, admin.RestoreOptions{}), server.ErrGap.Error())
 		r, err := w.restore(state, o)
 		require.NoError(t, err)
 		require.Len(t, r.Covered, 1)

@@ -95,7 +95,7 @@ func TestRefusedJoinWaitsForAnotherToken(t *testing.T) {
 	joins.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
 	joins.requireStatus(t, "join refused: this is not a join token")
 	write(other.invite(t, "n2"))
-	joins.requireStatus(t, "join refused: whoever answers belongs to another cluster")
+	joins.requireStatus(t, "join refused: the node that answers belongs to another cluster")
 	write(used)
 	joins.requireStatus(t, "join refused: the join token is not known, or has expired")
 	require.NoError(t, os.Chmod(file, 0o640))
@@ -161,7 +161,7 @@ func TestRemovedNodeSaysSo(t *testing.T) {
 	second.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
 	require.True(t, second.waitReady(30*time.Second))
 	require.Eventually(t, func() bool { // it votes
-		return strings.Contains(first.operate(t, "cluster", "remove", "n2").Out, "is removed")
+		return strings.Contains(first.operate(t, "cluster", "remove", "n2", "--yes").Out, "is removed")
 	}, 30*time.Second, 50*time.Millisecond)
 	second.requireStatus(t, "was removed from the cluster")
 	require.NotContains(t, second.operate(t, "cluster", "status").Out, "recover")

@@ -96,7 +96,7 @@ func (b *startingServer) init(publicURL string) error {
 }
 
 const (
-	noCluster = "created by no cluster init"
+	noCluster = "this node belongs to no cluster yet"
 	hereURL   = "https://id.example"
 )
 
@@ -152,7 +152,7 @@ func TestInitCutShort(t *testing.T) {
 		require.ErrorContains(t, <-b.done, "cut short")
 
 		b = startServer(t, serveConfig(t, dir))
-		b.requireStatus("mintmark cluster init")
+		b.requireStatus(server.ErrNoAddresses.Error())
 		r := operatorOf(t, dir).Run("", "user", "list")
 		require.Equal(t, cli.ExitUnhealthy, r.Code)
 		require.Contains(t, r.Err, "mintmark cluster init")

@@ -47,7 +47,9 @@ func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 		"cluster init":                "cluster init --public-url https://auth.example",
 		"cluster invitation withdraw": "cluster invitation withdraw x",
 		"cluster invite":              "cluster invite --name x",
-		"cluster remove":              "cluster remove x",
+		"cluster remove":              "cluster remove x --yes",
+		"client delete":               "client delete x --yes",
+		"user delete":                 "user delete x --yes",
 		"cluster replace":             "cluster replace x --name y",
 	}
 	asksNobody := []string{"keys new-cluster-key", "cluster backup inspect", "cluster generate", "cluster recover"}

@@ -117,7 +117,7 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	}
 	r = commandLine(t, "cluster", "init", "--public-url", "https://id.example", "--data-dir", c.nodes[0].dir)
 	require.Equal(t, cli.ExitRefused, r.Code)
-	require.Contains(t, r.Err, "founds a cluster with others")
+	require.Contains(t, r.Err, server.ErrInitialNodes.Error())
 
 	n3 := c.nodes[2].startBootstrap(t)
 	for _, f := range []*bootstrapNode{n1, n2, n3} {

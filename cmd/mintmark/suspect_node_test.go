@@ -81,7 +81,7 @@ func TestSuspectNode(t *testing.T) {
 	r = c.nodes[0].operate(t, "keys", "rewrap")
 	require.Equal(t, cli.ExitRefused, r.Code)
 	require.Contains(t, r.Err, "node n3 can't be reached")
-	r = c.nodes[0].operate(t, "keys", "rewrap", "--force")
+	r = c.nodes[0].operate(t, "keys", "rewrap", "--yes")
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	require.Contains(t, r.Out, "does not hold it yet on n3")
 	r = c.nodes[1].operate(t, "cluster", "rotate-authority", "-o", "json")

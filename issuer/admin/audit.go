@@ -2,7 +2,9 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -39,8 +41,42 @@ type Event struct {
 	Detail string    `json:"detail,omitempty"`
 }
 
+// knownKind reports whether text is a kind of event, or the group of some; "" is all.
+func knownKind(text string) bool {
+	return text == "" || slices.ContainsFunc(ledger.EventKinds, func(k ledger.EventKind) bool {
+		return string(k) == text || strings.HasPrefix(string(k), text+".")
+	})
+}
+
+// kindsNear lists the kinds of the same group as an unknown kind, or else all groups.
+func kindsNear(text string) string {
+	group, _, _ := strings.Cut(text, ".")
+	var same, groups []string
+	for _, k := range ledger.EventKinds {
+		of, _, _ := strings.Cut(string(k), ".")
+		if of == group {
+			same = append(same, string(k))
+		}
+		if !slices.Contains(groups, of) {
+			groups = append(groups, of)
+		}
+	}
+	if len(same) > 0 {
+		return "there are " + strings.Join(same, ", ")
+	}
+	return "there are the groups " + strings.Join(groups, ", ")
+}
+
 func (c *call) audit(ctx context.Context, q EventFilter) (EventList, error) {
 	list := EventList{Events: []Event{}}
+	switch {
+	case !knownKind(q.Kind):
+		p := badField("", "kind", fmt.Sprintf("%q %v: %s", q.Kind, ErrEventKind, kindsNear(q.Kind)))
+		p.Code = ErrEventKind.Code()
+		return list, p
+	case q.Limit < 0:
+		return list, badField("", "limit", "must be 0 or more")
+	}
 	v, err := c.view(ctx)
 	if err != nil {
 		return list, err

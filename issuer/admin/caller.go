@@ -59,18 +59,24 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	why := "does a node run, with this data directory?"
 	var silent *timeoutError
 	switch {
 	case errors.As(e.Err, &silent):
-		why = "the node does not answer: its process was stopped, or hangs; whether it did what it was asked can't be told"
+		return fmt.Sprintf("%v %s: the node does not answer: its process was stopped, or hangs; whether it did what it was asked can't be told (%v)",
+			ErrUnreachable, e.Path, cause(e.Err))
 	case errors.Is(e.Err, fs.ErrPermission):
-		why = "only the account that runs the node may use it"
+		return fmt.Sprintf("%v %s: only the account that runs the node may use it (%v)", ErrUnreachable, e.Path, cause(e.Err))
 	}
-	return fmt.Sprintf("no answer at %s: %s (%v)", e.Path, why, cause(e.Err))
+	return fmt.Sprintf("%v %s: %v", ErrUnreachable, e.Path, cause(e.Err))
 }
 
-func (e *UnreachableError) Unwrap() error { return e.Err }
+func (e *UnreachableError) Unwrap() []error {
+	var silent *timeoutError
+	if errors.As(e.Err, &silent) || errors.Is(e.Err, fs.ErrPermission) {
+		return []error{e.Err}
+	}
+	return []error{ErrUnreachable, e.Err}
+}
 
 // cause returns the system's error, if there is one. The errors around it repeat the path
 // and name a URL that has no meaning here.

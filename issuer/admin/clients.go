@@ -30,6 +30,7 @@ type AddedClient struct {
 }
 
 func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) {
+	subject := clientSubject(q.ID) // an id that is made here means nothing to who is refused
 	id := q.ID
 	if id == "" {
 		made, err := c.newID("c_")
@@ -38,7 +39,6 @@ func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) 
 		}
 		id = made
 	}
-	subject := clientSubject(id)
 	if err := checkScopes(subject, q.Scopes); err != nil {
 		return AddedClient{}, err
 	}

@@ -211,3 +211,14 @@ func TestMigrationOfALegacyClient(t *testing.T) {
 	require.Equal(t, "scoped", after.Kind)
 	require.Equal(t, scopes, after.Scopes)
 }
+
+// TestRefusedClientHasNoMadeUpID: nobody knows an id that was made for a client that was not.
+func TestRefusedClientHasNoMadeUpID(t *testing.T) {
+	_, c := newEnv(t)
+	q := admin.NewClient{Name: "App", Owner: "nobody", Type: "public", RedirectURIs: []string{"https://a.example/"}, Scopes: []string{"BOOKING_READ"}}
+	require.Equal(t, "client: owner is not a user", refused(t, c, admin.AddClient, q).Error())
+	q.Owner, q.Name = "alice", ""
+	require.Equal(t, "client: name is empty", refused(t, c, admin.AddClient, q).Error())
+	q.ID = "app"
+	require.Equal(t, "client app: name is empty", refused(t, c, admin.AddClient, q).Error())
+}

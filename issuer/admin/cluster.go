@@ -16,7 +16,7 @@ func (c *call) cluster() (Cluster, error) {
 	return c.Cluster, nil
 }
 
-var errStandalone = &Problem{Class: Refused, Text: "this node runs alone; mintmark serve makes clusters"}
+var errStandalone = ofError(Refused, ErrStandalone)
 
 func (c *call) initCluster(context.Context, NewCluster) (CreatedCluster, error) {
 	return CreatedCluster{}, c.alreadyInitialized()
@@ -30,7 +30,7 @@ func (c *call) alreadyInitialized() error {
 	return errAlreadyMember
 }
 
-var errAlreadyMember = &Problem{Class: Refused, Text: "this node belongs to a cluster already"}
+var errAlreadyMember = ofError(Refused, ErrAlreadyMember)
 
 // done records a change for the log.
 func (c *call) done(subject, id string) Done {

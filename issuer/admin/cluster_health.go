@@ -50,7 +50,7 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 	case s.Leader == "" && member && s.leaderSeenByOthers() != "":
 		all = append(all, "this node hears no leader, so it lags and may decide nothing: "+s.leaderSeenByOthers()+", which cannot reach this node")
 	case s.Leader == "" && member:
-		all = append(all, "no leader is known, so nothing can be decided"+s.majorityLostAdvice())
+		all = append(all, "no leader is known, so nothing can be decided"+s.majorityLostReason())
 	case s.Leader == "":
 		all = append(all, "no leader is known, so nothing can be decided")
 	}
@@ -97,11 +97,11 @@ func (s *ClusterStatus) leaderSeenByOthers() string {
 	return follows
 }
 
-// majorityLostAdvice returns what the operator should do if too few voters are reachable
-// to elect a leader, and "" if enough are. It advises against recovering the cluster
-// without a node that isolated itself, which returns by itself when its disk is writable
-// again, and against recovering while clocks are wrong.
-func (s *ClusterStatus) majorityLostAdvice() string {
+// majorityLostReason returns which voters do not answer if too few do to elect a leader, and ""
+// if enough do. It is ErrMajorityLost only if a recovery without those voters may be
+// right: not without a node that isolated itself, which returns by itself when its disk
+// takes writes again, and not while clocks are wrong.
+func (s *ClusterStatus) majorityLostReason() string {
 	if s.Isolated != "" {
 		return ""
 	}
@@ -134,12 +134,7 @@ func (s *ClusterStatus) majorityLostAdvice() string {
 	if s.ahead() > maxStateAhead || slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ClockUntrusted }) {
 		return fmt.Sprintf(": of %d voters %s can't be reached; see to the clocks first", voters, strings.Join(silent, " and "))
 	}
-	them, they, are := "it", "it", "is"
-	if len(silent) > 1 {
-		them, they, are = "them", "they", "are"
-	}
-	return fmt.Sprintf(": of %d voters %s can't be reached; start %s again, or where %s %s lost for good, see mintmark cluster recover --help",
-		voters, strings.Join(silent, " and "), them, they, are)
+	return fmt.Sprintf(": of %d voters %s can't be reached, so %v", voters, strings.Join(silent, " and "), ErrMajorityLost)
 }
 
 // errorText returns why a node can't be reached, or what is wrong with it.

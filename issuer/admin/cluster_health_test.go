@@ -125,7 +125,7 @@ func TestHealth(t *testing.T) {
 				s.Nodes[1].State, s.Nodes[2].State = admin.StateUnreachable, admin.StateUnreachable
 			},
 			[]string{
-				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached; start them again, or where they are lost for good, see mintmark cluster recover --help",
+				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached, so no leader can be elected",
 				"n2: it can't be reached", "n3: it can't be reached",
 			},
 		},

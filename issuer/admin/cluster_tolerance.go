@@ -28,6 +28,15 @@ func toleranceOf(nodes []ClusterNode) (t Tolerance) {
 	return t
 }
 
+// ExpectedVoters is how many nodes should vote, as they did before: an odd number from 3 on,
+// 0 if there never were 3.
+func (s *ClusterStatus) ExpectedVoters() int {
+	if s.MostMembers < 3 {
+		return 0
+	}
+	return s.MostMembers - (s.MostMembers+1)%2
+}
+
 // String describes the tolerance in a sentence.
 func (t Tolerance) String() string {
 	counts := fmt.Sprintf("%d of %d voters answer, it takes %d", t.Answering, t.Voters, t.Needed)

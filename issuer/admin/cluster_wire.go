@@ -68,6 +68,8 @@ type ClusterStatus struct {
 	Isolated  string `json:"isolated,omitempty"`
 	Removed   string `json:"removed,omitempty"`
 	Duplicate string `json:"duplicate_node,omitempty"`
+	// MostMembers is how many nodes have been members at once; 0 if that is not known.
+	MostMembers int `json:"most_members,omitempty"`
 
 	// Unfinished are changes that have been waiting for too long, in words for operators.
 	Unfinished []string `json:"-"`

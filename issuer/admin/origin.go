@@ -19,7 +19,9 @@ func (q NewCluster) checkOrigin(field, text string) error {
 	case !isOrigin(text):
 		return badField("cluster", field, "must be scheme://host or scheme://host:port, http or https, in small letters, and nothing behind it")
 	case ledger.PlainHTTP(text) && !q.PlainHTTP:
-		return badField("cluster", field, "must be an https address outside the loopback, or passwords, cookies and secrets can be read and changed on the way; --plain-http accepts that")
+		p := badField("cluster", field, ErrPlainHTTP.Error())
+		p.Code = ErrPlainHTTP.Code()
+		return p
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -32,6 +33,7 @@ var status = map[Class]int{
 // A Problem reports an operation that was not done. It never contains a secret.
 type Problem struct {
 	Class   Class        `json:"class"`
+	Code    string       `json:"code,omitempty"`    // of the error; see package errcode
 	Subject string       `json:"subject,omitempty"` // the object concerned, such as "client cal-app"
 	Cause   ledger.Cause `json:"cause,omitempty"`
 	Text    string       `json:"text"`
@@ -56,6 +58,19 @@ func (p *Problem) Error() string {
 		b.WriteString(p.Text)
 	}
 	return b.String()
+}
+
+// Unwrap returns the error that the server had, if it has a code.
+func (p *Problem) Unwrap() error {
+	if p.Code == "" {
+		return nil
+	}
+	return errcode.Restore(p.Code, p.Text)
+}
+
+// ofError returns a problem with the code and the text of an error.
+func ofError(class Class, err error) *Problem {
+	return &Problem{Class: class, Code: errcode.Of(err), Text: err.Error()}
 }
 
 func refusal(subject string, r *ledger.Refusal) *Problem {
@@ -90,13 +105,13 @@ func problem(err error) *Problem {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &rule):
-		return &Problem{Class: Refused, Text: rule.Refusal()}
+		return &Problem{Class: Refused, Code: errcode.Of(err), Text: rule.Refusal()}
 	case errors.As(err, &later):
-		return &Problem{Class: Unavailable, Text: later.Later()}
+		return &Problem{Class: Unavailable, Code: errcode.Of(err), Text: later.Later()}
 	case errors.Is(err, oauth.ErrOutcomeUnknown):
-		return &Problem{Class: Unavailable, Text: "whether this was done can't be told: the leader, or too many nodes, were lost before it was answered; look whether it was, and try again if not"}
+		return ofError(Unavailable, ErrOutcomeUnknown)
 	case errors.Is(err, oauth.ErrUnavailable):
-		return &Problem{Class: Unavailable, Text: "nothing can be decided now, and nothing was changed: no leader answers; mintmark cluster status says what is wrong"}
+		return ofError(Unavailable, ErrNoLeader)
 	}
-	return &Problem{Class: Internal, Text: "the server failed; its log says why"}
+	return ofError(Internal, ErrInternal)
 }

@@ -81,7 +81,7 @@ func shownSettings(s *ledger.Settings) Settings {
 		case k.key == "rotate_every" && s.RotateEvery == ledger.RotateNever:
 			shown.Value = rotationOff
 		default:
-			shown.Value = k.duration(&row).String()
+			shown.Value = FormatDuration(*k.duration(&row))
 		}
 		all.Settings = append(all.Settings, shown)
 	}

@@ -30,8 +30,8 @@ func TestSettings(t *testing.T) {
 	}
 	s, err := admin.ShowSettings.Call(t.Context(), c, admin.SettingsQuery{})
 	require.NoError(t, err)
-	require.Equal(t, "2160h0m0s", value(s, "rotate_every"))
-	require.Equal(t, "1m0s", value(s, "retry_window"))
+	require.Equal(t, "90d", value(s, "rotate_every"))
+	require.Equal(t, "1m", value(s, "retry_window"))
 
 	set := func(pairs ...string) (admin.Settings, error) {
 		q := admin.SettingsChange{Set: map[string]string{}}
@@ -42,7 +42,7 @@ func TestSettings(t *testing.T) {
 	}
 	s, err = set("rotate_every", "720h", "retry_window", "0s")
 	require.NoError(t, err)
-	require.Equal(t, "720h0m0s", value(s, "rotate_every"))
+	require.Equal(t, "30d", value(s, "rotate_every"))
 	require.Equal(t, "0s", value(s, "retry_window"))
 	require.Equal(t, 720*time.Hour, w.View().Settings().RotateEvery)
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {

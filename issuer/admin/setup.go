@@ -51,11 +51,11 @@ func NewSetupHandler(s Setup) http.Handler {
 }
 
 func refuseUninitialized(*call, http.ResponseWriter, *http.Request) (any, error) {
-	return nil, &Problem{Class: Unavailable, Text: "this node belongs to no cluster yet: mintmark cluster init, or start it with --join"}
+	return nil, ofError(Unavailable, ErrNoCluster)
 }
 
 func refuseNotJoined(*call, http.ResponseWriter, *http.Request) (any, error) {
-	return nil, &Problem{Class: Unavailable, Text: "this node joins a cluster, and is no member yet: mintmark cluster status says what it waits for"}
+	return nil, ofError(Unavailable, ErrNotJoined)
 }
 
 // A setup is a Setup that is completed at most once.
@@ -80,7 +80,7 @@ func (s *setup) once(do func() (created bool, err error)) error {
 	return err
 }
 
-var errJoining = &Problem{Class: Refused, Text: "this node was started to join a cluster (see --join)"}
+var errJoining = ofError(Refused, ErrJoining)
 
 func (s *setup) init(c *call, ctx context.Context, q NewCluster) (CreatedCluster, error) {
 	if s.Create == nil {
@@ -124,9 +124,9 @@ func (s *setup) restore(c *call, ctx context.Context, q restoreQuery, in io.Read
 }
 
 func (s *setup) status(*call, context.Context, StatusQuery) (ClusterStatus, error) {
-	problem := "created by no cluster init and joined to none yet"
+	problem := ErrNoCluster.Error()
 	if s.Create == nil {
-		problem = "this node joins a cluster, and is no member yet"
+		problem = ErrNotJoined.Error()
 	}
 	if s.WaitReason != nil {
 		if why := s.WaitReason(); why != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 )
 
-const notYet = "this node belongs to no cluster yet: mintmark cluster init, or start it with --join"
+var notYet = admin.ErrNoCluster.Error()
 
 func TestNodeOfNoCluster(t *testing.T) {
 	never := func(context.Context, admin.NewCluster) error { panic("unexpected call") }

@@ -72,7 +72,7 @@ func TestSavedBackupIsCut(t *testing.T) {
 			func(_ context.Context, w io.Writer) error {
 				_, err := io.WriteString(w, "some")
 				return errors.Join(err, errors.New("the disk is on fire"))
-			}, admin.Internal, "the server failed; its log says why",
+			}, admin.Internal, "the server failed",
 		},
 		"died after some": {
 			func(_ context.Context, w io.Writer) error {

@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,7 +50,17 @@ func TestAudit(t *testing.T) {
 	require.Equal(t, []string{"client.created", "client.reviewed"}, kinds(admin.EventFilter{Kind: "client"}))
 	require.Equal(t, []string{"client.created", "client.reviewed", "grant.allowed"}, kinds(admin.EventFilter{Client: "cal-app"}))
 	require.Equal(t, []string{"session.created", "grant.allowed"}, kinds(admin.EventFilter{User: "alice", Limit: 2}))
-	require.Empty(t, kinds(admin.EventFilter{Kind: "cli"}))
+	require.Empty(t, kinds(admin.EventFilter{Kind: "node"}))
+	for kind, known := range map[string]string{
+		"zz":         "there are the groups settings, user, session, client, secret, grant, key, node, restore, security",
+		"cli":        "there are the groups settings,",
+		"grant.uesd": "there are grant.allowed, grant.exchanged, grant.retried, grant.shared, grant.reuse,",
+	} {
+		p := refused(t, c, admin.Audit, admin.EventFilter{Kind: kind})
+		require.ErrorIs(t, p, admin.ErrEventKind)
+		require.Contains(t, p.Error(), fmt.Sprintf("kind %q is no kind of event: %s", kind, known))
+	}
+	require.Equal(t, "limit must be 0 or more", refused(t, c, admin.Audit, admin.EventFilter{Limit: -1}).Error())
 
 	limited := ask(t, c, admin.Audit, admin.EventFilter{Limit: 2})
 	require.True(t, limited.Truncated)

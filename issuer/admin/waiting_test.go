@@ -46,8 +46,7 @@ func TestNodeThatWaits(t *testing.T) {
 	status = ask(t, c, admin.ShowCluster, admin.StatusQuery{})
 	require.Equal(t, []string{
 		waits,
-		"no leader is known, so nothing can be decided: of 3 voters n1 and n3 can't be reached; " +
-			"start them again, or where they are lost for good, see mintmark cluster recover --help",
+		"no leader is known, so nothing can be decided: of 3 voters n1 and n3 can't be reached, so no leader can be elected",
 		"n1: it can't be reached", "n3: it can't be reached",
 	}, status.Problems)
 	require.Equal(t, "public_url", refused(t, c, admin.InitCluster, admin.NewCluster{PublicURL: "x"}).Field)

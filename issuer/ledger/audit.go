@@ -51,6 +51,18 @@ const (
 	EventFailures          EventKind = "security.failures" // failed authentications of one hour, summed over all nodes
 )
 
+// EventKinds are all kinds of events.
+var EventKinds = []EventKind{
+	EventConfigured, EventUserPut, EventUserState, EventUserAdded, EventUserEdited, EventPasswordSet,
+	EventSignedIn, EventSignedOut, EventClientCreated, EventClientEdited, EventClientProposed,
+	EventClientReviewed, EventClientDeleted, EventClientOffered, EventOfferEnded,
+	EventClientTransferred, EventClientImported, EventScopesSelected, EventSecretAdded,
+	EventSecretRevoked, EventAllowed, EventExchanged, EventRetried, EventShared, EventReuse,
+	EventFastForwarded, EventGrantRevoked, EventDisconnected, EventKeyAdded, EventKeyActivated,
+	EventKeyDropped, EventKeyEmergency, EventRewrapped, EventNodeForgotten, EventRestored,
+	EventReplayed, EventRecovered, EventFailures,
+}
+
 // An Event is one entry of the audit trail. Entries are in log order; a command adds at
 // most one.
 type Event struct {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 )
 
 // A Preview describes what a replay of records would do to a state.
@@ -55,7 +56,7 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 		return Preview{}, outcome(deny(ReplayTooLate)).Refusal
 	}
 	for _, id := range s.lockedOutClients() {
-		p.Unapplied = append(p.Unapplied, "client "+id+" can't authenticate: its secrets are recorded under a key that was dropped in emergency; add another (mintmark client secret add "+id+"), where it has two after revoking one (mintmark client secret revoke)")
+		p.Unapplied = append(p.Unapplied, "client "+id+" can't authenticate: "+ErrLockedOut.Error())
 	}
 	p.Keyring = s.keyring
 	for kind, n := range counts {
@@ -66,6 +67,12 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 	}
 	return p, nil
 }
+
+// Reasons in Preview.Unapplied that an operator has to act on after the restore.
+var (
+	ErrLockedOut      = errcode.New("client_locked_out", "its secrets are recorded under a key that was dropped in emergency")
+	ErrLeakedKeyInUse = errcode.New("leaked_key_in_use", "it is still in use, as there is no other")
+)
 
 // whyUnapplied returns why an effect that was not applied matters to the operator, or "".
 // Most don't matter: they concern rows that were created after the backup and are lost,
@@ -78,7 +85,7 @@ func (s *replayState) whyUnapplied(e *Effect) string {
 			return "secrets of the backup are recorded under it; it goes when they have been used"
 		case !e.Emergency:
 		case s.keyIndex(e.ID) >= 0:
-			return "it is still in use, as there is no other: mintmark keys rotate --emergency " + e.ID + " after the restore"
+			return ErrLeakedKeyInUse.Error()
 		default:
 			return "the backup does not have it"
 		}

@@ -228,7 +228,7 @@ func (r *Rekeyer) Problems() []string {
 		case !slices.Contains(n.ClusterKeys, under):
 			all = append(all, fmt.Sprintf("node %s does not hold cluster key %s, which the state is sealed under", m.Name, under))
 		case len(n.ClusterKeys) > 1 && r.Ledger.Now() >= n.Seen.Add(changeOverdue):
-			all = append(all, fmt.Sprintf("node %s holds %d cluster keys: a change was begun and not finished; mintmark keys rewrap on the node that began it goes on with it", m.Name, len(n.ClusterKeys)))
+			all = append(all, fmt.Sprintf("node %s holds %d cluster keys: %v", m.Name, len(n.ClusterKeys), ErrUnfinished))
 		}
 	}
 	return all

@@ -231,5 +231,8 @@ func (r *ReplaceResult) addStep(format string, args ...any) {
 type NoKeyError struct{ ID string }
 
 func (e NoKeyError) Error() string {
-	return "there is no key " + e.ID + ", and none was dropped of late; see mintmark keys list"
+	return "there is no key " + e.ID + ", and none was dropped of late"
 }
+
+// Unwrap makes it an ErrNoKey.
+func (NoKeyError) Unwrap() error { return ErrNoKey }

@@ -167,19 +167,24 @@ func checkDistributed(err error, force bool) error {
 		return err
 	}
 	var all []string
+	unreachable := false
 	for _, n := range not.Failures {
 		switch {
 		case !n.Unreachable:
 			all = append(all, "node "+n.Name+": "+n.Reason)
 		case n.Voter && !force:
-			all = append(all, "node "+n.Name+" can't be reached: start it, or take it out (mintmark cluster remove); "+
-				"with --force the change goes on without it, and it asks the others for the key when it is back")
+			all = append(all, "node "+n.Name+" can't be reached")
+			unreachable = true
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	return keyring.Refused("the cluster key stays what it is: " + strings.Join(all, "; "))
+	refused := keyring.Refused("the cluster key stays what it is: " + strings.Join(all, "; "))
+	if unreachable {
+		return fmt.Errorf("%w: %w", ErrNodeUnreachable, refused)
+	}
+	return refused
 }
 
 // waitStored waits until every voter has acknowledged storing a key, and returns the

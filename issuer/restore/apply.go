@@ -23,10 +23,10 @@ type Target struct {
 	Version string // of the program
 	Log     *slog.Logger
 	Rand    io.Reader
-	// Step is called with the name of each completed step, for tests that kill the process
-	// there. It may be nil.
-	Step func(string)
 }
+
+// StepDone is the log record after each step of a restore. Its key "step" names the step.
+const StepDone = "restore step done"
 
 // Apply begins the timeline of the restored cluster, replays the journals of the plan,
 // and rewraps the keys under the node's own cluster key.
@@ -34,24 +34,18 @@ func (t Target) Apply(ctx context.Context, p *Plan) error {
 	if _, err := t.propose(ctx, &ledger.BeginRestore{Backup: p.Header.Seq}); err != nil {
 		return fmt.Errorf("begin the restored cluster: %w", err)
 	}
-	t.step("begun")
+	t.Log.Info(StepDone, "step", "begun")
 	for _, replay := range ledger.Replays(p.Header.Seq, p.records) {
 		if _, err := t.propose(ctx, replay); err != nil {
 			return fmt.Errorf("replay the journal: %w", err)
 		}
 	}
-	t.step("replayed")
+	t.Log.Info(StepDone, "step", "replayed")
 	return t.rewrap(ctx)
 }
 
-func (t Target) step(name string) {
-	if t.Step != nil {
-		t.Step(name)
-	}
-}
-
-// rewrap seals the whole keyring under the node's own cluster key. It runs before another
-// node is a member, since nodes that join receive that key only.
+// rewrap seals the whole keyring under the node's own cluster key, before another node is
+// a member: those that join are given that key, and no other.
 func (t Target) rewrap(ctx context.Context) error {
 	v, key := ledger.At(t.Node.View()), t.Keys.Current()
 	if keyring.SealedUnder(v, key) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
@@ -53,7 +54,19 @@ type KeyError struct {
 }
 
 func (e *KeyError) Error() string { return e.err.Error() }
-func (e *KeyError) Unwrap() error { return e.err }
+func (e *KeyError) Unwrap() []error {
+	if e.Outdated {
+		return []error{ErrKeyOutdated, e.err}
+	}
+	return []error{ErrKeyMissing, e.err}
+}
+
+var (
+	// ErrKeyMissing reports that none of the cluster keys at hand opens a file.
+	ErrKeyMissing = errcode.New("restore_key_missing", "another cluster key is needed")
+	// ErrKeyOutdated reports that the node's own cluster key is older than the journal's.
+	ErrKeyOutdated = errcode.New("restore_key_outdated", "a newer cluster key is needed")
+)
 
 // Read reads a whole backup and the journals that complete it, and plans its restore on a
 // node with the clock now. The cluster keys must open every file and every key of the

@@ -3,9 +3,6 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -150,21 +147,9 @@ func TestAuditDownload(t *testing.T) {
 
 // TestEventWords verifies that every kind of event has a text.
 func TestEventWords(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../ledger/audit.go", nil, 0)
-	require.NoError(t, err)
-	page, kinds := "", 0
 	_, root := auditTrail(t)
-	page = root.get("/admin/audit?client=nobody").body
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || !strings.HasPrefix(spec.Names[0].Name, "Event") {
-			return true
-		}
-		kind, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		require.NoError(t, err)
-		kinds++
-		assert.Contains(t, page, `<option value="`+kind+`">`)
-		return true
-	})
-	assert.Greater(t, kinds, 30)
+	page := root.get("/admin/audit?client=nobody").body
+	for _, kind := range ledger.EventKinds {
+		assert.Contains(t, page, `<option value="`+string(kind)+`">`)
+	}
 }

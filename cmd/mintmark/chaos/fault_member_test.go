@@ -65,7 +65,7 @@ func removed() fault {
 		inject: func(r *round) error {
 			gone = r.leader
 			r.hits(gone)
-			if a := r.other(gone).decided(nil, "cluster", "remove", gone.name); a.code != exitOK {
+			if a := r.other(gone).decided(nil, "cluster", "remove", gone.name, "--yes"); a.code != exitOK {
 				return fmt.Errorf("remove: exit code %d: %s", a.code, a.errors)
 			}
 			r.removeNode(gone)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,9 @@ func (m *management) auditCommand() *cobra.Command {
 	var q admin.EventFilter
 	var after uint64
 	var follow bool
-	c := command("audit", "List the newest events of the audit trail", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	var limit uint
+	c := command("audit", "List the newest events of the audit trail", func(cmd *cobra.Command, _ []string) error {
+		q.Limit = int(min(limit, math.MaxInt32))
 		if cmd.Flags().Changed("after") {
 			q.After = &after
 		}
@@ -44,7 +47,7 @@ the seq of its last line misses nothing. -o jsonl writes one JSON object a line.
 	c.Flags().StringVar(&q.Client, "client", "", "only events of this client")
 	c.Flags().StringVar(&q.User, "user", "", "only events of this user, or by this user")
 	c.Flags().StringVar(&q.Kind, "kind", "", `only events of this kind, such as "grant.reuse", or "grant" for all of grants`)
-	c.Flags().IntVar(&q.Limit, "limit", 50, "list at most so many; 0 for all")
+	c.Flags().UintVar(&limit, "limit", 50, "list at most so many; 0 for all")
 	c.Flags().Uint64Var(&after, "after", 0, "only events after this `SEQ`, oldest first")
 	c.Flags().BoolVar(&follow, "follow", false, "list new events as they come, until interrupted; --limit bounds the first list, unless --after is given")
 	return c

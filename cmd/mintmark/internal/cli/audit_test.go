@@ -36,3 +36,19 @@ func TestAuditAfter(t *testing.T) {
 	c.Fails(ExitLocal, "--output must be text, json or jsonl", "audit", "--follow", "-o", "xml")
 	c.Fails(ExitLocal, "--follow needs --output text or jsonl", "audit", "--follow", "-o", "json")
 }
+
+// TestAuditRefusesWhatItDoesNotKnow: a mistyped kind is not an empty trail.
+func TestAuditRefusesWhatItDoesNotKnow(t *testing.T) {
+	c := newCLI(t)
+	c.Fails(ExitRefused, `kind "zz" is no kind of event: there are the groups settings, user,`, "audit", "--kind", "zz")
+	c.Fails(ExitLocal, `--limit: expected a whole number from 0 on, got "-1"`, "audit", "--limit", "-1")
+	c.OK("", "audit", "--kind", "client.created", "--limit", "0")
+}
+
+// TestRefusedClientNamesNoMadeUpID, which would mean nothing to who reads it.
+func TestRefusedClientNamesNoMadeUpID(t *testing.T) {
+	c := newCLI(t)
+	r := c.Run("", "client", "add", "--name", "App", "--owner", "nobody", "--redirect-uri", "https://a.example/", "--scope", "BOOKING_READ")
+	require.Equal(t, ExitRefused, r.Code)
+	require.Equal(t, "mintmark: client: owner is not a user\n", r.Err)
+}

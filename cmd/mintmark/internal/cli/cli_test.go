@@ -49,8 +49,8 @@ func TestExitCodes(t *testing.T) {
 	c := newCLI(t)
 	c.OK("", "client", "approve", "cal-app")
 	c.Fails(ExitLocal, "unknown flag", "client", "list", "--colour")
-	c.Fails(ExitLocal, "required flag", "client", "add")
-	c.Fails(ExitLocal, "accepts 1 arg", "client", "show")
+	c.Fails(ExitLocal, "--name, --owner, --redirect-uri, --scope are missing", "client", "add")
+	c.Fails(ExitLocal, "CLIENT is missing", "client", "show")
 	c.Fails(ExitLocal, "--output must be text or json", "client", "list", "-o", "xml")
 	c.Fails(ExitLocal, "no such file", "user", "add", "bob", "--password-file", filepath.Join(c.Dir, "none"))
 	c.Fails(ExitLocal, "say what to change", "client", "set", "cal-app")
@@ -101,7 +101,7 @@ func TestSecretsOnTheCommandLine(t *testing.T) {
 func TestClientsOnTheCommandLine(t *testing.T) {
 	c := newCLI(t)
 	require.Regexp(t, `(?m)^cal-app +Calendar App +confidential +scoped +pending +alice `, c.OK("", "client", "list"))
-	c.Fails(ExitLocal, "required flag", "client", "reject", "cal-app")
+	c.Fails(ExitLocal, "--reason is missing", "client", "reject", "cal-app")
 	c.OK("", "client", "reject", "cal-app", "--reason", "no purpose")
 	require.Contains(t, c.OK("", "client", "show", "cal-app"), "no purpose")
 	require.Equal(t, "rejected", c.Object("client", "show", "cal-app")["state"])
@@ -129,7 +129,7 @@ func TestClientsOnTheCommandLine(t *testing.T) {
 	r := c.Run("", "client", "set", "app", "--purpose", "Books things.")
 	require.Contains(t, r.Err, "had proposed are dropped")
 
-	c.OK("", "client", "delete", "app")
+	c.OK("", "client", "delete", "app", "--yes")
 	require.NotRegexp(t, `(?m)^app `, c.OK("", "client", "list"))
 	require.Regexp(t, `(?m)^app `, c.OK("", "client", "list", "--state", "deleted"))
 }
@@ -152,7 +152,7 @@ func TestPeopleOnTheCommandLine(t *testing.T) {
 	c.OK("battery staple", "user", "password", "bob", "--password-file", "-")
 	c.OK("battery staple", "user", "set-password", "bob", "--password-file", "-")
 	c.Fails(ExitLocal, `unknown command "pasword" for "mintmark user"; did you mean password?`, "user", "pasword", "bob", "--password-file", "-")
-	c.Fails(ExitLocal, "unknown flag: --password", "user", "password", "bob", "--password", "x")
+	c.Fails(ExitLocal, "unknown flag --password", "user", "password", "bob", "--password", "x")
 	right, err = credential.CheckPassword(c.View().UserByName("bob").Password, "battery staple")
 	require.NoError(t, err)
 	require.True(t, right)
@@ -164,7 +164,7 @@ func TestPeopleOnTheCommandLine(t *testing.T) {
 
 	c.OK("", "client", "approve", "cal-app")
 	grant := c.Allow("u-alice", "cal-app", "BOOKING_READ").String()
-	c.Fails(ExitLocal, "at least one of the flags", "grant", "list")
+	c.Fails(ExitLocal, "--user or --client is missing", "grant", "list")
 	require.Contains(t, c.OK("", "grant", "list", "--user", "alice"), grant)
 	c.OK("", "grant", "revoke", grant)
 	require.NotContains(t, c.OK("", "grant", "list", "--client", "cal-app"), grant)
@@ -175,7 +175,7 @@ func TestPeopleOnTheCommandLine(t *testing.T) {
 
 	require.Contains(t, c.OK("", "user", "disable", "bob"), "disabled")
 	require.Contains(t, c.OK("", "user", "enable", "bob"), "enabled")
-	require.Contains(t, c.OK("", "user", "delete", "bob"), "deleted")
+	require.Contains(t, c.OK("", "user", "delete", "bob", "--yes"), "deleted")
 	require.Regexp(t, `(?m)user\.state +operator +- +`+bob.ID+` +- +delete$`, c.OK("", "audit", "--kind", "user", "--limit", "1"))
 }
 

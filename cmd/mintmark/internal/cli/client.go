@@ -24,7 +24,7 @@ func (m *management) clientAdd() *cobra.Command {
 	var q admin.NewClient
 	var scopes []string
 	var secretFile string
-	c := command("add", "Create a client that waits for its review", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("add", "Create a client that waits for its review", func(cmd *cobra.Command, _ []string) error {
 		secret, err := readSecret(cmd, secretFile)
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func splitScopes(given []string) []string {
 
 func (m *management) clientList() *cobra.Command {
 	var q admin.ClientFilter
-	c := command("list", "List clients", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("list", "List clients", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.ListClients, q, func(p *printer, a admin.ClientList) {
 			var rows [][]string
 			for _, c := range a.Clients {
@@ -82,13 +82,12 @@ func (m *management) clientList() *cobra.Command {
 
 func (m *management) review(verdict, short string) *cobra.Command {
 	q := admin.Review{Verdict: verdict}
-	c := command(verdict+" CLIENT", short, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command(verdict+" CLIENT", short, func(cmd *cobra.Command, args []string) error {
 		q.ID = args[0]
 		return runOperation(m, cmd, admin.ReviewClient, q, func(p *printer, a admin.Client) {
 			p.line("client %s is %s, revision %d", a.ID, a.State, a.Revision)
 		})
 	})
-	c.ValidArgsFunction = m.completeClients
 	c.Flags().StringVar(&q.Reason, "reason", "", "what the owner is told")
 	c.Flags().Uint64Var(&q.Revision, "revision", 0, "refuse if the client is at another revision than the one looked at")
 	if verdict == "reject" {
@@ -98,12 +97,16 @@ func (m *management) review(verdict, short string) *cobra.Command {
 }
 
 func (m *management) clientDelete() *cobra.Command {
-	c := command("delete CLIENT", "Delete a client for good; all its grants end", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	var yes bool
+	c := command("delete CLIENT", "Delete a client for good; all its grants end", func(cmd *cobra.Command, args []string) error {
+		if err := confirm(cmd, yes, "delete client "+args[0]+" for good, and end all its grants"); err != nil {
+			return err
+		}
 		return runOperation(m, cmd, admin.DeleteClient, admin.ClientRef{ID: args[0]}, func(p *printer, a admin.Done) {
 			p.line("client %s is deleted", a.ID)
 		})
 	})
-	c.ValidArgsFunction = m.completeClients
+	confirmFlag(c, &yes, "delete without a question")
 	return c
 }
 
@@ -111,7 +114,7 @@ func (m *management) clientSet() *cobra.Command {
 	var name, purpose, website string
 	var uris, scopes []string
 	var q admin.ClientEdit
-	c := command("set CLIENT", "Change a client at once, without a review", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("set CLIENT", "Change a client at once, without a review", func(cmd *cobra.Command, args []string) error {
 		q.ID = args[0]
 		split := splitScopes(scopes)
 		setIfChanged(cmd, "name", &q.Name, &name)
@@ -132,14 +135,13 @@ func (m *management) clientSet() *cobra.Command {
 			}
 		})
 	})
-	c.ValidArgsFunction = m.completeClients
 	f := c.Flags()
 	f.StringVar(&name, "name", "", "name, as users see it")
 	f.StringVar(&purpose, "purpose", "", "what it is for")
 	f.StringVar(&website, "website", "", "address of its website")
 	f.StringArrayVar(&uris, "redirect-uri", nil, "all redirection URIs (repeat for more)")
 	f.StringArrayVar(&scopes, "scope", nil, "all scopes, separated by commas or spaces (may be repeated)")
-	f.BoolVar(&q.Confirm, "confirm", false, "select the scopes of a legacy client although requests still come without scope")
+	confirmFlag(c, &q.Confirm, "select the scopes of a legacy client although requests still come without scope")
 	f.Uint64Var(&q.Revision, "revision", 0, "refuse if the client is at another revision than the one looked at")
 	return c
 }
@@ -149,25 +151,4 @@ func setIfChanged[T any](cmd *cobra.Command, flag string, field **T, value *T) {
 	if cmd.Flags().Changed(flag) {
 		*field = value
 	}
-}
-
-// completeClients offers the ids of clients; without a node, none.
-func (m *management) completeClients(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	c, err := admin.NewCaller(m.dataDir)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	defer c.Close()
-	list, err := admin.ListClients.Call(cmdContext(cmd), c, admin.ClientFilter{})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var ids []string
-	for _, client := range list.Clients {
-		ids = append(ids, client.ID+"\t"+client.Name)
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
 }

@@ -10,11 +10,9 @@ import (
 )
 
 func (m *management) clientShow() *cobra.Command {
-	c := command("show CLIENT", "Show all that is known of a client", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	return command("show CLIENT", "Show all that is known of a client", func(cmd *cobra.Command, args []string) error {
 		return runOperation(m, cmd, admin.ShowClient, admin.ClientRef{ID: args[0]}, printClient)
 	})
-	c.ValidArgsFunction = m.completeClients
-	return c
 }
 
 func printClient(p *printer, c admin.Client) {

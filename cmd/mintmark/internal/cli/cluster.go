@@ -17,7 +17,7 @@ func (m *management) clusterCommand() *cobra.Command {
 
 func (m *management) clusterInit() *cobra.Command {
 	var q admin.NewCluster
-	c := command("init", "Make the waiting node the first of a new cluster", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("init", "Make the waiting node the first of a new cluster", func(cmd *cobra.Command, _ []string) error {
 		q.PublicURL, q.AppURL = strings.TrimSuffix(q.PublicURL, "/"), strings.TrimSuffix(q.AppURL, "/")
 		return runOperation(m, cmd, admin.InitCluster, q, func(p *printer, a admin.CreatedCluster) {
 			p.line("the cluster is made: the API is %s, the pages are %s", a.PublicURL, a.AppURL)
@@ -35,7 +35,7 @@ func (m *management) clusterInit() *cobra.Command {
 }
 
 func (m *management) clusterChecksum() *cobra.Command {
-	return command("checksum", "Hash the whole state of this node, to compare with that of others", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	return command("checksum", "Hash the whole state of this node, to compare with that of others", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.ChecksumNode, admin.ChecksumQuery{}, func(p *printer, a admin.ClusterChecksum) {
 			p.line("%s  %d  %s", a.Checksum, a.Applied, a.Name)
 		})
@@ -44,7 +44,7 @@ func (m *management) clusterChecksum() *cobra.Command {
 
 func (m *management) clusterTransfer() *cobra.Command {
 	var q admin.Transfer
-	c := command("transfer-leader", "Let another node lead", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("transfer-leader", "Let another node lead", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.TransferLeader, q, func(p *printer, t admin.Transferred) {
 			switch {
 			case t.ID == "":
@@ -62,8 +62,12 @@ func (m *management) clusterTransfer() *cobra.Command {
 
 func (m *management) clusterRemove() *cobra.Command {
 	var q admin.Removal
-	c := command("remove NAME", "Take a node out of the cluster for good", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	var yes bool
+	c := command("remove NODE", "Take a node out of the cluster for good", func(cmd *cobra.Command, args []string) error {
 		q.Name = args[0]
+		if err := confirm(cmd, yes, "remove node "+q.Name+" from the cluster for good"); err != nil {
+			return err
+		}
 		c, err := m.open(cmd)
 		if err != nil {
 			return err
@@ -82,13 +86,14 @@ func (m *management) clusterRemove() *cobra.Command {
 			p.remark("its key is refused from now on: its machine comes back only by an invitation, with an empty data folder")
 		})
 	})
-	c.Flags().BoolVar(&q.Force, "force", false, "wait for the others, rather than refuse at once, where those that are left and can be reached are no majority")
+	confirmFlag(c, &yes, "remove without a question")
+	c.Flags().BoolVar(&q.Force, "wait", false, "wait for the others, rather than refuse at once, where those that are left and can be reached are no majority")
 	c.Long = "Take a node out of the cluster for good.\n\n" + aboutRunningNode + "\n\n" + aboutCompromisedNode
 	return c
 }
 
 func (m *management) clusterAcceptClock() *cobra.Command {
-	c := command("accept-clock", "Accept this node's clock after a jump, or at a start", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("accept-clock", "Accept this node's clock after a jump, or at a start", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.AcceptClock, admin.ClockAcceptance{}, func(p *printer, a admin.Done) {
 			p.line("node %s goes on with its clock as it is", a.ID)
 		})

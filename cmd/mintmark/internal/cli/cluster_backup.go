@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/keys"
@@ -29,7 +30,7 @@ type savedBackup struct {
 
 func (m *management) backupSave() *cobra.Command {
 	keyFile := os.Getenv(config.Variable(config.KeyClusterKeyFile))
-	c := command("save FILE", "Write a backup to a new file", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("save FILE", "Write a backup to a new file", func(cmd *cobra.Command, args []string) error {
 		c, err := m.open(cmd)
 		if err != nil {
 			return err
@@ -87,7 +88,7 @@ func (w *countingWriter) Write(b []byte) (int, error) {
 func (m *management) backupRestore() *cobra.Command {
 	var o admin.RestoreOptions
 	var journals, keyFiles []string
-	c := command("restore FILE", "Make the waiting node the first of a cluster with the state of a backup", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("restore FILE", "Make the waiting node the first of a cluster with the state of a backup", func(cmd *cobra.Command, args []string) error {
 		c, err := m.open(cmd)
 		if err != nil {
 			return err
@@ -122,7 +123,7 @@ func (m *management) backupRestore() *cobra.Command {
 		}
 		if report.DryRun && report.Gap != "" && !o.AcceptGap {
 			// Whoever rehearses a restore in a script learns what it would come to.
-			return &admin.Problem{Class: admin.Refused, Text: "this restore would be refused without --accept-gap"}
+			return &admin.Problem{Class: admin.Refused, Code: server.ErrGap.Code(), Text: "this restore would be refused"}
 		}
 		return nil
 	})
@@ -138,7 +139,7 @@ Each restore begins another life.`
 	c.Flags().StringArrayVar(&journals, "journal", nil, "`FILE` with a node's journal of what happened since (repeatable: nodes complete each other)")
 	c.Flags().StringArrayVar(&keyFiles, config.KeyClusterKeyFile, nil,
 		"`FILE` with a cluster key that the backup or a journal is sealed under, where that is not the waiting node's own (repeatable)")
-	c.Flags().BoolVar(&o.AcceptGap, "accept-gap", false, "restore although the journal leaves something out: what was revoked then is not")
+	confirmFlag(c, &o.AcceptGap, "restore although the journals leave something out: what was revoked then is not")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would happen, with the exit code that the restore would have")
 	return c
 }
@@ -186,7 +187,7 @@ func showRestored(p *printer, r admin.RestoreReport) {
 	switch {
 	case r.Gap == "":
 	case r.DryRun:
-		p.remark("would be lost with --accept-gap: %s", r.Gap)
+		p.remark("would be lost with --%s: %s", yesFlag, r.Gap)
 	default:
 		p.remark("lost: %s", r.Gap)
 	}
@@ -221,6 +222,7 @@ func showReplay(p *printer, r admin.RestoreReport, changed string) {
 	for _, line := range r.NotDone {
 		p.remark("not done: %s", line)
 	}
+	p.hints(p.remarks, r.NotDone...)
 	for _, line := range r.Warnings {
 		p.remark("warning: %s", line)
 	}

@@ -80,7 +80,7 @@ func TestBackupThatIsCutLeavesNothing(t *testing.T) {
 		"failed": {func(_ context.Context, w io.Writer) error {
 			begin(w)
 			return errors.New("the disk is on fire")
-		}, ExitUnhealthy, "its log says why"},
+		}, ExitUnhealthy, "the server failed (the node's log has the reason)"},
 		"killed": {func(_ context.Context, w io.Writer) error {
 			begin(w)
 			panic(http.ErrAbortHandler)
@@ -151,11 +151,11 @@ func TestBackupRestore(t *testing.T) {
 	c.Fails(ExitLocal, "no such file", "cluster", "backup", "restore", file, "--journal", filepath.Join(dir, "none"))
 	require.Empty(t, options)
 	c.Fails(ExitRefused, "what happened since is missing", "cluster", "backup", "restore", file)
-	c.Fails(ExitRefused, "the file is damaged", "cluster", "backup", "restore", damaged, "--accept-gap")
+	c.Fails(ExitRefused, "the file is damaged", "cluster", "backup", "restore", damaged, "--yes")
 
 	r := c.Run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run")
 	require.Equal(t, ExitRefused, r.Code, "as the restore would be")
-	require.Equal(t, ExitOK, c.Run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run", "--accept-gap").Code)
+	require.Equal(t, ExitOK, c.Run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run", "--yes").Code)
 	require.Equal(t, "dry run, would be restored: cluster c-1 as of "+formatTimeSeconds(admintest.Started)+", up to command 12\n"+
 		"in the backup: clients: 3, users: 2\n"+
 		"the journal covers commands 1 to 12, from the beginning to "+formatTimeSeconds(admintest.Started)+"\n"+
@@ -166,10 +166,10 @@ func TestBackupRestore(t *testing.T) {
 		"nothing is known after "+formatTimeSeconds(admintest.Started.Add(time.Hour))+", where the journal ends: later revocations are undone\n", r.Out)
 	require.Equal(t, "not done: key k1 dropped: it is still in use\n"+
 		"warning: nobody knows\n"+
-		"would be lost with --accept-gap: commands 13 to 13\n"+
-		"mintmark: this restore would be refused without --accept-gap\n", r.Err)
+		"would be lost with --yes: commands 13 to 13\n"+
+		"mintmark: this restore would be refused (--yes restores all the same)\n", r.Err)
 
-	report := c.Object("cluster", "backup", "restore", file, "--accept-gap", "--cluster-key-file", key)
+	report := c.Object("cluster", "backup", "restore", file, "--yes", "--cluster-key-file", key)
 	require.Equal(t, false, report["dry_run"])
 	require.Equal(t, []any{"grant g1 is ended"}, report["changes"])
 	require.Equal(t, []admin.RestoreOptions{
@@ -179,5 +179,5 @@ func TestBackupRestore(t *testing.T) {
 		{DryRun: true, AcceptGap: true, Journals: [][]byte{[]byte("lines")}},
 		{AcceptGap: true, Keys: []admin.Plain{admin.Plain(old.Text())}},
 	}, options)
-	c.Fails(ExitRefused, "belongs to a cluster already", "cluster", "backup", "restore", file, "--accept-gap")
+	c.Fails(ExitRefused, "belongs to a cluster already", "cluster", "backup", "restore", file, "--yes")
 }

@@ -26,7 +26,7 @@ import (
 )
 
 func (m *management) backupInspect() *cobra.Command {
-	return command("inspect FILE", "Say what a backup is, and whether it is whole; needs no key and no node", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	return command("inspect FILE", "Say what a backup is, and whether it is whole; needs no key and no node", func(cmd *cobra.Command, args []string) error {
 		f, err := os.Open(args[0])
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (m *management) backupInspect() *cobra.Command {
 
 func (m *management) backupJournal() *cobra.Command {
 	keyFile := os.Getenv(config.Variable(config.KeyClusterKeyFile))
-	c := command("journal FILE", "Write this node's journal to a new file", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("journal FILE", "Write this node's journal to a new file", func(cmd *cobra.Command, args []string) error {
 		saved := savedBackup{File: args[0]}
 		err := backup.Create(saved.File, func(w io.Writer) error {
 			counted := &countingWriter{Writer: w}

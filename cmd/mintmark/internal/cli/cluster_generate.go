@@ -73,7 +73,7 @@ type generatedNode struct {
 
 func (m *management) clusterGenerate() *cobra.Command {
 	g := generateOptions{}
-	c := command("generate", "Make the folders of nodes that found a cluster together", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("generate", "Make the folders of nodes that found a cluster together", func(cmd *cobra.Command, _ []string) error {
 		if err := m.checkOutput(); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (m *management) clusterGenerate() *cobra.Command {
 	f.StringVar(&g.appURL, "app-url", "", "address of the pages as others reach them (default: the public URL)")
 	f.BoolVar(&g.plainHTTP, config.KeyPlainHTTP, false, config.PlainHTTPUsage)
 	f.StringVar(&g.out, "out", "", "`DIR` to make, with a folder for each node")
-	f.StringVar(&g.dataDir, "data-dir", "/var/lib/mintmark", "`DIR` on the nodes' machines that the folder will be")
+	f.StringVar(&g.dataDir, "data-dir", packagedDataDir, "`DIR` on the nodes' machines that the folder will be")
 	f.StringVar(&g.listen, "listen", o.Listen, "`HOST:PORT` of the API and the pages, on each machine")
 	f.StringVar(&g.opsListen, "ops-listen", o.OpsListen, "`HOST:PORT` of /livez, /readyz and /metrics, on each machine")
 	f.StringArrayVar(&g.proxies, "trusted-proxy", nil, "address or network (`CIDR`) of the proxy in front of all nodes, whose X-Forwarded-For is believed (repeatable)")

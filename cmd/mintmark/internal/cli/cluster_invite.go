@@ -13,7 +13,7 @@ const invitationLifetime = time.Hour
 
 func (m *management) clusterInvite() *cobra.Command {
 	var q admin.Invitation
-	c := command("invite", "Make a token with which a new node joins", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("invite", "Make a token with which a new node joins", func(cmd *cobra.Command, _ []string) error {
 		return invite(m, cmd, admin.InviteNode, q, "")
 	})
 	invitationFlags(c, &q.Name, &q.Lifetime)
@@ -22,24 +22,33 @@ func (m *management) clusterInvite() *cobra.Command {
 
 func (m *management) clusterReplace() *cobra.Command {
 	var q admin.Replacement
-	c := command("replace OLD", "Make a token for a new node that takes the place of another", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("replace NODE", "Make a token for a new node that takes the place of another", func(cmd *cobra.Command, args []string) error {
 		q.Old = args[0]
 		return invite(m, cmd, admin.ReplaceNode, q, q.Old)
 	})
-	c.Long = `Make a token for a new node that takes the place of another. The old one, dead or
-alive, is removed when the new one has become a voter.
-
-` + aboutRunningNode
+	c.Long = "Make a token for a new node that takes the place of another, dead or alive.\n\n" + aboutReplacing
 	invitationFlags(c, &q.Name, &q.Lifetime)
 	return c
 }
+
+// aboutReplacing is the one order in which a node is replaced. The old node votes until the
+// new one does, so another node may fail meanwhile.
+const aboutReplacing = `In this order:
+
+  1. Take the old node out of the proxy, if it still runs: from step 4 on, what is
+     sent to it fails with 503.
+  2. Make the token:       mintmark cluster replace NODE --name NEW > FILE
+  3. Start the new node:   mintmark serve --name NEW --join HOST:PORT --token-file FILE
+  4. Wait until it votes:  mintmark cluster status --voters N
+     The old node is removed by itself then.
+  5. Stop the old node, if it still runs, and delete its data folder.`
 
 func (m *management) invitationCommand() *cobra.Command {
 	return group("invitation", "Look after the tokens with which new nodes join", m.invitationList(), m.invitationWithdraw())
 }
 
 func (m *management) invitationList() *cobra.Command {
-	return command("list", "List the tokens that nobody has used yet", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	return command("list", "List the tokens that nobody has used yet", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.ListInvitations, admin.InvitationQuery{}, func(p *printer, l admin.InvitationList) {
 			var rows [][]string
 			for _, i := range l.Invitations {
@@ -51,7 +60,7 @@ func (m *management) invitationList() *cobra.Command {
 }
 
 func (m *management) invitationWithdraw() *cobra.Command {
-	c := command("withdraw NAME", "Make the token for a node of that name worthless", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("withdraw INVITATION", "Make the token for a node of that name worthless", func(cmd *cobra.Command, args []string) error {
 		return runOperation(m, cmd, admin.WithdrawInvitation, admin.Withdrawal{Name: args[0]}, func(p *printer, a admin.Done) {
 			p.line("the invitation for node %s is withdrawn", a.ID)
 		})
@@ -89,7 +98,7 @@ func invite[Q any](m *management, cmd *cobra.Command, o admin.Operation[Q, admin
 			"with --cluster-listen and --advertise where the other nodes are to reach it",
 			formatTimeSeconds(a.Expires), a.Name, joinAddress(cmd, c))
 		if old != "" && nodeAnswers(cmd, c, old) {
-			p.remark("warning: node %s still runs, and is removed when the new one votes: stop it first (SIGTERM), or requests that are sent to it then fail", old)
+			p.remark("warning: node %s still runs, and is removed when the new one votes: take it out of the proxy before, and stop it after that", old)
 		}
 	})
 }

@@ -32,7 +32,7 @@ type recoverOptions struct {
 
 func (m *management) clusterRecover() *cobra.Command {
 	o := recoverOptions{keyFile: os.Getenv(config.Variable(config.KeyClusterKeyFile))}
-	c := command("recover", "Make the only node that is left a cluster of one", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("recover", "Make the only node that is left a cluster of one", func(cmd *cobra.Command, _ []string) error {
 		cmd.SilenceUsage = true
 		conf := cluster.Config{
 			Dir: filepath.Join(m.dataDir, "raft"), Machine: replica.Machine(),
@@ -147,7 +147,6 @@ func (o recoverOptions) confirm(p recovery.Plan) error {
 // readLostJournals plans the replay of the journals of the lost nodes on the state of the
 // survivor.
 func (m *management) readLostJournals(p recovery.Plan, o recoverOptions) (*restore.Plan, error) {
-	const advice = "put it into cluster.key.old beside this node's own"
 	var held *keys.ClusterKeys
 	var journals []restore.Journal
 	if len(o.journals) > 0 {
@@ -159,12 +158,11 @@ func (m *management) readLostJournals(p recovery.Plan, o recoverOptions) (*resto
 	for _, path := range o.journals {
 		j, err := readLostJournal(path, held)
 		if err != nil {
-			return nil, fmt.Errorf("read the journal in %s: %w", path, server.AdviseKey(err, advice))
+			return nil, fmt.Errorf("read the journal in %s: %w", path, err)
 		}
 		journals = append(journals, j)
 	}
-	lost, err := restore.Survivor(ledger.At(p.View), p.Seq, p.At, held, journals)
-	return lost, server.AdviseKey(err, advice)
+	return restore.Survivor(ledger.At(p.View), p.Seq, p.At, held, journals)
 }
 
 // readLostJournal reads the journal of a lost node from its data folder, or from a file of

@@ -12,7 +12,7 @@ import (
 
 func (m *management) clusterStatus() *cobra.Command {
 	var voters uint
-	status := command("status", "Say how the cluster is; the exit code is 5 unless all is well", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	status := command("status", "Say how the cluster is; the exit code is 5 unless all is well", func(cmd *cobra.Command, _ []string) error {
 		c, err := m.open(cmd)
 		if err != nil {
 			return err
@@ -24,6 +24,9 @@ func (m *management) clusterStatus() *cobra.Command {
 		}
 		if cmd.Flags().Changed("voters") {
 			requireVoters(&s, int(voters))
+		} else if n := s.ExpectedVoters(); s.Voters > 0 && s.Voters < n {
+			s.Healthy = false
+			s.Problems = append(s.Problems, fmt.Sprintf("%v: %d of %d", admin.ErrVotersMissing, s.Voters, n))
 		}
 		if err := m.show(cmd, s, func(p *printer) { showStatus(p, s) }); err != nil {
 			return err
@@ -33,9 +36,17 @@ func (m *management) clusterStatus() *cobra.Command {
 		}
 		return nil
 	})
-	status.Flags().UintVar(&voters, "voters", 0, "not healthy until `N` nodes vote and answer: to wait for those that were just started")
+	status.Flags().UintVar(&voters, "voters", 0, "not healthy until `N` nodes vote and answer (default: as many as voted before, from 3 on)")
+	status.Long = aboutStatus
 	return status
 }
+
+const aboutStatus = `Say how the cluster is; the exit code is 5 unless all is well. Nodes that were
+just started, and do not vote yet, are waited for with --voters.
+
+Once three nodes have voted, fewer are not well: a node that was removed or given
+up is missing until another takes its place. --voters N says that N are meant to
+vote.`
 
 // requireVoters reports a problem if fewer than n voters answer. A cluster counts as
 // healthy before its other nodes have joined.
@@ -57,10 +68,12 @@ func requireVoters(s *admin.ClusterStatus, n int) {
 func showStatus(p *printer, s admin.ClusterStatus) {
 	if s.Removed != "" { // and there is nothing else to know
 		p.line("removed: %s", s.Removed)
+		p.hints(p.out, s.Removed)
 		return
 	}
 	if s.Duplicate != "" {
 		p.line("not healthy: %s", s.Duplicate)
+		p.hints(p.out, s.Duplicate)
 		return
 	}
 	p.line("%s", summary(s))
@@ -73,6 +86,7 @@ func showStatus(p *printer, s admin.ClusterStatus) {
 	for _, problem := range s.Problems {
 		p.line("problem: %s", problem)
 	}
+	p.hints(p.out, s.Problems...)
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Role != admin.RoleVoter {
 			p.line("joining: %s catches up, and becomes a voter by itself", n.Name)

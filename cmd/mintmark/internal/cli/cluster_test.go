@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -106,8 +107,27 @@ func TestStatusWaitsForVoters(t *testing.T) {
 		require.False(t, told.Healthy)
 		require.Len(t, told.Problems, 1)
 	}
-	c.Fails(ExitLocal, "invalid argument", "cluster", "status", "--voters", "-1")
+	c.Fails(ExitLocal, "--voters: expected a whole number from 0 on, got \"-1\"", "cluster", "status", "--voters", "-1")
 	require.Contains(t, c.OK("", "cluster", "--help"), "nothing can be decided now or the cluster is not healthy")
+}
+
+// TestStatusExpectsTheVotersOfBefore: a cluster of which three nodes have voted is not well
+// with fewer, until an operator says how many are meant to vote.
+func TestStatusExpectsTheVotersOfBefore(t *testing.T) {
+	for most, wanted := range map[int]int{0: 0, 1: 0, 2: 0, 3: 3, 4: 3, 5: 5, 6: 5} {
+		require.Equal(t, wanted, (&admin.ClusterStatus{MostMembers: most}).ExpectedVoters(), most)
+	}
+	c := newClusterCLI(t)
+	left := func(most int) func(*admin.ClusterStatus) {
+		return func(s *admin.ClusterStatus) { s.Nodes, s.MostMembers = s.Nodes[:2], most }
+	}
+	c.Cluster.Change(left(2))
+	c.OK("", "cluster", "status")
+	c.Cluster.Change(left(3))
+	r := c.Run("", "cluster", "status")
+	require.Equal(t, ExitUnhealthy, r.Code)
+	require.Contains(t, r.Out, "\nproblem: fewer nodes vote than have voted before: 2 of 3\nhint: have another node join: mintmark cluster invite --name NAME;")
+	c.OK("", "cluster", "status", "--voters", "2")
 }
 
 // A node that runs is to be stopped before it is taken out, and whoever did not
@@ -116,27 +136,25 @@ func TestTakingOutANodeThatRuns(t *testing.T) {
 	const living, removed = "still runs", "was still running"
 	c := newClusterCLI(t)
 	require.Contains(t, c.Run("", "cluster", "replace", "n2", "--name", "n4").Err, living)
-	require.Contains(t, c.Run("", "cluster", "remove", "n2").Err, removed)
+	require.Contains(t, c.Run("", "cluster", "remove", "n2", "--yes").Err, removed)
 	c.Cluster.Change(unhealthy) // n2 is silent
 	require.NotContains(t, c.Run("", "cluster", "replace", "n2", "--name", "n4").Err, living)
-	require.NotContains(t, c.Run("", "cluster", "remove", "n2").Err, removed)
-	for _, command := range []string{"remove", "replace"} {
-		require.Contains(t, c.OK("", "cluster", command, "--help"), "Stop a node that still runs first")
-	}
+	require.NotContains(t, c.Run("", "cluster", "remove", "n2", "--yes").Err, removed)
+	require.Contains(t, c.OK("", "cluster", "remove", "--help"), "Stop a node that still runs first")
 }
 
 // A removed node says so, and nothing that would have somebody start other nodes
 // or recover.
 func TestStatusOfARemovedNode(t *testing.T) {
 	c := newClusterCLI(t)
-	const why = "this node was removed from the cluster: stop it"
+	why := member.ErrRemoved.Error() + " (as n2 reports)"
 	c.Cluster.Change(func(s *admin.ClusterStatus) {
 		unhealthy(s)
 		s.Removed = why
 	})
 	r := c.Run("", "cluster", "status")
 	require.Equal(t, ExitUnhealthy, r.Code)
-	require.Equal(t, "removed: "+why+"\n", r.Out)
+	require.Equal(t, "removed: "+why+"\nhint: "+adviceFor(member.ErrRemoved)+"\n", r.Out)
 	var told admin.ClusterStatus
 	require.NoError(t, json.Unmarshal([]byte(c.Run("", "cluster", "status", "-o", "json").Out), &told))
 	require.Equal(t, []string{why}, told.Problems)
@@ -187,8 +205,8 @@ func TestClusterChangesOnTheCommandLine(t *testing.T) {
 	require.Equal(t, "node n1 leads\n", c.OK("", "cluster", "transfer-leader", "--to", "n1"))
 	require.Equal(t, "node n3 leads\n", c.OK("", "cluster", "transfer-leader"))
 	require.Equal(t, "node n2 leads already\n", c.OK("", "cluster", "transfer-leader", "--to", "n2"))
-	require.Equal(t, "node n3 is removed\n", c.OK("", "cluster", "remove", "n3"))
-	require.Equal(t, "n2", c.Object("cluster", "remove", "n2", "--force")["id"])
+	require.Equal(t, "node n3 is removed\n", c.OK("", "cluster", "remove", "n3", "--yes"))
+	require.Equal(t, "n2", c.Object("cluster", "remove", "n2", "--wait", "--yes")["id"])
 	require.Contains(t, c.OK("", "cluster", "accept-clock"), "node n1 goes on")
 	require.Equal(t, []string{
 		"transfer to=n1", "transfer to=", "transfer to=n2", "remove n3 force=false", "remove n2 force=true", "accept-clock",
@@ -201,10 +219,10 @@ func TestClusterChangesOnTheCommandLine(t *testing.T) {
 
 func TestClusterExitCodes(t *testing.T) {
 	c := newClusterCLI(t)
-	c.Fails(ExitLocal, "required flag", "cluster", "invite")
-	c.Fails(ExitLocal, "required flag", "cluster", "replace", "n1")
-	c.Fails(ExitLocal, "required flag", "cluster", "init")
-	c.Fails(ExitLocal, "accepts 1 arg", "cluster", "remove")
+	c.Fails(ExitLocal, "--name is missing", "cluster", "invite")
+	c.Fails(ExitLocal, "--name is missing", "cluster", "replace", "n1")
+	c.Fails(ExitLocal, "--public-url is missing", "cluster", "init")
+	c.Fails(ExitLocal, "NODE is missing", "cluster", "remove")
 	c.Fails(ExitLocal, "--output must be text or json", "cluster", "status", "-o", "xml")
 	c.Fails(ExitRefused, "lifetime must be", "cluster", "invite", "--name", "n4", "--ttl", "-1h")
 	c.Fails(ExitRefused, "belongs to a cluster already", "cluster", "init", "--public-url", "https://id.example")
@@ -213,7 +231,7 @@ func TestClusterExitCodes(t *testing.T) {
 		{"invite", "--name", "n4"},
 		{"replace", "n3", "--name", "n4"},
 		{"transfer-leader"},
-		{"remove", "n3"},
+		{"remove", "n3", "--yes"},
 		{"accept-clock"},
 	}
 	for _, test := range []struct {
@@ -225,7 +243,7 @@ func TestClusterExitCodes(t *testing.T) {
 		{oauth.ErrUnavailable, ExitUnhealthy, "nothing can be decided now, and nothing was changed"},
 		{fmt.Errorf("%w: no leader", oauth.ErrUnavailable), ExitUnhealthy, "nothing can be decided now, and nothing was changed"},
 		{oauth.ErrOutcomeUnknown, ExitUnhealthy, "whether this was done can't be told"},
-		{fmt.Errorf("a fault"), ExitUnhealthy, "its log says why"},
+		{fmt.Errorf("a fault"), ExitUnhealthy, "the node's log has the reason"},
 	} {
 		c.Cluster.Fail(test.err)
 		for _, args := range changes {
@@ -238,7 +256,7 @@ func TestClusterExitCodes(t *testing.T) {
 	c.Fails(ExitUnreachable, "no answer at", "cluster", "status")
 
 	alone := newCLI(t)
-	alone.Fails(ExitRefused, "this node runs alone; mintmark serve makes clusters", "cluster", "status")
+	alone.Fails(ExitRefused, "this node runs alone (a node of a cluster is run by: mintmark serve)", "cluster", "status")
 	alone.Fails(ExitRefused, "this node runs alone", "cluster", "init", "--public-url", "https://id.example")
 }
 
@@ -259,7 +277,8 @@ func TestInitOnTheCommandLine(t *testing.T) {
 	r = c.Run("", "cluster", "status")
 	require.Equal(t, ExitUnhealthy, r.Code)
 	require.Equal(t, "not healthy: no leader, 0 of 0 nodes answer, term 0, feature level 0 (asked n1)\n"+
-		"problem: created by no cluster init and joined to none yet\n", r.Out)
+		"problem: this node belongs to no cluster yet\n"+
+		"hint: make one: mintmark cluster init --public-url URL, or start the node with --join\n", r.Out)
 
 	c.Fails(ExitRefused, "public_url must be", "cluster", "init", "--public-url", "id.example")
 	c.Fails(ExitRefused, "app_url must be", "cluster", "init", "--public-url", "https://id.example", "--app-url", "https://id.example/app")

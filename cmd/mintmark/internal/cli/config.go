@@ -34,19 +34,18 @@ client secret at the provider that people sign in with; they are never shown.`
 func configShowCommand() *cobra.Command {
 	var o config.Options
 	m := new(management)
-	c := command("show", "Show every setting, its value and where it comes from", cobra.NoArgs,
-		func(cmd *cobra.Command, _ []string) error {
-			if m.output != "text" && m.output != "json" {
-				return errors.New("--output must be text or json")
-			}
-			o, from, err := config.Load(cmd.Flags(), os.Environ())
-			if from == nil {
-				return err
-			}
-			// What could be read helps to find what is wrong with it.
-			shown := o.Shown(from, os.Environ())
-			return errors.Join(m.show(cmd, shown, func(p *printer) { p.settings(shown) }), err)
-		})
+	c := command("show", "Show every setting, its value and where it comes from", func(cmd *cobra.Command, _ []string) error {
+		if m.output != "text" && m.output != "json" {
+			return errors.New("--output must be text or json")
+		}
+		o, from, err := config.Load(cmd.Flags(), os.Environ())
+		if from == nil {
+			return err
+		}
+		// What could be read helps to find what is wrong with it.
+		shown := o.Shown(from, os.Environ())
+		return errors.Join(m.show(cmd, shown, func(p *printer) { p.settings(shown) }), err)
+	})
 	c.Long = c.Short + ".\n\n" + aboutConfig
 	o.Flags(c.Flags())
 	c.Flags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
@@ -55,11 +54,10 @@ func configShowCommand() *cobra.Command {
 }
 
 func configExampleCommand() *cobra.Command {
-	return command("example", "Print a commented file of all settings with their defaults", cobra.NoArgs,
-		func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), config.Example)
-			return err
-		})
+	return command("example", "Print a commented file of all settings with their defaults", func(cmd *cobra.Command, _ []string) error {
+		_, err := io.WriteString(cmd.OutOrStdout(), config.Example)
+		return err
+	})
 }
 
 func (p *printer) settings(all config.Shown) {

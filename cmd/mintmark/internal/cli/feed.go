@@ -20,7 +20,7 @@ func feedCommand() *cobra.Command {
 
 func feedAddCommand() *cobra.Command {
 	var file string
-	c := command("add NAME --file FILE", "Let a resource server read what was revoked", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("add NAME --file FILE", "Let a resource server read what was revoked", func(cmd *cobra.Command, args []string) error {
 		if !endpoint.ReaderName.MatchString(args[0]) {
 			return errors.New("a name has letters, digits and . _ -, at most 63, and begins with a letter or a digit")
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,14 +11,14 @@ import (
 )
 
 func (m *management) grantCommand() *cobra.Command {
-	revoke := command("revoke GRANT", "End one grant", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	revoke := command("revoke GRANT", "End one grant", func(cmd *cobra.Command, args []string) error {
 		return runOperation(m, cmd, admin.RevokeGrant, admin.GrantRef{ID: args[0]}, func(p *printer, a admin.Done) {
 			p.line("grant %s has ended", a.ID)
 		})
 	})
 
 	var q admin.Disconnection
-	disconnect := command("disconnect", "End all grants of a user, for one client or for all", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	disconnect := command("disconnect", "End all grants of a user, for one client or for all", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.Disconnect, q, func(p *printer, _ admin.Done) {
 			if q.Client == "" {
 				p.line("all grants of user %s have ended", q.User)
@@ -35,7 +36,12 @@ func (m *management) grantCommand() *cobra.Command {
 
 func (m *management) grantList() *cobra.Command {
 	var q admin.GrantFilter
-	c := command("list", "List the grants of a user or of a client", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	var limit uint
+	c := command("list", "List the grants of a user or of a client", func(cmd *cobra.Command, _ []string) error {
+		if q.User == "" && q.Client == "" {
+			return usageError(cmd, "--user or --client is missing")
+		}
+		q.Limit = int(min(limit, math.MaxInt32))
 		return runOperation(m, cmd, admin.ListGrants, q, func(p *printer, a admin.GrantList) {
 			var rows [][]string
 			for _, g := range a.Grants {
@@ -58,7 +64,6 @@ func (m *management) grantList() *cobra.Command {
 	c.Flags().StringVar(&q.User, "user", "", "name or id of the user")
 	c.Flags().StringVar(&q.Client, "client", "", "id of the client")
 	c.Flags().BoolVar(&q.Ended, "ended", false, "list those that have ended, too, as long as they are remembered")
-	c.Flags().IntVar(&q.Limit, "limit", 200, "list at most so many; 0 for all")
-	c.MarkFlagsOneRequired("user", "client")
+	c.Flags().UintVar(&limit, "limit", 200, "list at most so many; 0 for all")
 	return c
 }

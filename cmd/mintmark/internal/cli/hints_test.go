@@ -1,10 +1,31 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/store"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // TestHints: an error of a start names the flag that mends it.
@@ -28,4 +49,204 @@ func TestHints(t *testing.T) {
 		"--cluster-listen", "127.0.0.1:0", "--join", "127.0.0.1:1", "--token-file", "no-such-file")
 	require.Contains(t, r.Err, "mintmark: read the join token: open no-such-file")
 	require.Contains(t, r.Err, " (see --token-file)\n")
+}
+
+// TestHintOverTheSocket: an error keeps its code on its way from the node, and so finds its
+// advice.
+func TestHintOverTheSocket(t *testing.T) {
+	c := newClusterCLI(t)
+	for _, fact := range []error{member.ErrRemoved, store.ErrDataLost} {
+		refused := admintestRule{fmt.Errorf("something else: %w", fact)}
+		c.Cluster.Fail(refused)
+		r := c.Run("", "cluster", "accept-clock")
+		require.Equal(t, ExitRefused, r.Code)
+		require.Equal(t, fmt.Sprintf("mintmark: refused (%s)\n", adviceFor(fact)), r.Err, "the text says nothing, the code does")
+	}
+	c.Cluster.Fail(nil)
+
+	var p error = &admin.Problem{Class: admin.Refused, Code: errcode.Of(member.ErrRemoved), Text: "x"}
+	require.ErrorIs(t, p, member.ErrRemoved)
+	require.NotErrorIs(t, p, store.ErrDataLost)
+	require.NotErrorIs(t, &admin.Problem{Class: admin.Refused, Text: "x"}, member.ErrRemoved)
+}
+
+// An admintestRule is a refusal that tells operators nothing but its code.
+type admintestRule struct{ error }
+
+func (admintestRule) Refusal() string { return "refused" }
+func (r admintestRule) Unwrap() error { return r.error }
+
+// TestHintOfAnUnreachableNode names the flag, but not where the folder is right.
+func TestHintOfAnUnreachableNode(t *testing.T) {
+	c := newCLI(t)
+	c.Dir = filepath.Join(c.Dir, "elsewhere")
+	c.Fails(ExitUnreachable, "(start the node, or name its data folder with --data-dir)", "client", "list")
+}
+
+// TestHintsInTheLog: a record with a fact gets its advice, once.
+func TestHintsInTheLog(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(hintHandler{slog.NewTextHandler(&out, nil)}).With("node", "n1")
+	log.Error("node failed", "error", fmt.Errorf("open: %w", store.ErrDataLost))
+	require.Contains(t, out.String(), "hint="+strconv.Quote(adviceFor(store.ErrDataLost)))
+	out.Reset()
+	log.Error("cluster: " + member.ErrRemoved.Error())
+	require.Equal(t, 1, strings.Count(out.String(), "hint="), out.String())
+	out.Reset()
+	log.WithGroup("g").Info("all is well", "error", errors.New("no fact"))
+	require.NotContains(t, out.String(), "hint=")
+}
+
+// TestHintTable: each row has an error of its own, which something returns, and an advice
+// that names commands and flags that exist.
+func TestHintTable(t *testing.T) {
+	used := sentinelUses(t)
+	codes := map[string]bool{}
+	for i, h := range hints {
+		require.NotEmpty(t, h.advice)
+		if code := errcode.Of(h.err); code != "" {
+			require.False(t, codes[code], "two errors have the code %s", code)
+			codes[code] = true
+		}
+		for j, other := range hints {
+			require.True(t, i == j || !strings.Contains(other.err.Error(), h.err.Error()), "%q is part of %q", h.err, other.err)
+		}
+		require.Equal(t, h.advice, adviceFor(fmt.Errorf("do a thing: %w", h.err)))
+		require.Equal(t, h.advice, adviceIn("n1: "+h.err.Error()+" (as n2 reports)"), "as a node passes it on")
+	}
+	rows := hintRows(t)
+	require.Len(t, rows, len(hints))
+	for _, name := range rows {
+		require.True(t, used[name], "nothing returns %s", name)
+	}
+	checkAdvice(t)
+}
+
+var (
+	commandIn = regexp.MustCompile(`mintmark ((?:[a-z-]+ ?)+)`)
+	flagIn    = regexp.MustCompile(`--([a-z][a-z-]+)`)
+)
+
+func checkAdvice(t *testing.T) {
+	t.Helper()
+	flags := map[string]bool{"help": true}
+	eachCommand(testRoot(), func(_ string, c *cobra.Command) {
+		for _, set := range []*pflag.FlagSet{c.Flags(), c.InheritedFlags()} {
+			set.VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
+		}
+	})
+	for _, h := range hints {
+		for _, m := range flagIn.FindAllStringSubmatch(h.advice, -1) {
+			require.True(t, flags[m[1]], "no command has --%s: %s", m[1], h.advice)
+		}
+		for _, m := range commandIn.FindAllStringSubmatch(h.advice, -1) {
+			c, _, err := testRoot().Find(strings.Fields(m[1]))
+			require.NoError(t, err, h.advice)
+			require.True(t, c.HasParent() && !c.HasSubCommands(), "%q is no command: %s", m[1], h.advice)
+		}
+	}
+}
+
+// repository is the folder of the module.
+const repository = "../../../.."
+
+// eachSource parses the sources of the module that are no tests.
+func eachSource(t *testing.T, f func(path string, file *ast.File)) {
+	t.Helper()
+	for _, top := range []string{"issuer", "cluster", "keys", "cmd/mintmark"} {
+		require.NoError(t, filepath.WalkDir(filepath.Join(repository, top), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			rel, err := filepath.Rel(repository, path)
+			f(filepath.ToSlash(rel), file)
+			return err
+		}))
+	}
+}
+
+// hintRows are the errors of the table by package and name, as hints.go spells them.
+func hintRows(t *testing.T) (names []string) {
+	t.Helper()
+	text, err := os.ReadFile("hints.go")
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile(`(?m)^\t\{(\w+\.Err\w+),`).FindAllStringSubmatch(string(text), -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// sentinelUses are the errors that a source names elsewhere than in its declaration and in
+// hints.go.
+func sentinelUses(t *testing.T) map[string]bool {
+	t.Helper()
+	used := map[string]bool{}
+	eachSource(t, func(path string, file *ast.File) {
+		if strings.HasSuffix(path, "internal/cli/hints.go") {
+			return
+		}
+		declared := map[*ast.Ident]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ValueSpec:
+				for _, name := range n.Names {
+					declared[name] = true
+				}
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok {
+					used[x.Name+"."+n.Sel.Name] = true
+				}
+			case *ast.Ident:
+				if !declared[n] {
+					used[file.Name.Name+"."+n.Name] = true
+				}
+			}
+			return true
+		})
+	})
+	return used
+}
+
+// mayNameCommands are the sources whose strings name commands or flags, and why.
+var mayNameCommands = map[string]string{
+	"cmd/mintmark/internal/config/options.go":  "declares the flags of serve",
+	"cmd/mintmark/internal/config/upstream.go": "declares the flags of serve",
+	"issuer/keyring/ring.go":                   "labels of derived keys, which are no commands",
+}
+
+// TestLibrariesNameNoCommandAndNoFlag: advice is in hints.
+func TestLibrariesNameNoCommandAndNoFlag(t *testing.T) {
+	var commands []string
+	for _, c := range testRoot().Commands() {
+		commands = append(commands, c.Name())
+	}
+	names := regexp.MustCompile(`\bmintmark (` + strings.Join(append(commands, "dev", "demo", "docs"), "|") + `)\b|(^|[^-])--[a-z][a-z-]+`)
+	excused := map[string]bool{}
+	eachSource(t, func(path string, file *ast.File) {
+		for _, own := range []string{"cmd/mintmark/internal/cli/", "cmd/mintmark/internal/dev/", "cmd/mintmark/internal/mutate/", "cmd/mintmark/internal/testkit/"} {
+			if strings.HasPrefix(path, own) {
+				return
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			text, ok := n.(*ast.BasicLit)
+			if !ok || text.Kind != token.STRING || !names.MatchString(text.Value) {
+				return true
+			}
+			if mayNameCommands[path] != "" {
+				excused[path] = true
+				return true
+			}
+			t.Errorf("%s: %s", path, text.Value)
+			return true
+		})
+	})
+	for path := range mayNameCommands {
+		require.True(t, excused[path], "%s needs no exception", path)
+	}
+	require.True(t, slices.Contains(commands, "serve"))
 }

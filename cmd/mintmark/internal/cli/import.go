@@ -17,7 +17,7 @@ import (
 )
 
 func (m *management) clientImport() *cobra.Command {
-	c := command("import FILE", "Import legacy clients: one JSON object a line; - reads standard input", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("import FILE", "Import legacy clients: one JSON object a line; - reads standard input", func(cmd *cobra.Command, args []string) error {
 		if args[0] == "-" {
 			return m.importLines(cmd, cmd.InOrStdin(), func() error { return nil })
 		}

@@ -19,7 +19,7 @@ func (m *management) keysCommand() *cobra.Command {
 }
 
 func (m *management) keysList() *cobra.Command {
-	c := command("list", "List the keys and what comes next for each", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("list", "List the keys and what comes next for each", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.ListKeys, admin.KeyFilter{}, func(p *printer, a admin.KeyList) {
 			var rows [][]string
 			for _, k := range a.Keys {
@@ -57,7 +57,7 @@ func nextStep(state string, at time.Time) string {
 
 func (m *management) keysRotate() *cobra.Command {
 	q := admin.Rotation{}
-	c := command("rotate", "Announce a new key", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("rotate", "Announce a new key", func(cmd *cobra.Command, _ []string) error {
 		if !cmd.Flags().Changed("emergency") {
 			return runOperation(m, cmd, admin.RotateKeys, q, func(p *printer, a admin.Rotated) {
 				p.line("key %s is announced", a.ID)

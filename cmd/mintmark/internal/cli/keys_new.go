@@ -15,7 +15,7 @@ type newClusterKey struct {
 }
 
 func (m *management) keysNewClusterKey() *cobra.Command {
-	c := command("new-cluster-key FILE", "Make a cluster key, in a new file of mode 0600; needs no node", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("new-cluster-key FILE", "Make a cluster key, in a new file of mode 0600; needs no node", func(cmd *cobra.Command, args []string) error {
 		if err := m.checkOutput(); err != nil {
 			return err
 		}

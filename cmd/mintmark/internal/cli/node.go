@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,11 +27,9 @@ func managementCommands(version string) []*cobra.Command {
 		m.clientCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.settingsCommand(), m.explainCommand(), m.auditCommand(),
 		m.clusterCommand(),
 	}
-	dataDir := os.Getenv("MINTMARK_DATA_DIR")
-	if dataDir == "" {
-		dataDir = ".data"
-	}
+	dataDir := defaultDataDir(os.Getenv, ".data", packagedDataDir)
 	for _, c := range commands {
+		m.addCompletions(c)
 		c.Long = c.Short + ".\n\n" + aboutManagement
 		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
 		config.DurationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultTimeout, "for how long the node may be silent before it counts as hung (exit code 4)")
@@ -40,8 +40,27 @@ func managementCommands(version string) []*cobra.Command {
 	return commands
 }
 
+// packagedDataDir is the data folder of the systemd unit.
+const packagedDataDir = "/var/lib/mintmark"
+
+// defaultDataDir returns the data folder of the node that runs on this machine: that of the
+// environment, or the first candidate with a socket, or the first one. A folder that this
+// account may not open may have one.
+func defaultDataDir(getenv func(string) string, candidates ...string) string {
+	if dir := getenv(config.Variable(config.KeyDataDir)); dir != "" {
+		return dir
+	}
+	for _, dir := range candidates {
+		if _, err := os.Lstat(filepath.Join(dir, admin.SocketName)); err == nil || errors.Is(err, fs.ErrPermission) {
+			return dir
+		}
+	}
+	return candidates[0]
+}
+
 const aboutManagement = `This speaks to the node that runs on this machine, over a socket in its data
-directory that only the node's own account can open.
+directory that only the node's own account can open. Without --data-dir the socket
+is looked for in .data, then in /var/lib/mintmark.
 
 Exit codes: 0 done, 1 wrong usage or a local fault, 2 refused by a rule, 3 not
 found, 4 no node answers, or it is silent for --timeout, 5 the node answers, and
@@ -170,13 +189,13 @@ func readSecret(cmd *cobra.Command, path string) (admin.Plain, error) {
 }
 
 // command returns a cobra command.
-func command(use, short string, args cobra.PositionalArgs, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: args, RunE: run}
+func command(use, short string, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, RunE: run}
 }
 
 // group returns a command that only has subcommands.
 func group(use, short string, below ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+	c := &cobra.Command{Use: use, Short: short, RunE: func(cmd *cobra.Command, _ []string) error {
 		_ = cmd.Help()
 		return errors.New("name a command")
 	}}

@@ -44,7 +44,6 @@ service that it is for. A finding is one line:
   not expressible  a route whose pattern no row can say
 
 The exit code is 2 when something is found.`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			table, err := loadPolicies(tables)
 			if err != nil {

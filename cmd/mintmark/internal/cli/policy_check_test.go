@@ -59,7 +59,7 @@ func TestPolicyCheck(t *testing.T) {
 	require.Equal(t, strings.Join([]string{
 		"no decision: PUT /v2/bookings",
 		"no decision: GET /v2/bookings/{uid}",
-		`not expressible: GET /v2/files/{path}.json, the segment "{path}.json": a literal has letters, digits, '-', '.' and '_'`,
+		`not expressible: GET /v2/files/{path}.json, segment "{path}.json" has a character other than letters, digits, '-', '.' and '_'`,
 		"no route: GET /v2/teams/:teamId TEAM_PROFILE_READ",
 		"",
 	}, "\n"), r.Out)

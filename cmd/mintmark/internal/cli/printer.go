@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -51,6 +52,17 @@ func escapeControl(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// hints writes to w, once each, what an operator can do about the facts in some lines.
+func (p *printer) hints(w io.Writer, lines ...string) {
+	var written []string
+	for _, line := range lines {
+		if advice := adviceIn(line); advice != "" && !slices.Contains(written, advice) {
+			written = append(written, advice)
+			p.write(w, "hint: "+advice)
+		}
+	}
 }
 
 // secret writes a secret that is shown this once, on a line of its own.

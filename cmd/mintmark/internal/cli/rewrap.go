@@ -10,7 +10,7 @@ import (
 
 func (m *management) keysRewrap() *cobra.Command {
 	var q admin.RewrapRequest
-	c := command("rewrap", "Change the cluster key, which the other keys are sealed under", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("rewrap", "Change the cluster key, which the other keys are sealed under", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.RewrapKeys, q, func(p *printer, a admin.RewrapResult) {
 			behind := func() {
 				if len(a.Behind) > 0 {
@@ -31,7 +31,7 @@ func (m *management) keysRewrap() *cobra.Command {
 			p.remark("copy the new cluster.key of this node to the safe place where the old one is kept: whoever has lost it on all nodes has lost every key")
 		})
 	})
-	c.Flags().BoolVar(&q.Force, "force", false, "even while voters can't be reached, as long as a majority can")
+	confirmFlag(c, &q.Force, "even while voters can't be reached, as long as a majority can")
 	c.Long = `Change the cluster key, which the other keys are sealed under, while the cluster
 runs. The signing and credential keys stay what they are, so nobody notices.
 
@@ -45,7 +45,7 @@ seconds: a node that is stopped then has both keys, and does it when it is start
 Copy the new cluster.key of the node that was asked to the safe place where you
 keep the old one.
 
-It is refused, and nothing is changed, while a voter can't be reached (--force
+It is refused, and nothing is changed, while a voter can't be reached (--yes
 goes on without it: it asks the others for the key when it is back) and where a
 node has its key from somewhere that it can't change, as from the environment.
 A change that was interrupted is finished by the cluster itself, or by running
@@ -56,7 +56,7 @@ this again.
 }
 
 func (m *management) clusterRotateAuthority() *cobra.Command {
-	c := command("rotate-authority", "Change who vouches for the certificates that nodes show each other", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("rotate-authority", "Change who vouches for the certificates that nodes show each other", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.RotateAuthority, admin.AuthorityRotation{}, func(p *printer, a admin.AuthorityChange) {
 			for _, one := range a.Authorities {
 				p.line("authority %s is %s%s", one.ID[:min(len(one.ID), 12)], one.State, waitsFor(one.WaitingFor))
@@ -93,7 +93,7 @@ func waitsFor(names []string) string {
 // aboutCompromisedNode is the whole procedure, told wherever a part of it is.
 const aboutCompromisedNode = `If a node may be in wrong hands, do this on another node, in this order:
 
-  mintmark cluster remove NAME          its key is refused at once, everywhere
+  mintmark cluster remove NODE          its key is refused at once, everywhere
   mintmark cluster rotate-authority     it had what certificates are signed with
   mintmark keys rewrap                  it had the cluster key
 

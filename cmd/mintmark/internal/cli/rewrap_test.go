@@ -35,7 +35,7 @@ func TestRewrapOnTheCommandLine(t *testing.T) {
 	require.Contains(t, c.OK("", "keys", "rewrap"), "begun before is finished")
 	answer.Behind = []string{"n2", "n3"}
 	require.Contains(t, c.OK("", "keys", "rewrap"), "does not hold it yet on n2, n3")
-	require.Equal(t, map[string]any{"id": "0011223344556677", "resumed": true, "behind": []any{"n2", "n3"}}, c.Object("keys", "rewrap", "--force"))
+	require.Equal(t, map[string]any{"id": "0011223344556677", "resumed": true, "behind": []any{"n2", "n3"}}, c.Object("keys", "rewrap", "--yes"))
 	require.Equal(t, []bool{false, false, false, true}, forced)
 	require.Contains(t, w.Log.String(), "0011223344556677")
 
@@ -44,7 +44,7 @@ func TestRewrapOnTheCommandLine(t *testing.T) {
 	failure = fmt.Errorf("wait: %w", oauth.ErrUnavailable)
 	c.Fails(ExitUnhealthy, "nothing can be decided now", "keys", "rewrap")
 	failure = errors.New("a fault")
-	c.Fails(ExitUnhealthy, "its log says why", "keys", "rewrap")
+	c.Fails(ExitUnhealthy, "the server failed (the node's log has the reason)", "keys", "rewrap")
 }
 
 func TestRotateAuthorityOnTheCommandLine(t *testing.T) {

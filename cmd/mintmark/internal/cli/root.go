@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -18,11 +17,13 @@ func Root(version string, more ...*cobra.Command) *cobra.Command {
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(more...)
 	root.AddCommand(serveCommand(version), configCommand(), policyCommand(), feedCommand(), versionCommand(version))
 	root.AddCommand(managementCommands(version)...)
-	root.SetFlagErrorFunc(unknownFirst)
+	root.SetFlagErrorFunc(flagError)
+	prepare(root)
 	return root
 }
 
@@ -34,19 +35,4 @@ func Execute(ctx context.Context, root *cobra.Command) int {
 		fmt.Fprintln(root.ErrOrStderr(), "mintmark: "+withHint(err).Error())
 	}
 	return exitCode(err)
-}
-
-// unknownFirst blames the command that does not exist rather than its flag, which
-// cobra looks at first.
-func unknownFirst(c *cobra.Command, err error) error {
-	args := c.Flags().Args()
-	if !c.HasSubCommands() || len(args) == 0 {
-		return err
-	}
-	c.SuggestionsMinimumDistance = 2 // cobra's own
-	text := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
-	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
-		text += "; did you mean " + strings.Join(like, " or ") + "?"
-	}
-	return errors.New(text)
 }

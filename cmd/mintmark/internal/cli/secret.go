@@ -8,7 +8,7 @@ import (
 
 func (m *management) secretCommand() *cobra.Command {
 	var secretFile string
-	add := command("add CLIENT", "Add a second secret; the one in use keeps working", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	add := command("add CLIENT", "Add a second secret; the one in use keeps working", func(cmd *cobra.Command, args []string) error {
 		secret, err := readSecret(cmd, secretFile)
 		if err != nil {
 			return err
@@ -24,13 +24,13 @@ func (m *management) secretCommand() *cobra.Command {
 	})
 	add.Flags().StringVar(&secretFile, "secret-file", "", "file that holds the secret, - for standard input (default: one is made)")
 
-	revoke := command("revoke CLIENT SECRET_ID", "Revoke a secret at once", cobra.ExactArgs(2), func(cmd *cobra.Command, args []string) error {
+	revoke := command("revoke CLIENT SECRET_ID", "Revoke a secret at once", func(cmd *cobra.Command, args []string) error {
 		return runOperation(m, cmd, admin.RevokeSecret, admin.SecretRef{Client: args[0], ID: args[1]}, func(p *printer, a admin.Done) {
 			p.line("secret %s is revoked", a.ID)
 		})
 	})
 
-	list := command("list CLIENT", "List a client's secrets", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	list := command("list CLIENT", "List a client's secrets", func(cmd *cobra.Command, args []string) error {
 		c, err := m.open(cmd)
 		if err != nil {
 			return err
@@ -45,8 +45,5 @@ func (m *management) secretCommand() *cobra.Command {
 		}{client.Secrets}
 		return m.show(cmd, answer, func(p *printer) { printSecrets(p, client.Secrets) })
 	})
-	for _, c := range []*cobra.Command{add, revoke, list} {
-		c.ValidArgsFunction = m.completeClients
-	}
 	return group("secret", "Manage the secrets of a client", add, revoke, list)
 }

@@ -23,14 +23,15 @@ that it needs neither. Every setting may come from a flag, from the environment
 
 When it is ready it prints one line of JSON on standard output; everything for
 people goes to standard error.`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			load := func() (config.Options, config.Sources, error) { return config.Load(c.Flags(), os.Environ()) }
 			o, from, err := load()
-			log := o.Logger(c.ErrOrStderr())
+			log := slog.New(hintHandler{o.Logger(c.ErrOrStderr()).Handler()})
 			slog.SetDefault(log) // for what a library writes by itself
 			if err == nil {
-				err = server.Run(c.Context(), o, from, version, load, c.OutOrStdout(), log)
+				err = server.Run(c.Context(), server.RunOptions{
+					Version: version, Options: o, From: from, Load: load, Stdout: c.OutOrStdout(), Log: log,
+				})
 			}
 			if err != nil && o.LogFormat == config.LogJSON {
 				log.Error("node failed", "error", withHint(err))

@@ -15,14 +15,14 @@ func (m *management) settingsCommand() *cobra.Command {
 }
 
 func (m *management) settingsShow() *cobra.Command {
-	return command("show", "Show every setting of the cluster", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	return command("show", "Show every setting of the cluster", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.ShowSettings, admin.SettingsQuery{}, showSettings)
 	})
 }
 
 func (m *management) settingsSet() *cobra.Command {
-	var confirm bool
-	c := command("set KEY=VALUE...", "Change settings, all that are named or none", cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+	var yes bool
+	c := command("set KEY=VALUE...", "Change settings, all that are named or none", func(cmd *cobra.Command, args []string) error {
 		q := admin.SettingsChange{Set: make(map[string]string, len(args))}
 		for _, a := range args {
 			key, value, ok := strings.Cut(a, "=")
@@ -31,18 +31,17 @@ func (m *management) settingsSet() *cobra.Command {
 			}
 			q.Set[key] = value
 		}
-		if ends := endedByChange(q.Set); ends != "" && !confirm {
-			cmd.SilenceUsage = true
-			return &admin.Problem{Class: admin.Refused, Subject: "settings", Text: ends + "; --confirm does it all the same"}
+		if ends := endedByChange(q.Set); ends != "" && !yes {
+			return &admin.Problem{Class: admin.Refused, Subject: "settings", Text: ends + " (--" + yesFlag + " does it all the same)"}
 		}
 		return runOperation(m, cmd, admin.SetSettings, q, showSettings)
 	})
 	c.Long = `Change settings, all that are named or none. They hold on every node from then
 on: lifetimes for what is decided from now on, rotate_every (or "off") for the
 schedule by which keys are replaced. A lifetime is as 60s, 12h, 90d or 1d12h. One
-of grants or refresh tokens that is below an hour needs --confirm: it ends what
+of grants or refresh tokens that is below an hour needs --yes: it ends what
 there is, too.`
-	c.Flags().BoolVar(&confirm, "confirm", false, "shorten what grants and refresh tokens live by to less than an hour")
+	confirmFlag(c, &yes, "shorten what grants and refresh tokens live by to less than an hour")
 	return c
 }
 
@@ -58,7 +57,7 @@ func endedByChange(set map[string]string) string {
 	} {
 		value, given := set[s.key]
 		if d, err := admin.ParseDuration(value); given && err == nil && d < minLifetime {
-			return s.key + "=" + value + ": " + fmt.Sprintf(s.ends, d)
+			return s.key + "=" + value + ": " + fmt.Sprintf(s.ends, admin.FormatDuration(d))
 		}
 	}
 	return ""

@@ -19,16 +19,16 @@ func TestShortLifetimesAreConfirmed(t *testing.T) {
 	before := c.OK("", "settings", "show")
 	for set, ends := range map[string]string{
 		"grant_absolute=1s":  "every grant whose user chose Allow more than 1s ago would end",
-		"refresh_idle=59m":   "every refresh token that was not used for 59m0s would end",
-		"refresh_idle=0d30m": "--confirm",
+		"refresh_idle=59m":   "every refresh token that was not used for 59m would end",
+		"refresh_idle=0d30m": "--yes",
 	} {
 		c.Fails(ExitRefused, ends, "settings", "set", "code_lifetime=100s", set)
 		require.Equal(t, before, c.OK("", "settings", "show"), set)
 	}
-	require.Regexp(t, `refresh_idle +59m0s`, c.OK("", "settings", "set", "refresh_idle=59m", "--confirm"))
+	require.Regexp(t, `refresh_idle +59m`, c.OK("", "settings", "set", "refresh_idle=59m", "--yes"))
 
 	// What is no slip is asked for by nobody, and a day has a letter.
-	require.Regexp(t, `grant_absolute +8760h0m0s`, c.OK("", "settings", "set", "grant_absolute=365d", "refresh_idle=1d12h"))
+	require.Regexp(t, `grant_absolute +365d`, c.OK("", "settings", "set", "grant_absolute=365d", "refresh_idle=1d12h"))
 	require.Regexp(t, `code_lifetime +30s`, c.OK("", "settings", "set", "code_lifetime=30s"))
-	c.Fails(ExitRefused, "must be a duration such as 60s, 12h or 90d", "settings", "set", "grant_absolute=1y", "--confirm")
+	c.Fails(ExitRefused, "must be a duration such as 60s, 12h or 90d", "settings", "set", "grant_absolute=1y", "--yes")
 }

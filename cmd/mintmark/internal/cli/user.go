@@ -14,7 +14,7 @@ func (m *management) userCommand() *cobra.Command {
 		m.userAdd(), m.userList(), m.userShow(),
 		m.userState("disable", "Disable an account; its sessions and grants end"),
 		m.userState("enable", "Enable a disabled account"),
-		m.userState("delete", "Delete an account for good; its sessions and grants end"),
+		m.userDelete(),
 		m.userPassword(), m.userAdmin(),
 	)
 }
@@ -22,7 +22,7 @@ func (m *management) userCommand() *cobra.Command {
 func (m *management) userAdd() *cobra.Command {
 	var q admin.NewUser
 	var passwordFile string
-	c := command("add USERNAME", "Create an account", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("add USERNAME", "Create an account", func(cmd *cobra.Command, args []string) error {
 		password, err := readSecret(cmd, passwordFile)
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (m *management) userAdd() *cobra.Command {
 
 func (m *management) userList() *cobra.Command {
 	var q admin.UserFilter
-	c := command("list", "List accounts", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("list", "List accounts", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.ListUsers, q, func(p *printer, a admin.UserList) {
 			var rows [][]string
 			for _, u := range a.Users {
@@ -63,7 +63,7 @@ func (m *management) userList() *cobra.Command {
 }
 
 func (m *management) userShow() *cobra.Command {
-	return command("show USER", "Show an account", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	return command("show USER", "Show an account", func(cmd *cobra.Command, args []string) error {
 		return runOperation(m, cmd, admin.ShowUser, admin.UserRef{User: args[0]}, func(p *printer, u admin.User) {
 			p.properties(
 				singleValue("User", u.ID),
@@ -84,7 +84,7 @@ func (m *management) userShow() *cobra.Command {
 }
 
 func (m *management) userState(state, short string) *cobra.Command {
-	return command(state+" USER", short, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	return command(state+" USER", short, func(cmd *cobra.Command, args []string) error {
 		q := admin.UserStateChange{User: args[0], State: state}
 		return runOperation(m, cmd, admin.SetUserState, q, func(p *printer, u admin.User) {
 			p.line("user %s is %s", args[0], u.State)
@@ -92,9 +92,23 @@ func (m *management) userState(state, short string) *cobra.Command {
 	})
 }
 
+func (m *management) userDelete() *cobra.Command {
+	var yes bool
+	c := m.userState("delete", "Delete an account for good; its sessions and grants end")
+	set := c.RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := confirm(cmd, yes, "delete user "+args[0]+" for good, and end all sessions and grants"); err != nil {
+			return err
+		}
+		return set(cmd, args)
+	}
+	confirmFlag(c, &yes, "delete without a question")
+	return c
+}
+
 func (m *management) userPassword() *cobra.Command {
 	var passwordFile string
-	c := command("password USER", "Set a password; the user's sessions end", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("password USER", "Set a password; the user's sessions end", func(cmd *cobra.Command, args []string) error {
 		password, err := readSecret(cmd, passwordFile)
 		if err != nil {
 			return err
@@ -116,7 +130,7 @@ func (m *management) userPassword() *cobra.Command {
 
 func (m *management) userAdmin() *cobra.Command {
 	var remove bool
-	c := command("admin USER", "Let a user review clients, or no longer", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	c := command("admin USER", "Let a user review clients, or no longer", func(cmd *cobra.Command, args []string) error {
 		q := admin.UserStateChange{User: args[0], State: "promote"}
 		if remove {
 			q.State = "demote"

@@ -20,7 +20,7 @@ type shownVersion struct {
 
 func versionCommand(version string) *cobra.Command {
 	m := &management{timeout: admin.DefaultTimeout}
-	c := command("version", "Say which version this program is", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("version", "Say which version this program is", func(cmd *cobra.Command, _ []string) error {
 		if err := m.checkOutput(); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -27,20 +28,25 @@ func (o *Options) Check(from Sources) error {
 	expect(KeyDataDir, o.DataDir != "", "a folder")
 	expect(KeyName, member.ValidName(o.Name), expectedName)
 
-	expect(KeyListen, listenable(o.Listen), expectedListen)
-	expect(KeyOpsListen, listenable(o.OpsListen), expectedListen)
-	expect(KeyClusterListen, listenable(o.ClusterListen), expectedListen)
+	for _, l := range o.listeners() {
+		expect(l.key, listenable(l.address), fmt.Sprintf("%s, got %q", expectedListen, l.address))
+	}
 	errs = append(errs, o.checkAdvertise(from), o.checkPeers(from), o.checkDistinct(from))
 
 	expect(KeyJoin, o.Join == "" || dialable(o.Join), expectedDial)
-	expect(KeyTokenFile, o.Join == "" || o.TokenFile != "", "the file with the token of \"mintmark cluster invite\", since join is given")
+	if o.Join != "" && o.TokenFile == "" {
+		errs = append(errs, wrapSettingError(KeyTokenFile, from, ErrNoToken))
+	}
 	expect(KeyJoin, o.Join != "" || o.TokenFile == "", "the address of a node, since token-file is given")
 
 	o.PublicURL, o.AppURL = strings.TrimSuffix(o.PublicURL, "/"), strings.TrimSuffix(o.AppURL, "/")
 	expect(KeyPublicURL, o.PublicURL == "" || isOrigin(o.PublicURL), ExpectedOrigin)
 	expect(KeyAppURL, o.AppURL == "" || isOrigin(o.AppURL), ExpectedOrigin)
-	expect(KeyPublicURL, o.PlainHTTP || !ledger.PlainHTTP(o.PublicURL), ExpectedHTTPS)
-	expect(KeyAppURL, o.PlainHTTP || !ledger.PlainHTTP(o.AppURL), ExpectedHTTPS)
+	for _, u := range []struct{ key, origin string }{{KeyPublicURL, o.PublicURL}, {KeyAppURL, o.AppURL}} {
+		if !o.PlainHTTP && ledger.PlainHTTP(u.origin) {
+			errs = append(errs, wrapSettingError(u.key, from, ErrPlainHTTP))
+		}
+	}
 
 	_, err := proxy.Parse(o.TrustedProxies)
 	expect(KeyTrustedProxy, err == nil, "addresses or networks such as 10.0.0.0/8")
@@ -57,8 +63,21 @@ const (
 	expectedListen = "HOST:PORT or :PORT, with a port from 0 to 65535"
 	expectedDial   = "HOST:PORT that others can reach"
 	ExpectedOrigin = "scheme://host or scheme://host:port, http or https, and nothing behind it"
-	ExpectedHTTPS  = "https outside the loopback: by http, passwords, cookies, codes and secrets can be read and changed on the way (--plain-http accepts that)"
 )
+
+var (
+	// ErrPlainHTTP is in the error about an address without TLS.
+	ErrPlainHTTP = errors.New("expected https outside the loopback: by http, passwords, cookies, codes and secrets can be read and changed on the way")
+	// ErrNoToken is in the error about a node that is to join without a token.
+	ErrNoToken = errors.New("expected the file with the join token, since join is given")
+)
+
+// listeners returns the addresses that a node listens on, by the key of their setting.
+func (o *Options) listeners() []struct{ key, address string } {
+	return []struct{ key, address string }{
+		{KeyListen, o.Listen}, {KeyOpsListen, o.OpsListen}, {KeyClusterListen, o.ClusterListen},
+	}
+}
 
 // checkAdvertise requires an address that other nodes can dial: a listener on every
 // address has none.
@@ -95,9 +114,7 @@ func (o *Options) checkPeers(from Sources) error {
 // opening them.
 func (o *Options) checkDistinct(from Sources) error {
 	taken := map[string]string{}
-	for _, l := range []struct{ key, address string }{
-		{KeyListen, o.Listen}, {KeyOpsListen, o.OpsListen}, {KeyClusterListen, o.ClusterListen},
-	} {
+	for _, l := range o.listeners() {
 		if other, ok := taken[l.address]; ok && !strings.HasSuffix(l.address, ":0") {
 			return SettingError(l.key, from, "expected another address than that of "+other)
 		}

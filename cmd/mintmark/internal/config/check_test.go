@@ -23,10 +23,10 @@ func TestConfigChecks(t *testing.T) {
 		"name no cluster takes":     {[]string{"--name=" + strings.Repeat("n", 64)}, "expected a name of 1 to 63"},
 		"listen everywhere":         {[]string{"--listen=:8080"}, ""},
 		"listen on IPv6":            {[]string{"--listen=[::1]:8080"}, ""},
-		"listen without a port":     {[]string{"--listen=127.0.0.1"}, "listen (flag --listen): expected HOST:PORT"},
+		"listen without a port":     {[]string{"--listen=127.0.0.1"}, `listen (flag --listen): expected HOST:PORT or :PORT, with a port from 0 to 65535, got "127.0.0.1"`},
 		"listen on port 65536":      {[]string{"--listen=127.0.0.1:65536"}, "expected HOST:PORT"},
 		"listen on a service name":  {[]string{"--ops-listen=127.0.0.1:http"}, "ops-listen (flag --ops-listen): expected HOST:PORT"},
-		"listen at a URL":           {[]string{"--cluster-listen=http://127.0.0.1:1"}, "cluster-listen (flag --cluster-listen): expected"},
+		"listen at a URL":           {[]string{"--cluster-listen=http://127.0.0.1:1"}, `cluster-listen (flag --cluster-listen): expected HOST:PORT or :PORT, with a port from 0 to 65535, got "http://127.0.0.1:1"`},
 		"any port, three times":     {[]string{"--listen=127.0.0.1:0", "--ops-listen=127.0.0.1:0", "--cluster-listen=127.0.0.1:0"}, ""},
 		"the same port":             {[]string{"--ops-listen=127.0.0.1:8080"}, "ops-listen (flag --ops-listen): expected another address than that of listen"},
 		"cluster everywhere":        {[]string{"--cluster-listen=0.0.0.0:8300"}, "advertise (default): needed, because cluster-listen (flag --cluster-listen)"},
@@ -106,7 +106,7 @@ func TestNearest(t *testing.T) {
 	for word, want := range map[string]string{
 		"listen": "listen", "lsten": "listen", "ops-listn": "ops-listen", "jion": "", "jon": "join", "nothing": "", "": "",
 	} {
-		require.Equal(t, want, nearest(word, words), word)
+		require.Equal(t, want, Nearest(word, words), word)
 	}
 }
 

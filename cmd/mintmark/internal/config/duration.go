@@ -17,8 +17,10 @@ var _ pflag.Value = (*durationFlag)(nil)
 func DurationVar(f *pflag.FlagSet, into *time.Duration, name string, value time.Duration, usage string) {
 	*into = value
 	f.Var((*durationFlag)(into), name, usage)
+	f.Lookup(name).DefValue = admin.FormatDuration(value) // for --help
 }
 
+// String has the form that pflag's GetDuration parses.
 func (d *durationFlag) String() string { return time.Duration(*d).String() }
 
 // Type is the type shown by --help, which pflag's GetDuration expects too.

@@ -63,7 +63,7 @@ func unknownVariable(name string, keys []string) error {
 	for _, key := range keys {
 		names = append(names, Variable(key))
 	}
-	if near := nearest(strings.ToUpper(name), names); near != "" {
+	if near := Nearest(strings.ToUpper(name), names); near != "" {
 		return fmt.Errorf("unknown variable %s in the environment: is %s meant?", name, near)
 	}
 	return fmt.Errorf("unknown variable %s in the environment", name)

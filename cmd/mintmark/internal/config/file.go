@@ -69,7 +69,7 @@ func parseFile(path string, text []byte) (layer, error) {
 
 func unknownKey(key string, at Source, keys []string) error {
 	spelt := strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(key))
-	if near := nearest(spelt, keys); near != "" {
+	if near := Nearest(spelt, keys); near != "" {
 		return fmt.Errorf("%s: unknown key %q: is %s meant?", at, key, near)
 	}
 	return fmt.Errorf("%s: unknown key %q", at, key)

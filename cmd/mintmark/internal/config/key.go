@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -58,6 +59,13 @@ func credentialSource(path, own string) KeySource {
 		"which the node can't change: put the key into %s (mode 0600), start the node without the credential, and try again", own)}
 }
 
+var (
+	// ErrNoClusterKey reports that the cluster key of data that exists is missing.
+	ErrNoClusterKey = errcode.New("no_cluster_key", "the data is sealed under the cluster key")
+	// ErrNoKeyForRestore reports that a node has no cluster key to restore a backup under.
+	ErrNoKeyForRestore = errcode.New("no_key_for_restore", "a backup can be opened only with the cluster key that it is sealed under")
+)
+
 // load reads the key. The error is fs.ErrNotExist if there is none yet.
 func (s KeySource) load() (keys.ClusterKey, error) {
 	if s.Text != nil {
@@ -86,7 +94,7 @@ func (s KeySource) Open() (*keys.ClusterKeys, error) {
 func (s KeySource) OpenSealed() (*keys.ClusterKeys, error) {
 	held, err := s.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is missing, and the data beside it is sealed under it: put the key back", s.File)
+		return nil, fmt.Errorf("%s is missing: %w", s.File, ErrNoClusterKey)
 	}
 	return held, err
 }
@@ -96,7 +104,7 @@ func (s KeySource) OpenSealed() (*keys.ClusterKeys, error) {
 func (s KeySource) OpenForRestore(more []admin.Plain) (*keys.ClusterKeys, error) {
 	held, err := s.Open()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the cluster key that the backup is sealed under must be in %s first", s.File)
+		return nil, fmt.Errorf("%s is missing: %w", s.File, ErrNoKeyForRestore)
 	}
 	for _, text := range more {
 		if err == nil {

@@ -91,6 +91,11 @@ func SettingError(key string, from Sources, what string) error {
 	return fmt.Errorf("%s (%s): %s", key, from[key], what)
 }
 
+// wrapSettingError is SettingError for a reason that callers tell apart.
+func wrapSettingError(key string, from Sources, reason error) error {
+	return fmt.Errorf("%s (%s): %w", key, from[key], reason)
+}
+
 // assignValue sets a setting to a value of its type, or to an envText, which it parses.
 // It returns a description of the expected value, or "" after success.
 func assignValue(to, value any) (expected string) {

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // Shown is the answer of "config show": every setting, and the secrets that are set in
@@ -36,7 +38,7 @@ func (o *Options) Shown(from Sources, environ []string) Shown {
 		case *[]string:
 			row.Value = append([]string{}, *v...)
 		case *time.Duration:
-			row.Value = v.String()
+			row.Value = admin.FormatDuration(*v)
 		case *bool:
 			row.Value = *v
 		}

@@ -32,8 +32,8 @@ func (s Source) String() string {
 // Sources are the sources of all settings, by key.
 type Sources map[string]Source
 
-// nearest returns the candidate closest to a mistyped word, "" if none is close.
-func nearest(word string, candidates []string) string {
+// Nearest returns the candidate closest to a mistyped word, "" if none is close.
+func Nearest(word string, candidates []string) string {
 	best, least := "", 1+max(1, len(word)/3)
 	for _, c := range candidates {
 		if d := distance(word, c); d < least {

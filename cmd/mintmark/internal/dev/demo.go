@@ -17,11 +17,11 @@ import (
 
 // DemoCommand returns "mintmark demo".
 func DemoCommand() *cobra.Command {
-	c := &cobra.Command{Use: "demo", Short: "Examples that run", Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
+	c := &cobra.Command{Use: "demo", Short: "Examples that run", RunE: func(c *cobra.Command, _ []string) error {
 		_ = c.Help()
 		return errors.New("name a command")
 	}}
-	c.AddCommand(demoAPICommand())
+	c.AddCommand(demoAPICommand(), demoTokenCommand())
 	return c
 }
 
@@ -33,7 +33,6 @@ func demoAPICommand() *cobra.Command {
 		Long: `Run a resource server with a few routes of the scheduling API behind the
 middleware. It fetches the issuer's key set once and then verifies every token
 by itself, also while the issuer is stopped.`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if audience == "" {
 				audience = issuer

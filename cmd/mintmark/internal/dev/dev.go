@@ -58,7 +58,6 @@ and "mintmark serve" does not start on that.
 
 When it is ready it prints one line of JSON on standard output; everything for
 people goes to standard error.`,
-		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return Run(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -115,7 +114,7 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	printReady(stderr, s.Settings, o)
+	printReady(stderr, s, o)
 	fmt.Fprintf(stdout, "%s\n", line)
 	return s.UntilStopped(ctx, 10*time.Second, func() { fmt.Fprintln(stderr, "mintmark: stopping") })
 }
@@ -209,7 +208,7 @@ func (o Options) settings(s ledger.Settings, f *fixtures, listening string) (led
 	s.BaseURL, s.AppURL, s.PlainHTTP = base, app, s.PlainHTTP || o.PlainHTTP
 	for _, a := range [][2]string{{"--public-url", base}, {"--app-url", app}} {
 		if ledger.PlainHTTP(a[1]) && !s.PlainHTTP {
-			return s, fmt.Errorf("%s is %s: expected %s", a[0], a[1], config.ExpectedHTTPS)
+			return s, fmt.Errorf("%s is %s: %w", a[0], a[1], config.ErrPlainHTTP)
 		}
 	}
 	f.settings(&s)

@@ -4,19 +4,22 @@ import (
 	"io"
 	"text/template"
 
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 )
 
 // readyText is what a person reads when the server has started. The steps of
 // the demo are those of README.
 var readyText = template.Must(template.New("ready").Parse(`
-Mintmark is ready at {{.Base}}. Its data is in {{.Dir}}; stop it with Ctrl-C.
+Mintmark is ready at {{.Base}}, and for operators (/readyz, /metrics) at {{.Ops}}.
+Its data is in {{.Dir}}; stop it with Ctrl-C.
 {{if .Demo}}
   Pages     {{.App}}/            sign in as demo / lantern-under-oak, or admin / admin-password
   Clients   demo-app (confidential, secret demo-secret), demo-native (public), demo-legacy (from before scopes)
   Metadata  {{.Base}}/.well-known/oauth-authorization-server
 
-A first token:
+A first token without a browser: mintmark demo token --issuer {{.Base}}
+
+A first token with a browser:
 
   1. Open this address, sign in as demo, and choose Allow:
      {{.App}}/auth/oauth2/authorize?client_id=demo-app&redirect_uri=http://127.0.0.1:9999/callback&scope=PROFILE_READ+BOOKING_READ&state=abc123
@@ -29,9 +32,9 @@ A first token:
 
 {{end}}`))
 
-func printReady(w io.Writer, s ledger.Settings, o Options) {
+func printReady(w io.Writer, s *server.Server, o Options) {
 	_ = readyText.Execute(w, struct {
-		Base, App, Dir string
-		Demo           bool
-	}{s.BaseURL, s.AppURL, o.DataDir, o.demo()})
+		Base, App, Ops, Dir string
+		Demo                bool
+	}{s.Settings.BaseURL, s.Settings.AppURL, "http://" + s.OpsAddr.String(), o.DataDir, o.demo()})
 }

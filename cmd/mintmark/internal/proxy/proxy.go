@@ -76,7 +76,7 @@ func (p Trusted) ClientIP(log *slog.Logger) func(*http.Request) string {
 		if len(r.Header["X-Forwarded-For"]) > 0 {
 			if peer, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && !p.Trusts(peer) {
 				once.Do(func() {
-					log.Warn("X-Forwarded-For ignored: its sender is not a trusted proxy (see --trusted-proxy)", "peer", peer)
+					log.Warn("X-Forwarded-For ignored: its sender is not a trusted proxy", "peer", peer)
 				})
 			}
 		}

@@ -46,7 +46,7 @@ func (s *Server) replace(ctx context.Context, leaked string) (admin.Rotated, err
 	r, err := s.Issuer.Rekey.Replace(ctx, leaked)
 	var unknown rekey.NoKeyError
 	if errors.As(err, &unknown) {
-		return admin.Rotated{}, &admin.Problem{Class: admin.NotFound, Text: unknown.Error()}
+		return admin.Rotated{}, &admin.Problem{Class: admin.NotFound, Code: rekey.ErrNoKey.Code(), Text: unknown.Error()}
 	}
 	if err != nil {
 		return admin.Rotated{}, err
@@ -107,6 +107,6 @@ func overdue(all []cluster.AuthorityStatus, now time.Time) []string {
 	if now.Sub(begun) < changeOverdue {
 		return nil
 	}
-	return []string{fmt.Sprintf("the change of the authority that began on %s is not finished: %s; start those nodes, or remove them",
+	return []string{fmt.Sprintf("the change of the authority that began on %s is not finished: %s",
 		begun.UTC().Format(time.RFC3339), strings.Join(parts, "; "))}
 }

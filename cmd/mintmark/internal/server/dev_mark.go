@@ -19,7 +19,7 @@ const DevMark = "made-by-dev"
 // with data and without a mark was not made by "mintmark dev".
 func (s *Server) markDev() error {
 	if err := durable.Replace(s.devMark(), nil); err != nil {
-		return fmt.Errorf("mark data folder of mintmark dev: %w", err)
+		return fmt.Errorf("mark data folder for development: %w", err)
 	}
 	return nil
 }
@@ -43,9 +43,7 @@ func (s *Server) requireDevMark() error {
 	if err != nil || made {
 		return err
 	}
-	return fmt.Errorf("the data in %s was not made by mintmark dev, which adds users and clients whose passwords everybody knows: "+
-		"run it with mintmark serve, or give dev another --data-dir (if an older mintmark dev made it, make the empty file %s and start again)",
-		s.config.DataDir, s.devMark())
+	return fmt.Errorf("%s: %w", s.config.DataDir, ErrNotDevData)
 }
 
 // refuseDevMark refuses data that "mintmark dev" made.
@@ -54,6 +52,5 @@ func (s *Server) refuseDevMark() error {
 	if err != nil || !made {
 		return err
 	}
-	return fmt.Errorf("the data in %s was made by mintmark dev, and has users and clients whose passwords everybody may know: "+
-		"give serve another --data-dir", s.config.DataDir)
+	return fmt.Errorf("%s: %w", s.config.DataDir, ErrDevData)
 }

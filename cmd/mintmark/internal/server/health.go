@@ -107,7 +107,7 @@ func (s *Server) canCommit(ctx context.Context) error {
 	}
 	err := s.Node.Ready(ctx)
 	if n := s.Node.Stats(); err != nil && !n.LeaderKnown {
-		return fmt.Errorf("no leader is known: of %d nodes, %d answer, including this one (details: mintmark cluster status)", n.Members, n.Reachable)
+		return fmt.Errorf("no leader is known: of %d nodes, %d answer, including this one", n.Members, n.Reachable)
 	}
 	return err
 }

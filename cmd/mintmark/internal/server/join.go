@@ -140,7 +140,7 @@ func readToken(path string) (string, error) {
 func storeJoined(s config.KeySource, text []byte) error {
 	err := s.Store(text)
 	if errors.Is(err, keys.ErrOtherCluster) {
-		return &member.RefusedError{Reason: err.Error() + ": give it that one, or none, and start it again"}
+		return &member.RefusedError{Reason: err.Error()}
 	}
 	return err
 }

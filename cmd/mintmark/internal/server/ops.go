@@ -29,7 +29,7 @@ func (c clusterOps) Status(ctx context.Context) admin.ClusterStatus {
 }
 
 func statusOf(o cluster.Overview) admin.ClusterStatus {
-	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level, Isolated: o.Isolated, Removed: o.Removed, Duplicate: o.Duplicate}
+	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level, Isolated: o.Isolated, Removed: o.Removed, Duplicate: o.Duplicate, MostMembers: o.MostMembers}
 	if !o.StateTime.IsZero() {
 		s.StateTime, s.StateAhead = o.StateTime.UTC(), o.StateAhead.Milliseconds()
 	}
@@ -99,7 +99,7 @@ func operatorError(err error) error {
 	case errors.As(err, &uninvited):
 		return &admin.Problem{Class: admin.NotFound, Text: uninvited.Error()}
 	case errors.As(err, &few):
-		return &admin.Problem{Class: admin.Unavailable, Text: few.Error()}
+		return &admin.Problem{Class: admin.Unavailable, Code: cluster.ErrNoMajority.Code(), Text: few.Error()}
 	case errors.As(err, &refused):
 		return refusal{refused}
 	case errors.Is(err, cluster.ErrUnknown):

@@ -18,7 +18,7 @@ import (
 func FromOptions(o *config.Options, version string, log *slog.Logger) (Config, error) {
 	trusted, err := proxy.Parse(o.TrustedProxies)
 	if err != nil {
-		return Config{}, fmt.Errorf("--trusted-proxy: %w", err)
+		return Config{}, fmt.Errorf("%s: %w", config.KeyTrustedProxy, err)
 	}
 	provider, err := providerConfig(&o.Upstream)
 	if err != nil {
@@ -65,11 +65,11 @@ func checkSettings(o *config.Options, s ledger.Settings) (ledger.Settings, error
 	if s.BaseURL == "" {
 		return s, ErrNoSettings
 	}
-	same := func(flag, value, current string) error {
+	same := func(key, value, current string) error {
 		if value != "" && value != current {
-			return fmt.Errorf("%s is %s here and %s in the cluster: they must be the same", flag, value, current)
+			return fmt.Errorf("%s is %s here and %s in the cluster: %w", key, value, current, ErrOtherAddress)
 		}
 		return nil
 	}
-	return s, errors.Join(same("--public-url", o.PublicURL, s.BaseURL), same("--app-url", o.AppURL, s.AppURL))
+	return s, errors.Join(same(config.KeyPublicURL, o.PublicURL, s.BaseURL), same(config.KeyAppURL, o.AppURL, s.AppURL))
 }

@@ -4,22 +4,17 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
-	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/restore"
 	"github.com/mintmark-auth/mintmark/keys"
 )
-
-// RestoreStep is called after each step of a restore, for tests that kill it there.
-var RestoreStep = func(_ string) {}
 
 // planRestore reads and checks a backup before anything is written.
 func (s *Server) planRestore(in io.Reader, o admin.RestoreOptions) (*restore.Plan, error) {
@@ -32,27 +27,15 @@ func (s *Server) planRestore(in io.Reader, o admin.RestoreOptions) (*restore.Pla
 	}
 	p, err := restore.Read(in, o.Journals, held, s.config.Now)
 	if err != nil {
-		return nil, refusal{AdviseKey(err, "name its file with --"+config.KeyClusterKeyFile)}
+		return nil, refusal{err}
 	}
 	if err := s.checkClusterSettings(p.Settings); err != nil {
 		return nil, err
 	}
 	if p.Gap != "" && !o.AcceptGap && !o.DryRun {
-		return nil, refusal{fmt.Errorf("%s; --accept-gap restores all the same", p.Gap)}
+		return nil, refusal{fmt.Errorf("%w: %s", ErrGap, p.Gap)}
 	}
 	return p, nil
-}
-
-// AdviseKey adds to an error about a missing cluster key how to provide it.
-func AdviseKey(err error, advice string) error {
-	var missing *restore.KeyError
-	switch {
-	case !errors.As(err, &missing):
-		return err
-	case missing.Outdated:
-		return fmt.Errorf("%w: give this node the new key, and for the old one, %s", err, advice)
-	}
-	return fmt.Errorf("%w: for another one, %s", err, advice)
 }
 
 // RestoreReport converts a plan for operators' commands; zero for nil.
@@ -92,30 +75,32 @@ func (s *Server) restore(ctx context.Context, conf cluster.Config, p *restore.Pl
 	if err := restore.Mark(s.config.DataDir); err != nil {
 		return err
 	}
-	RestoreStep("marked")
+	s.logRestoreStep("marked")
 	if err := recovery.Restore(conf.Offline(), bytes.NewReader(p.State)); err != nil {
 		return err
 	}
-	RestoreStep("written")
+	s.logRestoreStep("written")
 	conf.TrustClock = true // the backup may be of any age
 	if err := s.openWith(ctx, conf); err != nil {
 		return err
 	}
-	RestoreStep("opened")
+	s.logRestoreStep("opened")
 	if err := s.restoreTarget(p.Keys).Apply(ctx, p); err != nil {
 		return err
 	}
-	RestoreStep("sealed")
+	s.logRestoreStep("sealed")
 	if err := restore.Unmark(s.config.DataDir); err != nil {
 		return err
 	}
-	RestoreStep("done")
+	s.logRestoreStep("done")
 	return nil
 }
 
+func (s *Server) logRestoreStep(step string) { s.config.Log.Info(restore.StepDone, "step", step) }
+
 // restoreTarget is this node for a restore whose files need the given keys.
 func (s *Server) restoreTarget(held *keys.ClusterKeys) restore.Target {
-	return restore.Target{Node: s.Node, Keys: held, Version: s.config.Version, Log: s.config.Log, Rand: rand.Reader, Step: RestoreStep}
+	return restore.Target{Node: s.Node, Keys: held, Version: s.config.Version, Log: s.config.Log, Rand: rand.Reader}
 }
 
 // exporter writes the files of this node.

@@ -19,16 +19,27 @@ type Serving struct {
 	ClusterAddress string `json:"cluster_address"`
 }
 
-// Run runs the node with these settings until ctx ends or the node fails. When the
-// node serves, it writes one line of JSON to stdout. At SIGHUP it loads the settings
-// again.
-func Run(ctx context.Context, o config.Options, from config.Sources, version string, load func() (config.Options, config.Sources, error), stdout io.Writer, log *slog.Logger) error {
-	c, err := FromOptions(&o, version, log)
+// RunOptions are what Run needs.
+type RunOptions struct {
+	Version string // of this program
+	Options config.Options
+	From    config.Sources
+	// Load loads the settings again.
+	Load   func() (config.Options, config.Sources, error)
+	Stdout io.Writer
+	Log    *slog.Logger
+}
+
+// Run runs a node until ctx ends or the node fails. When the node serves, it writes one
+// line of JSON to r.Stdout. At SIGHUP it loads the settings again.
+func Run(ctx context.Context, r RunOptions) error {
+	o, log := r.Options, r.Log
+	c, err := FromOptions(&o, r.Version, log)
 	if err != nil {
 		return err
 	}
-	o.LogStart(log, from, version)
-	hangups := reloader{current: o, load: load, config: &c}
+	o.LogStart(log, r.From, r.Version)
+	hangups := reloader{current: o, load: r.Load, config: &c}
 	defer onHangup(hangups.reload)()
 	s, err := Start(ctx, c)
 	if err != nil {
@@ -41,7 +52,7 @@ func Run(ctx context.Context, o config.Options, from config.Sources, version str
 	if err := s.Metrics.CollectRaft(); err != nil {
 		c.Log.Warn("raft metrics not exported", "error", err)
 	}
-	if err := s.Announce(stdout); err != nil {
+	if err := s.Announce(r.Stdout); err != nil {
 		return err
 	}
 	log.Info("node serving", "name", s.Node.Name(), "base_url", s.Settings.BaseURL, "app_url", s.Settings.AppURL,

@@ -146,12 +146,12 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 
 func (s *Server) start(ctx context.Context) error {
 	c := s.config
-	if err := makeDataDir(c.DataDir); err != nil {
+	if err := makeDataDir(c.DataDir, c.Log); err != nil {
 		return err
 	}
-	ops, err := net.Listen("tcp", c.OpsListen)
+	ops, err := listen(ErrListenOps, c.OpsListen)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrListenOps, err)
+		return err
 	}
 	s.OpsAddr = ops.Addr()
 	// This listener has few slots, so an idle connection is closed soon: a client that
@@ -164,13 +164,13 @@ func (s *Server) start(ctx context.Context) error {
 
 	// A port in use is the likeliest mistake, so it is found before the data is opened.
 	// Early clients wait until the server answers.
-	if s.publicListener, err = net.Listen("tcp", c.Listen); err != nil {
-		return fmt.Errorf("%w: %w", ErrListen, err)
+	if s.publicListener, err = listen(ErrListen, c.Listen); err != nil {
+		return err
 	}
 	s.PublicAddr = s.publicListener.Addr()
 	if c.Cluster != nil {
-		if s.clusterListener, err = net.Listen("tcp", c.Cluster.Listen); err != nil {
-			return fmt.Errorf("%w: %w", ErrListenCluster, err)
+		if s.clusterListener, err = listen(ErrListenCluster, c.Cluster.Listen); err != nil {
+			return err
 		}
 		s.ClusterAddr = s.clusterListener.Addr()
 	}
@@ -387,13 +387,19 @@ func (s *Server) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// makeDataDir creates the data folder, and refuses one that everybody can write to.
-func makeDataDir(dir string) error {
+// makeDataDir creates the data folder, and refuses one that everybody can write to. It warns
+// of one that others than its owner can open.
+func makeDataDir(dir string, log *slog.Logger) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create data folder: %w", err)
 	}
-	if i, err := os.Stat(dir); err == nil && i.Mode().Perm()&0o002 != 0 {
+	i, err := os.Stat(dir)
+	switch {
+	case err != nil:
+	case i.Mode().Perm()&0o002 != 0:
 		return fmt.Errorf("everybody may write to %s, and so replace what is in it: chmod o-w %s", dir, dir)
+	case i.Mode().Perm()&0o077 != 0:
+		log.Warn("data folder open to other accounts of this machine", "data", dir, "mode", fmt.Sprintf("%04o", i.Mode().Perm()), "expected", "0700")
 	}
 	return nil
 }

@@ -79,16 +79,14 @@ func (s *Server) proposeInitialSettings(ctx context.Context, defaults ledger.Set
 	return err
 }
 
-const needsAddresses = "the cluster was made and has no addresses yet: say mintmark cluster init --public-url … again"
-
 // awaitAddresses accepts the addresses of a cluster, whose creation was interrupted, from
 // an operator.
 func (s *Server) awaitAddresses() error {
-	if s.waitingFor() == needsAddresses {
+	if s.waitingFor() == ErrNoAddresses.Error() {
 		return nil
 	}
-	s.setWaitReason(needsAddresses)
-	s.config.Log.Warn(needsAddresses)
+	s.setWaitReason(ErrNoAddresses.Error())
+	s.config.Log.Warn(ErrNoAddresses.Error())
 	return s.setAdminHandler(s.waitingHandler(func(ctx context.Context, c admin.NewCluster) error {
 		if err := s.checkNewCluster(c); err != nil {
 			return err

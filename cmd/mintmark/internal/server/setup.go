@@ -46,7 +46,7 @@ func (s *Server) openOnRequest(ctx context.Context, conf cluster.Config) error {
 	if err != nil {
 		return err
 	}
-	s.config.Log.Warn("this node belongs to no cluster yet: mintmark cluster init makes one, --join joins one", "data", s.config.DataDir)
+	s.config.Log.Warn(admin.ErrNoCluster.Error(), "data", s.config.DataDir)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"sync/atomic"
@@ -93,7 +92,7 @@ func (s *Server) overview(ctx context.Context) admin.ClusterStatus {
 // and makes the operators' socket report them.
 func (s *Server) waitForInitialCluster(why string) {
 	s.setWaitReason(why)
-	no := refusal{errors.New("this node founds a cluster with others as soon as all of them run (mintmark cluster generate made it)")}
+	no := refusal{ErrInitialNodes}
 	err := s.setFirstAdminHandler(admin.NewSetupHandler(admin.Setup{
 		Name:   s.config.Cluster.Name,
 		Create: func(context.Context, admin.NewCluster) error { return no },

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// terminal returns the two ends of a new terminal: what a person types into, and what a
+// command reads from.
+func terminal(t *testing.T) (person, command *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = person.Close() })
+	require.NoError(t, unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	require.NoError(t, err)
+	command, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = command.Close() })
+	return person, command
+}
+
+// TestDeleteAsksOnATerminal, and nothing is deleted without a yes.
+func TestDeleteAsksOnATerminal(t *testing.T) {
+	for typed, deleted := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "yep\n": false} {
+		c := newCLI(t)
+		person, input := terminal(t)
+		_, err := person.WriteString(typed)
+		require.NoError(t, err)
+		var out, remarks bytes.Buffer
+		code := executeRoot(t.Context(), []string{"client", "delete", "cal-app", "--data-dir", c.Dir}, input, &out, &remarks)
+		require.Contains(t, remarks.String(), "delete client cal-app for good, and end all its grants? [y/N] ", typed)
+		state := string(c.View().Client("cal-app").State)
+		if deleted {
+			require.Equal(t, ExitOK, code, remarks.String())
+			require.Equal(t, "deleted", state, typed)
+			continue
+		}
+		require.Equal(t, ExitLocal, code, typed)
+		require.Contains(t, remarks.String(), "mintmark: nothing was changed\n")
+		require.Equal(t, "pending", state, typed)
+	}
+}
+
+// TestDeleteWithoutATerminal names the flag that confirms, and asks nobody.
+func TestDeleteWithoutATerminal(t *testing.T) {
+	c := newCLI(t)
+	for _, args := range [][]string{{"client", "delete", "cal-app"}, {"user", "delete", "alice"}, {"cluster", "remove", "n3"}} {
+		c.Fails(ExitLocal, "Standard input is no terminal, so give --yes", args...)
+	}
+	require.Equal(t, "pending", string(c.View().Client("cal-app").State))
+	require.False(t, c.View().UserByName("alice").Deleted)
+	c.OK("", "client", "delete", "cal-app", "--yes")
+	c.OK("", "user", "delete", "alice", "--yes")
+}
+
+// TestConfirmWithoutAnAnswer: the end of the input is a no.
+func TestConfirmWithoutAnAnswer(t *testing.T) {
+	person, input := terminal(t)
+	_, err := person.Write([]byte{4}) // end of input
+	require.NoError(t, err)
+	c := &cobra.Command{}
+	c.SetIn(input)
+	c.SetErr(new(bytes.Buffer))
+	require.ErrorIs(t, confirm(c, false, "delete it"), errNotConfirmed)
+	require.NoError(t, confirm(c, true, "delete it"))
+}

@@ -1,0 +1,93 @@
+package cli
+
+// examples are the examples in the help of each command, by its path.
+var examples = map[string]string{
+	"audit": `
+mintmark audit --kind grant --limit 20
+mintmark audit --after 0 --follow -o jsonl`,
+
+	"client add": `
+mintmark client add --name "Calendar App" --owner alice --redirect-uri https://cal.example.com/callback --scope PROFILE_READ,BOOKING_READ`,
+	"client approve":       `mintmark client approve cal-app --revision 3`,
+	"client delete":        `mintmark client delete cal-app`,
+	"client import":        `mintmark client import clients.jsonl`,
+	"client list":          `mintmark client list --state pending`,
+	"client reject":        `mintmark client reject cal-app --reason "The purpose is not clear."`,
+	"client resume":        `mintmark client resume cal-app`,
+	"client secret add":    `mintmark client secret add cal-app`,
+	"client secret list":   `mintmark client secret list cal-app`,
+	"client secret revoke": `mintmark client secret revoke cal-app s_x7d2k4`,
+	"client set":           `mintmark client set cal-app --scope BOOKING_READ --scope PROFILE_READ`,
+	"client show":          `mintmark client show cal-app`,
+	"client suspend":       `mintmark client suspend cal-app --reason "It asks for tokens every second."`,
+
+	"cluster accept-clock":   `mintmark cluster accept-clock`,
+	"cluster backup inspect": `mintmark cluster backup inspect mintmark.backup`,
+	"cluster backup journal": `mintmark cluster backup journal n1.journal`,
+	"cluster backup restore": `
+mintmark cluster backup restore mintmark.backup --journal n1.journal --journal n2.journal --dry-run
+mintmark cluster backup restore mintmark.backup --journal n1.journal --journal n2.journal`,
+	"cluster backup save": `mintmark cluster backup save mintmark.backup`,
+	"cluster checksum":    `mintmark cluster checksum`,
+	"cluster generate": `
+mintmark cluster generate --public-url https://id.example.com --listen :8080 --out generated --node n1=10.0.0.1:8300 --node n2=10.0.0.2:8300 --node n3=10.0.0.3:8300`,
+	"cluster init":                `mintmark cluster init --public-url https://id.example.com`,
+	"cluster invitation list":     `mintmark cluster invitation list`,
+	"cluster invitation withdraw": `mintmark cluster invitation withdraw n4`,
+	"cluster invite":              `mintmark cluster invite --name n2 > n2.token`,
+	"cluster recover":             `mintmark cluster recover --journal /mnt/n2/mintmark --yes`,
+	"cluster remove":              `mintmark cluster remove n3`,
+	"cluster replace":             `mintmark cluster replace n3 --name n4 > n4.token`,
+	"cluster rotate-authority":    `mintmark cluster rotate-authority`,
+	"cluster status": `
+mintmark cluster status
+mintmark cluster status --voters 3 -o json`,
+	"cluster transfer-leader": `mintmark cluster transfer-leader --to n2`,
+
+	"config example": `mintmark config example > config.yaml`,
+	"config show":    `mintmark config show --config /etc/mintmark/config.yaml`,
+
+	"demo api":   `mintmark demo api --listen 127.0.0.1:9000`,
+	"demo token": `TOKEN=$(mintmark demo token)`,
+	"dev": `
+mintmark dev
+mintmark dev --fixtures fixtures.yaml --data-dir /tmp/mintmark`,
+
+	"docs": `
+mintmark docs
+mintmark docs operate`,
+
+	"explain":  `mintmark explain mme_4k2m9x`,
+	"feed add": `mintmark feed add bookings-api --file readers`,
+
+	"grant disconnect": `mintmark grant disconnect --user alice --client cal-app`,
+	"grant list":       `mintmark grant list --user alice`,
+	"grant revoke":     `mintmark grant revoke 0123456789abcdef0123456789abcdef`,
+
+	"keys list":            `mintmark keys list`,
+	"keys new-cluster-key": `mintmark keys new-cluster-key cluster.key`,
+	"keys rewrap":          `mintmark keys rewrap`,
+	"keys rotate": `
+mintmark keys rotate
+mintmark keys rotate --emergency sig-k2m9x4`,
+
+	"policy check": `mintmark policy check --openapi openapi.yaml --policy policy.txt`,
+
+	"serve": `
+mintmark serve --config /etc/mintmark/config.yaml
+mintmark serve --name n2 --join 10.0.0.1:8300 --token-file n2.token`,
+
+	"settings set":  `mintmark settings set code_lifetime=60s rotate_every=90d`,
+	"settings show": `mintmark settings show`,
+
+	"user add":      `mintmark user add alice --name "Alice Example" --email alice@example.com`,
+	"user admin":    `mintmark user admin alice`,
+	"user delete":   `mintmark user delete alice`,
+	"user disable":  `mintmark user disable alice`,
+	"user enable":   `mintmark user enable alice`,
+	"user list":     `mintmark user list --deleted`,
+	"user password": `mintmark user password alice --password-file new-password`,
+	"user show":     `mintmark user show alice`,
+
+	"version": `mintmark version -o json`,
+}
