@@ -100,7 +100,7 @@ func (c *AcceptClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	switch {
 	case cause != NoCause:
 		return deny(cause)
-	case who.owns(old.Owner) && c.RevokeSecrets && old.ActiveSecrets() > 0 && old.Last != m.ID:
+	case who.owns(old.Owner) && c.RevokeSecrets && old.ActiveSecrets() > 0:
 		return deny(Conflict) // the user became the owner by another command, which revoked no secrets
 	case who.owns(old.Owner):
 		return accept(Outcome{ID: c.ID}) // already transferred

@@ -58,10 +58,7 @@ func failuresOf(total int64, accounts map[string]int64) Failures {
 // with returns f with the failures at accounts added, listing the accounts with the most
 // failures. The total doesn't change.
 func (f Failures) with(accounts map[string]int64, most int) Failures {
-	all := maps.Clone(accounts)
-	if all == nil {
-		all = map[string]int64{}
-	}
+	all := maps.Clone(accounts) // nil only if there are none, and then f has none either
 	for _, a := range f.Accounts {
 		all[a.ID] += a.Count
 	}

@@ -44,7 +44,7 @@ func JournalRecord(v View, c command.Command, d command.Decision, m command.Meta
 func (v View) effects(to []Effect, c *command.Change, emergency bool) []Effect {
 	switch row := c.Row.(type) {
 	case *Grant:
-		if row.Ended == 0 || c.Delete {
+		if row.Ended == 0 {
 			return to
 		}
 		if before := v.Grant(row.ID); before == nil || before.Ended != 0 {

@@ -159,7 +159,7 @@ func (c *ActivateKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	switch {
 	case k == nil:
 		return deny(NotFound)
-	case k.State == KeyActive && k.Last == m.ID:
+	case k.Last == m.ID:
 		return accept(Outcome{ID: k.ID})
 	case k.State != KeyAnnounced:
 		return deny(WrongState)

@@ -90,10 +90,10 @@ func (v View) putLogo(p Profile, picture []byte) ([]command.Change, *Refusal) {
 	if len(p.Logo)+len(picture) == 0 {
 		return nil, nil
 	}
-	var id [32]byte
-	if copy(id[:], p.Logo) != len(id) || len(p.Logo) != len(id) {
+	if len(p.Logo) != sha256.Size {
 		return bad("is not named by its digest")
 	}
+	id := [32]byte(p.Logo)
 	kept := v.Logo(id) != nil
 	switch {
 	case len(picture) == 0 && !kept:

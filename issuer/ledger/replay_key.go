@@ -101,9 +101,7 @@ func (s *replayState) addKey(k Key) bool {
 // clampTimes replaces times of a key that are later than now with now, since the key's next
 // step would wait for them. The time that verifiers need to learn the key then starts now.
 func (k *Key) clampTimes(now Time) {
-	if k.PropagatedAt > 0 {
-		k.PropagatedAt = min(k.PropagatedAt, now+max(k.PropagatedAt-k.Announced, 0))
-	}
+	k.PropagatedAt = min(k.PropagatedAt, now+max(k.PropagatedAt-k.Announced, 0))
 	k.Announced, k.Activated, k.Retired = min(k.Announced, now), min(k.Activated, now), min(k.Retired, now)
 }
 

@@ -65,8 +65,8 @@ func SessionOf(handle string) (id [32]byte, ok bool) {
 	if hex.DecodedLen(len(handle)) != len(id) {
 		return id, false
 	}
-	n, err := hex.Decode(id[:], []byte(handle))
-	return id, err == nil && n == len(id)
+	_, err := hex.Decode(id[:], []byte(handle))
+	return id, err == nil
 }
 
 // EndSession ends another session of the actor.

@@ -18,10 +18,10 @@ func (v View) reservedName(name, id string) string {
 
 // reservedID does the same for the identifier of a new user.
 func (v View) reservedID(id string) string {
-	switch other := v.UserByName(id); {
+	switch {
 	case fold(id) == Operator:
 		return "is what the audit trail calls the operator of this service"
-	case other != nil && other.ID != id:
+	case v.UserByName(id) != nil:
 		return "is the user name of another user"
 	}
 	return ""
