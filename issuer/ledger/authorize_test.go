@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -139,4 +140,44 @@ func TestRevokeIsTheUsers(t *testing.T) {
 		require.Equal(t, ledger.GrantEnded, w.view().GrantEnded(id16("h")))
 		require.False(t, changed(&ledger.Disconnect{Actor: actor, User: "u-alice"}), "no grant is left")
 	}
+}
+
+// TestTraffic verifies which authorizations of a legacy client are counted, by day, and for
+// how long.
+func TestTraffic(t *testing.T) {
+	w := newEnv(t)
+	for _, line := range []string{"user alice", "import old owner=alice legacy", "import app owner=alice scopes=PROFILE_READ"} {
+		require.Equal(t, "ok", w.run(line), line)
+	}
+	n := 0
+	allow := func(client, scope string) {
+		n++
+		session := fmt.Sprint("s", n)
+		require.Equal(t, "ok", w.run("sign-in alice session="+session))
+		require.Contains(t, w.run(fmt.Sprintf("allow %s user=alice client=%s scope=%s grant=g%d", session, client, scope, n)), "issued")
+	}
+	traffic := func() string {
+		c := w.view().Client("old")
+		without, with := c.RecentTraffic(w.at())
+		return fmt.Sprintf("%d days, %d without, %d with, %v", len(c.Traffic), without, with, c.RequestedScopes)
+	}
+	allow("app", "PROFILE_READ")
+	require.Empty(t, w.view().Client("app").Traffic, "only of a legacy client")
+	allow("old", "")
+	require.Equal(t, "legacy", w.view().LastEvent().Detail)
+	allow("old", "")
+	require.Equal(t, "1 days, 2 without, 0 with, []", traffic())
+	allow("old", "PROFILE_READ")
+	require.Equal(t, "PROFILE_READ", w.view().LastEvent().Detail)
+	allow("old", "PROFILE_READ,BOOKING_READ")
+	require.Equal(t, "1 days, 2 without, 2 with, [PROFILE_READ BOOKING_READ]", traffic())
+	w.run("now +24h")
+	allow("old", "")
+	require.Equal(t, "2 days, 3 without, 2 with, [PROFILE_READ BOOKING_READ]", traffic())
+	w.run("now +672h") // the first day was 29 days ago
+	require.Equal(t, "2 days, 3 without, 2 with, [PROFILE_READ BOOKING_READ]", traffic())
+	w.run("now +24h")
+	require.Equal(t, "2 days, 1 without, 0 with, [PROFILE_READ BOOKING_READ]", traffic())
+	allow("old", "")
+	require.Equal(t, "2 days, 2 without, 0 with, [PROFILE_READ BOOKING_READ]", traffic(), "the first day is removed")
 }

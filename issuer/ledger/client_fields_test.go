@@ -160,3 +160,64 @@ func TestMarksOfUnicode(t *testing.T) {
 		}
 	}
 }
+
+// TestProfileChanges verifies that a change of any field of a profile is an edit.
+func TestProfileChanges(t *testing.T) {
+	for name, change := range map[string]func(*ledger.Profile){
+		"name": func(p *ledger.Profile) { p.Name = "Other" }, "purpose": func(p *ledger.Profile) { p.Purpose = "to plan" },
+		"website":       func(p *ledger.Profile) { p.Website = "https://a.example/" },
+		"redirect_uris": func(p *ledger.Profile) { p.RedirectURIs = []string{"https://b.example/"} },
+		"scopes":        func(p *ledger.Profile) { p.Scopes = []string{"BOOKING_READ"} },
+		"nothing":       func(*ledger.Profile) {},
+	} {
+		w := newEnv(t)
+		w.run("user alice")
+		w.run("create app owner=alice scopes=PROFILE_READ")
+		p := w.view().Client("app").Profile
+		change(&p)
+		_, changed := w.do(&ledger.EditClient{Actor: ledger.Actor{Operator: true}, ID: "app", Revision: 1, Profile: p}, "", false)
+		assert.Equal(t, name != "nothing", changed, name)
+	}
+}
+
+// TestTextBounds verifies the bounds of texts and addresses.
+func TestTextBounds(t *testing.T) {
+	v := newEnv(t).view()
+	long := "https://a.example/" + strings.Repeat("a", 1024)
+	for _, test := range []struct {
+		field func(*ledger.Profile) *string
+		text  string
+		want  string
+	}{
+		{func(p *ledger.Profile) *string { return &p.Name }, strings.Repeat("ä", 80), ""},
+		{func(p *ledger.Profile) *string { return &p.Name }, strings.Repeat("a", 81), "name is too long"},
+		{func(p *ledger.Profile) *string { return &p.Name }, "a\xff", "name is not valid UTF-8"},
+		{func(p *ledger.Profile) *string { return &p.Name }, " ", "name is empty"},
+		{func(p *ledger.Profile) *string { return &p.Name }, "\U000ffffe\U0010fffe", ""},
+		{func(p *ledger.Profile) *string { return &p.Purpose }, strings.Repeat("a", 501), "purpose is too long"},
+		{func(p *ledger.Profile) *string { return &p.Purpose }, "", ""},
+		{func(p *ledger.Profile) *string { return &p.Website }, long[:1024], ""},
+		{func(p *ledger.Profile) *string { return &p.Website }, long[:1025], "website is not an address"},
+		{func(p *ledger.Profile) *string { return &p.Website }, "https://a.example/a b", "website is not an address"},
+		{func(p *ledger.Profile) *string { return &p.Website }, "https://a.example/a\"b", "website is not an address"},
+		{func(p *ledger.Profile) *string { return &p.Website }, "https://a.example/a\x01b", "website is not an address"},
+	} {
+		p := ledger.Profile{Name: "x", RedirectURIs: []string{"https://a.example/"}, Scopes: []string{"PROFILE_READ"}}
+		*test.field(&p) = test.text
+		var faults []string
+		for _, r := range v.ProfileFaults(&p, ledger.Public, 1) {
+			faults = append(faults, r.Field+" "+r.Note)
+		}
+		assert.Equal(t, test.want, strings.Join(faults, "; "), "%+q", test.text)
+	}
+
+	// One fault of an address is reported, not several.
+	p := ledger.Profile{Name: "x", RedirectURIs: []string{"x", "x", "https://api.example.com/", "https://api.example.com/", "https://api.example.com/#x"}, Scopes: []string{"PROFILE_READ"}}
+	var faults []string
+	for _, r := range v.ProfileFaults(&p, ledger.Confidential, 1) {
+		faults = append(faults, r.Field)
+		assert.NotEqual(t, "is there twice", r.Note)
+		assert.Equal(t, r.Field == "redirect_uris[2]" || r.Field == "redirect_uris[3]", r.Note == "is an address of this service, not of the application", r.Field)
+	}
+	assert.Equal(t, []string{"redirect_uris[0]", "redirect_uris[1]", "redirect_uris[2]", "redirect_uris[3]", "redirect_uris[4]"}, faults)
+}

@@ -163,6 +163,7 @@ func (w *env) check() {
 	v := w.view()
 	for c := range v.Clients() {
 		if c.State == ledger.Deleted {
+			require.Empty(w.t, c.Secrets, c.ID)
 			continue
 		}
 		require.LessOrEqual(w.t, c.ActiveSecrets(), ledger.MaxActiveSecrets, c.ID)

@@ -101,3 +101,71 @@ func TestFailuresAreBounded(t *testing.T) {
 	require.True(t, strings.HasPrefix(detail, "45150 failed sign-ins on more than 50 accounts: u-x299 300, u-x298 299, "), detail)
 	require.Equal(t, 9, strings.Count(detail, ", "), "ten accounts are listed")
 }
+
+// TestFailureReportRefusals verifies which reports are refused, and which of their accounts
+// are listed.
+func TestFailureReportRefusals(t *testing.T) {
+	w := newEnv(t)
+	w.run("user alice")
+	w.run("import app owner=alice scopes=PROFILE_READ")
+	hour := ledger.HourOf(w.at())
+	for node, ok := range map[string]bool{"": false, "n": true, strings.Repeat("n", ledger.MaxID): true, strings.Repeat("n", ledger.MaxID+1): false} {
+		o, changed := w.do(ledger.NewReportFailures(node, hour, ledger.FailureCounts{}), "", false)
+		require.Equal(t, ok, changed)
+		if !ok {
+			require.Equal(t, "node is empty or too long", o.Refusal.Field+" "+o.Refusal.Note)
+		}
+	}
+	w.must(ledger.NewReportFailures("n", hour, ledger.FailureCounts{
+		Authentications: 4, Clients: map[string]int64{"app": 2, "none": 2}, SignIns: 1, Users: map[string]int64{"u-alice": 0},
+	}))
+	w.now = w.now.Add(65 * time.Minute)
+	w.must(&ledger.SumFailures{Hour: hour})
+	require.Equal(t, []string{"1 failed sign-in; 4 failed client authentications on 1 application: app 2"}, w.failures())
+}
+
+// TestFailureHours verifies that an hour is listed once, however many nodes reported it, and
+// that one Sum removes a bounded number of reports.
+func TestFailureHours(t *testing.T) {
+	w := newEnv(t)
+	hour := ledger.HourOf(w.at())
+	for i := range ledger.MaxSweep + 1 {
+		w.must(ledger.NewReportFailures(fmt.Sprint("n", i), hour, signIns(nil, 1)))
+	}
+	w.must(ledger.NewReportFailures("n", hour+1, signIns(nil, 1)))
+	w.now = w.now.Add(125 * time.Minute)
+	require.Equal(t, []int64{hour, hour + 1}, w.view().FailureHours(w.at()))
+	for _, want := range []int{ledger.MaxSweep, 1, 0} {
+		o, _ := w.do(&ledger.SumFailures{Hour: hour}, "", false)
+		require.Equal(t, want, o.Count)
+	}
+	require.Equal(t, []string{"100 failed sign-ins", "1 failed sign-in"}, w.failures())
+}
+
+// TestFailuresOfManyAccounts verifies that a report lists the accounts with the most
+// failures, and says so.
+func TestFailuresOfManyAccounts(t *testing.T) {
+	accounts := map[string]int64{"u-least": 1}
+	for i := range 50 {
+		accounts[fmt.Sprint("u-", i)] = 2
+	}
+	c := ledger.NewReportFailures("n", 1, signIns(accounts, 0))
+	require.Len(t, c.SignIns.Accounts, 50)
+	require.True(t, c.SignIns.More)
+	require.NotContains(t, c.SignIns.Accounts, ledger.AccountFailures{ID: "u-least", Count: 1})
+}
+
+// TestMoreFailures verifies that a sum says of its list that it is incomplete if one of the
+// reports is.
+func TestMoreFailures(t *testing.T) {
+	w := newEnv(t)
+	w.run("user alice")
+	hour := ledger.HourOf(w.at())
+	c := ledger.NewReportFailures("n1", hour, signIns(map[string]int64{"u-alice": 3}, 0))
+	c.SignIns.More = true
+	w.must(c)
+	w.must(ledger.NewReportFailures("n2", hour, signIns(map[string]int64{"u-alice": 1}, 0)))
+	w.now = w.now.Add(65 * time.Minute)
+	w.must(&ledger.SumFailures{Hour: hour})
+	require.Equal(t, []string{"4 failed sign-ins on more than 1 account: u-alice 4"}, w.failures())
+}

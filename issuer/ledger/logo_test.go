@@ -64,6 +64,46 @@ func TestLogos(t *testing.T) {
 	}
 }
 
+// TestLogoFor verifies who may see a logo: anybody if it is in an approved profile, and
+// otherwise the owner of a client that has it and administrators.
+func TestLogoFor(t *testing.T) {
+	red, blue := [32]byte(digestOfLogo("red")), [32]byte(digestOfLogo("blue"))
+	for name, test := range map[string]struct {
+		lines  []string
+		logo   [32]byte
+		public bool
+		seen   string // by whom, besides administrators
+	}{
+		"of a pending client":          {nil, red, false, "bob"},
+		"of an approved client":        {[]string{"review cal verdict=approve"}, red, true, ""},
+		"of a suspended client":        {[]string{"review cal verdict=approve", "review cal verdict=suspend"}, red, true, ""},
+		"of a rejected client":         {[]string{"review cal verdict=reject reason=no"}, red, false, "bob"},
+		"of a deleted client":          {[]string{"delete cal"}, red, false, ""},
+		"proposed":                     {[]string{"review cal verdict=approve", "edit cal by=bob logo=blue"}, blue, false, "bob"},
+		"in force while one is":        {[]string{"review cal verdict=approve", "edit cal by=bob logo=blue"}, red, true, ""},
+		"refused":                      {[]string{"review cal verdict=approve", "edit cal by=bob logo=blue", "review cal verdict=reject reason=no"}, blue, false, "bob"},
+		"of two pending clients":       {[]string{"create crm owner=erin scopes=PROFILE_READ logo=red"}, red, false, "bob erin"},
+		"of an approved and a pending": {[]string{"create crm owner=erin scopes=PROFILE_READ logo=red", "review crm verdict=approve"}, red, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newEnv(t)
+			for _, line := range append([]string{
+				"user bob", "user erin", "user carol admin", "sign-in bob", "create cal by=bob scopes=PROFILE_READ logo=red",
+			}, test.lines...) {
+				require.Equal(t, "ok", w.run(line), line)
+			}
+			l, public := w.view().LogoFor(nil, test.logo)
+			require.Equal(t, test.public, public)
+			require.Equal(t, test.public, l != nil, "seen without a session")
+			for _, user := range []string{"bob", "erin", "carol"} {
+				l, public := w.view().LogoFor(w.view().User("u-"+user), test.logo)
+				require.Equal(t, test.public, public)
+				require.Equal(t, test.public || user == "carol" || strings.Contains(test.seen, user), l != nil, user)
+			}
+		})
+	}
+}
+
 // TestGreatestClientFits verifies that the largest client that the rules accept, with its
 // picture, fits into a command.
 func TestGreatestClientFits(t *testing.T) {

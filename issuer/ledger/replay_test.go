@@ -137,6 +137,10 @@ func TestEffectsHaveNames(t *testing.T) {
 		e := ledger.Effect{Kind: kind, Secret: &ledger.NewSecret{}, Key: &ledger.Key{}}
 		require.NotEqual(t, kind.String(), e.String())
 	}
+	require.Equal(t, "effects of kind 99", ledger.EffectKind(99).String())
+	require.Equal(t, "unknown cause", ledger.Cause(9999).String())
+	narrowed := ledger.Effect{Kind: ledger.EffectClientNarrowed, Client: "app", URIs: []string{"https://a.example/"}}
+	require.Equal(t, "client app narrowed to redirect URIs https://a.example/ and scopes (none)", narrowed.String())
 }
 
 // TestReplayBringsNoTimeThatIsYetToCome: the clock of the abandoned cluster may have been

@@ -176,3 +176,47 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 		}
 	}
 }
+
+// TestRevocationsOfUnknownRows verifies that an event causes no revocation if its rows are
+// not there any more, or if nothing was revoked.
+func TestRevocationsOfUnknownRows(t *testing.T) {
+	scoped, legacy := ledger.GrantID{1}, ledger.GrantID{2}
+	grants := tableOf(ledger.TableGrants, []*ledger.Grant{
+		{ID: scoped, Client: "c", User: "u", CreatedSeq: 7},
+		{ID: legacy, Client: "c", User: "u", CreatedSeq: 5, Legacy: true},
+	})
+	user := func(revokedBefore uint64) table {
+		return tableOf(ledger.TableUsers, []*ledger.User{{
+			ID: "u", Grants: []ledger.GrantID{{9}, scoped, legacy}, RevokedBeforeByClient: []ledger.RevokedBefore{{Client: "c", Legacy: revokedBefore}},
+		}})
+	}
+	exchanged := &ledger.Event{Kind: ledger.EventExchanged, Client: "c", User: "u", Grant: scoped}
+	assert.Len(t, viewOf(t, grants, user(7)).RevocationsOf(exchanged), 1, "a swept grant in the list is skipped")
+	assert.Empty(t, viewOf(t, grants, user(6)).RevocationsOf(exchanged), "the exchange ended no grant")
+	assert.Empty(t, viewOf(t, grants).RevocationsOf(exchanged))
+	assert.Empty(t, viewOf(t, user(7)).RevocationsOf(exchanged))
+	assert.Empty(t, viewOf(t).RevocationsOf(&ledger.Event{Kind: ledger.EventClientImported, Client: "none"}))
+}
+
+// TestTimelinesOfTheFeed verifies what readers of the feed learn about timelines and replays.
+func TestTimelinesOfTheFeed(t *testing.T) {
+	w := newEnv(t)
+	require.Zero(t, w.view().CurrentTimeline())
+	require.Zero(t, w.view().FirstEventTime(ledger.Timeline{From: 1 << 40}))
+	first := w.at()
+	require.Equal(t, first, w.view().FirstEventTime(ledger.Timeline{From: 1}))
+	w.must(&ledger.BeginTimeline{})
+	require.Equal(t, uint64(1), w.view().CurrentTimeline().From)
+	_, _, replayed := w.view().Revocations(0)
+	require.Zero(t, replayed)
+	w.run("now +1h")
+	w.must(&ledger.BeginRestore{Backup: 1})
+	require.Equal(t, uint64(2), w.view().CurrentTimeline().From)
+	at := w.at()
+	w.must(&ledger.Replay{Backup: 1, Records: []ledger.Record{{Seq: 2, At: 1}}})
+	w.run("now +1h")
+	w.run("user alice")
+	_, last, replayed := w.view().Revocations(0)
+	require.Equal(t, at, replayed)
+	require.Equal(t, w.seq, last)
+}

@@ -39,5 +39,19 @@ func TestMaxSessions(t *testing.T) {
 	run("sign-in alice session=newer replaces=s-2")
 	require.False(t, in("s-2"), "a replaced session ends and makes room")
 	require.True(t, in("s-3"))
+	run("sign-in alice session=newest replaces=newer")
+	require.True(t, in("s-3"), "the replaced session made room")
 	require.Equal(t, ledger.MaxSessionsPerUser, count())
+}
+
+// TestSessionHandles verifies that only the handle of a session is parsed.
+func TestSessionHandles(t *testing.T) {
+	s := ledger.Session{ID: sessionOf("s")}
+	id, ok := ledger.SessionOf(s.Handle())
+	require.True(t, ok)
+	require.Equal(t, s.ID, id)
+	for _, handle := range []string{"", "00", s.Handle()[:62], s.Handle() + "00", s.Handle()[:63] + "g", s.Handle() + "0", "xx" + s.Handle()[2:]} {
+		_, ok := ledger.SessionOf(handle)
+		require.False(t, ok, handle)
+	}
 }
