@@ -62,7 +62,7 @@ func (i *Issuer) forgetNodes(ctx context.Context) {
 			continue
 		}
 		if _, _, err := i.Propose(ctx, &ledger.ForgetNode{Node: n.ID}); err != nil {
-			i.config.Log.Warn("node not forgotten", "node", n.ID, "error", err)
+			i.config.Log.Warn("node row not removed", "node", n.ID, "error", err)
 		}
 	}
 }

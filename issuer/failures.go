@@ -20,7 +20,7 @@ func (i *Issuer) reportFailures(ctx context.Context) {
 		select {
 		case <-ticker.C:
 			if err := i.ReportFailures(ctx); err != nil && ctx.Err() == nil {
-				i.config.Log.Warn("report failures to authenticate", "error", err)
+				i.config.Log.Warn("failed authentications not reported", "error", err)
 			}
 		case <-ctx.Done():
 			return
@@ -50,7 +50,7 @@ func (i *Issuer) ReportFailures(ctx context.Context) error {
 func (i *Issuer) sumFailures(ctx context.Context) {
 	for _, hour := range i.View().FailureHours(i.Now()) {
 		if _, _, err := i.Propose(ctx, &ledger.SumFailures{Hour: hour}); err != nil {
-			i.config.Log.Warn("sum failures to authenticate", "error", err)
+			i.config.Log.Warn("failed authentications not summed", "error", err)
 		}
 	}
 }

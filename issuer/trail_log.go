@@ -61,6 +61,6 @@ func (i *Issuer) markLogged(ctx context.Context, seq uint64) {
 		return
 	}
 	if _, _, err := i.Propose(ctx, &ledger.MarkLogged{Seq: seq}); err != nil && ctx.Err() == nil {
-		i.config.Log.Warn("mark the audit trail as logged", "error", err)
+		i.config.Log.Warn("audit trail not marked as logged", "error", err)
 	}
 }

@@ -29,7 +29,7 @@ func readClusterKey(path string, exposed fs.FileMode) (ClusterKey, error) {
 	}
 	key, err := ParseClusterKey(text)
 	if err != nil {
-		return ClusterKey{}, fmt.Errorf("%s does not hold a cluster key, as if it was cut short or changed: put back the copy that you keep, or that of another node: %w", path, err)
+		return ClusterKey{}, fmt.Errorf("%s has no valid cluster key, it was truncated or changed: replace it with a copy, or with that of another node: %w", path, err)
 	}
 	return key, nil
 }

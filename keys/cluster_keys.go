@@ -10,7 +10,7 @@ import (
 )
 
 // ErrKeyNotStored reports a cluster key that this node doesn't have.
-var ErrKeyNotStored = errors.New("this cluster key is not held here")
+var ErrKeyNotStored = errors.New("not stored on this node")
 
 // A FixedError is the reason why a node can't store another cluster key than its own, and
 // what the operator can do.

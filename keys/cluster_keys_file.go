@@ -60,7 +60,7 @@ func readClusterKeys(path string) ([]ClusterKey, error) {
 	}
 	list, err := parseClusterKeys(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s does not hold cluster keys: put it right, or move it to another place: %w", path, err)
+		return nil, fmt.Errorf("%s has no valid cluster keys: correct it, or move it away: %w", path, err)
 	}
 	return list, nil
 }
@@ -120,11 +120,11 @@ func (c *ClusterKeys) changeable() error {
 	info, err := os.Lstat(c.file)
 	switch {
 	case err != nil:
-		return &FixedError{"its cluster key is not to be found: " + err.Error()}
+		return &FixedError{"its cluster key file can't be read: " + err.Error()}
 	case !info.Mode().IsRegular():
-		return &FixedError{c.file + ", its cluster key, is a link: what it points at is somebody else's to change; put the key itself there (mode 0600), and start the node again"}
+		return &FixedError{c.file + ", its cluster key, is not a regular file, so the node does not replace it: put the key itself there (mode 0600), and start the node again"}
 	case info.Mode().Perm()&0o200 == 0:
-		return &FixedError{c.file + ", its cluster key, is read-only: chmod u+w it, if it is the node's to change"}
+		return &FixedError{c.file + ", its cluster key, is read-only: chmod u+w permits the node to change it"}
 	}
 	if err := c.checkPreviousFile(); err != nil {
 		return &FixedError{err.Error()}
@@ -136,7 +136,7 @@ func (c *ClusterKeys) changeable() error {
 		err = errors.Join(f.Close(), os.Remove(part))
 	}
 	if err != nil {
-		return &FixedError{"nothing can be written beside " + c.file + ", its cluster key: " + err.Error()}
+		return &FixedError{"the folder of " + c.file + ", its cluster key, is not writable: " + err.Error()}
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (c *ClusterKeys) checkPreviousFile() error {
 	if err == nil && !slices.ContainsFunc(list, func(k ClusterKey) bool { return !k.Equal(c.current) && !containsKey(c.previous, k) }) {
 		return nil
 	}
-	return fmt.Errorf("%s is there, where the key before the current one is kept, and is not of this node's making: move it to another place", path)
+	return fmt.Errorf("%s, the file of the previous cluster key, was not written by this node: move it away", path)
 }
 
 // AddPending stores keys beside the current one, in the text form of Text or ClusterKey.Text.
@@ -230,14 +230,14 @@ func (c *ClusterKeys) Drop(ids []string) error {
 	}
 	next := slices.DeleteFunc(slices.Clone(c.pending), func(k ClusterKey) bool { return slices.Contains(ids, k.ID()) })
 	if err := c.replace(suffixPending, next); err != nil {
-		return fmt.Errorf("forget a cluster key: %w", err)
+		return fmt.Errorf("drop cluster key: %w", err)
 	}
 	c.pending = next
 	if !c.previousFromStart {
 		return nil
 	}
 	if err := c.replace(suffixPrevious, nil); err != nil {
-		return fmt.Errorf("forget a cluster key: %w", err)
+		return fmt.Errorf("drop cluster key: %w", err)
 	}
 	c.previous, c.previousFromStart = nil, false
 	return nil

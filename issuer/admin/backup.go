@@ -72,7 +72,7 @@ func parts(in io.Reader, sizes []int64, left int64, what, most string) ([][]byte
 		left -= size
 		var b bytes.Buffer
 		if n, err := io.CopyN(&b, in, size); err != nil {
-			return nil, fmt.Errorf("read the %s: only %d of %d bytes came: %w", what, n, size, err)
+			return nil, fmt.Errorf("read %s: got %d of %d bytes: %w", what, n, size, err)
 		}
 		all = append(all, append([]byte{}, b.Bytes()...))
 	}

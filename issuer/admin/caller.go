@@ -134,7 +134,7 @@ func (c *Caller) post(ctx context.Context, via *http.Client, operation, kind str
 
 func readAnswer[A any](operation string, resp *http.Response) (answer A, err error) {
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		return answer, fmt.Errorf("%s: the server's answer can not be read", operation)
+		return answer, fmt.Errorf("%s: invalid response", operation)
 	}
 	return answer, nil
 }

@@ -24,7 +24,7 @@ func (o download[Q]) call(ctx context.Context, c *Caller, q Q, w io.Writer) erro
 	defer func() { _ = resp.Body.Close() }()
 	in := &reader{Reader: resp.Body}
 	if _, err := io.Copy(w, in); err != nil && in.failed() == nil {
-		return fmt.Errorf("write what the server sends: %w", err)
+		return fmt.Errorf("write response: %w", err)
 	}
 	switch said := resp.Trailer.Get(endTrailer); {
 	case ctx.Err() != nil:
@@ -59,7 +59,7 @@ func (o upload[Q, A]) call(ctx context.Context, c *Caller, q Q, r io.Reader) (A,
 	resp, err := c.post(ctx, c.streams, string(o), "application/octet-stream",
 		io.MultiReader(bytes.NewReader(append(line, '\n')), in))
 	if err := in.failed(); err != nil {
-		return none, fmt.Errorf("read what is to be sent: %w", err)
+		return none, fmt.Errorf("read input: %w", err)
 	}
 	if err != nil {
 		return none, c.timeoutCause(ctx, err)

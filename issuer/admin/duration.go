@@ -16,7 +16,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	}
 	n, err := strconv.ParseUint(days, 10, 32)
 	if err != nil || n > math.MaxInt64/uint64(24*time.Hour) {
-		return 0, errors.New("days must be a whole number in front of the letter d")
+		return 0, errors.New("days must be a whole number before the letter d")
 	}
 	d := time.Duration(n) * 24 * time.Hour
 	if rest == "" {
@@ -24,7 +24,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	}
 	more, err := time.ParseDuration(rest)
 	if err != nil || more < 0 || d > math.MaxInt64-more {
-		return 0, errors.New("what follows the days must be a duration")
+		return 0, errors.New("the part after the days must be a duration")
 	}
 	return d + more, nil
 }

@@ -72,7 +72,7 @@ func (h *handler) log(c *call, r *http.Request, err error) *Problem {
 	p := problem(err)
 	switch {
 	case r.Context().Err() != nil:
-		h.Log.Info("operator did not wait for the command", "operation", name, "error", err)
+		h.Log.Info("operator command abandoned by its client", "operation", name, "error", err)
 	case p.Class == Internal:
 		h.Log.Error("operator command failed", "operation", name, "error", err)
 	default:
@@ -80,7 +80,7 @@ func (h *handler) log(c *call, r *http.Request, err error) *Problem {
 		if p.Cause != ledger.NoCause {
 			cause = p.Cause.String()
 		}
-		h.Log.Info("operator command not done", "operation", name, "class", p.Class, "cause", cause, "subject", p.Subject)
+		h.Log.Info("operator command rejected", "operation", name, "class", p.Class, "cause", cause, "subject", p.Subject)
 	}
 	return p
 }

@@ -79,7 +79,7 @@ type Rotated struct {
 func (c *call) rotateKeys(ctx context.Context, q Rotation) (Rotated, error) {
 	if q.Leaked != "" {
 		if q.Purpose != "" {
-			return Rotated{}, badField("keys", "purpose", "is that of the key that leaked, and not to be said")
+			return Rotated{}, badField("keys", "purpose", "must be empty for a leaked key")
 		}
 		r, err := c.Replace(ctx, q.Leaked)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 func (q NewCluster) checkOrigin(field, text string) error {
 	switch {
 	case !isOrigin(text):
-		return badField("cluster", field, "must be scheme://host or scheme://host:port, http or https, in small letters, and nothing behind it")
+		return badField("cluster", field, "must be scheme://host or scheme://host:port, http or https, in lower case, without a path")
 	case ledger.PlainHTTP(text) && !q.PlainHTTP:
 		p := badField("cluster", field, ErrPlainHTTP.Error())
 		p.Code = ErrPlainHTTP.Code()

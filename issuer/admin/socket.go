@@ -47,7 +47,7 @@ func listen(path string) (net.Listener, error) {
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		_ = l.Close()
-		return nil, fmt.Errorf("close the local socket to others: %w", err)
+		return nil, fmt.Errorf("restrict the local socket to its owner: %w", err)
 	}
 	return l, nil
 }

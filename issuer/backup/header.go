@@ -24,7 +24,7 @@ const (
 
 var (
 	// ErrFormat reports a file that is not a backup, or of an unknown version.
-	ErrFormat = errors.New("not a backup file that this program knows")
+	ErrFormat = errors.New("not a backup file in a known format")
 
 	// ErrDamaged reports a file that was changed, truncated or extended.
 	ErrDamaged = errors.New("the file is damaged: it was changed, or cut short; take another copy of it")

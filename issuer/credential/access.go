@@ -62,10 +62,10 @@ func MintAccess(s Signer, c AccessClaims) (AccessToken, error) {
 func (c AccessClaims) check() error {
 	switch "" {
 	case c.Issuer, c.Subject, c.Audience, c.ClientID, c.GrantID, c.ID:
-		return fmt.Errorf("%w: one is empty", ErrClaims)
+		return fmt.Errorf("%w: empty claim", ErrClaims)
 	}
 	if c.ExpiresAt <= c.IssuedAt {
-		return fmt.Errorf("%w: expires when issued", ErrClaims)
+		return fmt.Errorf("%w: exp not after iat", ErrClaims)
 	}
 	if c.Legacy && c.Scope != "" {
 		return fmt.Errorf("%w: legacy with a scope", ErrClaims)

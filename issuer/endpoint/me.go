@@ -68,12 +68,12 @@ func profileOf(u *ledger.User) profile {
 func (e *Endpoints) me(w http.ResponseWriter, r *http.Request) {
 	claims, ok := middleware.FromContext(r.Context())
 	if !ok {
-		e.fail(w, r, errors.New("the guard let a request through without claims"))
+		e.fail(w, r, errors.New("request without claims passed the guard"))
 		return
 	}
 	u := e.Server.View().User(claims.Subject())
 	if u == nil {
-		e.fail(w, r, errors.New("a token names a user that is not there"))
+		e.fail(w, r, errors.New("token names an unknown user"))
 		return
 	}
 	writeJSON(w, http.StatusOK, struct {

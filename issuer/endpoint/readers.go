@@ -47,7 +47,7 @@ func ParseReaders(r io.Reader) (*Readers, error) {
 		return nil, err
 	}
 	if len(readers.secrets) == 0 {
-		return nil, errors.New("there is nobody in it")
+		return nil, errors.New("no readers")
 	}
 	return readers, nil
 }

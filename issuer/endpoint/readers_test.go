@@ -13,8 +13,8 @@ import (
 func TestParseReaders(t *testing.T) {
 	digest := strings.Repeat("ab", 32)
 	for text, message := range map[string]string{
-		"":                              "there is nobody in it",
-		"# nobody\n\n":                  "there is nobody in it",
+		"":                              "no readers",
+		"# nobody\n\n":                  "no readers",
 		"calendar\n":                    "line 1 is not",
 		"calendar:\n":                   "line 1 is not",
 		":" + digest:                    "line 1 is not",

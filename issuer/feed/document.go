@@ -26,11 +26,10 @@ type document struct {
 }
 
 // trimBefore removes the revocations that a reader with a Seq has, except that it rounds
-// the number of the remaining ones up to a power of two. Readers may receive what they
-// know already. So there are at most logarithmically many documents of one state, whatever
+// the number of the remaining ones up to a power of two. Readers may receive what they know
+// already. So there are at most logarithmically many documents of one state, whatever
 // versions readers claim to have, and all of them together are less than twice as long as
-// the longest. A Seq older than everything that is kept gets everything: no token is that
-// old.
+// the longest. Revocations that are no longer kept are not needed: no token is that old.
 func (d *document) trimBefore(seq uint64) {
 	if seq >= d.version.seq {
 		d.after, d.delta, d.revoked = d.version, true, nil

@@ -104,7 +104,7 @@ func (f *Feed) document(known version) ([]byte, error) {
 	f.mu.Lock()
 	if f.confirmedAt.IsZero() {
 		f.mu.Unlock()
-		return nil, fmt.Errorf("%w: the feed of revocations has not been confirmed yet", oauth.ErrUnavailable)
+		return nil, fmt.Errorf("%w: revocation feed not confirmed yet", oauth.ErrUnavailable)
 	}
 	d := document{
 		confirmedAt: f.confirmedAt.Unix(), version: version{f.timeline, f.last},

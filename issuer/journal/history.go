@@ -20,7 +20,7 @@ const (
 
 // ErrFormat reports bytes that are not the portable form of a journal, or are in an
 // unknown version of it.
-var ErrFormat = errors.New("not a journal that this program knows")
+var ErrFormat = errors.New("not a journal in a known format")
 
 // A History is the contents of one or several journals. It is immutable.
 type History struct {

@@ -83,8 +83,8 @@ func (b *batch) add(since, to point, data [][]byte) {
 }
 
 var (
-	errOversize = errors.New("records of one command are too large, and lost")
-	errOverflow = errors.New("more records wait for the disk than there is memory for: they are lost")
+	errOversize = errors.New("records lost: too large for one frame")
+	errOverflow = errors.New("records lost: too many unwritten records in memory")
 )
 
 // Append adds all records of one command; they are written together or not at all. It

@@ -41,7 +41,7 @@ func (k *Keyring) EnsureFirst(ctx context.Context) error {
 		case err := <-failed:
 			return err
 		case <-ctx.Done():
-			return fmt.Errorf("wait for the first keys: %w", ctx.Err())
+			return fmt.Errorf("wait for first keys: %w", ctx.Err())
 		}
 	}
 }
@@ -51,7 +51,7 @@ func (k *Keyring) makeFirst(ctx context.Context) error {
 		v, err := k.Ledger.ViewFresh(ctx)
 		missing := err != nil
 		if err != nil && !errors.Is(err, oauth.ErrUnavailable) {
-			return fmt.Errorf("look for keys: %w", err)
+			return fmt.Errorf("find keys: %w", err)
 		}
 		for _, p := range []ledger.Purpose{ledger.ForCredentials, ledger.ForSigning} {
 			if err != nil || v.ActiveKey(p) != nil {

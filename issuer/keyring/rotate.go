@@ -46,9 +46,9 @@ func (k *Keyring) Step(ctx context.Context) {
 		outcome, _, err := k.Ledger.Propose(ctx, step)
 		switch {
 		case err != nil:
-			k.Log.Warn("key not stepped", "key", key.ID, "error", err)
+			k.Log.Warn("key step failed", "key", key.ID, "error", err)
 		case outcome.Refusal == nil:
-			k.Log.Info("key stepped", "key", key.ID, "from", string(key.State))
+			k.Log.Info("key step taken", "key", key.ID, "from", string(key.State))
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (k *Keyring) RotateDue(ctx context.Context) {
 		}
 		id, err := k.Add(ctx, p)
 		if err != nil {
-			k.Log.Warn("key not rotated", "purpose", p, "error", err)
+			k.Log.Warn("key rotation failed", "purpose", p, "error", err)
 			continue
 		}
 		k.Log.Info("key announced on schedule", "key", id, "purpose", p)

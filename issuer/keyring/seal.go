@@ -53,7 +53,7 @@ func SealedUnder(v ledger.View, key keys.ClusterKey) bool {
 func CheckOpenable(rows []*ledger.Key, held *keys.ClusterKeys) error {
 	for _, row := range rows {
 		if _, err := held.Open(sealContext(row.Purpose, row.ID), row.Sealed); err != nil {
-			under := "another cluster key than those at hand"
+			under := "an unknown cluster key"
 			if row.SealedUnder != "" {
 				under = "cluster key " + row.SealedUnder
 			}

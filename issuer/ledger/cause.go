@@ -186,7 +186,7 @@ var sentences = map[Cause]string{
 	KeyInUse:                "the key is still needed",
 	PublicClientNoSecret:    "a public client has no secrets",
 	NotRestored:             "the state was not restored from a backup, so there is nothing to replay onto it",
-	ClusterKeyNotStored:     "a node does not hold the new cluster key yet",
+	ClusterKeyNotStored:     "a node has not stored the new cluster key yet",
 	KeyringDiffers:          "the list does not name each key of the keyring once; look again",
 	ReplayTooLate:           "a key that was made since the restore has the number of a key that was lost; restore once more, and replay before anything else",
 	TooManyClients:          "an account has at most 1,000 applications, deleted ones included",

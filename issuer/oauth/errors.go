@@ -49,7 +49,7 @@ var ErrUnavailable = errors.New("temporarily unavailable")
 
 // ErrOutcomeUnknown is an ErrUnavailable for a request that may have been decided. A refresh
 // can be retried safely; an authorization code may be spent.
-var ErrOutcomeUnknown = fmt.Errorf("%w, and whether it was decided can't be told", ErrUnavailable)
+var ErrOutcomeUnknown = fmt.Errorf("%w: outcome unknown", ErrUnavailable)
 
 func invalidRequest(description string) *Error {
 	return &Error{Code: InvalidRequest, Description: description}

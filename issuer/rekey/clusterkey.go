@@ -79,7 +79,7 @@ func (r *Rekeyer) Follow(ctx context.Context) {
 		settled, err := r.followOnce(ctx)
 		switch fault := err != nil && !errors.Is(err, oauth.ErrUnavailable); { // the cluster logs a missing leader
 		case fault && !logged && ctx.Err() == nil:
-			r.Log.Error("keys not followed", "error", err)
+			r.Log.Error("key update failed", "error", err)
 			logged = true
 		case err == nil:
 			logged = false
@@ -107,10 +107,10 @@ func (r *Rekeyer) followOnce(ctx context.Context) (settled bool, err error) {
 		err = r.fetch(ctx, err)
 	}
 	if err != nil {
-		return false, fmt.Errorf("open the keys: %w", err)
+		return false, fmt.Errorf("open keyring: %w", err)
 	}
 	if settled, err = r.adopt(ctx); err != nil {
-		return false, fmt.Errorf("acknowledge the keys: %w", err)
+		return false, fmt.Errorf("acknowledge keys: %w", err)
 	}
 	return settled, nil
 }
@@ -175,7 +175,7 @@ func (r *Rekeyer) fetch(ctx context.Context, cause error) error {
 	}
 	key, err := keys.ParseClusterKey(text)
 	if err != nil || key.ID() != under {
-		return fmt.Errorf("%w; cluster key %s: another node gave a different one", cause, under)
+		return fmt.Errorf("%w; cluster key %s: another node sent a different key", cause, under)
 	}
 	r.clusterKeyMu.Lock()
 	err = r.ClusterKeys.AddPending(text)
@@ -226,9 +226,9 @@ func (r *Rekeyer) Problems() []string {
 		switch {
 		case under == "" || n == nil || len(n.ClusterKeys) == 0: // the node has not acknowledged anything yet
 		case !slices.Contains(n.ClusterKeys, under):
-			all = append(all, fmt.Sprintf("node %s does not hold cluster key %s, which the state is sealed under", m.Name, under))
+			all = append(all, fmt.Sprintf("node %s lacks cluster key %s, which the state is sealed under", m.Name, under))
 		case len(n.ClusterKeys) > 1 && r.Ledger.Now() >= n.Seen.Add(changeOverdue):
-			all = append(all, fmt.Sprintf("node %s holds %d cluster keys: %v", m.Name, len(n.ClusterKeys), ErrUnfinished))
+			all = append(all, fmt.Sprintf("node %s has %d cluster keys: %v", m.Name, len(n.ClusterKeys), ErrUnfinished))
 		}
 	}
 	return all

@@ -76,7 +76,7 @@ func (r *Rekeyer) Replace(ctx context.Context, leaked string) (ReplaceResult, er
 			return done, r.unfinished(done, err)
 		}
 	}
-	return done, r.unfinished(done, errors.New("the keys change all the time"))
+	return done, r.unfinished(done, errors.New("the keyring kept changing"))
 }
 
 // finishReplace completes the result once the key is dropped.

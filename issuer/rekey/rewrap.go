@@ -180,7 +180,7 @@ func checkDistributed(err error, force bool) error {
 	if len(all) == 0 {
 		return nil
 	}
-	refused := keyring.Refused("the cluster key stays what it is: " + strings.Join(all, "; "))
+	refused := keyring.Refused("the cluster key was not changed: " + strings.Join(all, "; "))
 	if unreachable {
 		return fmt.Errorf("%w: %w", ErrNodeUnreachable, refused)
 	}
@@ -210,12 +210,12 @@ func (r *Rekeyer) waitStored(ctx context.Context, key string, force bool) ([]str
 		}
 		switch holding := len(voters) - len(without); {
 		case ctx.Err() != nil:
-			return nil, fmt.Errorf("%w: wait for the nodes to hold the new cluster key: %w", oauth.ErrUnavailable, ctx.Err())
+			return nil, fmt.Errorf("%w: wait for nodes to store the new cluster key: %w", oauth.ErrUnavailable, ctx.Err())
 		case force && holding > len(voters)/2:
-			r.Log.Warn("cluster key changes while nodes are down, they will fetch it", "nodes", r.joinNodeNames(without))
+			r.Log.Warn("cluster key change continues without unreachable nodes", "nodes", r.joinNodeNames(without))
 			return slices.DeleteFunc(voters, func(id string) bool { return slices.Contains(without, id) }), nil
 		}
-		return nil, keyring.Refused("the cluster key stays what it is: " + r.joinNodeNames(without) + " has not said that it holds the new one")
+		return nil, keyring.Refused("the cluster key was not changed: " + r.joinNodeNames(without) + " has not acknowledged the new one")
 	}
 }
 
@@ -259,7 +259,7 @@ func (r *Rekeyer) rewrapKeyring(ctx context.Context, key keys.ClusterKey, voters
 			return nil
 		case refused.Cause == ledger.KeyringDiffers && try < rewrapTries:
 		default:
-			return keyring.Refused("the cluster key stays what it is: " + refused.Cause.String())
+			return keyring.Refused("the cluster key was not changed: " + refused.Cause.String())
 		}
 	}
 }

@@ -20,13 +20,13 @@ func journalDir(dataDir string) string { return filepath.Join(dataDir, "journal"
 func OpenJournal(dataDir string, log *slog.Logger) (*Observer, error) {
 	j, err := journal.Open(journal.Config{
 		Dir:     journalDir(dataDir),
-		OnError: func(err error) { log.Error("journal not written", "error", err) },
+		OnError: func(err error) { log.Error("journal write failed", "error", err) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open the journal: %w", err)
 	}
 	if r := j.Recovered(); r.Damaged > 0 {
-		log.Warn("journal damaged, a restore will report the gaps", "places", r.Damaged)
+		log.Warn("journal damaged, gaps will be reported by a restore", "places", r.Damaged)
 	}
 	return &Observer{Journal: j, Log: log}, nil
 }
@@ -37,7 +37,7 @@ func RefuseExistingJournal(dataDir string) error {
 	dir := journalDir(dataDir)
 	empty, err := journal.Empty(dir)
 	if err != nil {
-		return fmt.Errorf("look at the journal: %w", err)
+		return fmt.Errorf("check journal: %w", err)
 	}
 	if empty {
 		return nil
@@ -60,7 +60,7 @@ func KeepLabel(stopping <-chan struct{}, n *cluster.Node, o *Observer, name stri
 	for {
 		restores, settings := n.Changed(ledger.TableRestores), n.Changed(ledger.TableSettings)
 		if err := writeLabel(o.Journal, ledger.At(n.View()), name); err != nil {
-			o.Log.Error("journal label not written", "error", err)
+			o.Log.Error("journal label write failed", "error", err)
 		}
 		select {
 		case <-restores:
@@ -78,7 +78,7 @@ func writeLabel(j *journal.Journal, v ledger.View, name string) error {
 	}
 	text, err := json.Marshal(l)
 	if err != nil {
-		return fmt.Errorf("encode the label of the journal: %w", err)
+		return fmt.Errorf("encode journal label: %w", err)
 	}
 	return j.SetLabel(text)
 }
@@ -91,7 +91,7 @@ func addLabel(h *backup.Header, j *journal.Journal) error {
 	}
 	var l label
 	if err := json.Unmarshal(text, &l); err != nil {
-		return fmt.Errorf("read the label of the journal: %w", err)
+		return fmt.Errorf("read journal label: %w", err)
 	}
 	h.Cluster, h.Node, h.Timelines = l.Cluster, l.Node, l.Timelines
 	return nil

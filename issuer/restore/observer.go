@@ -47,7 +47,7 @@ func (o *Observer) Restored(seq uint64, at int64) { o.Journal.Skipped(0, seq, at
 // a gap, which a restore reports.
 func (o *Observer) Flush() error {
 	if err := o.Journal.Flush(); err != nil {
-		o.Log.Error("journal not written", "error", err)
+		o.Log.Error("journal write failed", "error", err)
 	}
 	return nil
 }

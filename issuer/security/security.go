@@ -191,7 +191,7 @@ func (r *Recorder) flush(now bool) {
 		}
 	}
 	if beyond > 0 {
-		r.config.Log.Warn("failures at further accounts not logged one by one", slog.Group("security", "failures", beyond))
+		r.config.Log.Warn("failures at further accounts not logged separately", slog.Group("security", "failures", beyond))
 	}
 }
 

@@ -18,7 +18,7 @@ func (p *Provider) discover(ctx context.Context) (*metadata, error) {
 	defer cancel()
 	provider, err := oidc.NewProvider(ctx, p.config.Issuer)
 	if err != nil {
-		return nil, truncateError("read the metadata", err)
+		return nil, truncateError("read metadata", err)
 	}
 	var said struct {
 		Authorization string   `json:"authorization_endpoint"`
@@ -29,13 +29,13 @@ func (p *Provider) discover(ctx context.Context) (*metadata, error) {
 		SaysIss       bool     `json:"authorization_response_iss_parameter_supported"`
 	}
 	if err := provider.Claims(&said); err != nil {
-		return nil, truncateError("read the metadata", err)
+		return nil, truncateError("read metadata", err)
 	}
 	for name, address := range map[string]string{
 		"authorization_endpoint": said.Authorization, "token_endpoint": said.Token, "jwks_uri": said.JWKS, "userinfo_endpoint": said.UserInfo,
 	} {
 		if !p.isSecure(address) && !(name == "userinfo_endpoint" && address == "") {
-			return nil, fmt.Errorf("the provider's %s is missing, or not https", name)
+			return nil, fmt.Errorf("provider metadata: %s is missing or not https", name)
 		}
 	}
 	return &metadata{

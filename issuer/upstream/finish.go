@@ -30,13 +30,13 @@ func (p *Provider) Finish(ctx context.Context, a Answer, proofs AuthRequest) (Pe
 	}
 	// RFC 9207 §2.4
 	if a.Issuer != "" && a.Issuer != p.config.Issuer || a.Issuer == "" && m.sendsIss {
-		return Person{}, errors.New("the answer is another provider's")
+		return Person{}, errors.New("response from another issuer")
 	}
 	switch {
 	case a.Error != "":
 		return Person{}, &Denial{Code: a.Error}
 	case a.Code == "":
-		return Person{}, errors.New("the answer has no code")
+		return Person{}, errors.New("response without a code")
 	}
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), waitAnswer)
 	defer cancel()
@@ -67,12 +67,12 @@ func exchangeError(err error) error {
 		}, refused.ErrorCode) {
 			code = refused.ErrorCode
 		}
-		return fmt.Errorf("exchange the code: the provider answered %s", code)
+		return fmt.Errorf("exchange code: provider returned %s", code)
 	}
-	if down := unreachable("exchange the code", err); down != nil {
+	if down := unreachable("exchange code", err); down != nil {
 		return down
 	}
-	return errors.New("exchange the code: the answer can not be read")
+	return errors.New("exchange code: invalid response")
 }
 
 // unreachable returns an ErrUnreachable if a request got no response, and otherwise nil.
@@ -92,31 +92,31 @@ func unreachable(doing string, err error) error {
 func (p *Provider) identify(ctx context.Context, m *metadata, tokens *oauth2.Token, proofs AuthRequest) (*oidc.IDToken, claims, error) {
 	raw, _ := tokens.Extra("id_token").(string)
 	if raw == "" {
-		return nil, nil, errors.New("the provider gave no ID token")
+		return nil, nil, errors.New("no ID token")
 	}
 	id, err := m.verifier.Verify(ctx, raw)
 	if err != nil {
-		return nil, nil, truncateError("check the ID token", err)
+		return nil, nil, truncateError("verify ID token", err)
 	}
 	var all claims
 	if err := id.Claims(&all); err != nil {
-		return nil, nil, truncateError("read the ID token", err)
+		return nil, nil, truncateError("parse ID token", err)
 	}
 	azp, said := all["azp"]
 	switch {
 	case subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(proofs.Nonce)) != 1:
-		return nil, nil, errors.New("the ID token is not for this sign-in: its nonce is another")
+		return nil, nil, errors.New("ID token has another nonce")
 	case id.Issuer != p.config.Issuer: // the library accepts another issuer for one provider
-		return nil, nil, errors.New("the ID token is another issuer's")
+		return nil, nil, errors.New("ID token from another issuer")
 	case id.Subject == "":
-		return nil, nil, errors.New("the ID token has no subject")
+		return nil, nil, errors.New("ID token without a subject")
 	case said && azp != p.config.ClientID, !said && len(id.Audience) > 1:
-		return nil, nil, errors.New("the ID token was made for another client as well")
+		return nil, nil, errors.New("ID token is also for another client")
 	case id.AccessTokenHash != "" && id.VerifyAccessToken(tokens.AccessToken) != nil:
-		return nil, nil, errors.New("the access token is not the ID token's")
+		return nil, nil, errors.New("access token does not match the ID token")
 	}
 	if err := all.authenticatedSince(proofs.Since, p.config.Now()); err != nil {
-		return nil, nil, fmt.Errorf("check the ID token: %w", err)
+		return nil, nil, fmt.Errorf("verify ID token: %w", err)
 	}
 	return id, all, nil
 }
@@ -149,17 +149,17 @@ func userInfo(ctx context.Context, m *metadata, tokens *oauth2.Token, subject st
 	}
 	said, err := m.provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
 	if err != nil {
-		if down := unreachable("ask for the profile", err); down != nil {
+		if down := unreachable("fetch profile", err); down != nil {
 			return nil, down
 		}
-		return nil, errors.New("ask for the profile: the answer can not be read")
+		return nil, errors.New("fetch profile: invalid response")
 	}
 	if said.Subject != subject { // OpenID Connect Core §5.3.2
-		return nil, errors.New("the profile is somebody else's")
+		return nil, errors.New("profile of another subject")
 	}
 	var all claims
 	if err := said.Claims(&all); err != nil {
-		return nil, errors.New("ask for the profile: the answer can not be read")
+		return nil, errors.New("fetch profile: invalid response")
 	}
 	return all, nil
 }

@@ -54,13 +54,13 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	refusal := r.Method == http.MethodPost && a.StatusCode >= 400 && a.StatusCode < 500
 	if a.StatusCode != http.StatusOK && !refusal {
 		_ = a.Body.Close()
-		return nil, fmt.Errorf("answered %d", a.StatusCode)
+		return nil, fmt.Errorf("status %d", a.StatusCode)
 	}
 	a.Body = &boundedBody{a.Body, maxAnswer}
 	return a, nil
 }
 
-var errTooLong = errors.New("the answer is too long")
+var errTooLong = errors.New("response too long")
 
 type boundedBody struct {
 	io.ReadCloser

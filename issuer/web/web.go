@@ -116,25 +116,25 @@ func New(c Config) (*Web, error) {
 	case c.Ledger == nil:
 		return nil, errors.New("web: no ledger given")
 	case c.Code == nil:
-		return nil, errors.New("web: nothing mints codes")
+		return nil, errors.New("web: no Code given")
 	case c.Issuer == nil:
 		return nil, errors.New("web: no issuer given")
 	case c.Secret == nil:
-		return nil, errors.New("web: nothing digests secrets")
+		return nil, errors.New("web: no Secret given")
 	case c.NewSecrets == nil:
-		return nil, errors.New("web: nothing seals new secrets")
+		return nil, errors.New("web: no NewSecrets given")
 	case c.Forms == nil:
-		return nil, errors.New("web: nothing seals forms")
+		return nil, errors.New("web: no Forms given")
 	case c.Explain == nil:
-		return nil, errors.New("web: nothing opens error ids")
+		return nil, errors.New("web: no Explain given")
 	case c.Devices == nil:
-		return nil, errors.New("web: nothing seals devices")
+		return nil, errors.New("web: no Devices given")
 	case c.Sessions == nil:
-		return nil, errors.New("web: nothing seals sessions")
+		return nil, errors.New("web: no Sessions given")
 	case c.Upstream != nil && c.Attempts == nil:
-		return nil, errors.New("web: nothing seals sign-ins elsewhere")
+		return nil, errors.New("web: no Attempts given for Upstream")
 	case c.Upstream == nil && c.NoPasswords:
-		return nil, errors.New("web: nobody can sign in")
+		return nil, errors.New("web: NoPasswords without Upstream")
 	}
 	if c.Refusals == nil {
 		c.Refusals = NewRefusals()
