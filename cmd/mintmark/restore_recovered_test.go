@@ -306,7 +306,7 @@ func TestRecoveryWithAnotherClusterKey(t *testing.T) {
 
 	said, err := recoverWith(left, "--yes", "--journal", lost.dir)
 	require.Error(t, err)
-	require.ErrorIs(t, err, restore.ErrKeyMissing)
+	require.ErrorIs(t, err, restore.ErrKeyMissing, said)
 	require.NoFileExists(t, filepath.Join(left, "raft", "recovered"))
 
 	require.NoError(t, os.Remove(filepath.Join(left, "cluster.key")))

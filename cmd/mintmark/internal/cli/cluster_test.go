@@ -298,3 +298,26 @@ func TestSecondInvitationSaysSo(t *testing.T) {
 	require.Contains(t, r.Err, "this token replaces an earlier one for node n4")
 	require.NotContains(t, c.Run("", "cluster", "invite", "--name", "n5").Err, "this token replaces")
 }
+
+// TestReplacingANodeHasOneOrder, in the help and in the guide.
+func TestReplacingANodeHasOneOrder(t *testing.T) {
+	c := newClusterCLI(t)
+	guide := ""
+	for _, path := range []string{"README.md", "cmd/mintmark/docs/operate.md"} {
+		text, err := os.ReadFile(filepath.Join(repository, path))
+		if err != nil && !os.IsNotExist(err) {
+			require.NoError(t, err)
+		}
+		if _, after, ok := strings.Cut(string(text), "**Replace a node**"); ok {
+			guide, _, _ = strings.Cut(after, "**Remove a node**")
+		}
+	}
+	help, _, _ := strings.Cut(c.OK("", "cluster", "replace", "--help"), "Usage:")
+	for what, text := range map[string]string{"help": help, "guide": guide} {
+		for _, step := range []string{"out of the proxy", "mintmark cluster replace ", "mintmark serve --name ", "mintmark cluster status --voters "} {
+			_, after, ok := strings.Cut(text, step)
+			require.True(t, ok, "%s: %q is not there, or too early", what, step)
+			text = after
+		}
+	}
+}
