@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // A load sends requests to the ready nodes, as clients behind a load balancer that polls
@@ -33,11 +35,11 @@ const (
 func startLoad(c *cluster, app string, standing bool) *load {
 	l := &load{c: c, stop: make(chan struct{})}
 	for _, n := range c.nodes {
-		n.ready.Store(n.asks("/readyz"))
+		n.ready.Store(n.Ready())
 		l.wait.Go(func() { l.watch(n) })
 	}
 	for i := range clients {
-		client := newClient(user(i), app, l.pick, standing)
+		client := newClient(c.t, user(i), app, l.pick, standing)
 		l.wait.Go(func() { l.ask(client) })
 	}
 	return l
@@ -45,7 +47,7 @@ func startLoad(c *cluster, app string, standing bool) *load {
 
 func (l *load) watch(n *node) {
 	for {
-		n.ready.Store(n.asks("/readyz"))
+		n.ready.Store(n.Ready())
 		select {
 		case <-time.After(pollInterval):
 		case <-l.stop:
@@ -115,7 +117,7 @@ func (l *load) pauseDuring(f func()) {
 func (l *load) requireProgress(t testing.TB) {
 	t.Helper()
 	from := l.done.Load()
-	require.True(t, until(eventually, func() bool { return l.done.Load() > from+200 }), "the load makes no progress")
+	require.True(t, testkit.Until(testkit.Limit, func() bool { return l.done.Load() > from+200 }), "the load gets nowhere")
 }
 
 // end stops the clients; none of them may have failed.

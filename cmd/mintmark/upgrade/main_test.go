@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // newLevel is the feature level of the new program, one above that of the old.
@@ -142,16 +141,3 @@ func compile(source, path, version string, more ...string) (string, error) {
 	}
 	return path, nil
 }
-
-// until waits for a condition and reports whether it was met in time.
-func until(limit time.Duration, holds func() bool) bool {
-	for end := time.Now().Add(limit); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
-}
-
-// eventually is the longest wait on a busy machine.
-const eventually = 40 * time.Second

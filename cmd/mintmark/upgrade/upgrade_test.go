@@ -2,12 +2,13 @@ package upgrade
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 const app = "app"
@@ -19,19 +20,19 @@ func (c *cluster) createAccounts() {
 	c.t.Helper()
 	first := c.nodes[0]
 	for i := range clients {
-		first.mustWith(password, "user", "add", user(i), "--password-file", "-")
+		first.OK(password, "user", "add", user(i), "--password-file", "-")
 	}
-	first.mustWith(secret, "client", "add", "--id", app, "--name", "App", "--owner", user(0),
+	first.OK(secret, "client", "add", "--id", app, "--name", "App", "--owner", user(0),
 		"--redirect-uri", callback, "--scope", "PROFILE_READ", "--secret-file", "-")
-	first.must("client", "approve", app)
+	first.OK("", "client", "approve", app)
 }
 
 // level waits until every node reports that the cluster uses a feature level.
 func (c *cluster) level(want uint32) {
 	c.t.Helper()
-	require.True(c.t, until(eventually, func() bool {
+	require.True(c.t, testkit.Until(testkit.Limit, func() bool {
 		for _, n := range c.nodes {
-			if s, err := n.status(); err != nil || s.Level != want {
+			if s, err := n.Status(); err != nil || s.Level != want {
 				return false
 			}
 		}
@@ -42,9 +43,9 @@ func (c *cluster) level(want uint32) {
 // replace stops a node and starts it again with another binary.
 func (c *cluster) replace(n *node, binary string) {
 	c.t.Helper()
-	n.stop()
+	n.Stop()
 	n.start(binary)
-	require.True(c.t, until(eventually, func() bool { return n.asks("/readyz") }), "%s is not ready", n.name)
+	require.True(c.t, n.WaitReady(testkit.Limit), "%s is not ready", n.Name)
 }
 
 // checkMixed checks the invariants of nodes of both versions.
@@ -53,7 +54,7 @@ func (c *cluster) checkMixed(l *load, upgraded int) {
 	t.Helper()
 	l.requireProgress(t)
 	c.level(1)
-	s, err := c.nodes[0].status()
+	s, err := c.nodes[0].Status()
 	require.NoError(t, err)
 	for i, m := range s.Nodes {
 		want, level := "old", uint32(1)
@@ -65,20 +66,20 @@ func (c *cluster) checkMixed(l *load, upgraded int) {
 	}
 	// Nothing that an old node does not know is proposed, through any node.
 	for _, n := range c.nodes[:upgraded] {
-		_, code, remarks := n.run("", "grant", "disconnect", "--user", user(0))
-		require.Equal(t, 5, code, remarks)
-		require.Contains(t, remarks, "n3 (old, level 1)")
+		r := n.Run("", "grant", "disconnect", "--user", user(0))
+		require.Equal(t, 5, r.Code, r.Err)
+		require.Contains(t, r.Err, "n3 (old, level 1)")
 	}
 	// All states are equal, and every process still runs.
 	l.pauseDuring(c.requireSameState)
 	for _, n := range c.nodes {
-		require.True(t, n.running(), n.name)
+		require.True(t, n.Running(), n.Name)
 	}
 }
 
 func (c *cluster) named(name string) *node {
 	for _, n := range c.nodes {
-		if n.name == name {
+		if n.Name == name {
 			return n
 		}
 	}
@@ -95,7 +96,7 @@ func TestRollingUpgrade(t *testing.T) {
 	l.requireProgress(t)
 	for i, n := range c.nodes {
 		c.replace(n, newBinary)
-		c.settle()
+		c.Settle()
 		if i == 2 {
 			break
 		}
@@ -110,8 +111,8 @@ func TestRollingUpgrade(t *testing.T) {
 	l.end(t)
 	c.requireSameState()
 
-	// Once each node is upgraded, what was withheld is done.
-	c.nodes[1].must("grant", "disconnect", "--user", user(0))
+	// Now that each node has it, what was withheld is done.
+	c.nodes[1].OK("", "grant", "disconnect", "--user", user(0))
 	c.requireSameState()
 	c.checkDowngradeRefused()
 	c.restartEach()
@@ -125,7 +126,7 @@ func (c *cluster) checkReuse(l *load, i int) {
 	for _, leader := range []string{"n1", "n3"} {
 		c.makeLeader(leader)
 		for _, at := range []int{0, 2} {
-			client := newClient(user(i), app, l.pick, false)
+			client := newClient(t, user(i), app, l.pick, false)
 			code, err := client.allow()
 			require.NoError(t, err)
 			first, err := client.exchange(c.nodes[at], code)
@@ -134,12 +135,12 @@ func (c *cluster) checkReuse(l *load, i int) {
 			require.NoError(t, err)
 			third, err := client.refresh(c.nodes[at], second)
 			require.NoError(t, err)
-			// A node without the third token in its state can't decide yet (503).
-			require.True(t, until(eventually, func() bool {
+			// A node that has not heard of the third yet can't tell (503).
+			require.True(t, testkit.Until(testkit.Limit, func() bool {
 				_, err = client.refresh(c.nodes[at], first)
 				return err == nil || !strings.Contains(err.Error(), "status 503")
 			}), "%v", err)
-			require.ErrorContains(t, err, "status 400", "leader %s, node %s", leader, c.nodes[at].name)
+			require.ErrorContains(t, err, "status 400", "leader %s, asked %s", leader, c.nodes[at].Name)
 			require.ErrorContains(t, err, "invalid_grant")
 			_, err = client.refresh(c.nodes[2-at], third)
 			require.ErrorContains(t, err, "invalid_grant", "the grant has ended")
@@ -151,19 +152,16 @@ func (c *cluster) checkReuse(l *load, i int) {
 func (c *cluster) checkDowngradeRefused() {
 	t, n := c.t, c.nodes[2]
 	t.Helper()
-	n.stop()
-	from, err := os.ReadFile(n.log)
-	require.NoError(t, err)
+	n.Stop()
+	from := len(n.Process().LogText())
 	n.start(oldBinary)
-	n.wait()
-	require.NotZero(t, n.command.ProcessState.ExitCode())
-	text, err := os.ReadFile(n.log)
-	require.NoError(t, err)
-	require.Contains(t, string(text[len(from):]), fmt.Sprintf("the cluster uses feature level %d, and this version of the program has 1: upgrade it", newLevel))
-	require.True(t, c.nodes[0].asks("/readyz"))
+	require.True(t, testkit.Until(testkit.Limit, func() bool { return !n.Running() }), "the process does not end")
+	require.NotZero(t, n.Process().Command.ProcessState.ExitCode())
+	require.Contains(t, n.Process().LogText()[from:], fmt.Sprintf("the cluster uses feature level %d, and this version of the program has 1: upgrade it", newLevel))
+	require.True(t, c.nodes[0].Ready())
 	n.start(newBinary)
-	require.True(t, until(eventually, func() bool { return n.asks("/readyz") }))
-	c.settle()
+	require.True(t, n.WaitReady(testkit.Limit))
+	c.Settle()
 }
 
 // restartEach restarts each node once more, with clients that keep connections open.
@@ -173,8 +171,8 @@ func (c *cluster) restartEach() {
 	for _, n := range c.nodes {
 		l.requireProgress(c.t)
 		c.replace(n, newBinary)
-		time.Sleep(2 * pollInterval) // until the load balancers have polled it
-		c.settle()
+		time.Sleep(2 * pollInterval) // until the balancers have seen it
+		c.Settle()
 	}
 	l.requireProgress(c.t)
 	l.end(c.t)

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -70,4 +73,40 @@ func (c *CLI) Object(args ...string) map[string]any {
 	var m map[string]any
 	require.NoError(c.T, json.Unmarshal([]byte(c.OK("", append(args, "-o", "json")...)), &m))
 	return m
+}
+
+// Decided executes a command, and again while the answer is that nothing was changed. A
+// leader steps down if no follower answers it for 400 ms, which a busy machine does to
+// healthy nodes, and until the next one is elected no command is decided.
+func (c *CLI) Decided(stdin string, args ...string) (r Result) {
+	c.T.Helper()
+	Until(Limit, func() bool {
+		r = c.Run(stdin, args...)
+		return r.Code == 0 || !strings.Contains(r.Err, "nothing was changed")
+	})
+	return r
+}
+
+// Must executes a command that must be decided and succeed, and returns its standard output.
+func (c *CLI) Must(stdin string, args ...string) string {
+	c.T.Helper()
+	r := c.Decided(stdin, args...)
+	require.Zero(c.T, r.Code, "%v: %s", args, r.Err)
+	return r.Out
+}
+
+// Program executes command lines of a binary. A command that takes longer than the limit
+// is killed; its exit code is -1.
+func Program(binary string, limit time.Duration) Executor {
+	return func(ctx context.Context, args []string, in io.Reader, out, remarks io.Writer) int {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		c := exec.CommandContext(ctx, binary, args...)
+		c.Env, c.Stdin, c.Stdout, c.Stderr = CleanEnv(), in, out, remarks
+		if err := c.Run(); c.ProcessState == nil {
+			_, _ = fmt.Fprintln(remarks, err)
+			return -1
+		}
+		return c.ProcessState.ExitCode()
+	}
 }

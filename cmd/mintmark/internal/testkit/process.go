@@ -1,0 +1,202 @@
+package testkit
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A Process is one run of a program. It is signalled by its handle only, so that no
+// other process can be met.
+type Process struct {
+	Command *exec.Cmd
+	Log     string // file that standard error is appended to; it outlives the process
+
+	began time.Time
+	out   output
+	ended chan struct{}
+	err   error // of the program's end; set before ended is closed
+}
+
+// Start starts a command and returns at once.
+func Start(c *exec.Cmd, log string) (*Process, error) {
+	stderr, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer stderr.Close()
+	p := &Process{Command: c, Log: log, began: time.Now(), ended: make(chan struct{})}
+	p.out.first = make(chan struct{})
+	c.Stdout, c.Stderr = &p.out, stderr
+	if err := c.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.Path, err)
+	}
+	go func() {
+		p.err = c.Wait()
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// CleanEnv returns the environment without what the program takes for its settings.
+func CleanEnv() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MINTMARK_") })
+}
+
+// FirstLine returns the first line of standard output, which the program prints when it
+// serves. A process that prints none within the limit is killed.
+func (p *Process) FirstLine(limit time.Duration) (string, error) {
+	select {
+	case <-p.out.first:
+	case <-p.ended:
+	case <-time.After(limit):
+		p.Kill()
+	}
+	line, _, found := strings.Cut(p.Output(), "\n")
+	if !found {
+		return "", fmt.Errorf("the process printed no line: %s", p.tail(4000))
+	}
+	return line, nil
+}
+
+// TimeToFirstLine is how long the process took to print its first line.
+func (p *Process) TimeToFirstLine() time.Duration {
+	<-p.out.first
+	return p.out.at.Sub(p.began)
+}
+
+// Output returns what the process has printed so far.
+func (p *Process) Output() string {
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	return p.out.text.String()
+}
+
+// LogText returns the contents of the log file.
+func (p *Process) LogText() string {
+	text, err := os.ReadFile(p.Log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// PID returns the id of the process.
+func (p *Process) PID() int { return p.Command.Process.Pid }
+
+// Running reports whether the process has not ended.
+func (p *Process) Running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// Signal sends a signal.
+func (p *Process) Signal(s syscall.Signal) error { return p.Command.Process.Signal(s) }
+
+// Wait waits for the end of the process. The error is that of [exec.Cmd.Wait].
+func (p *Process) Wait() error {
+	<-p.ended
+	return p.err
+}
+
+// Kill ends the process as a crash does, and returns when it has ended.
+func (p *Process) Kill() {
+	_ = p.Signal(syscall.SIGKILL)
+	<-p.ended
+}
+
+// Stop ends the process with a signal that asks it to. An error is that it did not end
+// in time, in which case it is killed, or that it exited with another code than 0.
+func (p *Process) Stop(s syscall.Signal, limit time.Duration) error {
+	if err := p.Signal(s); err != nil {
+		return err
+	}
+	select {
+	case <-p.ended:
+	case <-time.After(limit):
+		p.Kill()
+		return fmt.Errorf("the process did not end within %s of %s", limit, s)
+	}
+	if p.err != nil {
+		return fmt.Errorf("%w after %s: %s", p.err, s, p.tail(400))
+	}
+	return nil
+}
+
+// Paused reports whether the kernel has stopped the process (proc(5), stat).
+func (p *Process) Paused() bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
+	if err != nil {
+		return false
+	}
+	rest := text[bytes.LastIndexByte(text, ')')+1:]
+	return len(rest) > 1 && rest[1] == 'T'
+}
+
+func (p *Process) tail(length int) string {
+	text := strings.TrimSpace(p.LogText())
+	return text[max(0, len(text)-length):]
+}
+
+// ordinary matches what a node logs of each page and command.
+var ordinary = regexp.MustCompile(`msg=(page|"operator command done")`)
+
+// PrintTail logs the end of a log file without the ordinary lines.
+func PrintTail(t testing.TB, name, file string) {
+	t.Helper()
+	const lines, width = 60, 400
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	all := slices.DeleteFunc(bytes.Split(bytes.TrimSpace(text), []byte("\n")), ordinary.Match)
+	all = all[max(0, len(all)-lines):]
+	for i, line := range all {
+		all[i] = line[:min(len(line), width)]
+	}
+	t.Logf("the end of the log of %s:\n%s", name, bytes.Join(all, []byte("\n")))
+}
+
+// Until waits for a condition and reports whether it came to hold in time.
+func Until(limit time.Duration, holds func() bool) bool {
+	for end := time.Now().Add(limit); !holds(); time.Sleep(pollPause) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// pollPause is how long a poll of a process leaves it alone.
+const pollPause = 15 * time.Millisecond
+
+// An output keeps standard output and the time of its first line.
+type output struct {
+	mu    sync.Mutex   // guards text and at
+	text  bytes.Buffer // all of it
+	at    time.Time    // of the first line
+	first chan struct{}
+}
+
+// Write implements [io.Writer].
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.at.IsZero() && bytes.IndexByte(b, '\n') >= 0 {
+		o.at = time.Now()
+		defer close(o.first)
+	}
+	return o.text.Write(b)
+}
