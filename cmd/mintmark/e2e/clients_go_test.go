@@ -78,9 +78,9 @@ func requireMe(t *testing.T, s *server, c *http.Client) {
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+"/v2/me", nil)
 	require.NoError(t, err)
 	a := send(t, c, r)
-	require.Equal(t, http.StatusOK, a.status, a.body)
+	require.Equal(t, http.StatusOK, a.Status, a.Body)
 	var me struct{ Data struct{ ID string } }
-	require.NoError(t, json.Unmarshal([]byte(a.body), &me))
+	require.NoError(t, json.Unmarshal([]byte(a.Body), &me))
 	require.Equal(t, "u-alice", me.Data.ID)
 }
 

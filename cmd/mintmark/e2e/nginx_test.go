@@ -11,12 +11,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // startNginx runs Debian's nginx in front of a server, with its defaults and a few
@@ -45,20 +48,16 @@ http {
 }
 `, dir, &paths, directives, port, upstream)), 0o600))
 	c := exec.Command(installed(t, "nginx", "/usr/sbin/nginx"), "-p", dir, "-c", file)
-	log := new(lockedText)
-	c.Stderr = log
-	require.NoError(t, c.Start())
-	t.Cleanup(func() {
-		require.NoError(t, c.Process.Signal(os.Interrupt))
-		_ = c.Wait()
-	})
+	p, err := testkit.Start(c, filepath.Join(dir, "log"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = p.Stop(syscall.SIGINT, 20*time.Second) })
 	require.Eventually(t, func() bool {
 		response, err := http.Get(local(port) + "/auth/sign-in")
 		if err == nil {
 			response.Body.Close()
 		}
 		return err == nil
-	}, 20*time.Second, 20*time.Millisecond, "%s", log)
+	}, 20*time.Second, 20*time.Millisecond)
 	return local(port)
 }
 
@@ -96,13 +95,13 @@ func TestBehindNginx(t *testing.T) {
 			for _, length := range []int{400, 1100, 1300, 3000, 5000, 7000, 7900, 1100, 1100, 1100, 1100, 1100} {
 				address, _ := asks(at, length)
 				page := alice.get(address)
-				require.Equal(t, http.StatusOK, page.status, "%d: %s", length, page.body)
-				link := beginLink.FindStringSubmatch(page.body)
-				require.NotNil(t, link, page.body)
+				require.Equal(t, http.StatusOK, page.Status, "%d: %s", length, page.Body)
+				link := beginLink.FindStringSubmatch(page.Body)
+				require.NotNil(t, link, page.Body)
 				begun := alice.get(at + html.UnescapeString(link[1]))
-				require.Equal(t, http.StatusSeeOther, begun.status, "%d: %s", length, begun.body)
+				require.Equal(t, http.StatusSeeOther, begun.Status, "%d: %s", length, begun.Body)
 				back := alice.get(at + "/auth/upstream/callback?state=none&code=none")
-				require.Contains(t, back.body, "not begun in this browser", "%d", length)
+				require.Contains(t, back.Body, "not begun in this browser", "%d", length)
 			}
 			passes := func(length int) {
 				t.Helper()
@@ -110,8 +109,8 @@ func TestBehindNginx(t *testing.T) {
 				to := alice.decide(address, "allow")
 				require.Equal(t, state, to.Query().Get("state"))
 				require.NotEmpty(t, to.Query().Get("code"))
-				require.Equal(t, http.StatusOK, alice.get(at+"/").status)
-				require.Equal(t, http.StatusOK, alice.get(at+"/account").status)
+				require.Equal(t, http.StatusOK, alice.get(at+"/").Status)
+				require.Equal(t, http.StatusOK, alice.get(at+"/account").Status)
 			}
 			// In a query of the greatest accepted length, nearly everything is the state.
 			// A state of that length is refused by the service itself.
@@ -121,23 +120,23 @@ func TestBehindNginx(t *testing.T) {
 			if directives != "" {
 				passes(oauth.MaxQuery)
 				refused := alice.get(tooLong)
-				require.Equal(t, http.StatusBadRequest, refused.status)
-				require.Contains(t, refused.body, "The request is too long.")
+				require.Equal(t, http.StatusBadRequest, refused.Status)
+				require.Contains(t, refused.Body, "The request is too long.")
 				passes(400)
 				return
 			}
 			for _, address := range []string{longest, tooLong} {
-				require.Equal(t, http.StatusRequestURITooLong, alice.get(address).status)
+				require.Equal(t, http.StatusRequestURITooLong, alice.get(address).Status)
 			}
 			passes(2500)
 			for _, length := range []int{5000, 7900} { // the request passes, and its response does not
 				address, _ := asks(at, length)
 				page := alice.get(address)
-				require.Equal(t, http.StatusOK, page.status, page.body)
+				require.Equal(t, http.StatusOK, page.Status, page.Body)
 				asked, err := url.Parse(address)
 				require.NoError(t, err)
 				for _, decision := range []string{"cancel", "allow"} {
-					require.Equal(t, http.StatusBadGateway, alice.submit(asked, page, "decision", "decision", decision).status, decision)
+					require.Equal(t, http.StatusBadGateway, alice.submit(asked, page, "decision", "decision", decision).Status, decision)
 					passes(400)
 				}
 			}
@@ -146,7 +145,7 @@ func TestBehindNginx(t *testing.T) {
 			asked, err := url.Parse(address)
 			require.NoError(t, err)
 			signedIn := stranger.submit(asked, stranger.get(address), "password", "username", "alice", "password", "correct horse")
-			require.Equal(t, http.StatusBadGateway, signedIn.status, signedIn.body)
+			require.Equal(t, http.StatusBadGateway, signedIn.Status, signedIn.Body)
 			alice = stranger
 			passes(400)
 		})

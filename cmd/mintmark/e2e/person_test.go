@@ -1,35 +1,25 @@
 package e2e
 
 import (
-	"fmt"
-	"html"
-	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
-// An answer is a completely read HTTP response.
-type answer struct {
-	status int
-	header http.Header
-	body   string
-}
+type answer = testkit.Answer
 
 func send(t testing.TB, c *http.Client, r *http.Request) answer {
 	t.Helper()
-	response, err := c.Do(r)
+	a, err := testkit.Send(c, r)
 	require.NoError(t, err)
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return answer{response.StatusCode, response.Header, string(body)}
+	return a
 }
 
 // A person reads pages, fills in their forms and keeps cookies, without a browser. It
@@ -77,15 +67,15 @@ func (p *person) decide(address, decision string) *url.URL {
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, address, nil)
 	require.NoError(p.t, err)
 	page := send(p.t, p.client, r)
-	if strings.Contains(page.body, `name="password"`) {
+	if strings.Contains(page.Body, `name="password"`) {
 		page = p.submit(at, page, "password", "username", p.name, "password", p.password)
 	}
-	if page.header.Get("Location") == "" {
+	if page.Header.Get("Location") == "" {
 		page = p.submit(at, page, "decision", "decision", decision)
 	}
-	to, err := url.Parse(page.header.Get("Location"))
+	to, err := url.Parse(page.Header.Get("Location"))
 	require.NoError(p.t, err)
-	require.True(p.t, to.IsAbs(), "%s ended at a page: %s", address, page.body)
+	require.True(p.t, to.IsAbs(), "%s ended at a page: %s", address, page.Body)
 	return to
 }
 
@@ -93,42 +83,15 @@ func (p *person) decide(address, decision string) *url.URL {
 // and pairs of name and value.
 func (p *person) submit(at *url.URL, page answer, holding string, fill ...string) answer {
 	p.t.Helper()
-	action, fields := formOf(p.t, page.body, holding)
+	action, fields, found := testkit.Form(page.Body, holding)
+	require.True(p.t, found, "no form holds %q in %s", holding, page.Body)
 	for i := 0; i+1 < len(fill); i += 2 {
 		fields.Set(fill[i], fill[i+1])
 	}
 	to, err := at.Parse(action)
 	require.NoError(p.t, err)
-	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, to.String(), strings.NewReader(fields.Encode()))
+	a, err := testkit.SendForm(p.t.Context(), p.client, http.MethodPost, to.String(), fields,
+		"Origin", at.Scheme+"://"+at.Host, "Sec-Fetch-Site", "same-origin")
 	require.NoError(p.t, err)
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Origin", at.Scheme+"://"+at.Host)
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	return send(p.t, p.client, r)
-}
-
-var (
-	forms  = regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
-	inputs = regexp.MustCompile(`<input[^>]*type="hidden"[^>]*>`)
-	attrs  = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
-)
-
-func formOf(t testing.TB, page, holding string) (action string, fields url.Values) {
-	t.Helper()
-	for _, form := range forms.FindAllStringSubmatch(page, -1) {
-		if !strings.Contains(form[2], fmt.Sprintf("name=%q", holding)) {
-			continue
-		}
-		fields = url.Values{}
-		for _, input := range inputs.FindAllString(form[2], -1) {
-			a := map[string]string{}
-			for _, pair := range attrs.FindAllStringSubmatch(input, -1) {
-				a[pair[1]] = html.UnescapeString(pair[2])
-			}
-			fields.Set(a["name"], a["value"])
-		}
-		return html.UnescapeString(form[1]), fields
-	}
-	require.Fail(t, "no form", "that holds %q in %s", holding, page)
-	return "", nil
+	return a
 }

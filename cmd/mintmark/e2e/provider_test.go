@@ -1,17 +1,18 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"io"
+	"net/netip"
 	"os/exec"
-	"runtime"
+	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // A provider is an OpenID Connect provider: npm's oidc-provider.
@@ -41,50 +42,20 @@ func startProvider(t testing.TB, port int, redirect string) *provider {
 	require.NoError(t, err)
 	c := exec.Command(installed(t, "node"), "provider.mjs", string(text))
 	c.Dir = "clients"
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	stdout, err := c.StdoutPipe()
+	run, err := testkit.Start(c, filepath.Join(t.TempDir(), "log"))
 	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	lines := bufio.NewReader(stdout)
-	first, err := firstLine(c, lines)
-	if err != nil {
-		t.Fatalf("the provider was not ready: %v\n%s", err, &stderr)
-	}
-	p := &provider{t: t}
-	require.NoError(t, json.Unmarshal(first, p))
-	go func() { _, _ = io.Copy(io.Discard, lines) }()
-	ended := false
-	p.stop = func() {
-		if !ended {
-			ended = true
-			_ = c.Process.Kill()
-			_ = c.Wait()
-		}
-	}
-	t.Cleanup(p.stop)
+	t.Cleanup(run.Kill)
+	first, err := run.FirstLine(30 * time.Second)
+	require.NoError(t, err)
+	p := &provider{t: t, stop: run.Kill}
+	require.NoError(t, json.Unmarshal([]byte(first), p))
 	return p
 }
 
-// freePort returns a port that is reserved until the test ends: a socket stays bound to
-// it without listening, and a process may open and close a listener there.
+// freePort is the port of [clustertest.Address].
 func freePort(t testing.TB) int {
 	t.Helper()
-	syscall.ForkLock.RLock()
-	s, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	syscall.CloseOnExec(s)
-	syscall.ForkLock.RUnlock()
-	require.NoError(t, err)
-	if runtime.GOOS == "linux" {
-		t.Cleanup(func() { _ = syscall.Close(s) })
-	} else { // other systems allow no listener beside the bound socket
-		defer syscall.Close(s)
-	}
-	require.NoError(t, syscall.SetsockoptInt(s, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
-	require.NoError(t, syscall.Bind(s, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
-	name, err := syscall.Getsockname(s)
-	require.NoError(t, err)
-	return name.(*syscall.SockaddrInet4).Port
+	return int(netip.MustParseAddrPort(clustertest.Address(t)).Port())
 }
 
 func local(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }

@@ -1,10 +1,7 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // A server is one running "mintmark dev". Its fields are those of its ready line, a JSON
@@ -45,28 +44,16 @@ func startIn(t testing.TB, dir, listen string, c *exec.Cmd, fixtures string, fla
 	require.NoError(t, os.WriteFile(file, []byte(fixtures), 0o600))
 	c.Args = append(c.Args, "dev", "--listen", listen, "--data-dir", filepath.Join(dir, "data"), "--fixtures", file)
 	c.Args = append(c.Args, flags...)
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	stdout, err := c.StdoutPipe()
+	p, err := testkit.Start(c, filepath.Join(t.TempDir(), "log"))
 	require.NoError(t, err)
-	require.NoError(t, c.Start())
-
-	lines := bufio.NewReader(stdout)
-	first, err := firstLine(c, lines)
-	if err != nil {
-		t.Fatalf("mintmark dev was not ready: %v\n%s", err, &stderr)
-	}
+	first, err := p.FirstLine(30 * time.Second)
+	require.NoError(t, err)
 	stop = func() {
-		assert.NoError(t, c.Process.Signal(os.Interrupt))
-		slow := time.AfterFunc(20*time.Second, func() { _ = c.Process.Kill() })
-		defer slow.Stop()
-		more, _ := io.ReadAll(lines)
-		err := c.Wait()
-		assert.NoError(t, err, "mintmark dev after an interrupt: %s", &stderr)
-		assert.Empty(t, more, "standard output has one line only")
+		assert.NoError(t, p.Stop(syscall.SIGINT, 20*time.Second))
+		assert.Equal(t, first+"\n", p.Output(), "standard output has one line only")
 	}
 	s = &server{t: t}
-	if err := json.Unmarshal(first, s); err != nil {
+	if err := json.Unmarshal([]byte(first), s); err != nil {
 		stop()
 		t.Fatalf("the ready line: %v: %s", err, first)
 	}
@@ -76,27 +63,14 @@ func startIn(t testing.TB, dir, listen string, c *exec.Cmd, fixtures string, fla
 	return s, stop
 }
 
-// firstLine returns the first line that the process prints. A process that prints nothing
-// is killed.
-func firstLine(c *exec.Cmd, lines *bufio.Reader) ([]byte, error) {
-	slow := time.AfterFunc(30*time.Second, func() { _ = c.Process.Kill() })
-	defer slow.Stop()
-	line, err := lines.ReadBytes('\n')
-	if err != nil {
-		_ = c.Process.Kill()
-		_ = c.Wait() // afterwards its standard error is complete
-	}
-	return line, err
-}
-
 // getJSON reads a public document.
 func (s *server) getJSON(path string, into any) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.BaseURL+path, nil)
 	require.NoError(s.t, err)
 	a := send(s.t, http.DefaultClient, r)
-	require.Equal(s.t, http.StatusOK, a.status, a.body)
-	require.NoError(s.t, json.Unmarshal([]byte(a.body), into))
+	require.Equal(s.t, http.StatusOK, a.Status, a.Body)
+	require.NoError(s.t, json.Unmarshal([]byte(a.Body), into))
 }
 
 // TestReadyLine: every address of the ready line answers.
@@ -108,7 +82,7 @@ func TestReadyLine(t *testing.T) {
 	for _, address := range []string{s.OpsURL + "/livez", s.OpsURL + "/readyz", s.AppURL + "/auth/sign-in"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, send(t, http.DefaultClient, r).status, address)
+		require.Equal(t, http.StatusOK, send(t, http.DefaultClient, r).Status, address)
 	}
 }
 
@@ -128,14 +102,11 @@ func TestStartAndStop(t *testing.T) {
 	require.Contains(t, string(out), "userz")
 
 	for range 2 {
-		c := dev(fixtures(""))
-		stdout, err := c.StdoutPipe()
+		p, err := testkit.Start(dev(fixtures("")), filepath.Join(dir, "log"))
 		require.NoError(t, err)
-		require.NoError(t, c.Start())
-		line, err := firstLine(c, bufio.NewReader(stdout))
+		line, err := p.FirstLine(30 * time.Second)
 		require.NoError(t, err)
-		require.Contains(t, string(line), "base_url")
-		require.NoError(t, c.Process.Signal(syscall.SIGTERM))
-		require.NoError(t, c.Wait())
+		require.Contains(t, line, "base_url")
+		require.NoError(t, p.Stop(syscall.SIGTERM, 20*time.Second))
 	}
 }

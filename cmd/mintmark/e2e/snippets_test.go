@@ -26,7 +26,7 @@ func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram 
 	bob.submit(at, in, "password", "username", bob.name, "password", bob.password)
 	page := send(t, bob.client, mustGet(t, s.AppURL+"/developer/clients/"+client+"/connect"))
 	var blocks []string
-	for _, m := range copiedBlock.FindAllStringSubmatch(page.body, -1) {
+	for _, m := range copiedBlock.FindAllStringSubmatch(page.Body, -1) {
 		blocks = append(blocks, html.UnescapeString(m[1]))
 	}
 	require.Len(t, blocks, 6)

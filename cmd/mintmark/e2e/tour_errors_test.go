@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // tourErrors visits the error pages, in a tab with a session. A 500 is not among them: no
@@ -59,7 +60,7 @@ func guess(t *testing.T, s *server) answer {
 	page := send(t, p.client, mustGet(t, s.AppURL+"/auth/sign-in"))
 	for range 100 {
 		again := p.submit(at, page, "password", "username", p.name, "password", p.password)
-		if again.status == http.StatusTooManyRequests {
+		if again.Status == http.StatusTooManyRequests {
 			return again
 		}
 	}
@@ -83,14 +84,12 @@ func (n *node) loseMajority(cluster string) {
 	n.t.Helper()
 	dir := n.t.TempDir()
 	token := filepath.Join(dir, "token")
-	require.NoError(n.t, os.WriteFile(token, []byte(n.run("", "cluster", "invite", "--name", "n2")), 0o600))
-	second, log := exec.Command(binary, "serve", "--name", "n2", "--data-dir", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0",
-		"--ops-listen", "127.0.0.1:0", "--cluster-listen", "127.0.0.1:0", "--join", cluster, "--token-file", token), new(lockedText)
-	second.Stderr = log
-	require.NoError(n.t, second.Start())
-	defer func() { _ = second.Wait() }() // it was killed
-	defer func() { assert.NoError(n.t, second.Process.Kill()) }()
+	require.NoError(n.t, os.WriteFile(token, []byte(n.OK("", "cluster", "invite", "--name", "n2")), 0o600))
+	second, err := testkit.Start(exec.Command(binary, "serve", "--name", "n2", "--data-dir", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0",
+		"--ops-listen", "127.0.0.1:0", "--cluster-listen", "127.0.0.1:0", "--join", cluster, "--token-file", token), filepath.Join(dir, "log"))
+	require.NoError(n.t, err)
+	defer second.Kill()
 	require.Eventually(n.t, func() bool {
-		return exec.Command(binary, "cluster", "status", "--voters", "2", "--data-dir", n.dir).Run() == nil
-	}, 30*time.Second, 50*time.Millisecond, "%s", log)
+		return n.Run("", "cluster", "status", "--voters", "2").Code == 0
+	}, 30*time.Second, 50*time.Millisecond)
 }

@@ -82,7 +82,7 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 	look("sign-in-elsewhere-down")
 	b.open(n.AppURL + "/auth/upstream/callback?error=access_denied")
 	look("sign-in-elsewhere-not-begun")
-	n.run("", "user", "admin", "alice")
+	n.OK("", "user", "admin", "alice")
 	b.open(n.AppURL + "/auth/sign-in")
 	b.do(chromedp.SendKeys(chromedp.CSS("#username"), "alice"), chromedp.SendKeys(chromedp.CSS("#password"), "correct horse"))
 	b.press(`form[action="/auth/sign-in"] button`)

@@ -40,7 +40,7 @@ type shownUser struct {
 func (n *node) users() map[string]shownUser {
 	n.t.Helper()
 	var answer struct{ Users []shownUser }
-	require.NoError(n.t, json.Unmarshal([]byte(n.run("", "user", "list", "-o", "json")), &answer))
+	require.NoError(n.t, json.Unmarshal([]byte(n.OK("", "user", "list", "-o", "json")), &answer))
 	list := map[string]shownUser{}
 	for _, u := range answer.Users {
 		list[u.Username] = u
@@ -88,7 +88,7 @@ func TestBrowserUpstream(t *testing.T) {
 		other.signInUpstream("s-ada")
 		require.Contains(t, other.text("main"), first.ID)
 		require.Equal(t, first, n.users()["ada"], "the same account")
-		audit := n.run("", "audit", "--user", first.ID)
+		audit := n.OK("", "audit", "--user", first.ID)
 		require.Contains(t, audit, "user.added")
 		require.Contains(t, audit, "by "+p.Issuer)
 	})
@@ -139,7 +139,7 @@ func TestBrowserUpstream(t *testing.T) {
 		require.Equal(t, request, b.location())
 	})
 	t.Run("disabled here", func(t *testing.T) {
-		n.run("", "user", "disable", "root")
+		n.OK("", "user", "disable", "root")
 		b := newTab(t)
 		b.open(n.AppURL + "/auth/sign-in")
 		b.signInUpstream("s-root")
@@ -158,8 +158,8 @@ func TestBrowserUpstream(t *testing.T) {
 func (n *node) waitProviderKnown(issuer string) {
 	n.t.Helper()
 	require.Eventually(n.t, func() bool {
-		return strings.Contains(n.log.String(), `msg="upstream provider reachable" issuer=`+issuer)
-	}, 2*time.Minute, 10*time.Millisecond, "%s", n.log)
+		return strings.Contains(n.LogText(), `msg="upstream provider reachable" issuer=`+issuer)
+	}, 2*time.Minute, 10*time.Millisecond)
 }
 
 // TestBrowserUpstreamDown: while the provider is down, nodes start and users sign in by

@@ -21,9 +21,9 @@ func TestValidAdministration(t *testing.T) {
 	dir := t.TempDir()
 	var pages []string
 	keep := func(page answer) answer {
-		require.Contains(t, page.body, "</html>")
+		require.Contains(t, page.Body, "</html>")
 		file := filepath.Join(dir, string(rune('a'+len(pages)))+".html")
-		require.NoError(t, os.WriteFile(file, []byte(page.body), 0o600))
+		require.NoError(t, os.WriteFile(file, []byte(page.Body), 0o600))
 		pages = append(pages, file)
 		return page
 	}

@@ -50,8 +50,8 @@ func TestValidHTML(t *testing.T) {
 	get := func(name, path string) answer {
 		visited.add(t, path)
 		page := send(t, a.client, mustGet(t, s.AppURL+path))
-		require.Contains(t, page.body, "</html>", name)
-		keep(name, page.body)
+		require.Contains(t, page.Body, "</html>", name)
+		keep(name, page.Body)
 		return page
 	}
 	at, err := url.Parse(s.AppURL)
@@ -61,7 +61,7 @@ func TestValidHTML(t *testing.T) {
 	}
 
 	in := get("sign-in", "/auth/sign-in?to=/account&note=undone")
-	keep("sign-in-again", a.submit(at, in, "password", "username", "alice", "password", "wrong").body)
+	keep("sign-in-again", a.submit(at, in, "password", "username", "alice", "password", "wrong").Body)
 	get("sign-in-for-a-client", request("cal-app", "scope", "PROFILE_READ"))
 	a.submit(at, in, "password", "username", "alice", "password", "correct horse")
 	get("apps-none", "/connected-apps")
@@ -75,7 +75,7 @@ func TestValidHTML(t *testing.T) {
 	get("app-legacy", "/connected-apps/legacy-app")
 	get("account", "/account")
 	form := get("password", "/account/password")
-	keep("password-problems", a.submit(at, form, "current", "new", "short").body)
+	keep("password-problems", a.submit(at, form, "current", "new", "short").Body)
 	get("error", request("pending-app"))
 	get("not-found", "/nothing")
 	for status, page := range map[int]answer{
@@ -83,8 +83,8 @@ func TestValidHTML(t *testing.T) {
 		http.StatusRequestEntityTooLarge: a.submit(at, form, "current", "new", strings.Repeat("x", 70_000)),
 		http.StatusTooManyRequests:       guess(t, s),
 	} {
-		require.Equal(t, status, page.status)
-		keep(strconv.Itoa(status), page.body)
+		require.Equal(t, status, page.Status)
+		keep(strconv.Itoa(status), page.Body)
 	}
 
 	bob := newPerson(t, "bob", "battery staple")
@@ -92,9 +92,9 @@ func TestValidHTML(t *testing.T) {
 	a = bob
 	get("developer", "/developer?q=app")
 	form = get("developer-new", "/developer/new")
-	keep("developer-new-problems", a.submit(at, form, "redirect_uris", "name", "", "redirect_uris", "http://x", "website", "x").body)
+	keep("developer-new-problems", a.submit(at, form, "redirect_uris", "name", "", "redirect_uris", "http://x", "website", "x").Body)
 	form = get("developer-edit", "/developer/clients/cal-app/edit")
-	keep("developer-client-saved", a.submit(at, form, "redirect_uris", "name", "Renamed", "redirect_uris", "https://a.example/cb", "scopes", "PROFILE_WRITE").body)
+	keep("developer-client-saved", a.submit(at, form, "redirect_uris", "name", "Renamed", "redirect_uris", "https://a.example/cb", "scopes", "PROFILE_WRITE").Body)
 	get("developer-client", "/developer/clients/cal-app")
 	get("developer-edit-again", "/developer/clients/cal-app/edit")
 	form = get("developer-edit-public", "/developer/clients/native-app/edit")
@@ -104,10 +104,10 @@ func TestValidHTML(t *testing.T) {
 	admin.submit(at, send(t, admin.client, mustGet(t, s.AppURL+"/admin/clients/native-app")), "verdict", "verdict", "reject", "reason", "No.")
 	get("developer-client-refused", "/developer/clients/native-app")
 	get("developer-edit-refused", "/developer/clients/native-app/edit?from=refused")
-	require.Contains(t, get("developer-edit-after-refused", "/developer/clients/native-app/edit").body, "from=refused")
+	require.Contains(t, get("developer-edit-after-refused", "/developer/clients/native-app/edit").Body, "from=refused")
 	get("developer-secrets", "/developer/clients/cal-app/secrets")
 	form = get("developer-secrets-one", "/developer/clients/pending-app/secrets")
-	keep("developer-secret", a.submit(at, form, "secret").body)
+	keep("developer-secret", a.submit(at, form, "secret").Body)
 	get("developer-secrets-public", "/developer/clients/native-app/secrets")
 	get("developer-connect", "/developer/clients/cal-app/connect")
 	get("developer-errors", "/developer/clients/cal-app/errors?error_id=x")
@@ -115,7 +115,7 @@ func TestValidHTML(t *testing.T) {
 	get("developer-users-found", "/developer/clients/cal-app/users?q=alice&after=x")
 	get("developer-migration", "/developer/clients/legacy-app/migration")
 	form = get("developer-migration-preview", "/developer/clients/legacy-app/migration?scopes=PROFILE_READ&scopes=BOOKING_READ")
-	keep("developer-migration-problem", a.submit(at, form, "selected").body)
+	keep("developer-migration-problem", a.submit(at, form, "selected").Body)
 	form = get("developer-transfer", "/developer/clients/legacy-app/transfer")
 	a.submit(at, form, "username", "username", "alice")
 	get("developer-transfer-offered", "/developer/clients/legacy-app/transfer")

@@ -152,7 +152,7 @@ func serveBookings(t *testing.T, r resourceServer, prepare func(*testing.T, reso
 		for _, token := range tokens {
 			request.Header.Add("Authorization", "Bearer "+token)
 		}
-		return send(t, http.DefaultClient, request).status
+		return send(t, http.DefaultClient, request).Status
 	}
 }
 
