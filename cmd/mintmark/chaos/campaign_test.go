@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // Bounds that a cluster must keep.
@@ -99,12 +102,12 @@ func (p *campaign) playOnce(f fault) (void string) {
 	t, w := p.env.t, p.env
 	t.Helper()
 	start := w.c.now()
-	if !until(maxStart, func() bool { return w.h.written(start) >= minWrites }) {
+	if !testkit.Until(maxStart, func() bool { return w.h.written(start) >= minWrites }) {
 		return fmt.Sprintf("only %d writes before it", w.h.written(start))
 	}
 	r := &round{env: w, fault: f}
-	if !until(maxStart, func() bool { r.leader = w.c.leader(); return r.leader != nil }) {
-		return "no leader before it"
+	if !testkit.Until(maxStart, func() bool { r.leader = w.c.leader(); return r.leader != nil }) {
+		return "nobody leads before it"
 	}
 	term := p.term()
 
@@ -120,8 +123,8 @@ func (p *campaign) playOnce(f fault) (void string) {
 		h.begun = w.c.now()
 	}
 	hold := time.Now().Add(f.lasts)
-	if void == "" && !until(max(maxEffectDelay, f.lasts), func() bool { r.hadEffect = r.hadEffect || f.hadEffect(r); return r.hadEffect }) {
-		void = "it had no effect"
+	if void == "" && !testkit.Until(max(maxEffectDelay, f.lasts), func() bool { r.hadEffect = r.hadEffect || f.hadEffect(r); return r.hadEffect }) {
+		void = "it did not bite"
 	}
 	time.Sleep(time.Until(hold)) // the fault lasts
 	if f.majority && void == "" {
@@ -157,7 +160,7 @@ func (s *summary) requireEffects(t testing.TB, faults []fault) {
 // writes is L1: there must be a write within 3 s.
 func (p *campaign) writes(r *round, when string, since time.Duration) {
 	var gap time.Duration
-	wrote := until(maxWriteGap+maxStart, func() bool {
+	wrote := testkit.Until(maxWriteGap+maxStart, func() bool {
 		var done bool
 		gap, done = p.env.h.gap(since)
 		return done
@@ -185,13 +188,13 @@ func (p *campaign) recover(r *round) {
 	w := p.env
 	for _, n := range r.victims {
 		w.mu.Lock()
-		w.excuses = append(w.excuses, excuse{n.name, r.injected, r.healed + time.Second})
+		w.excuses = append(w.excuses, excuse{n.Name, r.injected, r.healed + time.Second})
 		w.mu.Unlock()
 	}
 	for _, n := range w.c.all() {
-		if !until(maxStart, n.ready) {
-			p.summary.violated("L3: %s is not ready %s after %s; %s", n.name, maxStart, r.fault.name, p.machine.since(r.healed))
-			if !n.running() { // so that the next round has the node
+		if !testkit.Until(maxStart, n.Ready) {
+			p.summary.violated("L3: %s is not ready %s after %s; %s", n.Name, maxStart, r.fault.name, p.machine.since(r.healed))
+			if !n.Running() { // so that the next round has it
 				_ = n.start()
 			}
 		}
@@ -201,10 +204,10 @@ func (p *campaign) recover(r *round) {
 	if w.c.single {
 		return
 	}
-	if !until(maxCatchUp, func() bool { return p.caughtUp(ready) }) {
+	if !testkit.Until(maxCatchUp, func() bool { return p.caughtUp(ready) }) {
 		p.summary.violated("L3: not all nodes caught up %s after %s; %s", maxCatchUp, r.fault.name, p.machine.since(ready))
 	}
-	if !until(maxStart, func() bool { return w.h.written(ready) >= minWrites }) {
+	if !testkit.Until(maxStart, func() bool { return w.h.written(ready) >= minWrites }) {
 		p.summary.violated("only %d writes after %s", w.h.written(ready), r.fault.name)
 	}
 }
@@ -220,7 +223,7 @@ func (p *campaign) caughtUp(time.Duration) bool {
 	for _, m := range s.Nodes {
 		most = max(most, m.Applied)
 	}
-	return until(maxCatchUp/4, func() bool {
+	return testkit.Until(maxCatchUp/4, func() bool {
 		now, err := p.env.c.status()
 		if err != nil {
 			return false
@@ -267,18 +270,18 @@ func (p *campaign) close() {
 		s.violated("%v", err)
 	}
 	for _, n := range w.c.all() {
-		if err := n.process().stop(2 * maxRequestTime); err != nil {
-			s.violated("%s: %v", n.name, err)
+		if err := n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime); err != nil {
+			s.violated("%s: %v", n.Name, err)
 		}
 	}
 	for _, n := range w.c.all() {
 		if err := n.start(); err != nil {
-			s.violated("%s does not start again: %v", n.name, err)
+			s.violated("%s does not start again: %v", n.Name, err)
 		}
 	}
 	for _, n := range w.c.all() {
-		if !until(maxStart, n.ready) {
-			s.violated("%s is not ready after a restart: %s", n.name, lastLine(n.log))
+		if !testkit.Until(maxStart, n.Ready) {
+			s.violated("%s is not ready after a restart: %s", n.Name, n.Process().LastLine())
 		}
 	}
 	w.finalCheck(p.load)

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // An application sends requests to the token endpoint of any node and records the
@@ -34,7 +36,7 @@ func (g *grant) gen() uint32 { return uint32(len(g.tokens) - 1) }
 // exchange redeems the code. deliberate marks a code that was redeemed before.
 func (a *application) exchange(ctx context.Context, n *node, g *grant, deliberate bool) (op, string) {
 	o := op{Kind: exchange, Client: g.client, Secret: g.secret, Grant: g.id, Deliberate: deliberate}
-	return a.token(ctx, n, g, o, url.Values{"grant_type": {"authorization_code"}, "code": {g.code}, "redirect_uri": {callback}})
+	return a.token(ctx, n, g, o, testkit.CodeGrant(g.code, callback))
 }
 
 // refresh presents the refresh token of a generation, with one of the client's
@@ -42,7 +44,7 @@ func (a *application) exchange(ctx context.Context, n *node, g *grant, deliberat
 func (a *application) refresh(ctx context.Context, n *node, g *grant, gen uint32, secret int) (op, string) {
 	o := op{Kind: refresh, Client: g.client, Secret: secret, Grant: g.id, Gen: gen}
 	o.Deliberate = g.ended || gen+1 < uint32(len(g.tokens))
-	return a.token(ctx, n, g, o, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.tokens[gen]}})
+	return a.token(ctx, n, g, o, testkit.RefreshGrant(g.tokens[gen]))
 }
 
 // token sends one request and records the result. It returns the refresh token of a
@@ -50,20 +52,20 @@ func (a *application) refresh(ctx context.Context, n *node, g *grant, gen uint32
 func (a *application) token(ctx context.Context, n *node, g *grant, o op, form url.Values) (op, string) {
 	form.Set("client_id", g.client)
 	form.Set("client_secret", a.env.secretText(g.client, o.Secret))
-	o.Node = n.name
-	a.env.h.begin(n.name)
+	o.Node = n.Name
+	a.env.h.begin(n.Name)
 	o.Start = a.env.c.now()
-	r := send(ctx, a.http, http.MethodPost, "http://"+n.public+pathToken, form)
+	r := send(ctx, a.http, http.MethodPost, n.URL()+testkit.PathToken, form)
 	o.End = a.env.c.now()
 	o.Class = r.class(a.env.c.single)
 	var next string
 	switch {
 	case o.Class == refused:
-		o.Code = r.errorCode()
+		o.Code = r.ErrorCode()
 	case o.Class == ok:
 		next = a.accept(&o, g, r)
-	case r.err == nil && r.status != http.StatusServiceUnavailable && r.status != http.StatusTooManyRequests:
-		a.env.h.addFault("%s answers %s with %d: %s", n.name, o.Kind, r.status, r.body)
+	case r.err == nil && r.Status != http.StatusServiceUnavailable && r.Status != http.StatusTooManyRequests:
+		a.env.h.addFault("%s answers %s with %d: %s", n.Name, o.Kind, r.Status, r.Body)
 	}
 	a.env.h.end(o)
 	return o, next
@@ -72,13 +74,9 @@ func (a *application) token(ctx context.Context, n *node, g *grant, o op, form u
 // accept checks everything about a success that is independent of the state: that the
 // tokens belong to the request, and that the access token verifies offline.
 func (a *application) accept(o *op, g *grant, r reply) string {
-	var m struct {
-		Access  string `json:"access_token"`
-		Refresh string `json:"refresh_token"`
-		Scope   string `json:"scope"`
-	}
-	if err := json.Unmarshal([]byte(r.body), &m); err != nil {
-		a.env.h.addFault("%s answers 200 with %q", o.Node, r.body)
+	var m testkit.Tokens
+	if err := json.Unmarshal([]byte(r.Body), &m); err != nil {
+		a.env.h.addFault("%s answers 200 with %q", o.Node, r.Body)
 		o.Class = unknown
 		return ""
 	}
@@ -114,9 +112,9 @@ func keyOf(token string) string {
 
 // me reads the profile with the grant's access token.
 func (a *application) me(ctx context.Context, n *node, g *grant) reply {
-	o := op{Kind: read, Node: n.name, Start: a.env.c.now()}
-	a.env.h.begin(n.name)
-	r := send(ctx, a.http, http.MethodGet, "http://"+n.public+pathMe, nil, "Authorization", "Bearer "+g.access)
+	o := op{Kind: read, Node: n.Name, Start: a.env.c.now()}
+	a.env.h.begin(n.Name)
+	r := send(ctx, a.http, http.MethodGet, n.URL()+testkit.PathMe, nil, "Authorization", "Bearer "+g.access)
 	o.End, o.Class = a.env.c.now(), r.class(a.env.c.single)
 	a.env.h.end(o)
 	return r

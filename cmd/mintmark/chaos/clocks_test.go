@@ -3,10 +3,13 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // someGrants is the number of grants that must survive changes of the clocks.
@@ -35,7 +38,7 @@ func (w *env) requireAlive(list []*grant) {
 	for _, g := range list {
 		var o op
 		var next string
-		require.True(w.t, until(maxStart, func() bool {
+		require.True(w.t, testkit.Until(maxStart, func() bool {
 			o, next = a.refresh(context.Background(), w.c.any(), g, g.gen(), g.secret)
 			return o.Class == ok || o.Class == refused
 		}), "%s", o)
@@ -46,7 +49,7 @@ func (w *env) requireAlive(list []*grant) {
 	require.Empty(w.t, r.violations)
 	require.Empty(w.t, r.late)
 	if !w.c.single {
-		require.Equal(w.t, exitOK, w.c.any().run("cluster", "status").code, "all is well")
+		require.Equal(w.t, exitOK, w.c.any().run("cluster", "status").Code, "all is well")
 	}
 }
 
@@ -96,11 +99,11 @@ func TestClocksStayElsewhere(t *testing.T) {
 		require.NoError(t, w.setClock(n, 0))
 	}
 	for _, n := range w.c.all() {
-		require.True(t, until(eventually, func() bool { return !n.ready() }), "%s waits", n.name)
+		require.True(t, testkit.Until(eventually, func() bool { return !n.Ready() }), "%s waits", n.Name)
 	}
 	for _, n := range w.c.all() {
-		require.NotEqual(t, exitOK, n.run("cluster", "status").code)
-		n.must("cluster", "accept-clock")
+		require.NotEqual(t, exitOK, n.run("cluster", "status").Code)
+		n.Must("", "cluster", "accept-clock")
 	}
 	w.requireAlive(list)
 }
@@ -118,12 +121,12 @@ func TestStartsWithAWrongClock(t *testing.T) {
 			w := newEnv(t, c(t))
 			list := w.connected()
 			for _, n := range w.c.all() {
-				require.NoError(t, n.process().stop(2*maxRequestTime))
+				require.NoError(t, n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime))
 				require.NoError(t, w.setClock(n, days400))
 			}
 			for _, n := range w.c.all() {
 				require.NoError(t, n.start())
-				require.True(t, until(eventually, n.alive))
+				require.True(t, testkit.Until(eventually, n.Alive))
 			}
 			w.stepClocks(list, w.c.all(), days400, 4*time.Second)
 			w.requireAlive(list)
@@ -139,20 +142,20 @@ func TestStartAcceptedByAnOperator(t *testing.T) {
 			w := newEnv(t, newCluster(t, build(t), count))
 			list := w.connected()
 			for _, n := range w.c.all() {
-				require.NoError(t, n.process().stop(2*maxRequestTime))
+				require.NoError(t, n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime))
 			}
 			w.recordClockStep(time.Hour)
 			for _, n := range w.c.all() {
 				require.NoError(t, w.setClock(n, 0))
 				require.NoError(t, n.start())
-				require.True(t, until(eventually, n.alive))
+				require.True(t, testkit.Until(eventually, n.Alive))
 			}
 			for _, n := range w.c.all() {
-				var a cliResult
-				require.True(t, until(eventually, func() bool {
+				var a testkit.Result
+				require.True(t, testkit.Until(eventually, func() bool {
 					a = n.run("cluster", "accept-clock")
-					return a.code == exitOK
-				}), "%s", a.errors)
+					return a.Code == exitOK
+				}), "%s", a.Err)
 			}
 			w.requireAlive(list)
 		})

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // TestDirected runs the schedules that find planted bugs on the unchanged program: they
@@ -73,8 +75,8 @@ func queued(grants int) fault {
 		if err := inject(r); err != nil {
 			return err
 		}
-		if !until(eventually, r.other(r.leader).ready) {
-			return errors.New("no other leader was elected")
+		if !testkit.Until(eventually, r.other(r.leader).Ready) {
+			return errors.New("nobody leads instead")
 		}
 		for _, g := range list {
 			if len(g.tokens) < 2 {
@@ -84,7 +86,7 @@ func queued(grants int) fault {
 				g.tokens = append(g.tokens, next)
 			}
 		}
-		before := r.h.waiting(r.leader.name)
+		before := r.h.waiting(r.leader.Name)
 		for _, g := range list {
 			if g.gen() < 2 {
 				continue
@@ -96,13 +98,13 @@ func queued(grants int) fault {
 				})
 			}
 		}
-		if !until(eventually, func() bool { return r.h.waiting(r.leader.name) >= before+grants }) {
-			return errors.New("no requests are waiting")
+		if !testkit.Until(eventually, func() bool { return r.h.waiting(r.leader.Name) >= before+grants }) {
+			return errors.New("the requests do not wait")
 		}
 		return nil
 	}
 	f.heal = func(r *round) error {
-		err := r.leader.process().signal(syscall.SIGCONT)
+		err := r.leader.Process().Signal(syscall.SIGCONT)
 		waiting.Wait()
 		return err
 	}
@@ -119,8 +121,8 @@ func unheard(codes int) fault {
 		name: "answers of the leader lost", majority: true, lasts: 700 * time.Millisecond,
 		inject: func(r *round) error {
 			list, via := r.codes(codes), r.other(r.leader)
-			lost = pair{r.leader.name, via.name}
-			before := r.h.waiting(via.name)
+			lost = pair{r.leader.Name, via.Name}
+			before := r.h.waiting(via.Name)
 			r.before = map[string]int64{"": dropped.Load()}
 			if err := r.c.links.disturb(lost, "hole", ""); err != nil {
 				return err
@@ -128,8 +130,8 @@ func unheard(codes int) fault {
 			for _, g := range list {
 				waiting.Go(func() { newApplication(r.env).exchange(context.Background(), via, g, false) })
 			}
-			if !until(eventually, func() bool { return r.h.waiting(via.name) >= before+len(list) }) || len(list) < codes {
-				return errors.New("no exchanges are waiting")
+			if !testkit.Until(eventually, func() bool { return r.h.waiting(via.Name) >= before+len(list) }) || len(list) < codes {
+				return errors.New("the exchanges do not wait")
 			}
 			return nil
 		},
@@ -162,21 +164,21 @@ func overtaken(kind string, grants int) fault {
 					g.tokens = append(g.tokens, next)
 				}
 			}
-			touched = pair{r.leader.name, via.name}
+			touched = pair{r.leader.Name, via.Name}
 			if kind == "stall" {
-				touched = pair{via.name, r.leader.name}
+				touched = pair{via.Name, r.leader.Name}
 			}
 			r.before = map[string]int64{"": counted.Load()}
 			if err := r.c.links.disturb(touched, kind, ""); err != nil {
 				return err
 			}
-			before := r.h.waiting(via.name)
+			before := r.h.waiting(via.Name)
 			for _, g := range list {
 				copied := *g
 				waiting.Go(func() { newApplication(r.env).refresh(context.Background(), via, &copied, copied.gen(), 0) })
 			}
-			if !until(eventually, func() bool { return r.h.waiting(via.name) >= before+len(list) }) || len(list) < grants {
-				return errors.New("no refreshes are waiting")
+			if !testkit.Until(eventually, func() bool { return r.h.waiting(via.Name) >= before+len(list) }) || len(list) < grants {
+				return errors.New("the refreshes do not wait")
 			}
 			for _, g := range list {
 				for range 2 {

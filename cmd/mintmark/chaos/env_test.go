@@ -53,15 +53,15 @@ func newEnv(t testing.TB, c *cluster) *env {
 	w := &env{t: t, c: c, h: newHistory(), secrets: map[string][]secret{}, minted: map[string]string{}, password: random("password")}
 	first := c.nodes[0]
 	for n := range users {
-		a := first.decided([]byte(w.password), "user", "add", user(n), "--password-file", "-")
-		require.Equal(t, exitOK, a.code, "%s", a.errors)
+		a := first.Decided(w.password, "user", "add", user(n), "--password-file", "-")
+		require.Equal(t, exitOK, a.Code, "%s", a.Err)
 	}
 	for _, id := range append([]string{turning, toggling}, steady...) {
 		text := random("secret")
-		a := first.decided([]byte(text), "client", "add", "--id", id, "--name", marker+" "+id, "--owner", user(0),
+		a := first.Decided(text, "client", "add", "--id", id, "--name", marker+" "+id, "--owner", user(0),
 			"--redirect-uri", callback, "--scope", scopes, "--secret-file", "-")
-		require.Equal(t, exitOK, a.code, "%s", a.errors)
-		first.must("client", "approve", id)
+		require.Equal(t, exitOK, a.Code, "%s", a.Err)
+		first.Must("", "client", "approve", id)
 		w.secrets[id] = []secret{{w.secretIDs(first, id)[0], text}}
 	}
 	w.keyLog = newKeyLog(w)
@@ -81,7 +81,7 @@ func random(prefix string) string {
 // secretIDs returns the ids of a client's secrets, as known by a node.
 func (w *env) secretIDs(n *node, client string) (ids []string) {
 	a := n.run("client", "secret", "list", client)
-	for i, line := range strings.Split(strings.TrimSpace(string(a.out)), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(a.Out), "\n") {
 		if fields := strings.Fields(line); i > 0 && len(fields) > 0 {
 			ids = append(ids, fields[0])
 		}

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 const days400 = 400 * 24 * time.Hour
@@ -18,7 +21,7 @@ func startedWrong(whom target, by, lasts time.Duration) fault {
 	f.name = clockPrefix + whom.name + " wrong by " + by.String() + " at a start"
 	f.inject = func(r *round) error {
 		return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
-			return errors.Join(n.process().stop(2*maxRequestTime), r.setClock(n, by), n.start())
+			return errors.Join(n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime), r.setClock(n, by), n.start())
 		})
 	}
 	return f
@@ -51,7 +54,7 @@ func startStays(whom target, by time.Duration) fault {
 	f.moves += 3 // for the rolling restart
 	f.inject = func(r *round) error {
 		return r.awaitClockRefusal(by, eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
-			return errors.Join(n.process().stop(2*maxRequestTime), r.setClock(n, by), n.start())
+			return errors.Join(n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime), r.setClock(n, by), n.start())
 		}))
 	}
 	return f
@@ -66,13 +69,13 @@ func rolledStays(by time.Duration) fault {
 	f.moves += 3
 	f.inject = func(r *round) error {
 		return r.awaitClockRefusal(by, eachOf(r.hits(r.c.all()...), func(n *node) error {
-			err := errors.Join(n.process().stop(2*maxRequestTime), r.setClock(n, by), n.start())
-			var a cliResult
-			if err == nil && !until(eventually, func() bool {
+			err := errors.Join(n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime), r.setClock(n, by), n.start())
+			var a testkit.Result
+			if err == nil && !testkit.Until(eventually, func() bool {
 				a = n.run("cluster", "status")
-				return strings.Contains(string(a.out), "ahead of the clocks of nodes that run steadily")
+				return strings.Contains(a.Out, "ahead of the clocks of nodes that run steadily")
 			}) {
-				err = fmt.Errorf("%s accepted its clock: %s%s", n.name, a.out, a.errors)
+				err = fmt.Errorf("%s goes on with its clock: %s%s", n.Name, a.Out, a.Err)
 			}
 			return err
 		}))
@@ -87,8 +90,8 @@ func (r *round) awaitClockRefusal(by time.Duration, err error) error {
 	if err != nil {
 		return err
 	}
-	if !until(eventually, func() bool {
-		return r.controlApplied("clock") && !slices.ContainsFunc(r.c.all(), func(n *node) bool { return !n.alive() || n.ready() })
+	if !testkit.Until(eventually, func() bool {
+		return r.controlApplied("clock") && !slices.ContainsFunc(r.c.all(), func(n *node) bool { return !n.Alive() || n.Ready() })
 	}) {
 		return errors.New("the nodes accepted their clocks")
 	}
@@ -103,9 +106,9 @@ func (r *round) acceptClocks(by time.Duration) error {
 		if by.Abs() <= autoAcceptedJump {
 			continue
 		}
-		var a cliResult
-		if !until(eventually, func() bool { a = n.run("cluster", "accept-clock"); return a.code == exitOK }) {
-			return fmt.Errorf("accept-clock on %s: exit code %d: %s", n.name, a.code, a.errors)
+		var a testkit.Result
+		if !testkit.Until(eventually, func() bool { a = n.run("cluster", "accept-clock"); return a.Code == exitOK }) {
+			return fmt.Errorf("accept-clock on %s: exit code %d: %s", n.Name, a.Code, a.Err)
 		}
 	}
 	for _, n := range r.c.all() {
@@ -114,13 +117,13 @@ func (r *round) acceptClocks(by time.Duration) error {
 		}
 	}
 	for _, n := range r.c.all() {
-		if !until(2*eventually, n.ready) {
-			return fmt.Errorf("%s is not ready with a clock that was accepted", n.name)
+		if !testkit.Until(2*eventually, n.Ready) {
+			return fmt.Errorf("%s is not ready with a clock that was accepted", n.Name)
 		}
 	}
-	for _, n := range r.c.all() { // otherwise the jumps of several rounds would add up
-		if a := n.run("cluster", "accept-clock"); a.code != exitOK {
-			return fmt.Errorf("accept-clock on %s: exit code %d: %s", n.name, a.code, a.errors)
+	for _, n := range r.c.all() { // or the jumps of several rounds would add up
+		if a := n.run("cluster", "accept-clock"); a.Code != exitOK {
+			return fmt.Errorf("accept-clock on %s: exit code %d: %s", n.Name, a.Code, a.Err)
 		}
 	}
 	return nil

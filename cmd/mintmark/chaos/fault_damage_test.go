@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // damaged changes the data of a stopped follower, and an operator replaces it by a new
@@ -19,7 +21,7 @@ func damaged(what string, spoil func(*round, *node) error) fault {
 		inject: func(r *round) error {
 			n := r.other(r.leader)
 			r.hits(n)
-			n.process().kill()
+			n.Process().Kill()
 			if err := spoil(r, n); err != nil {
 				return err
 			}
@@ -28,17 +30,17 @@ func damaged(what string, spoil func(*round, *node) error) fault {
 		},
 		hadEffect: func(r *round) bool {
 			n := r.victims[0]
-			return !n.running() && n.process().command.ProcessState.ExitCode() > 0
+			return !n.Running() && n.Process().Command.ProcessState.ExitCode() > 0
 		},
 		heal: func(r *round) error {
 			n := r.victims[0]
-			if n.ready() {
-				r.h.addFault("S8: %s is ready with %s", n.name, what)
+			if n.Ready() {
+				r.h.addFault("S8: %s is ready with %s", n.Name, what)
 			}
 			if err := r.replace(n); err != nil {
 				return err
 			}
-			if !until(eventually, r.complete) {
+			if !testkit.Until(eventually, r.complete) {
 				return errors.New("the new node does not become a voter")
 			}
 			return r.relink()
@@ -50,7 +52,7 @@ func damaged(what string, spoil func(*round, *node) error) fault {
 // but one differs. Judged: the same as for damaged.
 func flippedBit() fault {
 	segmentsOf := func(n *node) []string {
-		list, _ := filepath.Glob(filepath.Join(n.dir, "raft", "log", "*.wal")) // the pattern is valid
+		list, _ := filepath.Glob(filepath.Join(n.Dir, "raft", "log", "*.wal")) // the pattern is good
 		slices.Sort(list)
 		return list
 	}
@@ -76,7 +78,7 @@ func flippedBit() fault {
 	})
 	inject := f.inject
 	f.inject = func(r *round) error {
-		if !until(maxStart, func() bool { return len(segmentsOf(r.leader)) > 3 }) {
+		if !testkit.Until(maxStart, func() bool { return len(segmentsOf(r.leader)) > 3 }) {
 			return errors.New("no segments are sealed")
 		}
 		return inject(r)
@@ -87,7 +89,7 @@ func flippedBit() fault {
 // truncatedSnapshot halves the snapshots. Judged: the same as of damaged.
 func truncatedSnapshot() fault {
 	return damaged("snapshots cut short", func(_ *round, n *node) error {
-		files, err := filepath.Glob(filepath.Join(n.dir, "raft", "snapshots", "*", "state.bin"))
+		files, err := filepath.Glob(filepath.Join(n.Dir, "raft", "snapshots", "*", "state.bin"))
 		if err != nil || len(files) == 0 {
 			return errors.Join(err, errors.New("there is no snapshot"))
 		}

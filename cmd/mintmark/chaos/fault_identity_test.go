@@ -25,10 +25,10 @@ func identityRefused(what string, spoil func(*round, *node) error) fault {
 		inject: func(r *round) error {
 			n := r.joinedFollower()
 			r.hits(n)
-			n.process().kill()
+			n.Process().Kill()
 			kept = &backup{}
 			for _, file := range []string{"cluster.key", "raft/peers.json", "raft/node.key", "raft/node.id", "raft/commit-marker"} {
-				if err := kept.save(filepath.Join(n.dir, filepath.FromSlash(file))); err != nil {
+				if err := kept.save(filepath.Join(n.Dir, filepath.FromSlash(file))); err != nil {
 					return err
 				}
 			}
@@ -41,13 +41,13 @@ func identityRefused(what string, spoil func(*round, *node) error) fault {
 		hadEffect: func(r *round) bool { return r.isRefused(r.victims[0]) },
 		heal: func(r *round) error {
 			n := r.victims[0]
-			if n.ready() {
-				r.h.addFault("%s is ready despite %s", n.name, what)
+			if n.Ready() {
+				r.h.addFault("%s is ready in spite of %s", n.Name, what)
 			}
-			n.release()
+			n.Release()
 			for _, o := range r.h.since(r.struck) {
-				if o.Node == n.name && o.wrote() && o.Kind != allow && o.Start > r.struck {
-					r.h.addFault("answered despite %s: %s", what, o)
+				if o.Node == n.Name && o.wrote() && o.Kind != allow && o.Start > r.struck {
+					r.h.addFault("in spite of %s it was answered: %s", what, o)
 				}
 			}
 			return errors.Join(kept.putBack(), r.setClock(n, 0), n.start())
@@ -59,7 +59,7 @@ func identityRefused(what string, spoil func(*round, *node) error) fault {
 func (r *round) joinedFollower() *node {
 	for {
 		n := r.other(r.leader)
-		if _, err := os.Stat(filepath.Join(n.dir, "raft", "node.id")); err == nil {
+		if _, err := os.Stat(filepath.Join(n.Dir, "raft", "node.id")); err == nil {
 			return n
 		}
 	}
@@ -68,18 +68,18 @@ func (r *round) joinedFollower() *node {
 // isRefused reports whether a node has refused to start, or runs and the leader reports
 // why it rejects it.
 func (r *round) isRefused(n *node) bool {
-	if !n.running() {
-		return n.process().command.ProcessState.ExitCode() > 0
+	if !n.Running() {
+		return n.Process().Command.ProcessState.ExitCode() > 0
 	}
-	if !n.alive() || n.ready() {
+	if !n.Alive() || n.Ready() {
 		return false
 	}
-	s, err := r.leader.status()
+	s, err := r.leader.Status()
 	if err != nil {
 		return false
 	}
 	for _, m := range s.Nodes {
-		if m.Name == n.name {
+		if m.Name == n.Name {
 			return m.State == "unreachable" && m.Error != ""
 		}
 	}
@@ -96,13 +96,13 @@ func expiredCertificate() fault {
 // wrongName makes a node issue itself a certificate in the leader's name.
 func wrongName() fault {
 	return identityRefused("a certificate of the wrong name", func(r *round, n *node) error {
-		s, err := r.leader.status()
+		s, err := r.leader.Status()
 		if err != nil {
 			return err
 		}
 		for _, m := range s.Nodes {
-			if m.Name == r.leader.name {
-				return os.WriteFile(filepath.Join(n.dir, "raft", "node.id"), []byte(m.ID), 0o600)
+			if m.Name == r.leader.Name {
+				return os.WriteFile(filepath.Join(n.Dir, "raft", "node.id"), []byte(m.ID), 0o600)
 			}
 		}
 		return errors.New("the leader has no id")
@@ -116,7 +116,7 @@ func anotherKey() fault {
 		if err != nil {
 			return err
 		}
-		return copyFile(filepath.Join(from, "raft", "node.key"), filepath.Join(n.dir, "raft", "node.key"))
+		return copyFile(filepath.Join(from, "raft", "node.key"), filepath.Join(n.Dir, "raft", "node.key"))
 	})
 }
 
@@ -131,7 +131,7 @@ func anotherAuthority() fault {
 			return err
 		}
 		own, theirs := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-		file := filepath.Join(n.dir, "raft", "peers.json")
+		file := filepath.Join(n.Dir, "raft", "peers.json")
 		if err := errors.Join(readJSON(file, &own), readJSON(filepath.Join(from, "raft", "peers.json"), &theirs)); err != nil {
 			return err
 		}
@@ -142,10 +142,10 @@ func anotherAuthority() fault {
 		}
 		// Without the cluster key under which it is sealed, the authority could not sign.
 		return errors.Join(os.WriteFile(file, text, 0o600),
-			copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.dir, "cluster.key")), n.resetCommitMarker())
+			copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.Dir, "cluster.key")), n.resetCommitMarker())
 	})
 	f.hadEffect = func(r *round) bool {
-		return r.victims[0].alive() && strings.Contains(reportedProblem(r.leader, r.victims[0]), "not a member of this cluster")
+		return r.victims[0].Alive() && strings.Contains(reportedProblem(r.leader, r.victims[0]), "no member of this cluster")
 	}
 	return f
 }
@@ -166,7 +166,7 @@ func withChecksum(list map[string]json.RawMessage) ([]byte, error) {
 // noClusterKey removes the cluster key, without which a node can open no other key.
 func noClusterKey() fault {
 	return identityRefused("a missing cluster key", func(_ *round, n *node) error {
-		return os.Remove(filepath.Join(n.dir, "cluster.key"))
+		return os.Remove(filepath.Join(n.Dir, "cluster.key"))
 	})
 }
 
@@ -177,7 +177,7 @@ func anotherClusterKey() fault {
 		if err != nil {
 			return err
 		}
-		return copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.dir, "cluster.key"))
+		return copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.Dir, "cluster.key"))
 	})
 }
 
@@ -186,8 +186,8 @@ func (r *round) otherClusterFolder() (string, error) {
 	out := filepath.Join(r.c.dir, fmt.Sprintf("elsewhere-%d", r.c.now()))
 	a := r.leader.run("cluster", "generate", "--public-url", "https://elsewhere.test", "--out", out,
 		"--node", "e1=127.0.0.1:1", "--node", "e2=127.0.0.1:2", "--node", "e3=127.0.0.1:3")
-	if a.code != exitOK {
-		return "", fmt.Errorf("generate: exit code %d: %s", a.code, a.errors)
+	if a.Code != exitOK {
+		return "", fmt.Errorf("generate: exit code %d: %s", a.Code, a.Err)
 	}
 	return filepath.Join(out, "e1"), nil
 }

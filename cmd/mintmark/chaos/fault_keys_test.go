@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // rotated announces a key and ends when the key is used. Judged: every node publishes a
@@ -34,7 +37,7 @@ func rotatedUnderKill() fault {
 		err := announce(r)
 		r.hits(r.leader)
 		r.strike()
-		r.leader.process().kill()
+		r.leader.Process().Kill()
 		return errors.Join(err, r.restart())
 	}
 	return f
@@ -64,7 +67,7 @@ func rotatedWithout() fault {
 		if err := start(r); err != nil {
 			return err
 		}
-		if !until(eventually, func() bool { return r.used("signing", id) }) {
+		if !testkit.Until(eventually, func() bool { return r.used("signing", id) }) {
 			return fmt.Errorf("key %s is not used after the node is back", id)
 		}
 		return nil
@@ -73,12 +76,12 @@ func rotatedWithout() fault {
 }
 
 func (r *round) rotate(n *node, purpose string) (id string, err error) {
-	a := n.decided(nil, "keys", "rotate", "--purpose", purpose, "-o", "json")
-	if a.code != exitOK {
-		return "", fmt.Errorf("keys rotate: exit code %d: %s", a.code, a.errors)
+	a := n.Decided("", "keys", "rotate", "--purpose", purpose, "-o", "json")
+	if a.Code != exitOK {
+		return "", fmt.Errorf("keys rotate: exit code %d: %s", a.Code, a.Err)
 	}
 	var made struct{ ID string }
-	return made.ID, json.Unmarshal(a.out, &made)
+	return made.ID, json.Unmarshal([]byte(a.Out), &made)
 }
 
 // used reports whether a token made with a key was received since the round began.
@@ -98,12 +101,12 @@ func clocksAdvanced(by time.Duration, then func(*round) error) fault {
 	return fault{
 		name: "nothing for " + by.String(), moves: 2,
 		inject: func(r *round) error {
-			if err := eachOf(r.hits(r.c.all()...), func(n *node) error { return n.process().stop(2 * maxRequestTime) }); err != nil {
+			if err := eachOf(r.hits(r.c.all()...), func(n *node) error { return n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime) }); err != nil {
 				return err
 			}
 			r.recordClockStep(by)
 			return eachOf(r.victims, func(n *node) error {
-				n.flags = append(n.flags, "--trust-clock") // nothing confirms such a clock
+				n.Flags = append(n.Flags, "--trust-clock") // nobody vouches for such a clock
 				return errors.Join(r.setClock(n, 0), n.start())
 			})
 		},
@@ -118,8 +121,8 @@ const keyStepInterval = 5 * time.Second
 // requireKeysKept waits until a leader has checked for keys to drop; it must drop none,
 // which the judge verifies.
 func requireKeysKept(r *round) error {
-	if !until(eventually, func() bool { return r.c.leader() != nil }) {
-		return errors.New("no leader")
+	if !testkit.Until(eventually, func() bool { return r.c.leader() != nil }) {
+		return errors.New("nobody leads")
 	}
 	before := r.keyLog.maxKeys()
 	time.Sleep(keyStepInterval + time.Second)
@@ -131,7 +134,7 @@ func requireKeysKept(r *round) error {
 
 // requireOldKeysDropped waits until no node publishes more than the one key in use.
 func requireOldKeysDropped(r *round) error {
-	if !until(eventually, func() bool { return r.keyLog.maxKeys() == 1 }) {
+	if !testkit.Until(eventually, func() bool { return r.keyLog.maxKeys() == 1 }) {
 		return fmt.Errorf("there are still %d keys", r.keyLog.maxKeys())
 	}
 	return nil

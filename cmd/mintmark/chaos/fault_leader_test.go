@@ -28,7 +28,7 @@ func juggled(every, lasts time.Duration) fault {
 					case <-stop:
 						return
 					}
-					if r.c.any().run("cluster", "transfer-leader").code == exitOK {
+					if r.c.any().run("cluster", "transfer-leader").Code == exitOK {
 						handed.Add(1)
 					}
 				}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // disk gives orders to a node's disk: "slow 50ms", "hang", "fail", "full". Judged: if a
@@ -24,7 +26,7 @@ func disk(whom target, orders string, lasts time.Duration) fault {
 			err := eachOf(r.victims, func(n *node) error { return n.writeControl("disk", "") })
 			// A node whose disk failed stops by itself, after some time.
 			for _, n := range r.victims {
-				until(3*time.Second, func() bool { return !n.running() || n.ready() })
+				testkit.Until(3*time.Second, func() bool { return !n.Running() || n.Ready() })
 			}
 			return errors.Join(err, r.restart())
 		},
@@ -81,7 +83,7 @@ func (n *node) loseUnsynced() error {
 	if err := n.resetCommitMarker(); err != nil {
 		return err
 	}
-	undos, err := filepath.Glob(filepath.Join(n.dir, "raft", "*.undo"))
+	undos, err := filepath.Glob(filepath.Join(n.Dir, "raft", "*.undo"))
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (n *node) loseUnsynced() error {
 		if err != nil {
 			return err
 		}
-		file := filepath.Join(n.dir, "raft", "log", strings.TrimSuffix(filepath.Base(undo), ".undo"))
+		file := filepath.Join(n.Dir, "raft", "log", strings.TrimSuffix(filepath.Base(undo), ".undo"))
 		if err := undoWrites(file, text); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -103,7 +105,7 @@ func (n *node) loseUnsynced() error {
 func (n *node) resetCommitMarker() error {
 	note := make([]byte, 16)
 	note = binary.BigEndian.AppendUint32(note, crc32.ChecksumIEEE(note))
-	return os.WriteFile(filepath.Join(n.dir, "raft", "commit-marker"), note, 0o600)
+	return os.WriteFile(filepath.Join(n.Dir, "raft", "commit-marker"), note, 0o600)
 }
 
 func undoWrites(file string, records []byte) error {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // replaced replaces a permanently lost node by a new one. Judged: the new node becomes a
@@ -24,10 +26,10 @@ func replaced() fault {
 
 // replace starts a new node in place of another.
 func (r *round) replace(old *node) error {
-	next := r.c.add(old.name + "x")
-	old.release()
+	next := r.c.add(old.Name + "x")
+	old.Release()
 	r.removeNode(old)
-	r.c.invite(next, "cluster", "replace", old.name, "--name", next.name)
+	r.c.invite(next, "cluster", "replace", old.Name, "--name", next.Name)
 	return errors.Join(r.setClock(next, 0), next.start())
 }
 
@@ -35,7 +37,7 @@ func (r *round) replace(old *node) error {
 func (r *round) complete() bool {
 	names := r.c.voters()
 	for _, n := range r.c.all() {
-		if !slices.Contains(names, n.name) {
+		if !slices.Contains(names, n.Name) {
 			return false
 		}
 	}
@@ -44,8 +46,8 @@ func (r *round) complete() bool {
 
 // relink restarts all nodes, so that they learn the links to new ones.
 func (r *round) relink() error {
-	if !until(eventually, func() bool { r.leader = r.c.leader(); return r.leader != nil }) {
-		return errors.New("no leader after a change of members")
+	if !testkit.Until(eventually, func() bool { r.leader = r.c.leader(); return r.leader != nil }) {
+		return errors.New("nobody leads after a change of members")
 	}
 	return rolling().inject(r)
 }
@@ -53,7 +55,7 @@ func (r *round) relink() error {
 // removeNode removes a node that is no longer a member.
 func (w *env) removeNode(n *node) {
 	w.c.forget(n)
-	w.keyLog.nodeRemoved(n.name)
+	w.keyLog.nodeRemoved(n.Name)
 }
 
 // removed removes the leader from the cluster, and adds a new node. Judged: the old
@@ -65,24 +67,24 @@ func removed() fault {
 		inject: func(r *round) error {
 			gone = r.leader
 			r.hits(gone)
-			if a := r.other(gone).decided(nil, "cluster", "remove", gone.name, "--yes"); a.code != exitOK {
-				return fmt.Errorf("remove: exit code %d: %s", a.code, a.errors)
+			if a := r.other(gone).Decided("", "cluster", "remove", gone.Name, "--yes"); a.Code != exitOK {
+				return fmt.Errorf("remove: exit code %d: %s", a.Code, a.Err)
 			}
 			r.removeNode(gone)
 			return nil
 		},
 		// The old leader is refused, though it runs.
 		hadEffect: func(r *round) bool {
-			return gone.running() && !gone.ready() && r.c.leader() != nil && len(r.c.voters()) == nodes-1
+			return gone.Running() && !gone.Ready() && r.c.leader() != nil && len(r.c.voters()) == nodes-1
 		},
 		heal: func(r *round) error {
-			gone.release()
-			next := r.c.add(gone.name + "x")
-			r.c.invite(next, "cluster", "invite", "--name", next.name)
+			gone.Release()
+			next := r.c.add(gone.Name + "x")
+			r.c.invite(next, "cluster", "invite", "--name", next.Name)
 			if err := errors.Join(r.setClock(next, 0), next.start()); err != nil {
 				return err
 			}
-			if !until(eventually, func() bool { return len(r.c.voters()) == nodes }) {
+			if !testkit.Until(eventually, func() bool { return len(r.c.voters()) == nodes }) {
 				return errors.New("the new node does not become a voter")
 			}
 			r.victims = nil
@@ -113,13 +115,12 @@ func leftBehind(kill bool) fault {
 			}
 			r.hits(follower)
 			installing := func() bool {
-				unfinished, _ := filepath.Glob(filepath.Join(follower.dir, "raft", "snapshots", "*.tmp"))
+				unfinished, _ := filepath.Glob(filepath.Join(follower.Dir, "raft", "snapshots", "*.tmp"))
 				return len(unfinished) > 0
 			}
-			// The installation may end before it is seen: then the node is killed right
-			// after it.
-			until(5*time.Second, func() bool { return installing() || lastApplied(follower) > 0 && follower.ready() })
-			follower.process().kill()
+			// It may be done before we look: then it is killed right after.
+			testkit.Until(5*time.Second, func() bool { return installing() || lastApplied(follower) > 0 && follower.Ready() })
+			follower.Process().Kill()
 			return errors.Join(err, r.restart())
 		},
 	}
@@ -131,7 +132,7 @@ func leftBehind(kill bool) fault {
 
 // newestSnapshot returns the index of a node's newest snapshot, 0 if it has none.
 func newestSnapshot(n *node) (newest uint64) {
-	entries, err := os.ReadDir(filepath.Join(n.dir, "raft", "snapshots"))
+	entries, err := os.ReadDir(filepath.Join(n.Dir, "raft", "snapshots"))
 	if err != nil {
 		return 0
 	}
@@ -146,7 +147,7 @@ func newestSnapshot(n *node) (newest uint64) {
 
 // lastApplied returns the index that a node reports as applied.
 func lastApplied(n *node) uint64 {
-	s, err := n.checksum()
+	s, err := n.Checksum()
 	if err != nil {
 		return 0
 	}

@@ -20,7 +20,7 @@ func (r *round) around(n *node) []pair { return append(r.from(n), r.to(n)...) }
 func (r *round) from(n *node) (list []pair) {
 	for _, o := range r.c.all() {
 		if o != n {
-			list = append(list, pair{n.name, o.name})
+			list = append(list, pair{n.Name, o.Name})
 		}
 	}
 	return list
@@ -47,13 +47,13 @@ var (
 	ring = shape{"a ring", func(r *round) (all []pair) {
 		nodes := r.c.all()
 		for i, n := range nodes {
-			all = append(all, pair{n.name, nodes[(i+1)%len(nodes)].name})
+			all = append(all, pair{n.Name, nodes[(i+1)%len(nodes)].Name})
 		}
 		return all
 	}, false, 2}
 	twoApart = shape{"the leader and a follower", func(r *round) []pair {
 		o := r.other(r.leader)
-		return []pair{{r.leader.name, o.name}, {o.name, r.leader.name}}
+		return []pair{{r.leader.Name, o.Name}, {o.Name, r.leader.Name}}
 	}, true, 1}
 )
 

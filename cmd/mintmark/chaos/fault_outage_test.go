@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // downFor kills all nodes, and starts them with clocks that are ahead by d, as if they
@@ -89,7 +91,7 @@ func beyondWindow(f fault) fault {
 func (w *env) refreshUntilDecided(g *grant) (o op, err error) {
 	a, token := newApplication(w), ""
 	defer a.http.CloseIdleConnections()
-	if !until(eventually, func() bool {
+	if !testkit.Until(eventually, func() bool {
 		o, token = a.refresh(context.Background(), w.c.any(), g, g.gen(), g.secret)
 		return o.Class == ok || o.Class == refused
 	}) {

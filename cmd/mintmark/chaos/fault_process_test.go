@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"syscall"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // killed sends SIGKILL, and starts the nodes again. Writes that reached the kernel
@@ -17,13 +19,13 @@ func killed(whom target) fault {
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
 				err := r.awaitRequest(n)
 				r.strike()
-				n.process().kill()
+				n.Process().Kill()
 				return err
 			})
 		},
 		hadEffect: func(r *round) bool {
 			for _, n := range r.victims {
-				if n.running() {
+				if n.Running() {
 					return false
 				}
 			}
@@ -59,19 +61,19 @@ func paused(whom target, lasts time.Duration) fault {
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
 				err := r.awaitRequest(n)
 				r.strike()
-				return errors.Join(err, n.process().signal(syscall.SIGSTOP))
+				return errors.Join(err, n.Process().Signal(syscall.SIGSTOP))
 			})
 		},
 		hadEffect: func(r *round) bool {
 			for _, n := range r.victims {
-				if !n.process().paused() || r.h.waiting(n.name) == 0 {
+				if !n.Process().Paused() || r.h.waiting(n.Name) == 0 {
 					return false
 				}
 			}
 			return true
 		},
 		heal: func(r *round) error {
-			return eachOf(r.victims, func(n *node) error { return n.process().signal(syscall.SIGCONT) })
+			return eachOf(r.victims, func(n *node) error { return n.Process().Signal(syscall.SIGCONT) })
 		},
 	}
 }
@@ -90,14 +92,14 @@ func rolling() fault {
 				}
 			}
 			return eachOf(r.hits(order...), func(n *node) error {
-				if err := n.process().stop(2 * maxRequestTime); err != nil {
-					return fmt.Errorf("%s: %w", n.name, err)
+				if err := n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime); err != nil {
+					return fmt.Errorf("%s: %w", n.Name, err)
 				}
 				if err := n.start(); err != nil {
 					return err
 				}
-				if !until(eventually, n.ready) {
-					return fmt.Errorf("%s is not ready after a restart", n.name)
+				if !testkit.Until(eventually, n.Ready) {
+					return fmt.Errorf("%s is not ready after a restart", n.Name)
 				}
 				return nil
 			})
@@ -113,8 +115,8 @@ func transferred() fault {
 		name: "transfer of leadership", planned: true, majority: true, moves: 1,
 		inject: func(r *round) error {
 			a := r.leader.run("cluster", "transfer-leader")
-			if a.code != exitOK {
-				return fmt.Errorf("transfer-leader: exit code %d: %s", a.code, a.errors)
+			if a.Code != exitOK {
+				return fmt.Errorf("transfer-leader: exit code %d: %s", a.Code, a.Err)
 			}
 			return nil
 		},

@@ -6,7 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // rolledBack starts a follower with an older copy of its folder, as after restoring a
@@ -28,14 +31,14 @@ func rolledBack(led bool) fault {
 			r.hits(n)
 			newest = ""
 			older := filepath.Join(r.c.dir, fmt.Sprintf("older-%d", r.c.now()))
-			if err := errors.Join(n.process().stop(2*maxRequestTime), copyDir(n.dir, older), n.start()); err != nil {
+			if err := errors.Join(n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime), copyDir(n.Dir, older), n.start()); err != nil {
 				return err
 			}
-			if !until(maxStart, n.ready) {
-				return fmt.Errorf("%s is not ready after its copy was made", n.name)
+			if !testkit.Until(maxStart, n.Ready) {
+				return fmt.Errorf("%s is not ready after its copy was made", n.Name)
 			}
 			since, had := r.c.now(), lastApplied(n)
-			if !until(maxStart, func() bool { return r.h.written(since) >= minWrites && lastApplied(n) > had+minWrites }) {
+			if !testkit.Until(maxStart, func() bool { return r.h.written(since) >= minWrites && lastApplied(n) > had+minWrites }) {
 				return errors.New("nothing was written after the copy was made")
 			}
 			// Nodes other than the leader learn a member's log position from its status,
@@ -45,33 +48,33 @@ func rolledBack(led bool) fault {
 			}
 			time.Sleep(2 * time.Second)
 			r.strike()
-			n.process().kill()
+			n.Process().Kill()
 			for witness = r.leader; !led && witness == r.leader; {
 				witness = r.other(n)
 			}
 			if !led {
 				r.hits(r.leader)
-				r.leader.process().kill()
+				r.leader.Process().Kill()
 			}
 			newest = older + "-newest"
-			return errors.Join(os.Rename(n.dir, newest), copyDir(older, n.dir), n.start())
+			return errors.Join(os.Rename(n.Dir, newest), copyDir(older, n.Dir), n.start())
 		},
 		hadEffect: func(r *round) bool {
-			return !r.victims[0].running() && r.victims[0].process().command.ProcessState.ExitCode() > 0 &&
+			return !r.victims[0].Running() && r.victims[0].Process().Command.ProcessState.ExitCode() > 0 &&
 				strings.Contains(reportedProblem(witness, r.victims[0]), "older copy")
 		},
 		heal: func(r *round) error {
 			n := r.victims[0]
-			n.release()
+			n.Release()
 			for _, o := range r.h.since(r.struck) {
-				if o.Node == n.name && o.wrote() && o.Kind != allow && o.Start > r.struck {
-					r.h.addFault("answered with an older folder: %s", o)
+				if o.Node == n.Name && o.wrote() && o.Kind != allow && o.Start > r.struck {
+					r.h.addFault("with an older folder it was answered: %s", o)
 				}
 			}
 			if newest == "" {
 				return r.restart()
 			}
-			return errors.Join(os.RemoveAll(n.dir), os.Rename(newest, n.dir), r.restart())
+			return errors.Join(os.RemoveAll(n.Dir), os.Rename(newest, n.Dir), r.restart())
 		},
 	}
 	return f
@@ -79,12 +82,12 @@ func rolledBack(led bool) fault {
 
 // reportedProblem returns the problem of one node in the status of another.
 func reportedProblem(by, of *node) string {
-	s, err := by.status()
+	s, err := by.Status()
 	if err != nil {
 		return ""
 	}
 	for _, m := range s.Nodes {
-		if m.Name == of.name {
+		if m.Name == of.Name {
 			return m.Error
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // A starved process runs for a small part of each turn.
@@ -30,15 +32,15 @@ func starved(whom target, lasts time.Duration) fault {
 			turns.Store(0)
 			stop = make(chan struct{})
 			for _, n := range r.hits(whom.nodes(r)...) {
-				p := n.process()
+				p := n.Process()
 				all.Go(func() {
 					for {
-						_ = p.signal(syscall.SIGSTOP)
-						if p.paused() {
+						_ = p.Signal(syscall.SIGSTOP)
+						if p.Paused() {
 							turns.Add(1)
 						}
 						time.Sleep(starvePause)
-						_ = p.signal(syscall.SIGCONT)
+						_ = p.Signal(syscall.SIGCONT)
 						select {
 						case <-stop:
 							return
@@ -69,7 +71,7 @@ func descriptors(whom target, lasts time.Duration) fault {
 		inject: func(r *round) error {
 			clear(had)
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
-				pid := n.process().command.Process.Pid
+				pid := n.Process().PID()
 				var old unix.Rlimit
 				if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &old); err != nil {
 					return err
@@ -82,7 +84,7 @@ func descriptors(whom target, lasts time.Duration) fault {
 		// A new connection now waits, or the node has stopped because it could not write.
 		hadEffect: func(r *round) bool {
 			for _, n := range r.victims {
-				if n.running() && n.answersAtOnce() {
+				if n.Running() && n.answersAtOnce() {
 					return false
 				}
 			}
@@ -90,11 +92,11 @@ func descriptors(whom target, lasts time.Duration) fault {
 		},
 		heal: func(r *round) error {
 			err := eachOf(r.victims, func(n *node) error {
-				if !n.running() {
+				if !n.Running() {
 					return nil
 				}
 				old := had[n]
-				return unix.Prlimit(n.process().command.Process.Pid, unix.RLIMIT_NOFILE, &old, nil)
+				return unix.Prlimit(n.Process().PID(), unix.RLIMIT_NOFILE, &old, nil)
 			})
 			return errors.Join(err, r.restart())
 		},
@@ -105,11 +107,11 @@ func descriptors(whom target, lasts time.Duration) fault {
 func (n *node) answersAtOnce() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.ops+"/livez", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, n.OpsURL()+"/livez", nil)
 	if err != nil {
 		return false
 	}
-	answer, err := probe.Do(r)
+	answer, err := testkit.Probe.Do(r)
 	if err != nil {
 		return false
 	}

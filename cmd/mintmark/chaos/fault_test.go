@@ -3,6 +3,8 @@ package chaos
 import (
 	"fmt"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // A fault is injected and later healed. After each fault the test judges the history (S1
@@ -60,8 +62,8 @@ func (r *round) strike() {
 // awaitRequest waits until a request to a node is in progress, so that the fault affects
 // a request too.
 func (r *round) awaitRequest(n *node) error {
-	if !until(5*time.Second, func() bool { return r.h.waiting(n.name) > 0 }) {
-		return fmt.Errorf("no request to %s", n.name)
+	if !testkit.Until(5*time.Second, func() bool { return r.h.waiting(n.Name) > 0 }) {
+		return fmt.Errorf("nobody asks %s", n.Name)
 	}
 	return nil
 }
@@ -69,7 +71,7 @@ func (r *round) awaitRequest(n *node) error {
 // restart starts the victims that are down and waits for them.
 func (r *round) restart() error {
 	for _, n := range r.victims {
-		if !n.running() {
+		if !n.Running() {
 			if err := n.start(); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
@@ -35,7 +36,7 @@ func fedCluster(t *testing.T) *cluster {
 // resourceServer reads the feed of one node, and of the others if that fails.
 func (c *cluster) resourceServer(first *node, others ...*node) *verifier.Verifier {
 	c.t.Helper()
-	at := func(n *node, path string) string { return "http://" + n.public + path }
+	at := func(n *node, path string) string { return n.URL() + path }
 	keys, err := verifier.NewJWKS(verifier.JWKSConfig{URL: at(first, verifier.KeySetPath)})
 	require.NoError(c.t, err)
 	c.t.Cleanup(keys.Close)
@@ -46,7 +47,7 @@ func (c *cluster) resourceServer(first *node, others ...*node) *verifier.Verifie
 	v, err := verifier.New(verifier.Config{Issuer: c.base, Audience: c.base, Keys: keys, Revocations: r})
 	require.NoError(c.t, err)
 	c.t.Cleanup(v.Close)
-	require.True(c.t, until(eventually, v.RevocationsFresh))
+	require.True(c.t, testkit.Until(eventually, v.RevocationsFresh))
 	return v
 }
 
@@ -54,11 +55,11 @@ func (c *cluster) resourceServer(first *node, others ...*node) *verifier.Verifie
 func (n *node) freshness(t *testing.T) (at int64, ok bool) {
 	t.Helper()
 	basic := base64.StdEncoding.EncodeToString([]byte(reader + ":" + readerSecret))
-	r := send(t.Context(), newHTTP(nil), http.MethodGet, "http://"+n.public+verifier.RevocationsPath, nil, "Authorization", "Basic "+basic)
-	if r.status != http.StatusOK {
+	r := send(t.Context(), newHTTP(nil), http.MethodGet, n.URL()+verifier.RevocationsPath, nil, "Authorization", "Basic "+basic)
+	if r.Status != http.StatusOK {
 		return 0, false
 	}
-	parts := strings.Split(r.body, ".")
+	parts := strings.Split(r.Body, ".")
 	require.Len(t, parts, 3)
 	text, err := base64.RawURLEncoding.DecodeString(parts[1])
 	require.NoError(t, err)
@@ -95,17 +96,17 @@ func TestFeedOfANodeThatIsCutOff(t *testing.T) {
 			require.True(t, good(moves) && good(stays))
 
 			for _, n := range others {
-				require.NoError(t, c.links.disturb(pair{n.name, lonely.name}, "hole", ""))
-				require.NoError(t, c.links.disturb(pair{lonely.name, n.name}, "hole", ""))
+				require.NoError(t, c.links.disturb(pair{n.Name, lonely.Name}, "hole", ""))
+				require.NoError(t, c.links.disturb(pair{lonely.Name, n.Name}, "hole", ""))
 			}
 			cutOff := time.Now()
 			var revoked time.Time
 			for time.Since(cutOff) < 2*verifier.DefaultRevocationsStale {
 				require.True(t, moves.RevocationsFresh(), "%+v", moves.Revocations())
-				if revoked.IsZero() && others[0].run("grant", "revoke", g.id).code == exitOK {
+				if revoked.IsZero() && others[0].run("grant", "revoke", g.id).Code == exitOK {
 					revoked = time.Now()
 				}
-				time.Sleep(pollPause)
+				time.Sleep(testkit.PollPause)
 			}
 			require.False(t, revoked.IsZero(), "the others decide")
 			require.False(t, good(moves), "revocation read from another node")
@@ -119,10 +120,10 @@ func TestFeedOfANodeThatIsCutOff(t *testing.T) {
 			require.Greater(t, at, cutOff.Unix()+5)
 
 			for _, n := range others {
-				require.NoError(t, c.links.calm(pair{n.name, lonely.name}, "hole"))
-				require.NoError(t, c.links.calm(pair{lonely.name, n.name}, "hole"))
+				require.NoError(t, c.links.calm(pair{n.Name, lonely.Name}, "hole"))
+				require.NoError(t, c.links.calm(pair{lonely.Name, n.Name}, "hole"))
 			}
-			require.True(t, until(eventually, func() bool { return stays.RevocationsFresh() && !good(stays) }))
+			require.True(t, testkit.Until(eventually, func() bool { return stays.RevocationsFresh() && !good(stays) }))
 			c.requireReady(c.all()...)
 		})
 	}

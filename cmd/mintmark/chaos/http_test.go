@@ -5,64 +5,31 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-)
 
-const (
-	pathToken     = "/v2/auth/oauth2/token"
-	pathAuthorize = "/auth/oauth2/authorize"
-	pathMe        = "/v2/me"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // clientTimeout is a client's timeout: longer than any request may take.
 const clientTimeout = 12 * time.Second
 
-// newHTTP returns a client that does not follow redirects.
-func newHTTP(jar http.CookieJar) *http.Client {
-	return &http.Client{
-		Jar: jar, Timeout: clientTimeout,
-		Transport:     &http.Transport{MaxIdleConnsPerHost: 4, DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
+// newHTTP is a client that shows every answer as it came.
+func newHTTP(jar http.CookieJar) *http.Client { return testkit.NewHTTP(jar, true, clientTimeout) }
 
-// A reply is a completely read HTTP answer, or the error.
+// A reply is an answer, or the reason why there is none.
 type reply struct {
-	status int
-	header http.Header
-	body   string
-	err    error
+	testkit.Answer
+	err error
 }
 
 func send(ctx context.Context, c *http.Client, method, address string, form url.Values, headers ...string) reply {
-	var body io.Reader
-	if form != nil {
-		body = strings.NewReader(form.Encode())
-	}
-	r, err := http.NewRequestWithContext(ctx, method, address, body)
-	if err != nil {
-		return reply{err: err}
-	}
-	if form != nil {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	response, err := c.Do(r)
-	if err != nil {
-		return reply{err: err}
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return reply{response.StatusCode, response.Header, string(text), err}
+	a, err := testkit.SendForm(ctx, c, method, address, form, headers...)
+	return reply{a, err}
 }
 
 // class returns what can be concluded from an answer that is neither a success nor a
@@ -74,30 +41,23 @@ func (r reply) class(single bool) class {
 		return noEffect
 	case r.err != nil:
 		return unknown
-	case r.status == http.StatusOK || r.status == http.StatusSeeOther:
+	case r.Status == http.StatusOK || r.Status == http.StatusSeeOther:
 		return ok
-	case r.status == http.StatusTooManyRequests:
+	case r.Status == http.StatusTooManyRequests:
 		return noEffect
-	case r.status == http.StatusServiceUnavailable:
-		if r.header.Get("Retry-After") == "1" && !single {
+	case r.Status == http.StatusServiceUnavailable:
+		if r.Header.Get("Retry-After") == "1" && !single {
 			return noEffect
 		}
 		return unknown
-	case r.status >= 500:
+	case r.Status >= 500:
 		return unknown
 	}
 	return refused
 }
 
-// errorCode returns the member "error" of RFC 6749 §5.2.
-func (r reply) errorCode() string {
-	var m struct{ Error string }
-	_ = json.Unmarshal([]byte(r.body), &m)
-	return m.Error
-}
-
-// A link has the plain parts of a code or refresh token: version, key, grant, generation,
-// MAC.
+// A link is what a code or refresh token says in the clear: version, key,
+// grant, generation, MAC.
 type link struct {
 	key   uint32
 	grant string

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // A report is the result of a history.
@@ -196,9 +198,9 @@ func (w *env) requireSameState() error {
 	}
 	var last error
 	same := func() bool {
-		var sums []checksum
+		var sums []testkit.Checksum
 		for _, n := range w.c.all() {
-			s, err := n.checksum()
+			s, err := n.Checksum()
 			if err != nil {
 				last = err
 				return false
@@ -219,8 +221,8 @@ func (w *env) requireSameState() error {
 		}
 		return true
 	}
-	if !until(eventually, same) && last == nil {
-		last = fmt.Errorf("S8: the nodes do not become idle")
+	if !testkit.Until(eventually, same) && last == nil {
+		last = fmt.Errorf("S8: the nodes do not come to rest")
 	}
 	return last
 }

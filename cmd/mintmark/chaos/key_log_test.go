@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
@@ -34,8 +35,8 @@ type keySetVersion struct {
 func newKeyLog(w *env) *keyLog {
 	j := &keyLog{env: w, http: &http.Client{Timeout: time.Second}, published: map[string][]keySetVersion{}, removed: map[string]bool{}}
 	for _, n := range w.c.all() {
-		if !until(eventually, func() bool { return j.fetch(n) }) {
-			w.t.Fatalf("%s publishes no keys", n.name)
+		if !testkit.Until(eventually, func() bool { return j.fetch(n) }) {
+			w.t.Fatalf("%s publishes no keys", n.Name)
 		}
 	}
 	return j
@@ -52,7 +53,7 @@ func (j *keyLog) watch(ctx context.Context) {
 		case <-tick.C:
 			var all sync.WaitGroup
 			for _, n := range j.env.c.all() {
-				if n.running() && !n.process().paused() {
+				if n.Running() && !n.Process().Paused() {
 					all.Go(func() { j.fetch(n) })
 				}
 			}
@@ -62,7 +63,7 @@ func (j *keyLog) watch(ctx context.Context) {
 }
 
 func (j *keyLog) fetch(n *node) bool {
-	r, err := j.http.Get("http://" + n.public + "/.well-known/jwks.json")
+	r, err := j.http.Get(n.URL() + "/.well-known/jwks.json")
 	if err != nil {
 		return false
 	}
@@ -71,7 +72,7 @@ func (j *keyLog) fetch(n *node) bool {
 	if err != nil || r.StatusCode != http.StatusOK {
 		return false
 	}
-	j.record(n.name, string(text))
+	j.record(n.Name, string(text))
 	return true
 }
 

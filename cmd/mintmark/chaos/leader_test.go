@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 var transfers = flag.Int("transfers", 100, "transfers of leadership, after which no goroutine may be left over")
@@ -24,8 +26,8 @@ func TestNoLeakOverTransfers(t *testing.T) {
 	c.transfer(t, times)
 	require.GreaterOrEqual(t, c.requireStatus(t).Term, term+uint64(times))
 	var after map[string]int
-	// Operations with a deadline need time to end.
-	require.True(t, until(2*maxRequestTime, func() bool {
+	// What waits for a deadline needs its time to end.
+	require.True(t, testkit.Until(2*maxRequestTime, func() bool {
 		after = c.goroutines(t)
 		for name, n := range after {
 			if n > before[name]+slackGoroutines {
@@ -44,13 +46,13 @@ const slackGoroutines = 15
 func (c *cluster) transfer(t *testing.T, times int) {
 	t.Helper()
 	for n := range times {
-		require.True(t, until(eventually, func() bool { return c.any().run("cluster", "transfer-leader").code == exitOK }), "transfer %d", n)
+		require.True(t, testkit.Until(eventually, func() bool { return c.any().run("cluster", "transfer-leader").Code == exitOK }), "transfer %d", n)
 	}
-	require.True(t, until(eventually, func() bool { return c.leader() != nil }))
+	require.True(t, testkit.Until(eventually, func() bool { return c.leader() != nil }))
 	c.requireReady(c.all()...)
 }
 
-func (c *cluster) requireStatus(t *testing.T) status {
+func (c *cluster) requireStatus(t *testing.T) testkit.Status {
 	t.Helper()
 	s, err := c.status()
 	require.NoError(t, err)
@@ -64,14 +66,14 @@ func (c *cluster) goroutines(t *testing.T) map[string]int {
 	for _, n := range c.all() {
 		count, err := n.metric("go_goroutines")
 		require.NoError(t, err)
-		all[n.name] = int(count)
+		all[n.Name] = int(count)
 	}
 	return all
 }
 
 // metric returns a metric without labels.
 func (n *node) metric(name string) (float64, error) {
-	r, err := probe.Get("http://" + n.ops + "/metrics")
+	r, err := testkit.Probe.Get(n.OpsURL() + "/metrics")
 	if err != nil {
 		return 0, err
 	}
@@ -82,5 +84,5 @@ func (n *node) metric(name string) (float64, error) {
 			return strconv.ParseFloat(value, 64)
 		}
 	}
-	return 0, fmt.Errorf("%s does not export %s", n.name, name)
+	return 0, fmt.Errorf("%s tells no %s", n.Name, name)
 }

@@ -12,6 +12,9 @@ import (
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // A pair is a direction between two nodes.
@@ -42,7 +45,7 @@ func (l *links) address(t testing.TB, p pair, upstream string) string {
 	if old := l.proxies[p]; old != nil {
 		return old.Listen
 	}
-	proxy := toxiproxy.NewProxy(l.server, p.from+"-"+p.to, freeAddress(t), upstream)
+	proxy := toxiproxy.NewProxy(l.server, p.from+"-"+p.to, clustertest.Address(t), upstream)
 	_, err := proxy.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(
 		`{"name":"meter","type":"meter","stream":"upstream","attributes":{"pair":%q}}`, proxy.Name)))
 	require.NoError(t, err)
@@ -90,7 +93,7 @@ func (l *links) reset(p pair) error {
 	proxy.Stop()
 	// A connection attempt to a closed port may briefly occupy the port itself.
 	var err error
-	if !until(eventually, func() bool { err = proxy.Start(); return err == nil }) {
+	if !testkit.Until(eventually, func() bool { err = proxy.Start(); return err == nil }) {
 		return err
 	}
 	return nil
@@ -118,7 +121,7 @@ func TestLinks(t *testing.T) {
 	require.NoError(t, l.disturb(ab, "stall", ""))
 	_, err := c.Write([]byte("later\n"))
 	require.NoError(t, err)
-	require.True(t, until(eventually, func() bool { return stalled.Load() > 0 }))
+	require.True(t, testkit.Until(eventually, func() bool { return stalled.Load() > 0 }))
 	require.NoError(t, l.calm(ab, "stall"))
 	line, err := c.lines.ReadString('\n')
 	require.NoError(t, err)

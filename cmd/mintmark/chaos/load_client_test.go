@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // exchangedGrant makes a grant of a client whose secrets or state are under test, and
@@ -50,8 +52,8 @@ func (l *load) rotateSecrets(ctx context.Context) {
 				backOff(ctx)
 			}
 			for _, n := range l.env.c.all() {
-				if n.running() {
-					a.refresh(ctx, n, g, g.gen(), current) // invalid_client, regardless of the token
+				if n.Running() {
+					a.refresh(ctx, n, g, g.gen(), current) // invalid_client, whatever the token
 				}
 			}
 			current = next
@@ -95,7 +97,7 @@ func (l *load) addSecret(ctx context.Context) (number int, added bool) {
 
 // identify finds the id of the secret that was added last.
 func (l *load) identify(ctx context.Context, number int, limit time.Duration) bool {
-	return until(limit, func() bool {
+	return testkit.Until(limit, func() bool {
 		for _, id := range l.env.secretIDs(l.env.c.any(), turning) {
 			l.env.mu.Lock()
 			fresh := !slices.ContainsFunc(l.env.secrets[turning], func(s secret) bool { return s.id == id })
@@ -165,7 +167,7 @@ func (l *load) toggle(ctx context.Context) {
 // tryAll uses a grant once on each node, in any state of its client.
 func (l *load) tryAll(ctx context.Context, a *application, g *grant) {
 	for _, n := range l.env.c.all() {
-		if !n.running() {
+		if !n.Running() {
 			continue
 		}
 		if o, next := a.refresh(ctx, n, g, g.gen(), 0); o.Class == ok && o.Got == g.gen()+1 {

@@ -39,7 +39,7 @@ func startChains(w *env) *load {
 		l.all.Go(func() { l.chain(l.ctx, w.c.any, steady[i%len(steady)]) })
 	}
 	for _, n := range w.c.all() {
-		l.all.Go(func() { l.chain(l.ctx, w.c.named(n.name), steady[0]) })
+		l.all.Go(func() { l.chain(l.ctx, w.c.named(n.Name), steady[0]) })
 	}
 	return l
 }
@@ -199,7 +199,7 @@ func (l *load) revoke(ctx context.Context, a *application, g *grant) {
 func (l *load) everywhere(ctx context.Context, a *application, g *grant) {
 	g.ended = true
 	for _, n := range l.env.c.all() {
-		if n.running() {
+		if n.Running() {
 			a.refresh(ctx, n, g, g.gen(), 0)
 		}
 	}
@@ -208,16 +208,16 @@ func (l *load) everywhere(ctx context.Context, a *application, g *grant) {
 // command runs an operators' command on a node as an op of the history.
 func (l *load) command(k kind, o op, arguments ...string) op {
 	n := l.env.c.any()
-	o.Kind, o.Node = k, n.name
-	l.env.h.begin(n.name)
+	o.Kind, o.Node = k, n.Name
+	l.env.h.begin(n.Name)
 	o.Start = l.env.c.now()
 	a := n.run(arguments...)
 	o.End = l.env.c.now()
-	switch a.code {
+	switch a.Code {
 	case exitOK:
 		o.Class = ok
 	case exitRefused, exitNotFound:
-		o.Class, o.Code = refused, string(a.errors)
+		o.Class, o.Code = refused, a.Err
 	default:
 		o.Class = unknown
 	}

@@ -4,9 +4,12 @@ package chaos
 
 import (
 	"fmt"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 )
 
 // moved restarts nodes at other addresses, which only the nodes themselves announce.
@@ -17,10 +20,10 @@ func moved(whom target) fault {
 		inject: func(r *round) error {
 			clear(was)
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
-				if err := n.process().stop(2 * maxRequestTime); err != nil {
+				if err := n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime); err != nil {
 					return err
 				}
-				was[n], n.raft = n.raft, freeAddress(r.t)
+				was[n], n.Raft = n.Raft, clustertest.Address(r.t)
 				return n.start()
 			})
 		},
@@ -31,7 +34,7 @@ func moved(whom target) fault {
 			}
 			known := 0
 			for _, m := range s.Nodes {
-				if n := r.c.node(m.Name); was[n] != "" && m.Address == n.raft && m.State != "unreachable" {
+				if n := r.c.node(m.Name); was[n] != "" && m.Address == n.Raft && m.State != "unreachable" {
 					known++
 				}
 			}
@@ -39,8 +42,8 @@ func moved(whom target) fault {
 		},
 		heal: func(r *round) error {
 			for _, n := range r.victims {
-				if n.raft == was[n] {
-					return fmt.Errorf("%s has not moved", n.name)
+				if n.Raft == was[n] {
+					return fmt.Errorf("%s has not moved", n.Name)
 				}
 			}
 			return nil

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // TestKeys takes signing keys through their whole life under load: a retired key is
@@ -28,7 +30,7 @@ func rotatedThen(f fault) fault {
 		if err := first.inject(r); err != nil {
 			return err
 		}
-		if !until(eventually, func() bool { return first.hadEffect(r) }) {
+		if !testkit.Until(eventually, func() bool { return first.hadEffect(r) }) {
 			return errors.New("the new key is not used")
 		}
 		return inject(r)

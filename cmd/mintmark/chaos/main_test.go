@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 )
 
 var (
@@ -46,18 +45,3 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(scratch)
 	return m.Run()
 }
-
-// until waits for a condition and reports whether it was met in time.
-func until(limit time.Duration, holds func() bool) bool {
-	end := time.Now().Add(limit)
-	for !holds() {
-		if time.Now().After(end) {
-			return false
-		}
-		time.Sleep(pollPause)
-	}
-	return true
-}
-
-// pollPause is the pause between two polls of a process.
-const pollPause = 15 * time.Millisecond

@@ -3,10 +3,13 @@ package chaos
 import (
 	"context"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // TestRecovery loses two of three nodes permanently. The remaining one continues alone
@@ -15,7 +18,7 @@ func TestRecovery(t *testing.T) {
 	c := newCluster3(t, build(t))
 	w := newEnv(t, c)
 	l := startChains(w)
-	require.True(t, until(maxStart, func() bool { return w.h.written(0) >= minWrites }))
+	require.True(t, testkit.Until(maxStart, func() bool { return w.h.written(0) >= minWrites }))
 	l.end()
 	w.finalCheck(l)
 	require.NoError(t, w.requireSameState(), "all nodes have everything acknowledged")
@@ -25,28 +28,28 @@ func TestRecovery(t *testing.T) {
 		if n == survivor {
 			continue
 		}
-		n.release()
+		n.Release()
 		w.removeNode(n)
 	}
-	require.True(t, until(eventually, func() bool { return !survivor.ready() }), "a node without a majority is not ready")
-	require.NotEqual(t, exitOK, survivor.run("cluster", "recover", "--yes").code, "refused while the node runs")
-	require.NoError(t, survivor.process().stop(2*maxRequestTime))
-	require.NotEqual(t, exitOK, survivor.run("cluster", "recover").code, "refused without --yes")
-	survivor.must("cluster", "recover", "--yes")
+	require.True(t, testkit.Until(eventually, func() bool { return !survivor.Ready() }), "a node without a majority is not ready")
+	require.NotEqual(t, exitOK, survivor.run("cluster", "recover", "--yes").Code, "not while it runs")
+	require.NoError(t, survivor.Process().Stop(syscall.SIGTERM, 2*maxRequestTime))
+	require.NotEqual(t, exitOK, survivor.run("cluster", "recover").Code, "not without a word")
+	survivor.Must("", "cluster", "recover", "--yes")
 	require.NoError(t, survivor.start())
 	c.requireReady(survivor)
-	require.Equal(t, []string{survivor.name}, survivor.memberNames(t))
+	require.Equal(t, []string{survivor.Name}, survivor.memberNames(t))
 
 	alone := w.c.now()
 	l2 := startChains(w)
-	require.True(t, until(maxStart, func() bool { return w.h.written(alone) >= minWrites }), "the node writes alone")
+	require.True(t, testkit.Until(maxStart, func() bool { return w.h.written(alone) >= minWrites }), "it writes alone")
 	for _, name := range []string{"new1", "new2"} {
 		n := c.add(name)
 		c.invite(n, "cluster", "invite", "--name", name)
 		require.NoError(t, n.start())
 		c.requireReady(n)
 	}
-	require.True(t, until(eventually, func() bool { return len(c.voters()) == nodes }), "all are voters")
+	require.True(t, testkit.Until(eventually, func() bool { return len(c.voters()) == nodes }), "all are voters")
 	l2.end()
 	l2.grants = append(l2.grants, l.grants...)
 	w.finalCheck(l2)
@@ -64,16 +67,16 @@ func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
 	c := newCluster3(t, build(t))
 	w := newEnv(t, c)
 	l := startChains(w)
-	require.True(t, until(maxStart, func() bool { return w.h.written(0) >= 12*minWrites }))
+	require.True(t, testkit.Until(maxStart, func() bool { return w.h.written(0) >= 12*minWrites }))
 	l.end()
 	w.finalCheck(l)
 	require.NoError(t, w.requireSameState(), "all nodes have everything acknowledged")
 
 	survivor := c.any()
-	require.NoError(t, survivor.process().stop(2*maxRequestTime))
+	require.NoError(t, survivor.Process().Stop(syscall.SIGTERM, 2*maxRequestTime))
 	c.forget(survivor)
 	lost := c.all()
-	require.True(t, until(maxStart, func() bool { return lost[0].ready() && lost[1].ready() }))
+	require.True(t, testkit.Until(maxStart, func() bool { return lost[0].Ready() && lost[1].Ready() }))
 	live := l.goOn(l.grants, 4)
 	require.GreaterOrEqual(t, len(live), chains, "there are live grants")
 	revoked, live := live[:len(live)/4], live[len(live)/4:]
@@ -84,12 +87,12 @@ func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
 	}
 	recover := []string{"cluster", "recover", "--yes"}
 	for _, n := range lost {
-		require.NoError(t, n.process().stop(2*maxRequestTime))
+		require.NoError(t, n.Process().Stop(syscall.SIGTERM, 2*maxRequestTime))
 		w.removeNode(n)
-		recover = append(recover, "--journal", n.dir)
+		recover = append(recover, "--journal", n.Dir)
 	}
-	survivor.must(recover...)
-	w.h.recovered(survivor.name, c.now(), l.grants)
+	survivor.Must("", recover...)
+	w.h.recovered(survivor.Name, c.now(), l.grants)
 	c.mu.Lock()
 	c.nodes = append(c.nodes, survivor)
 	c.mu.Unlock()

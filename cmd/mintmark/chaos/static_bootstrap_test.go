@@ -3,10 +3,13 @@ package chaos
 import (
 	"os"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // TestTwoStaticBootstraps creates two clusters instead of one: two operators on one node,
@@ -17,12 +20,12 @@ func TestTwoStaticBootstraps(t *testing.T) {
 	one, two, three := c.add("n1"), c.add("n2"), c.add("n3")
 	for _, n := range c.all() {
 		require.NoError(t, n.start())
-		require.True(t, until(eventually, n.alive), "%s does not live", n.name)
+		require.True(t, testkit.Until(eventually, n.Alive), "%s does not live", n.Name)
 	}
 	var made [3]int
 	var all sync.WaitGroup
 	for i, n := range []*node{one, one, two} {
-		all.Go(func() { made[i] = n.run("cluster", "init", "--public-url", c.base).code })
+		all.Go(func() { made[i] = n.run("cluster", "init", "--public-url", c.base).Code })
 	}
 	all.Wait()
 	require.Contains(t, made[:2], exitOK, "one of two commands on one node succeeds: %v", made)
@@ -31,28 +34,28 @@ func TestTwoStaticBootstraps(t *testing.T) {
 	require.Equal(t, []string{"n1"}, one.memberNames(t), "two operators created one cluster")
 	require.Equal(t, []string{"n2"}, two.memberNames(t))
 
-	// The second cluster is configured to join the first. It can't, since it has a state.
-	require.NoError(t, two.process().stop(2*maxRequestTime))
-	token := one.must("cluster", "invite", "--name", "n2")
+	// The second cluster is told to join the first. It can't: it has a state.
+	require.NoError(t, two.Process().Stop(syscall.SIGTERM, 2*maxRequestTime))
+	token := one.Must("", "cluster", "invite", "--name", "n2")
 	two.invitation = c.dir + "/n2.token"
-	require.NoError(t, os.WriteFile(two.invitation, token, 0o600))
+	require.NoError(t, os.WriteFile(two.invitation, []byte(token), 0o600))
 	require.NoError(t, two.start())
-	// It either stays a separate cluster or refuses to start; the first cluster does not
-	// accept it as a member.
-	until(time.Second, func() bool { return !two.running() || two.ready() })
+	// Either it stays what it is or it refuses to start; both are told apart from
+	// a member of the first by the first.
+	testkit.Until(time.Second, func() bool { return !two.Running() || two.Ready() })
 	require.Equal(t, []string{"n1"}, one.memberNames(t))
-	two.release()
+	two.Release()
 
-	// With an empty folder it can join, and so can a new third node.
-	require.NoError(t, os.RemoveAll(two.dir))
-	three.release()
+	// With an empty folder it can, and a third that never was anything.
+	require.NoError(t, os.RemoveAll(two.Dir))
+	three.Release()
 	three.invitation = c.dir + "/n3.token"
-	require.NoError(t, os.WriteFile(three.invitation, one.must("cluster", "invite", "--name", "n3"), 0o600))
+	require.NoError(t, os.WriteFile(three.invitation, []byte(one.Must("", "cluster", "invite", "--name", "n3")), 0o600))
 	for _, n := range []*node{two, three} {
 		require.NoError(t, n.start())
 		c.requireReady(n)
 	}
-	require.True(t, until(eventually, func() bool { return len(c.voters()) == nodes }), "all are voters")
+	require.True(t, testkit.Until(eventually, func() bool { return len(c.voters()) == nodes }), "all are voters")
 	w := newEnv(t, c)
 	require.NoError(t, w.requireSameState())
 }
@@ -60,7 +63,7 @@ func TestTwoStaticBootstraps(t *testing.T) {
 // memberNames returns the names of the members, as known by a node.
 func (n *node) memberNames(t *testing.T) (names []string) {
 	t.Helper()
-	s, err := n.status()
+	s, err := n.Status()
 	require.NoError(t, err)
 	for _, m := range s.Nodes {
 		names = append(names, m.Name)
@@ -75,20 +78,20 @@ func TestStaticBootstrap(t *testing.T) {
 	arguments := []string{"cluster", "generate", "--public-url", "", "--out", c.dir + "/made"}
 	for _, name := range []string{"n1", "n2", "n3"} {
 		n := c.add(name)
-		arguments = append(arguments, "--node", name+"="+n.raft)
+		arguments = append(arguments, "--node", name+"="+n.Raft)
 	}
 	arguments[3] = c.base
-	c.nodes[0].must(arguments...)
+	c.nodes[0].Must("", arguments...)
 	for _, n := range c.all() {
-		require.NoError(t, os.Rename(c.dir+"/made/"+n.name, n.dir))
-		n.flags = []string{"--public-url", c.base}
+		require.NoError(t, os.Rename(c.dir+"/made/"+n.Name, n.Dir))
+		n.Flags = []string{"--public-url", c.base}
 	}
 	for _, n := range c.all() {
 		require.NoError(t, n.start())
 	}
 	for _, n := range c.all() {
-		require.True(t, until(eventually, n.alive), "%s does not live", n.name)
-		n.process().kill()
+		require.True(t, testkit.Until(eventually, n.Alive), "%s does not live", n.Name)
+		n.Process().Kill()
 		require.NoError(t, n.start())
 	}
 	c.requireReady(c.all()...)

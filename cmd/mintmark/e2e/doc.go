@@ -1,7 +1,8 @@
-// Package e2e tests the built binary from outside: with third-party OAuth clients, token
-// libraries and verifiers, in a real browser, and by the commands of README. It imports
-// no package under test; the guarantees of a single package are tested beside that
-// package.
+// Package e2e tests the built binary from outside, as its users meet it: with
+// OAuth clients, token libraries and verifiers that nobody here wrote, in a real
+// browser, and by the commands of README. It has no code of its own and imports
+// the kit of the tests only, so that nothing but the binary can make a test pass. What
+// a single package promises is tested beside that package.
 //
 // The folder verifiers has resource servers around third-party verifiers. Those in Go are
 // a separate module.

@@ -4,5 +4,6 @@
 // level, so the tests need a checkout with its history. The newer one is this checkout
 // with a higher feature level, see main_test.go.
 //
-// It imports no package under test.
+// It has no code of its own and imports the kit of the tests only, so that nothing but
+// the binaries can make a test pass.
 package upgrade

@@ -39,10 +39,7 @@ func NewNode(t testing.TB, dir, name string, operator Executor) *Node {
 		Public: clustertest.Address(t), Ops: clustertest.Address(t), Raft: clustertest.Address(t),
 	}
 	t.Cleanup(func() {
-		if n.Running() {
-			_ = n.Process().Signal(syscall.SIGCONT)
-			n.Process().Kill()
-		}
+		n.Release()
 		if t.Failed() {
 			PrintTail(t, n.Name, n.Log)
 		}
@@ -80,6 +77,14 @@ func (n *Node) Running() bool { p := n.Process(); return p != nil && p.Running()
 
 // Kill ends the node's process as a crash does.
 func (n *Node) Kill() { n.Process().Kill() }
+
+// Release kills the node's process whatever state it is in.
+func (n *Node) Release() {
+	if n.Running() {
+		_ = n.Process().Signal(syscall.SIGCONT)
+		n.Process().Kill()
+	}
+}
 
 // Stop ends the node's process as a service manager does; it must exit with 0.
 func (n *Node) Stop() {

@@ -130,7 +130,7 @@ func (p *Process) Stop(s syscall.Signal, limit time.Duration) error {
 		return fmt.Errorf("the process did not end within %s of %s", limit, s)
 	}
 	if p.err != nil {
-		return fmt.Errorf("%w after %s: %s", p.err, s, p.tail(400))
+		return fmt.Errorf("%w after %s: %s", p.err, s, p.LastLine())
 	}
 	return nil
 }
@@ -143,6 +143,12 @@ func (p *Process) Paused() bool {
 	}
 	rest := text[bytes.LastIndexByte(text, ')')+1:]
 	return len(rest) > 1 && rest[1] == 'T'
+}
+
+// LastLine returns the last line of the log, such as why the process failed.
+func (p *Process) LastLine() string {
+	text := strings.TrimSpace(p.LogText())
+	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
 func (p *Process) tail(length int) string {
@@ -171,7 +177,7 @@ func PrintTail(t testing.TB, name, file string) {
 
 // Until waits for a condition and reports whether it came to hold in time.
 func Until(limit time.Duration, holds func() bool) bool {
-	for end := time.Now().Add(limit); !holds(); time.Sleep(pollPause) {
+	for end := time.Now().Add(limit); !holds(); time.Sleep(PollPause) {
 		if time.Now().After(end) {
 			return false
 		}
@@ -179,8 +185,8 @@ func Until(limit time.Duration, holds func() bool) bool {
 	return true
 }
 
-// pollPause is how long a poll of a process leaves it alone.
-const pollPause = 15 * time.Millisecond
+// PollPause is how long a poll of a process leaves it alone.
+const PollPause = 15 * time.Millisecond
 
 // An output keeps standard output and the time of its first line.
 type output struct {
