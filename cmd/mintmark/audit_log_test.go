@@ -49,12 +49,12 @@ func TestEveryEventIsLogged(t *testing.T) {
 	first := filepath.Join(dir, "data")
 	seed(t, dir, 1)
 	c := startCluster3(t, dir, first, "--log-format", "json")
-	old := c.leader()
+	old := c.Leader()
 	survivor := c.nodes[(old+1)%3]
 
 	self, err := os.Executable()
 	require.NoError(t, err)
-	follower := exec.CommandContext(t.Context(), self, "audit", "--data-dir", survivor.dir, "--after", "0", "--follow", "-o", "jsonl")
+	follower := exec.CommandContext(t.Context(), self, "audit", "--data-dir", survivor.Dir, "--after", "0", "--follow", "-o", "jsonl")
 	follower.Env = append(follower.Environ(), runAs+"=mintmark")
 	out, err := follower.StdoutPipe()
 	require.NoError(t, err)
@@ -82,8 +82,8 @@ func TestEveryEventIsLogged(t *testing.T) {
 		}
 	}
 	change(survivor, 0, 20)
-	require.NoError(t, c.nodes[old].command.Process.Signal(syscall.SIGKILL))
-	_ = c.nodes[old].command.Wait()
+	require.NoError(t, c.nodes[old].Process().Signal(syscall.SIGKILL))
+	_ = c.nodes[old].Process().Wait()
 	change(survivor, 20, 40)
 
 	all := survivor.trail(t)
@@ -92,7 +92,7 @@ func TestEveryEventIsLogged(t *testing.T) {
 		logged := map[uint64]bool{}
 		for _, n := range c.nodes {
 			seqs := n.auditSeqs(t)
-			require.True(t, slices.IsSorted(seqs), "%s: %v", n.name, seqs)
+			require.True(t, slices.IsSorted(seqs), "%s: %v", n.Name, seqs)
 			for _, seq := range seqs {
 				logged[seq] = true
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -19,7 +18,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -30,6 +28,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -54,78 +53,33 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A process is this binary, started again.
-type process struct {
-	t       testing.TB
-	command *exec.Cmd
-	out     io.Reader
-	log     *lockedBuffer // standard error of a node
-	began   time.Time
-	line    string // the first of its output
-	ready   time.Duration
-}
-
-// startProcess returns when the process has printed its first line.
-func startProcess(t testing.TB, as, dataDir string, arguments ...string) *process {
+// self is this binary, started again as a program.
+func self(t testing.TB, as, dataDir string, arguments ...string) *exec.Cmd {
 	t.Helper()
-	p := launch(t, as, dataDir, arguments...)
-	p.wait()
-	return p
-}
-
-func launch(t testing.TB, as, dataDir string, arguments ...string) *process {
-	t.Helper()
-	self, err := os.Executable()
+	path, err := os.Executable()
 	require.NoError(t, err)
-	c := exec.Command(self, arguments...)
+	c := exec.Command(path, arguments...)
 	c.Env = append(os.Environ(), runAs+"="+as, "MINTMARK_DATA_DIR="+dataDir)
-	var log lockedBuffer
-	c.Stderr = os.Stderr
-	if as == "mintmark" {
-		c.Stderr = &log
-	}
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
-	p := &process{t: t, command: c, out: out, log: &log, began: time.Now()}
-	require.NoError(t, c.Start())
-	t.Cleanup(p.kill)
-	return p
+	return c
 }
 
-func (p *process) wait() {
-	p.t.Helper()
-	line, err := bufio.NewReader(p.out).ReadString('\n')
-	p.ready = time.Since(p.began)
-	require.NoError(p.t, err, "the process did not start")
-	p.line = strings.TrimSpace(line)
+// startProcess returns the process and its first line of output.
+func startProcess(t testing.TB, c *exec.Cmd) (p *testkit.Process, line string) {
+	t.Helper()
+	p, err := testkit.Start(c, filepath.Join(t.TempDir(), "log"))
+	require.NoError(t, err)
+	t.Cleanup(p.Kill)
+	line, err = p.FirstLine(testkit.Limit)
+	require.NoError(t, err)
+	return p, line
 }
 
 // startDev starts the real main as "mintmark dev".
-func startDev(t testing.TB, dataDir, fixtures string, more ...string) (*process, dev.Ready) {
+func startDev(t testing.TB, dataDir, fixtures string) (p *testkit.Process, r dev.Ready) {
 	t.Helper()
-	p := startProcess(t, "mintmark", dataDir, append([]string{
-		"dev", "--listen", "127.0.0.1:0", "--data-dir", dataDir, "--fixtures", fixtures,
-	}, more...)...)
-	var r dev.Ready
-	require.NoError(t, json.Unmarshal([]byte(p.line), &r), p.line)
+	p, line := startProcess(t, self(t, "mintmark", dataDir, "dev", "--listen", "127.0.0.1:0", "--data-dir", dataDir, "--fixtures", fixtures))
+	require.NoError(t, json.Unmarshal([]byte(line), &r), line)
 	return p, r
-}
-
-func (p *process) pid() int { return p.command.Process.Pid }
-
-// kill ends the process as a power cut does.
-func (p *process) kill() {
-	if p.command.ProcessState == nil {
-		_ = p.command.Process.Kill()
-		_ = p.command.Wait()
-	}
-}
-
-// stop ends it as an operator does.
-func (p *process) stop() {
-	p.t.Helper()
-	require.NoError(p.t, p.command.Process.Signal(syscall.SIGINT))
-	require.NoError(p.t, p.command.Wait())
 }
 
 func hostOf(url string) string { return strings.TrimPrefix(url, "http://") }
@@ -235,13 +189,13 @@ func BenchmarkRefresh(b *testing.B) {
 	dir := b.TempDir()
 	fixtures, tokens, _ := seed(b, dir, 100_000)
 	const round = 3 * time.Second
-	top := startProcess(b, "ceiling", dir)
+	top, topAddress := startProcess(b, self(b, "ceiling", dir))
 	server, r := startDev(b, filepath.Join(dir, "data"), fixtures)
 
-	measure := func(p *process, address string) (perSecond, cpu float64) {
-		before, began := cpuOf(b, p.pid()), time.Now()
+	measure := func(p *testkit.Process, address string) (perSecond, cpu float64) {
+		before, began := cpuOf(b, p.PID()), time.Now()
 		n := load(b, address, tokens, round)
-		return float64(n) / time.Since(began).Seconds(), float64((cpuOf(b, p.pid()) - before).Microseconds()) / float64(n)
+		return float64(n) / time.Since(began).Seconds(), float64((cpuOf(b, p.PID()) - before).Microseconds()) / float64(n)
 	}
 	dummy := slices.Repeat([]string{strings.Repeat("x", 80)}, connections)
 	ceilingLoad := tokens
@@ -250,7 +204,7 @@ func BenchmarkRefresh(b *testing.B) {
 		rates, cpus, topRates, topCPUs = nil, nil, nil, nil
 		for n := range 7 {
 			tokens = dummy
-			rate, cpu := measure(top, top.line)
+			rate, cpu := measure(top, topAddress)
 			topRates, topCPUs = append(topRates, rate), append(topCPUs, cpu)
 			tokens = ceilingLoad
 			rate, cpu = measure(server, hostOf(r.BaseURL))
@@ -264,8 +218,8 @@ func BenchmarkRefresh(b *testing.B) {
 	b.ReportMetric(median(cpus), "cpu-µs/refresh")
 	b.ReportMetric(median(topCPUs), "ceiling-cpu-µs")
 	b.ReportMetric(median(ofCPU), "cpu-of-ceiling")
-	b.ReportMetric(float64(residentOf(b, server.pid()))/1e6, "MB-resident")
-	counts, err := http.Get("http://" + top.line + "/counts")
+	b.ReportMetric(float64(residentOf(b, server.PID()))/1e6, "MB-resident")
+	counts, err := http.Get("http://" + topAddress + "/counts")
 	require.NoError(b, err)
 	defer counts.Body.Close()
 	text, _ := io.ReadAll(counts.Body)
@@ -287,9 +241,9 @@ func BenchmarkStartUp(b *testing.B) {
 		fixtures := filepath.Join(dir, "fixtures.yaml")
 		require.NoError(b, os.WriteFile(fixtures, []byte("users: []\n"), 0o600))
 		p, _ := startDev(b, filepath.Join(dir, "data"), fixtures)
-		times = append(times, float64(p.ready.Milliseconds()))
-		resident = residentOf(b, p.pid())
-		p.kill()
+		times = append(times, float64(p.TimeToFirstLine().Milliseconds()))
+		resident = residentOf(b, p.PID())
+		p.Kill()
 	}
 	b.ReportMetric(median(times), "ms-to-ready")
 	b.ReportMetric(float64(resident)/1e6, "MB-idle")
@@ -317,10 +271,10 @@ func BenchmarkMillion(b *testing.B) {
 		b.ReportMetric(float64(heap)/float64(grants), "heap-B/grant")
 
 		p, r := startDev(b, filepath.Join(dir, "data"), fixtures)
-		b.ReportMetric(p.ready.Seconds(), "s-restart-from-snapshot")
+		b.ReportMetric(p.TimeToFirstLine().Seconds(), "s-restart-from-snapshot")
 		n := load(b, hostOf(r.BaseURL), tokens, 5*time.Second)
 		b.ReportMetric(float64(n)/5, "refreshes/s")
-		b.ReportMetric(float64(residentOf(b, p.pid()))/float64(grants), "resident-B/grant")
+		b.ReportMetric(float64(residentOf(b, p.PID()))/float64(grants), "resident-B/grant")
 
 		// Load until it breaks off, and kill in the middle of it.
 		broken := make(chan struct{})
@@ -329,10 +283,10 @@ func BenchmarkMillion(b *testing.B) {
 			_, _ = tryLoad(hostOf(r.BaseURL), tokens, 40*time.Second)
 		}()
 		time.Sleep(35 * time.Second) // one snapshot and more is taken under the load
-		p.kill()
+		p.Kill()
 		<-broken
 		p, _ = startDev(b, filepath.Join(dir, "data"), fixtures)
-		b.ReportMetric(p.ready.Seconds(), "s-restart-after-kill")
-		p.kill()
+		b.ReportMetric(p.TimeToFirstLine().Seconds(), "s-restart-after-kill")
+		p.Kill()
 	}
 }

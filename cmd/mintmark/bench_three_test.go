@@ -82,18 +82,18 @@ func percentile(list []time.Duration, p float64) time.Duration {
 func BenchmarkThree(b *testing.B) {
 	dir := b.TempDir()
 	_, tokens, _ := seed(b, dir, 100_000)
-	top := startProcess(b, "ceiling", dir)
+	_, top := startProcess(b, self(b, "ceiling", dir))
 	c := startCluster3(b, dir, filepath.Join(dir, "data"))
 	var addresses []string
 	for _, n := range c.nodes {
-		addresses = append(addresses, n.listen)
+		addresses = append(addresses, n.Public)
 	}
 	dummy := slices.Repeat([]string{strings.Repeat("x", 80)}, connections)
 	const round = 3 * time.Second
 	var rates, topRates, ratios []float64
 	for b.Loop() {
 		for range 5 {
-			n, _ := loadAll(b, []string{top.line}, dummy, connections, round, 0)
+			n, _ := loadAll(b, []string{top}, dummy, connections, round, 0)
 			topRates = append(topRates, float64(n)/round.Seconds())
 			n, _ = loadAll(b, addresses, tokens, connections, round, 0)
 			rates = append(rates, float64(n)/round.Seconds())
@@ -118,17 +118,17 @@ func BenchmarkLeaderLoss(b *testing.B) {
 	var killed, stopped []float64
 	for b.Loop() {
 		for round := range 20 {
-			i := c.leader()
-			others := []string{c.nodes[(i+1)%3].listen, c.nodes[(i+2)%3].listen}
+			i := c.Leader()
+			others := []string{c.nodes[(i+1)%3].Public, c.nodes[(i+2)%3].Public}
 			gap := make(chan time.Duration)
 			begun, stop := make(chan struct{}), make(chan struct{})
 			go func() { gap <- widestGap(others, tokens[round*100:], begun, stop) }()
 			<-begun
 			if round%2 == 0 {
-				c.nodes[i].kill()
+				c.nodes[i].Kill()
 			} else {
-				require.NoError(b, c.nodes[i].command.Process.Signal(syscall.SIGTERM))
-				require.NoError(b, c.nodes[i].command.Wait())
+				require.NoError(b, c.nodes[i].Process().Signal(syscall.SIGTERM))
+				require.NoError(b, c.nodes[i].Process().Wait())
 			}
 			time.Sleep(4 * time.Second)
 			close(stop)
@@ -139,7 +139,7 @@ func BenchmarkLeaderLoss(b *testing.B) {
 				stopped = append(stopped, g)
 			}
 			c.nodes[i].start(b)
-			c.settle()
+			c.Settle()
 		}
 	}
 	b.ReportMetric(median(killed), "s-gap-after-kill")
@@ -207,7 +207,7 @@ func BenchmarkThreeMillion(b *testing.B) {
 		c := startCluster3(b, dir, filepath.Join(dir, "data"))
 		var addresses []string
 		for _, n := range c.nodes {
-			addresses = append(addresses, n.listen)
+			addresses = append(addresses, n.Public)
 		}
 		n, _ := loadAll(b, addresses, tokens, connections, 3*time.Second, 0)
 		pace := time.Duration(float64(connections) / (float64(n) / 3 / 2) * float64(time.Second))
@@ -216,19 +216,19 @@ func BenchmarkThreeMillion(b *testing.B) {
 		b.ReportMetric(float64(percentile(busy, 0.99).Microseconds())/1e3, "ms-p99-while-snapshot")
 		b.ReportMetric(float64(percentile(busy, 0.99))/float64(percentile(calm, 0.99)), "p99-ratio")
 
-		lost := c.nodes[(c.leader()+1)%3]
-		lost.kill()
+		lost := c.nodes[(c.Leader()+1)%3]
+		lost.Kill()
 		began := time.Now()
 		token := filepath.Join(dir, "again.token")
-		asked := c.nodes[c.leader()]
+		asked := c.nodes[c.Leader()]
 		invited, err := admin.ReplaceNode.Call(b.Context(), asked.operator(b), admin.Replacement{
-			Old: lost.name, Name: "again", Lifetime: time.Hour,
+			Old: lost.Name, Name: "again", Lifetime: time.Hour,
 		})
 		require.NoError(b, err)
 		require.NoError(b, os.WriteFile(token, []byte(invited.Token.Reveal()), 0o600))
-		lost.name, lost.dir = "again", filepath.Join(dir, "again")
-		lost.start(b, "--join", asked.clusterAddr, "--token-file", token)
-		c.settle()
+		lost.Name, lost.Dir = "again", filepath.Join(dir, "again")
+		lost.start(b, "--join", asked.Raft, "--token-file", token)
+		c.Settle()
 		b.ReportMetric(time.Since(began).Seconds(), "s-wiped-node-back")
 	}
 }
@@ -243,7 +243,7 @@ func (c *cluster3) loadAndWatch(t testing.TB, addresses, tokens []string, pace t
 	watcher.Go(func() {
 		for {
 			for _, n := range c.nodes {
-				if left, _ := filepath.Glob(filepath.Join(n.dir, "raft", "snapshots", "*.tmp")); len(left) > 0 {
+				if left, _ := filepath.Glob(filepath.Join(n.Dir, "raft", "snapshots", "*.tmp")); len(left) > 0 {
 					seen.Store(true)
 				}
 			}

@@ -2,102 +2,52 @@ package main
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // A cluster3 is three processes that make a cluster.
 type cluster3 struct {
+	*testkit.Cluster
 	t     testing.TB
 	nodes [3]*nodeProcess
 }
 
-// A nodeProcess is one "mintmark serve".
-type nodeProcess struct {
-	*process
-	name, dir                string
-	listen, ops, clusterAddr string
-	url, opsURL              string
-	flags                    []string // beside those that every node has
-}
-
-// startCluster3 makes a cluster. The folder of its first node may have data of a
-// node that ran alone, which is served as if mintmark dev had not made it. All
-// have the same flags beside their own.
-func startCluster3(t testing.TB, dir, first string, flags ...string) *cluster3 {
+// newCluster3 has no process yet. start starts one of a node.
+func newCluster3(t testing.TB, dir string, start func(n *nodeProcess, more ...string)) *cluster3 {
 	t.Helper()
 	c := &cluster3{t: t}
-	for i, name := range []string{"n1", "n2", "n3"} {
-		n := &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t), flags: flags}
-		if i == 0 && first != "" {
-			n.dir = first
-			require.NoError(t, os.Remove(filepath.Join(first, server.DevMark)))
-		}
-		n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
-		c.nodes[i] = n
-		if i == 0 {
-			n.start(t)
-			require.True(t, n.waitReady(20*time.Second), "the first node is not ready")
-			continue
-		}
-		token := filepath.Join(dir, name+".token")
-		invited, err := admin.InviteNode.Call(t.Context(), c.nodes[0].operator(t), admin.Invitation{Name: name, Lifetime: time.Hour})
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(token, []byte(invited.Token.Reveal()), 0o600))
-		n.start(t, "--join", c.nodes[0].clusterAddr, "--token-file", token)
+	c.Cluster = testkit.NewCluster(t, dir, executeMain, func(n *testkit.Node, more ...string) { start(&nodeProcess{n}, more...) })
+	for i, n := range c.Nodes {
+		c.nodes[i] = &nodeProcess{n}
 	}
-	c.settle()
 	return c
 }
 
-// start runs the node. It returns when it serves.
-func (n *nodeProcess) start(t testing.TB, more ...string) {
+// startCluster3 makes a cluster. The folder of its first node has the data of a node
+// that ran alone, which is served as if mintmark dev had not made it. All have the same
+// flags beside their own.
+func startCluster3(t testing.TB, dir, first string, flags ...string) *cluster3 {
 	t.Helper()
-	n.process = startProcess(t, "mintmark", n.dir, append([]string{
-		"serve", "--data-dir", n.dir, "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops,
-		"--cluster-listen", n.clusterAddr,
-	}, append(more, n.flags...)...)...)
-	var s server.Serving
-	require.NoError(t, json.Unmarshal([]byte(n.line), &s), n.line)
-}
-
-func (n *nodeProcess) operator(t testing.TB) *admin.Caller {
-	t.Helper()
-	c, err := admin.NewCaller(n.dir)
-	require.NoError(t, err)
-	t.Cleanup(c.Close)
+	c := newCluster3(t, dir, func(n *nodeProcess, more ...string) { n.start(t, more...) })
+	for _, n := range c.nodes {
+		n.Flags = flags
+	}
+	c.nodes[0].Dir = first
+	require.NoError(t, os.Remove(filepath.Join(first, server.DevMark)))
+	c.Form(nil)
 	return c
-}
-
-func (n *nodeProcess) isReady() bool {
-	r, err := http.Get(n.opsURL + "/readyz")
-	if err != nil {
-		return false
-	}
-	defer r.Body.Close()
-	return r.StatusCode == http.StatusOK
-}
-
-func (n *nodeProcess) waitReady(within time.Duration) bool {
-	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if n.isReady() {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *cluster3) status(from int) (admin.ClusterStatus, error) {
-	caller, err := admin.NewCaller(c.nodes[from].dir)
+	caller, err := admin.NewCaller(c.nodes[from].Dir)
 	if err != nil {
 		return admin.ClusterStatus{}, err
 	}
@@ -105,43 +55,50 @@ func (c *cluster3) status(from int) (admin.ClusterStatus, error) {
 	return admin.ShowCluster.Call(c.t.Context(), caller, admin.StatusQuery{})
 }
 
-// settle waits until all three vote, and have applied the same.
-func (c *cluster3) settle() {
-	c.t.Helper()
-	require.Eventually(c.t, func() bool {
-		for i := range c.nodes {
-			s, err := c.status(i)
-			if err != nil || !s.Healthy || len(s.Nodes) != 3 {
-				return false
-			}
-			for _, n := range s.Nodes {
-				if n.Role != admin.RoleVoter || n.Lag > 100 {
-					return false
-				}
-			}
-		}
-		return true
-	}, time.Minute, 50*time.Millisecond)
+// A nodeProcess is one "mintmark serve".
+type nodeProcess struct{ *testkit.Node }
+
+// newNodeProcess is a node of that name with a folder in another, not started.
+func newNodeProcess(t testing.TB, dir, name string) *nodeProcess {
+	t.Helper()
+	return &nodeProcess{testkit.NewNode(t, dir, name, executeMain)}
 }
 
-// leader is the index of the node that leads, as any node that answers says.
-func (c *cluster3) leader() int {
-	c.t.Helper()
-	found := -1
-	require.Eventually(c.t, func() bool {
-		for i := range c.nodes {
-			s, err := c.status(i)
-			if err != nil {
-				continue
-			}
-			for j, n := range c.nodes {
-				if n.name == s.Leader {
-					found = j
-					return true
-				}
-			}
-		}
-		return false
-	}, 20*time.Second, 20*time.Millisecond)
-	return found
+// newNodeOf is a node that goes on with the data that mintmark dev has left.
+func newNodeOf(t testing.TB, data string) *nodeProcess {
+	t.Helper()
+	n := newNodeProcess(t, t.TempDir(), "n1")
+	n.Dir = data
+	require.NoError(t, os.Remove(filepath.Join(data, server.DevMark)))
+	return n
+}
+
+// launch starts "mintmark serve" and does not wait for it.
+func (n *nodeProcess) launch(t testing.TB, more ...string) {
+	t.Helper()
+	require.NoError(t, n.Launch(self(t, "mintmark", n.Dir, n.ServeArgs(more...)...)))
+}
+
+// start starts "mintmark serve" and returns when it serves.
+func (n *nodeProcess) start(t testing.TB, more ...string) {
+	t.Helper()
+	n.launch(t, more...)
+	n.serving(t)
+}
+
+// serving waits for the line that says that the node serves.
+func (n *nodeProcess) serving(t testing.TB) (s server.Serving) {
+	t.Helper()
+	line, err := n.Process().FirstLine(testkit.Limit)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal([]byte(line), &s), line)
+	return s
+}
+
+func (n *nodeProcess) operator(t testing.TB) *admin.Caller {
+	t.Helper()
+	c, err := admin.NewCaller(n.Dir)
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
 }

@@ -30,11 +30,11 @@ func TestCodesOfAnOutage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte(first.invite(t, "n2")), 0o600))
 	second := newNode(t, "n2")
-	second.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
+	second.launch(t, "--join", first.Raft, "--token-file", file)
 	require.Eventually(t, func() bool {
 		return regexp.MustCompile(`n2 +voter`).MatchString(first.operate(t, "cluster", "status").Out)
 	}, 30*time.Second, 50*time.Millisecond)
-	second.kill()
+	second.Kill()
 	require.Eventually(t, func() bool { // the leader gives up when it hears from no majority
 		r := first.operate(t, "cluster", "remove", "n2", "--yes")
 		return r.Code == cli.ExitUnhealthy && regexp.MustCompile("only 1 of 2 voters can be reached").MatchString(r.Err)

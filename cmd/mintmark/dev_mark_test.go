@@ -18,23 +18,23 @@ import (
 // everybody knows, and data that has such users is not served as if it had none.
 func TestDevAndServeKeepApart(t *testing.T) {
 	n := newCluster(t, "n1")
-	n.stop()
-	o := dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: n.dir}
+	n.Stop()
+	o := dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: n.Dir}
 	c, err := o.Config(io.Discard)
 	require.NoError(t, err)
 	_, err = server.Start(t.Context(), c)
 	require.ErrorIs(t, err, server.ErrNotDevData)
-	require.NoFileExists(t, filepath.Join(n.dir, server.DevMark))
+	require.NoFileExists(t, filepath.Join(n.Dir, server.DevMark))
 
 	// What an older dev made may be claimed, as the refusal says.
-	require.NoError(t, os.WriteFile(filepath.Join(n.dir, server.DevMark), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(n.Dir, server.DevMark), nil, 0o600))
 	c.Settings = func(s ledger.Settings, _ string) (ledger.Settings, error) { return s, nil }
 	s, err := server.Start(t.Context(), c)
 	require.NoError(t, err)
 	require.NoError(t, s.Close(t.Context()))
 
 	serve := config.Default()
-	serve.Name, serve.DataDir, serve.Listen, serve.OpsListen, serve.ClusterListen = "n1", n.dir, n.listen, n.ops, n.clusterAddr
+	serve.Name, serve.DataDir, serve.Listen, serve.OpsListen, serve.ClusterListen = "n1", n.Dir, n.Public, n.Ops, n.Raft
 	refused, err := server.FromOptions(&serve, version, serve.Logger(io.Discard))
 	require.NoError(t, err)
 	_, err = server.Start(t.Context(), refused)

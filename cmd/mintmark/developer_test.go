@@ -17,12 +17,14 @@ func TestSecretIsRevokedOnEveryNode(t *testing.T) {
 	alone.close()
 	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 
-	at := func(node int) *testServer { return &testServer{t: t, Base: c.nodes[node].url, App: c.nodes[node].url} }
+	at := func(node int) *testServer {
+		return &testServer{t: t, Base: c.nodes[node].URL(), App: c.nodes[node].URL()}
+	}
 	refresh := func(node int, secret string) answer {
 		t.Helper()
 		return at(node).form("grant_type", "refresh_token", "client_id", "cal-app", "client_secret", secret, "refresh_token", held.Refresh)
 	}
-	b := at((c.leader() + 1) % 3).browser()
+	b := at((c.Leader() + 1) % 3).browser()
 	in := b.submit(b.get("/auth/sign-in"), "password", "username", "alice", "password", passwords["alice"])
 	require.Equal(t, http.StatusSeeOther, in.Status, in.Body)
 	page := b.get("/developer/clients/cal-app/secrets")
@@ -32,7 +34,7 @@ func TestSecretIsRevokedOnEveryNode(t *testing.T) {
 	done := b.submit(page, "secret") // the newest is the first
 	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
 	for node := range c.nodes {
-		require.Equal(t, "invalid_client", refresh(node, generatedSecret).errorCode(t), c.nodes[node].name)
+		require.Equal(t, "invalid_client", refresh(node, generatedSecret).errorCode(t), c.nodes[node].Name)
 	}
 	held = tokensOf(t, refresh(0, "cal-app-secret"))
 }

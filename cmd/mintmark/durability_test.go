@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -79,7 +81,7 @@ func TestKillUnderLoad(t *testing.T) {
 			time.Sleep(100 * time.Microsecond) // the load runs until it has done that much
 		}
 		bit := inFlight.Load() > 0
-		p.kill()
+		p.Kill()
 		wait.Wait()
 		refreshes += done.Load()
 		if !bit {
@@ -215,7 +217,7 @@ func TestStopAnswersWhatRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 200, status)
 	token, _ := refreshTokenIn(body)
-	p.stop()
+	require.NoError(t, p.Stop(syscall.SIGINT, testkit.Limit))
 
 	_, r = startDev(t, filepath.Join(dir, "data"), fixtures)
 	w, err = dial(hostOf(r.BaseURL))

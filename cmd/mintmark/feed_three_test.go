@@ -41,13 +41,13 @@ func newFeedCluster3(t *testing.T) *feedCluster3 {
 // server is a resource server that asks some nodes.
 func (h *feedCluster3) server(t *testing.T, first *nodeProcess) *verifier.Verifier {
 	t.Helper()
-	keys, err := verifier.NewJWKS(verifier.JWKSConfig{URL: first.url + verifier.KeySetPath})
+	keys, err := verifier.NewJWKS(verifier.JWKSConfig{URL: first.URL() + verifier.KeySetPath})
 	require.NoError(t, err)
 	t.Cleanup(keys.Close)
 	v, err := verifier.New(verifier.Config{
 		Issuer: h.base, Audience: h.base, Keys: keys,
 		Revocations: &verifier.RevocationsConfig{
-			Name: "calendar", Secret: h.secret, URL: first.url + verifier.RevocationsPath, Stale: verifier.MinRevocationsStale,
+			Name: "calendar", Secret: h.secret, URL: first.URL() + verifier.RevocationsPath, Stale: verifier.MinRevocationsStale,
 		},
 	})
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func (h *feedCluster3) server(t *testing.T, first *nodeProcess) *verifier.Verifi
 
 // at is how people and programs see a node.
 func (h *feedCluster3) at(t *testing.T, node int) *testServer {
-	return &testServer{t: t, Base: h.nodes[node].url, App: h.nodes[node].url}
+	return &testServer{t: t, Base: h.nodes[node].URL(), App: h.nodes[node].URL()}
 }
 
 // granted are tokens of a client for a user, by way of all nodes.
@@ -85,7 +85,7 @@ func (h *feedCluster3) accepted(t *testing.T, all ...tokens) {
 	t.Helper()
 	for _, token := range all {
 		for i, v := range h.servers {
-			require.False(t, isRevoked(t, v, token.Access), "at %s", h.nodes[i].name)
+			require.False(t, isRevoked(t, v, token.Access), "at %s", h.nodes[i].Name)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (h *feedCluster3) requireRevoked(t *testing.T, revoked bool, token tokens) 
 	t.Helper()
 	began := time.Now()
 	for i, v := range h.servers {
-		require.Eventually(t, func() bool { return isRevoked(t, v, token.Access) == revoked }, 10*time.Second, 5*time.Millisecond, "at %s", h.nodes[i].name)
+		require.Eventually(t, func() bool { return isRevoked(t, v, token.Access) == revoked }, 10*time.Second, 5*time.Millisecond, "at %s", h.nodes[i].Name)
 	}
 	t.Logf("all know after %s", time.Since(began).Round(time.Millisecond))
 }
@@ -119,7 +119,7 @@ func (h *feedCluster3) renewed(t *testing.T, user, client string) {
 // servers of all nodes, and nothing else is.
 func TestFeedOfThreeNodes(t *testing.T) {
 	h := newFeedCluster3(t)
-	cli := func(node int) *testkit.CLI { return operatorOf(t, h.nodes[node].dir) }
+	cli := func(node int) *testkit.CLI { return operatorOf(t, h.nodes[node].Dir) }
 	bystander := h.granted(t, "alice", "legacy-app")
 
 	t.Run("a user disconnects an application", func(t *testing.T) {
@@ -189,8 +189,8 @@ func (h *feedCluster3) testSingleNode(t *testing.T) {
 	token := h.granted(t, "alice", "cal-app")
 	const left = 1
 	v, ts := h.servers[left], h.at(t, left)
-	h.nodes[0].kill()
-	h.nodes[2].kill()
+	h.nodes[0].Kill()
+	h.nodes[2].Kill()
 	killed := time.Now()
 	guard := middleware.New(v, middleware.Config{})
 	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})

@@ -37,7 +37,7 @@ func operatorOf(t testing.TB, dir string) *testkit.CLI {
 // operate executes a command with the data folder of a node.
 func (n *nodeProcess) operate(t testing.TB, args ...string) testkit.Result {
 	t.Helper()
-	return operatorOf(t, n.dir).Run("", args...)
+	return operatorOf(t, n.Dir).Run("", args...)
 }
 
 // readOffline returns the file that "mintmark cluster backup save" or "journal" makes of

@@ -25,7 +25,7 @@ func TestOutageOfARunningNode(t *testing.T) {
 	n := c.nodes[1]
 	documents := map[string]string{}
 	for _, path := range publicDocuments {
-		_, _, documents[path] = asked(t, n.url+path)
+		_, _, documents[path] = asked(t, n.URL()+path)
 	}
 	send := func(r *http.Request) answer {
 		t.Helper()
@@ -34,14 +34,14 @@ func TestOutageOfARunningNode(t *testing.T) {
 	}
 	me := func() answer {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+oauth.PathMe, nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.URL()+oauth.PathMe, nil)
 		require.NoError(t, err)
 		r.Header.Set("Authorization", "Bearer "+held.Access)
 		return send(r)
 	}
 	refresh := func() answer {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.url+oauth.PathToken, strings.NewReader(url.Values{
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, n.URL()+oauth.PathToken, strings.NewReader(url.Values{
 			"grant_type": {"refresh_token"}, "refresh_token": {held.Refresh}, "client_id": {"cal-app"}, "client_secret": {"cal-app-secret"},
 		}.Encode()))
 		require.NoError(t, err)
@@ -52,10 +52,10 @@ func TestOutageOfARunningNode(t *testing.T) {
 	require.Equal(t, http.StatusOK, profile.Status, profile.Body)
 	held = tokensOf(t, refresh())
 
-	c.nodes[0].kill()
-	c.nodes[2].kill()
+	c.nodes[0].Kill()
+	c.nodes[2].Kill()
 	require.Eventually(t, func() bool {
-		_, _, text := asked(t, n.opsURL+"/readyz?verbose")
+		_, _, text := asked(t, n.OpsURL()+"/readyz?verbose")
 		return strings.Contains(text, "[-]commit no leader is known")
 	}, 20*time.Second, 20*time.Millisecond)
 	for range 3 {
@@ -65,18 +65,18 @@ func TestOutageOfARunningNode(t *testing.T) {
 		require.Equal(t, "1", a.Header.Get("Retry-After"), "nothing was proposed")
 	}
 	for path, body := range documents {
-		status, _, got := asked(t, n.url+path)
+		status, _, got := asked(t, n.URL()+path)
 		require.Equal(t, http.StatusOK, status, path)
 		require.Equal(t, body, got, path)
 	}
 	a := me()
 	require.Equal(t, http.StatusOK, a.Status)
 	require.Equal(t, profile.Body, a.Body)
-	status, _, _ := asked(t, n.opsURL+"/livez")
+	status, _, _ := asked(t, n.OpsURL()+"/livez")
 	require.Equal(t, http.StatusOK, status, "a restart would help nobody")
 
 	c.nodes[0].start(t)
-	require.True(t, n.waitReady(20*time.Second))
+	require.True(t, n.WaitReady(20*time.Second))
 	tokensOf(t, refresh())
 }
 
@@ -97,11 +97,11 @@ func TestOutageLongerThanTheRetryWindow(t *testing.T) {
 	ts.close()
 	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	at := func(t *testing.T, i int) *testServer {
-		return &testServer{t: t, Base: c.nodes[i].url, App: c.nodes[i].url}
+		return &testServer{t: t, Base: c.nodes[i].URL(), App: c.nodes[i].URL()}
 	}
 	for name, down := range map[string]func() []*nodeProcess{
 		"the majority": func() []*nodeProcess {
-			i := c.leader()
+			i := c.Leader()
 			return []*nodeProcess{c.nodes[i], c.nodes[(i+1)%3]}
 		},
 		"all nodes": func() []*nodeProcess { return c.nodes[:] },
@@ -113,15 +113,15 @@ func TestOutageLongerThanTheRetryWindow(t *testing.T) {
 				lost[i] = tokensOf(t, at(t, 0).refresh("cal-app", held[i].Refresh))
 			}
 			for _, n := range stopped {
-				n.kill()
+				n.Kill()
 			}
 			began := time.Now()
 			require.Eventually(t, func() bool { return time.Since(began) > window+2*time.Second }, time.Minute, 10*time.Millisecond)
 			for _, n := range stopped {
-				n.startAlone(c.t) // it outlives this part
+				n.launch(c.t) // it outlives this part
 			}
 			for _, n := range c.nodes {
-				require.True(t, n.waitReady(time.Minute), n.name)
+				require.True(t, n.WaitReady(time.Minute), n.Name)
 			}
 			signedOut := 0
 			for i := range held {

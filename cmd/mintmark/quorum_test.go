@@ -32,13 +32,6 @@ func asked(t testing.TB, url string) (int, http.Header, string) {
 
 var publicDocuments = []string{"/.well-known/jwks.json", "/.well-known/oauth-authorization-server"}
 
-// startAlone is "mintmark serve" of a member, which may not come to serve.
-func (n *nodeProcess) startAlone(t testing.TB) {
-	t.Helper()
-	n.process = launch(t, "mintmark", n.dir, "serve", "--data-dir", n.dir, "--name", n.name,
-		"--listen", n.listen, "--ops-listen", n.ops, "--cluster-listen", n.clusterAddr)
-}
-
 // TestRestartWithoutMajority: verifiers get what they need, and operators are
 // told what is wrong.
 func TestRestartWithoutMajority(t *testing.T) {
@@ -48,14 +41,14 @@ func TestRestartWithoutMajority(t *testing.T) {
 	n := c.nodes[1]
 	documents := map[string]string{}
 	for _, path := range publicDocuments {
-		status, _, body := asked(t, n.url+path)
+		status, _, body := asked(t, n.URL()+path)
 		require.Equal(t, http.StatusOK, status)
 		documents[path] = body
 	}
-	c.nodes[0].kill()
-	c.nodes[2].kill()
-	n.stop()
-	operator := operatorOf(t, n.dir)
+	c.nodes[0].Kill()
+	c.nodes[2].Kill()
+	n.Stop()
+	operator := operatorOf(t, n.Dir)
 	unhealthy := func() {
 		t.Helper()
 		var r testkit.Result
@@ -70,7 +63,7 @@ func TestRestartWithoutMajority(t *testing.T) {
 
 	n.start(t) // waits for the line
 	for path, body := range documents {
-		status, _, got := asked(t, n.url+path)
+		status, _, got := asked(t, n.URL()+path)
 		require.Equal(t, http.StatusOK, status, path)
 		require.Equal(t, body, got)
 	}
@@ -84,34 +77,34 @@ func TestRestartWithoutMajority(t *testing.T) {
 		} {
 			form.Set("client_id", "bench-app")
 			form.Set("client_secret", secret)
-			r, err := http.PostForm(n.url+"/v2/auth/oauth2/token", form)
+			r, err := http.PostForm(n.URL()+"/v2/auth/oauth2/token", form)
 			require.NoError(t, err)
 			_ = r.Body.Close()
 			require.Equal(t, want, r.StatusCode, "%s, %s", secret, form.Get("grant_type"))
 		}
 	}
-	status, _, text := asked(t, n.opsURL+"/readyz?verbose")
+	status, _, text := asked(t, n.OpsURL()+"/readyz?verbose")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Contains(t, text, "[+]started ok")
 	require.Contains(t, text, "[-]commit")
 	require.Contains(t, text, "no leader is known")
-	_, _, text = asked(t, n.opsURL+"/metrics")
+	_, _, text = asked(t, n.OpsURL()+"/metrics")
 	require.Contains(t, text, "\nmintmark_ready 0\n")
-	n.kill()
+	n.Kill()
 
 	// One that knows nothing by itself, as a node that had just joined.
-	require.NoError(t, os.RemoveAll(filepath.Join(n.dir, "raft", "snapshots")))
+	require.NoError(t, os.RemoveAll(filepath.Join(n.Dir, "raft", "snapshots")))
 	nothing := make([]byte, 16)
 	nothing = binary.BigEndian.AppendUint32(nothing, crc32.ChecksumIEEE(nothing))
-	require.NoError(t, os.WriteFile(filepath.Join(n.dir, "raft", "commit-marker"), nothing, 0o600))
-	n.startAlone(t)
+	require.NoError(t, os.WriteFile(filepath.Join(n.Dir, "raft", "commit-marker"), nothing, 0o600))
+	n.launch(t)
 	unhealthy()
 	require.Eventually(t, func() bool {
-		_, _, text = asked(t, n.opsURL+"/readyz?verbose")
-		return strings.Contains(text, "[-]started") && strings.Contains(text, "no settings are known to this node")
+		_, _, text = asked(t, n.OpsURL()+"/readyz?verbose")
+		return strings.Contains(text, "[-]started") && strings.Contains(text, "no leader tells it more")
 	}, 20*time.Second, 20*time.Millisecond)
 	for _, path := range publicDocuments {
-		status, header, body := asked(t, n.url+path)
+		status, header, body := asked(t, n.URL()+path)
 		require.Equal(t, http.StatusServiceUnavailable, status, path)
 		require.NotEmpty(t, header.Get("Retry-After"))
 		require.Contains(t, body, "temporarily_unavailable")
@@ -121,9 +114,9 @@ func TestRestartWithoutMajority(t *testing.T) {
 	require.Contains(t, r.Err, "no settings are known to this node")
 
 	// It goes on when there is another one.
-	c.nodes[0].startAlone(t)
-	n.wait()
-	require.True(t, n.waitReady(20*time.Second))
-	status, _, _ = asked(t, n.url+publicDocuments[0])
+	c.nodes[0].launch(t)
+	n.serving(t)
+	require.True(t, n.WaitReady(20*time.Second))
+	status, _, _ = asked(t, n.URL()+publicDocuments[0])
 	require.Equal(t, http.StatusOK, status)
 }

@@ -24,12 +24,12 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	_, tokens, _ := seed(t, dir, revoked+1)
 	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	survivor, rest := c.nodes[2], c.nodes[:2]
-	survivor.stop()
-	require.True(t, rest[0].waitReady(20*time.Second))
+	survivor.Stop()
+	require.True(t, rest[0].WaitReady(20*time.Second))
 
 	refresh := func(n *nodeProcess, i int) {
 		t.Helper()
-		status, next := tokenAnswer(t, n.listen, tokens[i])
+		status, next := tokenAnswer(t, n.Public, tokens[i])
 		require.Equal(t, http.StatusOK, status, "grant %d", i)
 		tokens[i] = next
 	}
@@ -43,14 +43,14 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	refresh(rest[0], thief)
 	refresh(rest[0], thief)
 	refresh(rest[0], revoked)
-	operator := operatorOf(t, rest[0].dir)
+	operator := operatorOf(t, rest[0].Dir)
 	operator.OK("", "user", "disable", "user2")
 	for _, n := range rest {
-		n.kill() // before it wrote to its journal that the user is disabled
+		n.Kill() // before it wrote to its journal that the user is disabled
 	}
 
-	operator = operatorOf(t, survivor.dir)
-	r := operator.Run("", "cluster", "recover", "--yes", "--journal", rest[0].dir, "--journal", rest[1].dir)
+	operator = operatorOf(t, survivor.Dir)
+	r := operator.Run("", "cluster", "recover", "--yes", "--journal", rest[0].Dir, "--journal", rest[1].Dir)
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	require.Contains(t, r.Out, "at the next start it changes:\n")
 	require.Contains(t, r.Err, "all revocations up to then are known; what else the lost nodes decided")
@@ -58,20 +58,20 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	require.NotContains(t, r.Err, "lost: ")
 	require.Contains(t, r.Out, "user u-2 disabled")
 	survivor.start(t)
-	require.True(t, survivor.waitReady(20*time.Second))
+	require.True(t, survivor.WaitReady(20*time.Second))
 
 	for range 2 { // the leap, and a chain like any other
 		for i := range clients {
 			refresh(survivor, i)
 		}
 	}
-	status, next := tokenAnswer(t, survivor.listen, stolen)
+	status, next := tokenAnswer(t, survivor.Public, stolen)
 	require.Equal(t, http.StatusOK, status, "who comes first can't be told")
-	status, _ = tokenAnswer(t, survivor.listen, tokens[thief])
+	status, _ = tokenAnswer(t, survivor.Public, tokens[thief])
 	require.Equal(t, http.StatusBadRequest, status, "the second leap is found")
-	status, _ = tokenAnswer(t, survivor.listen, next)
+	status, _ = tokenAnswer(t, survivor.Public, next)
 	require.Equal(t, http.StatusBadRequest, status, "and ends the grant")
-	status, _ = tokenAnswer(t, survivor.listen, tokens[revoked])
+	status, _ = tokenAnswer(t, survivor.Public, tokens[revoked])
 	require.Equal(t, http.StatusBadRequest, status, "what was revoked stays so")
 	require.Contains(t, operator.OK("", "user", "show", "user2"), "disabled")
 }
@@ -84,18 +84,18 @@ func TestRecoverBehindACutLink(t *testing.T) {
 	seed(t, dir, 1)
 	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	hung, dead, survivor := c.nodes[0], c.nodes[1], c.nodes[2]
-	survivor.stop()
-	require.True(t, hung.waitReady(20*time.Second))
-	operatorOf(t, hung.dir).OK("", "user", "disable", "user0")
-	require.NoError(t, hung.command.Process.Signal(syscall.SIGSTOP))
-	dead.kill()
+	survivor.Stop()
+	require.True(t, hung.WaitReady(20*time.Second))
+	operatorOf(t, hung.Dir).OK("", "user", "disable", "user0")
+	require.NoError(t, hung.Process().Signal(syscall.SIGSTOP))
+	dead.Kill()
 
-	operator := operatorOf(t, survivor.dir)
-	mark := filepath.Join(survivor.dir, "raft", "recovered")
+	operator := operatorOf(t, survivor.Dir)
+	mark := filepath.Join(survivor.Dir, "raft", "recovered")
 	r := operator.Run("", "cluster", "recover", "--yes")
 	require.Equal(t, cli.ExitLocal, r.Code, r.Err)
-	require.Contains(t, r.Err, "given up for good: n1 at "+hung.clusterAddr+"; it could not be reached: no answer from "+hung.clusterAddr)
-	require.Contains(t, r.Err, "given up for good: n2 at "+dead.clusterAddr+"; it refused the connection: no process listens there, or a firewall rejects")
+	require.Contains(t, r.Err, "given up for good: n1 at "+hung.Raft+"; it could not be reached: no answer from "+hung.Raft)
+	require.Contains(t, r.Err, "given up for good: n2 at "+dead.Raft+"; it refused the connection: no process listens there, or a firewall rejects")
 	require.Contains(t, r.Err, "recover: n1 could not be reached, which does not mean that it is lost")
 	require.Contains(t, r.Err, "--unreachable-are-lost")
 	require.NoFileExists(t, mark)
@@ -105,11 +105,11 @@ func TestRecoverBehindACutLink(t *testing.T) {
 	r = operator.Run("", "cluster", "recover", "--yes", "--unreachable-are-lost")
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	survivor.start(t)
-	require.True(t, survivor.waitReady(20*time.Second))
+	require.True(t, survivor.WaitReady(20*time.Second))
 
 	// It was not lost.
-	require.NoError(t, hung.command.Process.Signal(syscall.SIGCONT))
-	operator = operatorOf(t, hung.dir)
+	require.NoError(t, hung.Process().Signal(syscall.SIGCONT))
+	operator = operatorOf(t, hung.Dir)
 	require.Eventually(t, func() bool {
 		s, err := admin.ShowCluster.Call(t.Context(), hung.operator(t), admin.StatusQuery{})
 		return err == nil && s.Removed != ""
@@ -120,8 +120,8 @@ func TestRecoverBehindACutLink(t *testing.T) {
 	require.Contains(t, r.Err, "stop it; its data can still be read")
 	require.NoFileExists(t, saved)
 	operator.OK("", "cluster", "backup", "journal", saved+".running")
-	hung.stop()
-	key := readFile(t, filepath.Join(hung.dir, "cluster.key"))
+	hung.Stop()
+	key := readFile(t, filepath.Join(hung.Dir, "cluster.key"))
 	r = operator.Run("", "cluster", "backup", "save", saved)
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	require.Contains(t, r.Err, "no node runs here")

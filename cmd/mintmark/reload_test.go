@@ -17,9 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
-	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -42,7 +40,7 @@ func (n *nodeProcess) logLine(t testing.TB, message string) map[string]any {
 // logLines are all of a node's log, each of which must be JSON.
 func (n *nodeProcess) logLines(t testing.TB) (lines []map[string]any) {
 	t.Helper()
-	all := bytes.Split(n.log.Bytes(), []byte("\n"))
+	all := bytes.Split([]byte(n.Process().LogText()), []byte("\n"))
 	for _, line := range all[:len(all)-1] {
 		var m map[string]any
 		require.NoError(t, json.Unmarshal(line, &m), "%s", line)
@@ -57,32 +55,30 @@ func (n *nodeProcess) logLines(t testing.TB) (lines []map[string]any) {
 func TestHangup(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 2)
-	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
-	n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
-	require.NoError(t, os.Remove(filepath.Join(n.dir, server.DevMark)))
+	n := newNodeOf(t, filepath.Join(dir, "data"))
 	config, readers := filepath.Join(dir, "node.yaml"), filepath.Join(dir, "feed.secrets")
 	write := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
 	write(readers, endpoint.ReaderLine("calendar", "a secret")+"\n")
 	write(config, "log-format: json\nfeed-secrets: "+readers+"\n")
 	n.start(t, "--config", config)
-	require.True(t, n.waitReady(20*time.Second))
+	require.True(t, n.WaitReady(20*time.Second))
 	started := n.logLine(t, "node starting")
 	require.Equal(t, version, started["version"])
-	require.Equal(t, n.listen, started["listen"])
+	require.Equal(t, n.Public, started["listen"])
 	require.Equal(t, map[string]any{
 		"config": "flag --config", "data-dir": "flag --data-dir", "name": "flag --name", "listen": "flag --listen",
 		"ops-listen": "flag --ops-listen", "cluster-listen": "flag --cluster-listen",
 		"log-format": config + ":1", "feed-secrets": config + ":2",
 	}, started["settings_from"])
-	require.Equal(t, n.clusterAddr, n.logLine(t, "node serving")["cluster_listen"])
+	require.Equal(t, n.Raft, n.logLine(t, "node serving")["cluster_listen"])
 
 	// A request is half sent, and others come and go, while the signals do.
-	slow, err := net.Dial("tcp", n.listen)
+	slow, err := net.Dial("tcp", n.Public)
 	require.NoError(t, err)
 	defer slow.Close()
 	body := refreshForm(tokens[0])
 	_, err = fmt.Fprintf(slow, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s",
-		oauth.PathToken, n.listen, len(body), body[:10])
+		oauth.PathToken, n.Public, len(body), body[:10])
 	require.NoError(t, err)
 	var others sync.WaitGroup
 	stop := make(chan struct{})
@@ -93,7 +89,7 @@ func TestHangup(t *testing.T) {
 				return
 			default:
 			}
-			r, err := http.Get(n.url + oauth.PathJWKS)
+			r, err := http.Get(n.URL() + oauth.PathJWKS)
 			if err != nil || r.StatusCode != http.StatusOK {
 				t.Errorf("a request beside SIGHUP: %v %v", r, err)
 				return
@@ -101,7 +97,7 @@ func TestHangup(t *testing.T) {
 			_ = r.Body.Close()
 		}
 	})
-	hangup := func() { require.NoError(t, n.command.Process.Signal(syscall.SIGHUP)) }
+	hangup := func() { require.NoError(t, n.Process().Signal(syscall.SIGHUP)) }
 	for range 20 {
 		hangup()
 	}
@@ -123,27 +119,25 @@ func TestHangup(t *testing.T) {
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 
-	require.NoError(t, n.command.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, n.Process().Signal(syscall.SIGTERM))
 	n.logLine(t, "node stopping")
 	for range 20 {
-		_ = n.command.Process.Signal(syscall.SIGHUP) // it may be gone
+		_ = n.Process().Signal(syscall.SIGHUP) // it may be gone
 	}
-	require.NoError(t, n.command.Wait(), "it exits with 0")
+	require.NoError(t, n.Process().Wait(), "it exits with 0")
 	require.NotEmpty(t, n.logLines(t))
 }
 
 // TestHangupOfAWaitingNode: it goes on waiting.
 func TestHangupOfAWaitingNode(t *testing.T) {
-	n := &nodeProcess{dir: filepath.Join(t.TempDir(), "data")}
-	n.process = launch(t, "mintmark", n.dir, "serve", "--data-dir", n.dir, "--name", "n1", "--log-format", "json",
-		"--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--cluster-listen", "127.0.0.1:0")
+	n := newNode(t, "n1")
+	n.launch(t, "--log-format", "json")
 	n.logLine(t, "node starting")
-	(&startingServer{t: t, dir: n.dir}).requireStatus(noCluster)
-	require.NoError(t, n.command.Process.Signal(syscall.SIGHUP))
+	(&startingServer{t: t, dir: n.Dir}).requireStatus(noCluster)
+	require.NoError(t, n.Process().Signal(syscall.SIGHUP))
 	n.logLine(t, "configuration reloaded")
-	require.NoError(t, (&startingServer{t: t, dir: n.dir}).init(hereURL))
-	n.process.wait()
-	require.Contains(t, n.line, hereURL)
+	require.NoError(t, (&startingServer{t: t, dir: n.Dir}).init(hereURL))
+	require.Equal(t, hereURL, n.serving(t).BaseURL)
 }
 
 // TestHangupEndsDev: its terminal is gone. One that nohup started goes on.
@@ -151,14 +145,14 @@ func TestHangupEndsDev(t *testing.T) {
 	fixtures := filepath.Join(t.TempDir(), "fixtures.yaml")
 	require.NoError(t, os.WriteFile(fixtures, []byte(benchFixtures), 0o600))
 	p, _ := startDev(t, t.TempDir(), fixtures)
-	require.NoError(t, p.command.Process.Signal(syscall.SIGHUP))
-	require.NoError(t, p.command.Wait())
-	require.Contains(t, string(p.log.Bytes()), "mintmark: stopping")
+	require.NoError(t, p.Signal(syscall.SIGHUP))
+	require.NoError(t, p.Wait())
+	require.Contains(t, p.LogText(), "mintmark: stopping")
 
 	signal.Ignore(syscall.SIGHUP) // the child inherits it
 	p, _ = startDev(t, t.TempDir(), fixtures)
 	signal.Reset(syscall.SIGHUP)
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid()))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	require.NoError(t, err)
 	require.Regexp(t, `(?m)^SigIgn:\s.*1$`, string(status), "the kernel drops the signal")
 }
@@ -169,10 +163,10 @@ func TestLogOfAFailure(t *testing.T) {
 		"a setting":  {"--listen", "nowhere"},
 		"a listener": {"--listen", "127.0.0.1:0", "--ops-listen", "192.0.2.1:1", "--cluster-listen", "127.0.0.1:0"},
 	} {
-		n := &nodeProcess{dir: filepath.Join(t.TempDir(), "data")}
-		n.process = launch(t, "mintmark", n.dir, append([]string{"serve", "--data-dir", n.dir, "--name", "n1", "--log-format", "json"}, args...)...)
-		require.Error(t, n.command.Wait(), what)
-		require.Equal(t, cli.ExitLocal, n.command.ProcessState.ExitCode(), what)
+		n := newNode(t, "n1")
+		require.NoError(t, n.Launch(self(t, "mintmark", n.Dir, append([]string{"serve", "--data-dir", n.Dir, "--name", "n1", "--log-format", "json"}, args...)...)))
+		require.Error(t, n.Process().Wait(), what)
+		require.Equal(t, cli.ExitLocal, n.Process().Command.ProcessState.ExitCode(), what)
 		lines := n.logLines(t)
 		require.NotEmpty(t, lines, what)
 		last := lines[len(lines)-1]

@@ -54,22 +54,22 @@ func TestRestoreKilledAtEachStep(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			t.Setenv(killAt, step)
 			w := newWaitingProcess(t, t.TempDir())
-			require.NoError(t, own.WriteFile(filepath.Join(w.dir, "cluster.key")))
+			require.NoError(t, own.WriteFile(filepath.Join(w.Dir, "cluster.key")))
 			_, err := admin.RestoreBackup(t.Context(), w.operator(t), bytes.NewReader(state), o)
 			require.Error(t, err, "nobody answers any more")
-			require.Error(t, w.command.Wait())
-			require.Equal(t, syscall.SIGKILL, w.command.ProcessState.Sys().(syscall.WaitStatus).Signal())
+			require.Error(t, w.Process().Wait())
+			require.Equal(t, syscall.SIGKILL, w.Process().Command.ProcessState.Sys().(syscall.WaitStatus).Signal())
 
 			if step != "done" {
-				require.ErrorContains(t, startsNot(t, w.dir), "a restore was cut short here: delete")
+				require.ErrorContains(t, startsNot(t, w.Dir), "a restore was cut short here: delete")
 				for _, name := range []string{"raft", "journal", "restoring"} {
-					require.ErrorContains(t, startsNot(t, w.dir), filepath.Join(w.dir, name))
+					require.ErrorContains(t, startsNot(t, w.Dir), filepath.Join(w.Dir, name))
 				}
 				for _, name := range []string{"raft", "journal", "restoring"} {
-					require.NoError(t, os.RemoveAll(filepath.Join(w.dir, name)))
+					require.NoError(t, os.RemoveAll(filepath.Join(w.Dir, name)))
 				}
 			}
-			c := startTestNodeIn(t, w.dir)
+			c := startTestNodeIn(t, w.Dir)
 			if step != "done" {
 				_, err = c.restore(state, o)
 				require.NoError(t, err)

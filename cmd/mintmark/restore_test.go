@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"net"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
@@ -39,14 +37,12 @@ func tokenAnswer(t testing.TB, address, token string) (status int, next string) 
 func TestRestoreSignsNobodyOut(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 60) // three users
-	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
-	n.opsURL = "http://" + n.ops
-	require.NoError(t, os.Remove(filepath.Join(n.dir, server.DevMark)))
+	n := newNodeOf(t, filepath.Join(dir, "data"))
 	n.start(t)
-	require.True(t, n.waitReady(20*time.Second))
+	require.True(t, n.WaitReady(20*time.Second))
 	refresh := func(i int) {
 		t.Helper()
-		status, next := tokenAnswer(t, n.listen, tokens[i])
+		status, next := tokenAnswer(t, n.Public, tokens[i])
 		require.Equal(t, 200, status)
 		tokens[i] = next
 	}
@@ -80,19 +76,19 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, uint64(60), h.Counts["grants"])
 	require.NotContains(t, h.Counts, "restores", "there was none")
-	n.kill()
+	n.Kill()
 
 	// The journal of a node that runs no more says the same.
-	dead, warning := readOffline(t, n.dir, "journal")
+	dead, warning := readOffline(t, n.Dir, "journal")
 	require.Empty(t, warning)
 	require.Greater(t, len(dead), 100)
 
 	fresh := newWaitingProcess(t, dir)
 	_, err = admin.RestoreBackup(t.Context(), fresh.operator(t), bytes.NewReader(state.Bytes()), admin.RestoreOptions{AcceptGap: true})
 	require.ErrorContains(t, err, "cluster key", "the key of the backup is not there yet")
-	key, err := os.ReadFile(filepath.Join(n.dir, "cluster.key"))
+	key, err := os.ReadFile(filepath.Join(n.Dir, "cluster.key"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(fresh.dir, "cluster.key"), key, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(fresh.Dir, "cluster.key"), key, 0o600))
 	restore := func(o admin.RestoreOptions) (admin.RestoreReport, error) {
 		return admin.RestoreBackup(t.Context(), fresh.operator(t), bytes.NewReader(state.Bytes()), o)
 	}
@@ -111,11 +107,11 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, report.Changes, again.Changes)
 	fresh.running()
-	require.NoFileExists(t, filepath.Join(fresh.dir, "restoring"))
+	require.NoFileExists(t, filepath.Join(fresh.Dir, "restoring"))
 
 	signedOut := 0
 	for i := range 20 {
-		status, next := tokenAnswer(t, fresh.listen, tokens[i])
+		status, next := tokenAnswer(t, fresh.Public, tokens[i])
 		if status != 200 {
 			signedOut++
 			continue
@@ -123,16 +119,16 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 		tokens[i] = next
 	}
 	require.Equal(t, 1, signedOut, "only the grant that was revoked after the backup")
-	status, _ := tokenAnswer(t, fresh.listen, spent)
+	status, _ := tokenAnswer(t, fresh.Public, spent)
 	require.Equal(t, 400, status, "a spent token is spent")
-	status, _ = tokenAnswer(t, fresh.listen, tokens[5])
+	status, _ = tokenAnswer(t, fresh.Public, tokens[5])
 	require.Equal(t, 400, status, "and whoever presented it ended the grant")
 	for i := 20; i < 40; i++ {
-		status, _ := tokenAnswer(t, fresh.listen, tokens[i])
+		status, _ := tokenAnswer(t, fresh.Public, tokens[i])
 		require.Equal(t, 400, status, "the user was disabled after the backup")
 	}
 	for i := 40; i < 60; i++ {
-		status, _ := tokenAnswer(t, fresh.listen, tokens[i])
+		status, _ := tokenAnswer(t, fresh.Public, tokens[i])
 		require.Equal(t, 200, status)
 	}
 	_, err = restore(admin.RestoreOptions{AcceptGap: true})
@@ -142,20 +138,15 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 // waitingProcess is a node that belongs to no cluster yet.
 type waitingProcess struct {
 	*nodeProcess
-	t    testing.TB
-	line chan string
+	t testing.TB
 }
 
 func newWaitingProcess(t testing.TB, dir string) *waitingProcess {
 	t.Helper()
-	w := &waitingProcess{t: t, line: make(chan string, 1), nodeProcess: &nodeProcess{
-		name: "fresh", dir: filepath.Join(dir, "fresh"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t),
-	}}
-	w.opsURL = "http://" + w.ops
-	w.process = launch(t, "mintmark", w.dir, "serve", "--data-dir", w.dir, "--name", w.name, "--listen", w.listen,
-		"--ops-listen", w.ops, "--cluster-listen", w.clusterAddr)
+	w := &waitingProcess{newNodeProcess(t, dir, "fresh"), t}
+	w.launch(t)
 	require.Eventually(t, func() bool {
-		c, err := net.Dial("unix", filepath.Join(w.dir, admin.SocketName))
+		c, err := net.Dial("unix", filepath.Join(w.Dir, admin.SocketName))
 		if err == nil {
 			_ = c.Close()
 		}
@@ -171,16 +162,14 @@ func (w *waitingProcess) expectWaiting() {
 	s, err := admin.ShowCluster.Call(ctx, w.operator(w.t), admin.StatusQuery{})
 	require.NoError(w.t, err)
 	require.False(w.t, s.Healthy)
-	require.False(w.t, w.isReady())
+	require.False(w.t, w.Ready())
 }
 
 // running waits for the line that says that the node serves.
 func (w *waitingProcess) running() {
 	w.t.Helper()
-	w.process.wait()
-	var s server.Serving
-	require.NoError(w.t, json.Unmarshal([]byte(w.process.line), &s), w.process.line)
-	require.True(w.t, w.waitReady(20*time.Second))
+	w.serving(w.t)
+	require.True(w.t, w.WaitReady(20*time.Second))
 }
 
 // TestRestoreCutShortNeverServes: without its journal a restored state would

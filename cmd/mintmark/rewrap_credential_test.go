@@ -40,7 +40,7 @@ func TestRewrapWhereTheKeyIsACredential(t *testing.T) {
 	refresh := func() {
 		t.Helper()
 		for _, n := range c.nodes {
-			r, err := http.PostForm(n.url+oauth.PathToken, url.Values{
+			r, err := http.PostForm(n.URL()+oauth.PathToken, url.Values{
 				"grant_type": {"refresh_token"}, "refresh_token": {token}, "client_id": {"cal-app"}, "client_secret": {"cal-app-secret"},
 			})
 			require.NoError(t, err)
@@ -56,9 +56,9 @@ func TestRewrapWhereTheKeyIsACredential(t *testing.T) {
 	}
 	restart := func(n *nodeProcess) {
 		t.Helper()
-		n.stop()
+		n.Stop()
 		n.start(t)
-		c.settle()
+		c.Settle()
 	}
 	isRefused := func() {
 		t.Helper()
@@ -68,7 +68,7 @@ func TestRewrapWhereTheKeyIsACredential(t *testing.T) {
 		require.Contains(t, r.Err, "put the key into")
 	}
 	for _, n := range c.nodes {
-		require.NoFileExists(t, filepath.Join(n.dir, "cluster.key"))
+		require.NoFileExists(t, filepath.Join(n.Dir, "cluster.key"))
 	}
 	isRefused()
 
@@ -77,7 +77,7 @@ func TestRewrapWhereTheKeyIsACredential(t *testing.T) {
 	require.NoError(t, err)
 	t.Setenv("CREDENTIALS_DIRECTORY", "")
 	for _, n := range c.nodes {
-		require.NoError(t, before.WriteFile(filepath.Join(n.dir, "cluster.key")))
+		require.NoError(t, before.WriteFile(filepath.Join(n.Dir, "cluster.key")))
 		restart(n)
 	}
 	// 2. It is changed.
@@ -87,12 +87,12 @@ func TestRewrapWhereTheKeyIsACredential(t *testing.T) {
 	require.NotEqual(t, before.ID(), after)
 	refresh()
 	// 3. It becomes a credential again.
-	give(c.nodes[2].dir)
+	give(c.nodes[2].Dir)
 	t.Setenv("CREDENTIALS_DIRECTORY", credentials)
 	for _, n := range c.nodes {
 		restart(n)
 		for _, file := range []string{"cluster.key", "cluster.key.old"} {
-			require.NoError(t, os.Remove(filepath.Join(n.dir, file)))
+			require.NoError(t, os.Remove(filepath.Join(n.Dir, file)))
 		}
 	}
 	for _, n := range c.nodes {

@@ -129,8 +129,8 @@ func TestFullDiskTakesNoNewNode(t *testing.T) {
 	begins := func(ctx context.Context, mount string, more ...string) (string, error) {
 		n := newNode(t, "n1")
 		c := exec.CommandContext(ctx, "unshare", append([]string{
-			"--user", "--map-root-user", "--mount", "sh", "-c", mount + ` && exec "$@"`, n.dir, self,
-			"serve", "--data-dir", filepath.Join(n.dir, "data"), "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops, "--cluster-listen", n.clusterAddr,
+			"--user", "--map-root-user", "--mount", "sh", "-c", mount + ` && exec "$@"`, n.Dir, self,
+			"serve", "--data-dir", filepath.Join(n.Dir, "data"), "--name", n.Name, "--listen", n.Public, "--ops-listen", n.Ops, "--cluster-listen", n.Raft,
 		}, more...)...)
 		c.Env = append(os.Environ(), runAs+"=mintmark")
 		out, err := c.CombinedOutput()
@@ -167,29 +167,29 @@ func TestFullDiskTakesNoNewNode(t *testing.T) {
 // to the next start.
 func TestFailedInit(t *testing.T) {
 	n := newNode(t, "n1")
-	key := filepath.Join(n.dir, "cluster.key")
+	key := filepath.Join(n.Dir, "cluster.key")
 	require.NoError(t, os.WriteFile(key, []byte("no key"), 0o600))
-	n.startWaiting(t)
+	n.launch(t)
 	initialize := []string{"cluster", "init", "--public-url", "https://id.example"}
 	n.requireStatus(t, "no cluster")
 	r := n.operate(t, initialize...)
 	require.Equal(t, cli.ExitUnhealthy, r.Code)
 	require.Contains(t, r.Err, "the node could not start: ")
 	require.Contains(t, r.Err, "cluster.key")
-	require.Error(t, n.command.Wait())
+	require.Error(t, n.Process().Wait())
 
 	// Where the log could not be opened, the journal was before.
 	require.NoError(t, os.Remove(key))
-	j, err := journal.Open(journal.Config{Dir: filepath.Join(n.dir, "journal")})
+	j, err := journal.Open(journal.Config{Dir: filepath.Join(n.Dir, "journal")})
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
-	n.startWaiting(t)
+	n.launch(t)
 	n.requireStatus(t, "no cluster")
 	r = n.operate(t, initialize...)
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
-	require.True(t, n.waitReady(30*time.Second))
-	n.stop()
+	require.True(t, n.WaitReady(30*time.Second))
+	n.Stop()
 
-	require.NoError(t, os.RemoveAll(filepath.Join(n.dir, "raft")))
+	require.NoError(t, os.RemoveAll(filepath.Join(n.Dir, "raft")))
 	require.Contains(t, n.refused(t), "is the journal of another cluster, or of this one before its data was lost")
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,34 +12,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// newNode is a node with ports of its own, not started.
+// newNode is a node with ports and a folder of its own, not started.
 func newNode(t testing.TB, name string) *nodeProcess {
-	n := &nodeProcess{name: name, dir: t.TempDir(), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
-	n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
+	t.Helper()
+	n := newNodeProcess(t, t.TempDir(), name)
+	n.Dir = t.TempDir()
 	return n
-}
-
-// startWaiting starts "mintmark serve" and does not wait for it.
-func (n *nodeProcess) startWaiting(t testing.TB, more ...string) {
-	n.process = launch(t, "mintmark", n.dir, append([]string{
-		"serve", "--data-dir", n.dir, "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops, "--cluster-listen", n.clusterAddr,
-	}, more...)...)
 }
 
 // refused is what "mintmark serve" says that does not start.
 func (n *nodeProcess) refused(t testing.TB, more ...string) string {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	c := exec.CommandContext(t.Context(), self, append([]string{
-		"serve", "--data-dir", n.dir, "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops, "--cluster-listen", n.clusterAddr,
-	}, more...)...)
-	c.Env = append(os.Environ(), runAs+"=mintmark")
+	c := self(t, "mintmark", n.Dir, n.ServeArgs(more...)...)
 	out, err := c.CombinedOutput()
 	require.Error(t, err)
 	return string(out)
@@ -50,11 +37,11 @@ func (n *nodeProcess) refused(t testing.TB, more ...string) string {
 func newCluster(t testing.TB, name string) *nodeProcess {
 	t.Helper()
 	n := newNode(t, name)
-	n.startWaiting(t)
+	n.launch(t)
 	require.Eventually(t, func() bool {
 		return n.operate(t, "cluster", "init", "--public-url", "https://id.example").Code == cli.ExitOK
 	}, 30*time.Second, 50*time.Millisecond)
-	require.True(t, n.waitReady(30*time.Second))
+	require.True(t, n.WaitReady(30*time.Second))
 	return n
 }
 
@@ -70,7 +57,7 @@ func (n *nodeProcess) requireStatus(t testing.TB, text string) {
 	t.Helper()
 	var ready, status string
 	require.Eventually(t, func() bool {
-		r, err := http.Get(n.opsURL + "/readyz?verbose")
+		r, err := http.Get(n.OpsURL() + "/readyz?verbose")
 		if err != nil {
 			return false
 		}
@@ -92,7 +79,7 @@ func TestRefusedJoinWaitsForAnotherToken(t *testing.T) {
 
 	write("mintmark-join-nonsense")
 	joins := newNode(t, "n2")
-	joins.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
+	joins.launch(t, "--join", first.Raft, "--token-file", file)
 	joins.requireStatus(t, "join refused: this is not a join token")
 	write(other.invite(t, "n2"))
 	joins.requireStatus(t, "join refused: the node that answers belongs to another cluster")
@@ -102,7 +89,7 @@ func TestRefusedJoinWaitsForAnotherToken(t *testing.T) {
 	write(good)
 	joins.requireStatus(t, "join refused: others can read "+file)
 	require.NoError(t, os.Chmod(file, 0o600))
-	require.True(t, joins.waitReady(30*time.Second))
+	require.True(t, joins.WaitReady(30*time.Second))
 	require.Equal(t, cli.ExitOK, joins.operate(t, "cluster", "status").Code)
 }
 
@@ -125,8 +112,8 @@ func TestJoinWithAnotherClusterKey(t *testing.T) {
 	joins := newNode(t, "n2")
 	key, err := keys.NewClusterKey(bytes.NewReader(bytes.Repeat([]byte{7}, 32)))
 	require.NoError(t, err)
-	require.NoError(t, key.WriteFile(filepath.Join(joins.dir, "cluster.key")))
-	joins.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
+	require.NoError(t, key.WriteFile(filepath.Join(joins.Dir, "cluster.key")))
+	joins.launch(t, "--join", first.Raft, "--token-file", file)
 	joins.requireStatus(t, "join refused: this node was given another cluster key")
 }
 
@@ -135,19 +122,19 @@ func TestJoinWaitsForTheNodeItAsks(t *testing.T) {
 	first := newCluster(t, "n1")
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte(first.invite(t, "n2")), 0o600))
-	first.kill()
+	first.Kill()
 	joins := newNode(t, "n2")
-	joins.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
-	joins.requireStatus(t, "not joined yet: join: the connection to "+first.clusterAddr+" was refused")
-	first.startWaiting(t)
-	require.True(t, joins.waitReady(30*time.Second))
+	joins.launch(t, "--join", first.Raft, "--token-file", file)
+	joins.requireStatus(t, "not joined yet: join: the connection to "+first.Raft+" was refused")
+	first.launch(t)
+	require.True(t, joins.WaitReady(30*time.Second))
 
-	want, err := keys.ReadClusterKey(filepath.Join(first.dir, "cluster.key"))
+	want, err := keys.ReadClusterKey(filepath.Join(first.Dir, "cluster.key"))
 	require.NoError(t, err)
-	got, err := keys.ReadClusterKey(filepath.Join(joins.dir, "cluster.key"))
+	got, err := keys.ReadClusterKey(filepath.Join(joins.Dir, "cluster.key"))
 	require.NoError(t, err)
 	require.True(t, got.Equal(want), "the cluster key travels with the answer")
-	info, err := os.Stat(filepath.Join(joins.dir, "cluster.key"))
+	info, err := os.Stat(filepath.Join(joins.Dir, "cluster.key"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
 }
@@ -158,17 +145,17 @@ func TestRemovedNodeSaysSo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte(first.invite(t, "n2")), 0o600))
 	second := newNode(t, "n2")
-	second.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
-	require.True(t, second.waitReady(30*time.Second))
+	second.launch(t, "--join", first.Raft, "--token-file", file)
+	require.True(t, second.WaitReady(30*time.Second))
 	require.Eventually(t, func() bool { // it votes
 		return strings.Contains(first.operate(t, "cluster", "remove", "n2", "--yes").Out, "is removed")
 	}, 30*time.Second, 50*time.Millisecond)
 	second.requireStatus(t, "was removed from the cluster")
 	require.NotContains(t, second.operate(t, "cluster", "status").Out, "recover")
 	require.Eventually(t, func() bool { // it is said before it is on disk
-		return exists(filepath.Join(second.dir, "raft", "removed"))
+		return exists(filepath.Join(second.Dir, "raft", "removed"))
 	}, 30*time.Second, 10*time.Millisecond)
-	second.kill()
+	second.Kill()
 	require.Contains(t, second.refused(t), "was removed from the cluster")
-	require.True(t, first.waitReady(30*time.Second), "it goes on alone")
+	require.True(t, first.WaitReady(30*time.Second), "it goes on alone")
 }

@@ -24,21 +24,21 @@ func TestNodeIsTheOneThatIsMeant(t *testing.T) {
 	of3 := first.invite(t, "n3")
 	write(of3)
 	second := newNode(t, "n2")
-	second.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
+	second.launch(t, "--join", first.Raft, "--token-file", file)
 	second.requireStatus(t, "join refused: the join token is for node n3, and this node shall be n2")
 	write(first.invite(t, "n2"))
-	require.True(t, second.waitReady(30*time.Second))
+	require.True(t, second.WaitReady(30*time.Second))
 
 	// The token that was refused was not used up.
 	write(of3)
 	third := newNode(t, "n3")
-	third.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
-	require.True(t, third.waitReady(30*time.Second))
+	third.launch(t, "--join", first.Raft, "--token-file", file)
+	require.True(t, third.WaitReady(30*time.Second))
 
-	second.kill()
+	second.Kill()
 	o := config.Default()
-	o.Name, o.Named, o.DataDir = "n5", true, second.dir
-	o.Listen, o.OpsListen, o.ClusterListen = second.listen, second.ops, second.clusterAddr
+	o.Name, o.Named, o.DataDir = "n5", true, second.Dir
+	o.Listen, o.OpsListen, o.ClusterListen = second.Public, second.Ops, second.Raft
 	c, err := server.FromOptions(&o, version, o.Logger(io.Discard))
 	require.NoError(t, err)
 	_, err = server.Start(t.Context(), c)

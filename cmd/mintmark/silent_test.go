@@ -20,7 +20,7 @@ import (
 // node says so in time.
 func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 	n := newCluster(t, "n1")
-	require.NoError(t, n.command.Process.Signal(syscall.SIGSTOP))
+	require.NoError(t, n.Process().Signal(syscall.SIGSTOP))
 	file := filepath.Join(t.TempDir(), "backup")
 	secret := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(secret, []byte("lantern-under-oak"), 0o600))
@@ -74,8 +74,8 @@ func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 	}
 	require.Greater(t, asked, 40)
 	require.NoFileExists(t, file)
-	require.NoError(t, n.command.Process.Signal(syscall.SIGCONT))
-	require.True(t, n.waitReady(30*time.Second))
+	require.NoError(t, n.Process().Signal(syscall.SIGCONT))
+	require.True(t, n.WaitReady(30*time.Second))
 	require.Equal(t, cli.ExitOK, n.operate(t, "user", "list", "--timeout", "10s").Code)
 }
 

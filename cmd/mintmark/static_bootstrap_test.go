@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,73 +12,35 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
-	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// A founder is a process that serves a generated folder.
-type bootstrapNode struct {
-	*nodeProcess
-	log   string
-	lines chan string // the line of JSON, closed at the end of standard output
-}
-
-// startBootstrap starts the process and does not wait for it.
-func (n *nodeProcess) startBootstrap(t testing.TB, more ...string) *bootstrapNode {
+// startBootstrap starts a process that serves a generated folder.
+func (n *nodeProcess) startBootstrap(t testing.TB, more ...string) *nodeProcess {
 	t.Helper()
-	f := &bootstrapNode{nodeProcess: n, log: filepath.Join(t.TempDir(), "log"), lines: make(chan string, 1)}
-	log, err := os.Create(f.log)
-	require.NoError(t, err)
-	defer log.Close()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	c := exec.Command(self, append([]string{
-		"serve", "--config", filepath.Join(n.dir, "config.yaml"), "--data-dir", n.dir, "--listen", n.listen, "--ops-listen", n.ops,
-	}, more...)...)
-	c.Env = append(os.Environ(), runAs+"=mintmark")
-	c.Stderr = log
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	n.process = &process{t: t, command: c}
-	t.Cleanup(n.process.kill)
-	go func() {
-		defer close(f.lines)
-		for s := bufio.NewScanner(out); s.Scan(); {
-			f.lines <- s.Text()
-		}
-	}()
-	return f
+	require.NoError(t, n.Launch(self(t, "mintmark", n.Dir, append([]string{
+		"serve", "--config", filepath.Join(n.Dir, "config.yaml"), "--data-dir", n.Dir, "--listen", n.Public, "--ops-listen", n.Ops,
+	}, more...)...)))
+	return n
 }
 
 // requireServing waits until the node is ready.
-func (f *bootstrapNode) requireServing(t testing.TB) {
+func (n *nodeProcess) requireServing(t testing.TB) {
 	t.Helper()
-	select {
-	case line, ok := <-f.lines:
-		text, _ := os.ReadFile(f.log)
-		require.True(t, ok, "%s ended: %s", f.name, text)
-		var s server.Serving
-		require.NoError(t, json.Unmarshal([]byte(line), &s))
-		require.Equal(t, "https://id.example", s.BaseURL)
-		require.Equal(t, f.name, s.Name)
-	case <-time.After(60 * time.Second):
-		require.Fail(t, "does not serve", f.name)
-	}
-	require.True(t, f.waitReady(20*time.Second), f.name)
+	s := n.serving(t)
+	require.Equal(t, "https://id.example", s.BaseURL)
+	require.Equal(t, n.Name, s.Name)
+	require.True(t, n.WaitReady(20*time.Second), n.Name)
 }
 
-// requireExit waits for the end of the process, and returns what it said.
-func (f *bootstrapNode) requireExit(t testing.TB) (code int, log string) {
+// requireExit waits for the end of the process, and returns what it logged.
+func (n *nodeProcess) requireExit(t testing.TB) (code int, log string) {
 	t.Helper()
-	slow := time.AfterFunc(60*time.Second, func() { _ = f.command.Process.Kill() })
-	defer slow.Stop()
-	_ = f.command.Wait()
-	text, err := os.ReadFile(f.log)
-	require.NoError(t, err)
-	return f.command.ProcessState.ExitCode(), string(text)
+	p := n.Process()
+	require.True(t, testkit.Until(testkit.Limit, func() bool { return !p.Running() }), n.Name)
+	return p.Command.ProcessState.ExitCode(), p.LogText()
 }
 
 // TestGeneratedFoldersBecomeACluster with real processes: files are copied, and
@@ -88,18 +48,16 @@ func (f *bootstrapNode) requireExit(t testing.TB) (code int, log string) {
 func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
-	c := &cluster3{t: t}
+	c := newCluster3(t, dir, nil)
 	args := []string{"cluster", "generate", "--public-url", "https://id.example", "--app-url", "https://app.example", "--out", out}
-	for i, name := range []string{"n1", "n2", "n3"} {
-		c.nodes[i] = &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
-		c.nodes[i].opsURL = "http://" + c.nodes[i].ops
-		args = append(args, "--node", name+"="+c.nodes[i].clusterAddr)
+	for _, n := range c.nodes {
+		args = append(args, "--node", n.Name+"="+n.Raft)
 	}
 	r := commandLine(t, args...)
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	give := func(n *nodeProcess) {
-		require.NoError(t, os.RemoveAll(n.dir))
-		require.NoError(t, exec.Command("cp", "-r", filepath.Join(out, n.name), n.dir).Run())
+		require.NoError(t, os.RemoveAll(n.Dir))
+		require.NoError(t, exec.Command("cp", "-r", filepath.Join(out, n.Name), n.Dir).Run())
 	}
 	for _, n := range c.nodes {
 		give(n)
@@ -113,17 +71,17 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 			return err == nil && !s.Healthy && len(s.Problems) == 1 && strings.Contains(s.Problems[0], "waits for n3 (") &&
 				!strings.Contains(s.Problems[0], "n1 (") && !strings.Contains(s.Problems[0], "n2 (")
 		}, 20*time.Second, 20*time.Millisecond)
-		require.False(t, c.nodes[i].isReady())
+		require.False(t, c.nodes[i].Ready())
 	}
-	r = commandLine(t, "cluster", "init", "--public-url", "https://id.example", "--data-dir", c.nodes[0].dir)
+	r = commandLine(t, "cluster", "init", "--public-url", "https://id.example", "--data-dir", c.nodes[0].Dir)
 	require.Equal(t, cli.ExitRefused, r.Code)
 	require.Contains(t, r.Err, server.ErrInitialNodes.Error())
 
 	n3 := c.nodes[2].startBootstrap(t)
-	for _, f := range []*bootstrapNode{n1, n2, n3} {
+	for _, f := range []*nodeProcess{n1, n2, n3} {
 		f.requireServing(t)
 	}
-	c.settle()
+	c.Settle()
 	require.Eventually(t, func() bool {
 		s, err := c.status(2)
 		return err == nil && s.Level > 0 // every node has reported its own
@@ -138,19 +96,19 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	}
 
 	// A node that lost its data is refused, and the others go on.
-	require.NoError(t, n3.command.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, n3.Process().Signal(syscall.SIGTERM))
 	code, log := n3.requireExit(t)
 	require.Equal(t, cli.ExitOK, code, log)
 	give(c.nodes[2])
 	code, log = c.nodes[2].startBootstrap(t).requireExit(t)
 	require.Equal(t, cli.ExitLocal, code)
 	require.Contains(t, log, "mintmark cluster replace")
-	require.True(t, c.nodes[0].isReady())
+	require.True(t, c.nodes[0].Ready())
 
 	// The others can be stopped, and started with the same files; a setting that
 	// differs from the cluster's is refused.
-	for _, f := range []*bootstrapNode{n1, n2} {
-		require.NoError(t, f.command.Process.Signal(syscall.SIGTERM))
+	for _, f := range []*nodeProcess{n1, n2} {
+		require.NoError(t, f.Process().Signal(syscall.SIGTERM))
 		code, log := f.requireExit(t)
 		require.Equal(t, cli.ExitOK, code, log)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -13,9 +12,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/mintmark-auth/mintmark/cluster/clustertest"
-	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 )
 
 // TestStopInOrder: /readyz says no while the node still answers whoever comes, the
@@ -24,29 +20,27 @@ import (
 func TestStopInOrder(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 2)
-	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
-	n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
-	require.NoError(t, os.Remove(filepath.Join(n.dir, server.DevMark)))
+	n := newNodeOf(t, filepath.Join(dir, "data"))
 	n.start(t, "--drain", "5s")
-	require.True(t, n.waitReady(20*time.Second))
+	require.True(t, n.WaitReady(20*time.Second))
 
-	require.NoError(t, n.command.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, n.Process().Signal(syscall.SIGTERM))
 	require.Eventually(t, func() bool {
-		status, _, text := asked(t, n.opsURL+"/readyz?verbose")
-		return status == http.StatusServiceUnavailable && strings.Contains(text, "[-]stopping node is stopping")
+		status, _, text := asked(t, n.OpsURL()+"/readyz?verbose")
+		return status == http.StatusServiceUnavailable && strings.Contains(text, "[-]stopping on its way down")
 	}, 20*time.Second, 10*time.Millisecond)
-	status, _ := tokenAnswer(t, n.listen, tokens[0])
+	status, _ := tokenAnswer(t, n.Public, tokens[0])
 	require.Equal(t, http.StatusOK, status, "whoever has not heard it yet is answered")
-	slow, err := net.Dial("tcp", n.listen)
+	slow, err := net.Dial("tcp", n.Public)
 	require.NoError(t, err)
 	defer slow.Close()
 	body := refreshForm(tokens[1])
 	_, err = fmt.Fprintf(slow, "POST /v2/auth/oauth2/token HTTP/1.1\r\nHost: %s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s",
-		n.listen, len(body), body[:10])
+		n.Public, len(body), body[:10])
 	require.NoError(t, err)
 
 	require.Eventually(t, func() bool {
-		c, err := net.Dial("tcp", n.listen)
+		c, err := net.Dial("tcp", n.Public)
 		if err == nil {
 			_ = c.Close()
 		}
@@ -58,5 +52,5 @@ func TestStopInOrder(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusOK, answer.StatusCode)
-	require.NoError(t, n.command.Wait(), "it exits with 0")
+	require.NoError(t, n.Process().Wait(), "it exits with 0")
 }

@@ -24,11 +24,11 @@ func (c *cluster3) sameKey() (id string) {
 	c.t.Helper()
 	require.Eventually(c.t, func() bool {
 		for i, n := range c.nodes {
-			key, err := keys.ReadClusterKey(filepath.Join(n.dir, "cluster.key"))
+			key, err := keys.ReadClusterKey(filepath.Join(n.Dir, "cluster.key"))
 			if err != nil || i > 0 && key.ID() != id {
 				return false
 			}
-			if id = key.ID(); exists(filepath.Join(n.dir, "cluster.key.new")) {
+			if id = key.ID(); exists(filepath.Join(n.Dir, "cluster.key.new")) {
 				return false
 			}
 		}
@@ -52,7 +52,7 @@ func TestSuspectNode(t *testing.T) {
 	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	refresh := func(n *nodeProcess) {
 		t.Helper()
-		r, err := http.PostForm(n.url+oauth.PathToken, url.Values{
+		r, err := http.PostForm(n.URL()+oauth.PathToken, url.Values{
 			"grant_type": {"refresh_token"}, "refresh_token": {token}, "client_id": {"cal-app"}, "client_secret": {"cal-app-secret"},
 		})
 		require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestSuspectNode(t *testing.T) {
 	r := c.nodes[1].operate(t, "keys", "rewrap")
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	for _, n := range c.nodes { // already
-		key, err := keys.ReadClusterKey(filepath.Join(n.dir, "cluster.key"))
+		key, err := keys.ReadClusterKey(filepath.Join(n.Dir, "cluster.key"))
 		require.NoError(t, err)
 		require.Contains(t, r.Out, key.ID())
 	}
@@ -77,7 +77,7 @@ func TestSuspectNode(t *testing.T) {
 	require.Contains(t, r.Out, first)
 	refresh(c.nodes[2])
 
-	c.nodes[2].kill()
+	c.nodes[2].Kill()
 	r = c.nodes[0].operate(t, "keys", "rewrap")
 	require.Equal(t, cli.ExitRefused, r.Code)
 	require.Contains(t, r.Err, "node n3 can't be reached")
@@ -89,7 +89,7 @@ func TestSuspectNode(t *testing.T) {
 	require.Contains(t, r.Out, `"done": false`)
 	refresh(c.nodes[1])
 	c.nodes[2].start(t) // with the key before, and certificates of the authority before
-	c.settle()
+	c.Settle()
 	require.NotEqual(t, first, c.sameKey())
 	refresh(c.nodes[2])
 	require.Eventually(t, func() bool {
@@ -105,10 +105,10 @@ func TestSuspectNode(t *testing.T) {
 			_ = asked.operate(t, "keys", "rewrap")
 		}()
 		time.Sleep(time.Duration(20*round) * time.Millisecond) // no matter where it is
-		killed.kill()
+		killed.Kill()
 		<-done
 		killed.start(t)
-		c.settle()
+		c.Settle()
 		require.Eventually(t, func() bool {
 			return asked.operate(t, "keys", "rewrap").Code == cli.ExitOK
 		}, time.Minute, 100*time.Millisecond)

@@ -153,11 +153,10 @@ func (c *cluster) checkDowngradeRefused() {
 	t, n := c.t, c.nodes[2]
 	t.Helper()
 	n.Stop()
-	from := len(n.Process().LogText())
 	n.start(oldBinary)
 	require.True(t, testkit.Until(testkit.Limit, func() bool { return !n.Running() }), "the process does not end")
 	require.NotZero(t, n.Process().Command.ProcessState.ExitCode())
-	require.Contains(t, n.Process().LogText()[from:], fmt.Sprintf("the cluster uses feature level %d, and this version of the program has 1: upgrade it", newLevel))
+	require.Contains(t, n.Process().LogText(), fmt.Sprintf("the cluster uses feature level %d, and this version of the program has 1: upgrade it", newLevel))
 	require.True(t, c.nodes[0].Ready())
 	n.start(newBinary)
 	require.True(t, n.WaitReady(testkit.Limit))

@@ -20,6 +20,7 @@ type Process struct {
 	Command *exec.Cmd
 	Log     string // file that standard error is appended to; it outlives the process
 
+	from  int64 // where this run begins in the log
 	began time.Time
 	out   output
 	ended chan struct{}
@@ -33,7 +34,11 @@ func Start(c *exec.Cmd, log string) (*Process, error) {
 		return nil, err
 	}
 	defer stderr.Close()
-	p := &Process{Command: c, Log: log, began: time.Now(), ended: make(chan struct{})}
+	info, err := stderr.Stat()
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{Command: c, Log: log, from: info.Size(), began: time.Now(), ended: make(chan struct{})}
 	p.out.first = make(chan struct{})
 	c.Stdout, c.Stderr = &p.out, stderr
 	if err := c.Start(); err != nil {
@@ -80,13 +85,13 @@ func (p *Process) Output() string {
 	return p.out.text.String()
 }
 
-// LogText returns the contents of the log file.
+// LogText returns what this run has written to the log.
 func (p *Process) LogText() string {
 	text, err := os.ReadFile(p.Log)
 	if err != nil {
 		return err.Error()
 	}
-	return string(text)
+	return string(text[p.from:])
 }
 
 // PID returns the id of the process.
