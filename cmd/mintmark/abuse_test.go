@@ -42,7 +42,7 @@ func TestLongScope(t *testing.T) {
 
 	a := ts.refresh("cal-app", first.Refresh, "scope", strings.Repeat("Z", 36_000))
 	require.Equal(t, 400, a.Status, a.Body)
-	require.Equal(t, "invalid_grant", a.errorCode(t))
+	require.Equal(t, "invalid_grant", a.ErrorCode())
 	require.Equal(t, 400, ts.refresh("cal-app", third.Refresh).Status, "the grant has ended")
 }
 
@@ -109,7 +109,7 @@ func TestTwoLengths(t *testing.T) {
 func TestTwoContentTypes(t *testing.T) {
 	ts := newTestServer(t)
 	a := ts.request("POST", oauth.PathToken, "{}", "Content-Type", "application/json", "Content-Type", "application/x-www-form-urlencoded")
-	require.Equal(t, "invalid_request", a.errorCode(t))
+	require.Equal(t, "invalid_request", a.ErrorCode())
 }
 
 // TestIdleOperatorsConnections: somebody who keeps all connections of the

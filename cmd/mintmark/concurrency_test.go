@@ -19,7 +19,7 @@ func TestExchangesAtOnce(t *testing.T) {
 				continue
 			}
 			require.Equal(t, 400, a.Status, a.Body)
-			require.Equal(t, "invalid_grant", a.errorCode(t))
+			require.Equal(t, "invalid_grant", a.ErrorCode())
 		}
 		require.Len(t, won, 1)
 		require.Equal(t, 400, ts.refresh("cal-app", won[0].Refresh).Status, "the grant has ended")

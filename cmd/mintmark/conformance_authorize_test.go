@@ -303,7 +303,7 @@ func conformCodes(t *testing.T) {
 				require.Equal(s.t, "a-state", got.Get("state"))
 			}
 			require.ElementsMatch(s.t, want, namesOf(got))
-			issuer := s.request(http.MethodGet, oauth.PathMetadata, "").json(s.t)["issuer"]
+			issuer := s.request(http.MethodGet, oauth.PathMetadata, "").JSON(s.t)["issuer"]
 			require.Equal(s.t, issuer, got.Get("iss"))
 
 			pairs := append([]string{"grant_type", "authorization_code", "code", got.Get("code"), "redirect_uri", uri}, credentials(row.client)...)

@@ -67,9 +67,9 @@ func conformAccessToken(t *testing.T) {
 			}
 			require.Equal(s.t, s.Base, claims["aud"])
 			require.Equal(s.t, float64(1800), claims["exp"].(float64)-claims["iat"].(float64))
-			require.Equal(s.t, float64(1800), a.json(s.t)["expires_in"])
+			require.Equal(s.t, float64(1800), a.JSON(s.t)["expires_in"])
 			require.InDelta(s.t, float64(time.Now().Unix()), claims["iat"], 60)
-			require.Equal(s.t, s.request("GET", oauth.PathMetadata, "").json(s.t)["issuer"], claims["iss"])
+			require.Equal(s.t, s.request("GET", oauth.PathMetadata, "").JSON(s.t)["issuer"], claims["iss"])
 			require.Equal(s.t, live.Scope, claims["scope"])
 			require.Equal(s.t, "PROFILE_READ BOOKING_READ", claims["scope"])
 			require.Equal(s.t, false, claims["legacy"])
@@ -294,7 +294,7 @@ const scopes30 = `
 func conformMetadata(t *testing.T) {
 	s := newSuite(t)
 	a := s.request("GET", oauth.PathMetadata, "")
-	m := a.json(t)
+	m := a.JSON(t)
 	list := func(name string) (texts []string) {
 		for _, v := range m[name].([]any) {
 			texts = append(texts, v.(string))
@@ -312,7 +312,7 @@ func conformMetadata(t *testing.T) {
 	})
 	t.Run("MD02_issuer_behind_TLS", func(t *testing.T) {
 		s, _ := newSecure(t)
-		m := s.secureGet(oauth.PathMetadata).json(t)
+		m := s.secureGet(oauth.PathMetadata).JSON(t)
 		require.Equal(t, "https://auth.example", m["issuer"])
 		require.Equal(t, "https://app.example/auth/oauth2/authorize", m["authorization_endpoint"])
 	})
@@ -480,7 +480,7 @@ func conformResource(t *testing.T) {
 	})
 	s.run("RS13_public_route", func(s *suite) {
 		require.Equal(s.t, 200, api("POST", "/v2/bookings").Status)
-		require.Equal(s.t, "u-alice", api("POST", "/v2/bookings", profile.Access).json(s.t)["user"])
+		require.Equal(s.t, "u-alice", api("POST", "/v2/bookings", profile.Access).JSON(s.t)["user"])
 		challenged(s.t, api("POST", "/v2/bookings", "x"), 401, "invalid_token")
 		challenged(s.t, api("POST", "/v2/bookings", expired), 401, "invalid_token")
 	})

@@ -64,7 +64,7 @@ func conformToken(t *testing.T) {
 		s.run(name, func(s *suite) {
 			a := send(s, s.code("cal-app"))
 			success(s.t, a)
-			require.Equal(s.t, "PROFILE_READ BOOKING_READ", a.json(s.t)["scope"])
+			require.Equal(s.t, "PROFILE_READ BOOKING_READ", a.JSON(s.t)["scope"])
 			success(s.t, s.refresh("cal-app", tokensOf(s.t, a).Refresh))
 		})
 	}
@@ -72,7 +72,7 @@ func conformToken(t *testing.T) {
 	s.run("TK27_legacy", func(s *suite) {
 		a := s.redeem("legacy-app", s.code("legacy-app"))
 		success(s.t, a)
-		require.Equal(s.t, "", a.json(s.t)["scope"])
+		require.Equal(s.t, "", a.JSON(s.t)["scope"])
 	})
 
 	// None of these spends the code that it carries.
@@ -137,7 +137,7 @@ func conformToken(t *testing.T) {
 			text, err := io.ReadAll(a.Body)
 			require.NoError(s.t, err, name)
 			require.NoError(s.t, a.Body.Close())
-			refused(s.t, answer{a.StatusCode, a.Header, string(text)}, 413, oauth.InvalidRequest)
+			refused(s.t, answer{Status: a.StatusCode, Header: a.Header, Body: string(text)}, 413, oauth.InvalidRequest)
 			require.True(s.t, a.Close, "the connection is closed")
 		}
 	})
@@ -150,7 +150,7 @@ func conformToken(t *testing.T) {
 			s.jsonBody(`{"echo":echo}`),
 		} {
 			require.GreaterOrEqual(s.t, a.Status, 400)
-			require.NotContains(s.t, a.json(s.t)["error_description"], "echo")
+			require.NotContains(s.t, a.JSON(s.t)["error_description"], "echo")
 		}
 	})
 	s.run("TK23_OPTIONS", func(s *suite) {
@@ -189,7 +189,7 @@ func success(t testing.TB, a answer) {
 	t.Helper()
 	require.Equal(t, http.StatusOK, a.Status, a.Body)
 	uncached(t, a)
-	m := a.json(t)
+	m := a.JSON(t)
 	require.ElementsMatch(t, []string{"access_token", "refresh_token", "token_type", "expires_in", "scope"}, namesOf(m))
 	require.NotEmpty(t, m["access_token"].(string))
 	require.NotEmpty(t, m["refresh_token"].(string))
@@ -204,7 +204,7 @@ func unavailable(t testing.TB, a answer) {
 	require.Equal(t, http.StatusServiceUnavailable, a.Status, a.Body)
 	uncached(t, a)
 	require.Equal(t, "1", a.Header.Get("Retry-After"))
-	require.Equal(t, "temporarily_unavailable", a.errorCode(t))
+	require.Equal(t, "temporarily_unavailable", a.ErrorCode())
 	require.Empty(t, a.Header.Get("WWW-Authenticate"))
 }
 
@@ -357,7 +357,7 @@ func conformUnknownClient(s *suite) {
 	refused(s.t, known, 401, oauth.InvalidClient)
 	refused(s.t, unknown, 401, oauth.InvalidClient)
 	require.Equal(s.t, len(known.Body), len(unknown.Body))
-	require.Equal(s.t, known.json(s.t)["error_description"], unknown.json(s.t)["error_description"])
+	require.Equal(s.t, known.JSON(s.t)["error_description"], unknown.JSON(s.t)["error_description"])
 	var ratio float64
 	for range 4 {
 		took := map[string][]time.Duration{}

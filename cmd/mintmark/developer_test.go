@@ -34,7 +34,7 @@ func TestSecretIsRevokedOnEveryNode(t *testing.T) {
 	done := b.submit(page, "secret") // the newest is the first
 	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
 	for node := range c.nodes {
-		require.Equal(t, "invalid_client", refresh(node, generatedSecret).errorCode(t), c.nodes[node].Name)
+		require.Equal(t, "invalid_client", refresh(node, generatedSecret).ErrorCode(), c.nodes[node].Name)
 	}
 	held = tokensOf(t, refresh(0, "cal-app-secret"))
 }

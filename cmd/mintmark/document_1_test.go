@@ -33,7 +33,7 @@ func documentAddresses(t *testing.T) {
 	// "{base_url} is the address of the service's API"
 	d.run("0_base_url_is_the_address_of_the_API", func(d *docServer) {
 		require.NotEqual(d.t, d.Base, d.App)
-		m := d.request(http.MethodGet, oauth.PathMetadata, "").json(d.t)
+		m := d.request(http.MethodGet, oauth.PathMetadata, "").JSON(d.t)
 		require.Equal(d.t, d.Base, m["issuer"])
 		require.Equal(d.t, d.Base+"/v2/auth/oauth2/token", m["token_endpoint"])
 		a := d.request(http.MethodPost, m["token_endpoint"].(string), "")
@@ -41,7 +41,7 @@ func documentAddresses(t *testing.T) {
 	})
 	// "{app_url} is the address of the service's web application (where users authorize)."
 	d.run("0_app_url_is_where_users_authorize", func(d *docServer) {
-		m := d.request(http.MethodGet, oauth.PathMetadata, "").json(d.t)
+		m := d.request(http.MethodGet, oauth.PathMetadata, "").JSON(d.t)
 		require.Equal(d.t, app+"/auth/oauth2/authorize", m["authorization_endpoint"])
 		tokens := d.granted(m["authorization_endpoint"].(string) + strings.TrimPrefix(good("cal-app"), oauth.PathAuthorize))
 		require.Equal(d.t, d.Base, claimsOf(d.t, tokens.Access)["iss"])
@@ -57,7 +57,7 @@ func documentPurpose(t *testing.T) {
 		for _, user := range []string{"alice", "bob"} {
 			me := d.me(d.grantedBy(user, good("cal-app")).Access)
 			require.Equal(d.t, http.StatusOK, me.Status, me.Body)
-			require.Equal(d.t, user, me.json(d.t)["data"].(map[string]any)["username"])
+			require.Equal(d.t, user, me.JSON(d.t)["data"].(map[string]any)["username"])
 		}
 		q := d.browserOf("alice").submit(d.browserOf("alice").get(good("cal-app")), "decision", "decision", "cancel")
 		require.Contains(d.t, q.Header.Get("Location"), "error=access_denied", "without the user's consent there is nothing")
@@ -108,7 +108,7 @@ func documentPurpose(t *testing.T) {
 	// "Scopes cover these areas: event types, bookings, schedules and out-of-office entries, connected apps and calendars, the user profile, and team-level and organization-level resources."
 	d.run("1_scopes_cover_these_areas", func(d *docServer) {
 		areas := map[string]int{}
-		for _, name := range d.request(http.MethodGet, oauth.PathMetadata, "").json(d.t)["scopes_supported"].([]any) {
+		for _, name := range d.request(http.MethodGet, oauth.PathMetadata, "").JSON(d.t)["scopes_supported"].([]any) {
 			area := strings.TrimSuffix(strings.TrimSuffix(name.(string), "_READ"), "_WRITE")
 			areas[area]++
 		}
@@ -146,7 +146,7 @@ func documentLifetimeOfAccess(t *testing.T) {
 	// "Access token lifetime | 30 minutes (`expires_in` is 1800 seconds)"
 	d.run("8_access_token_lifetime_is_30_minutes", func(d *docServer) {
 		a := d.exchange("cal-app", d.codeFor(good("cal-app")))
-		require.InDelta(d.t, 1800, a.json(d.t)["expires_in"], 0)
+		require.InDelta(d.t, 1800, a.JSON(d.t)["expires_in"], 0)
 		for range 2 {
 			issued := tokensOf(d.t, a)
 			claims := claimsOf(d.t, issued.Access)

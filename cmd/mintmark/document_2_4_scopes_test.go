@@ -20,7 +20,7 @@ func documentScopes(t *testing.T) {
 	for _, s := range scope.Catalogue() {
 		described[s.Name] = s
 	}
-	supported := d.request(http.MethodGet, oauth.PathMetadata, "").json(t)["scopes_supported"]
+	supported := d.request(http.MethodGet, oauth.PathMetadata, "").JSON(t)["scopes_supported"]
 	held := map[string]string{}
 	only := func(d *docServer, name string) string { // the token of one scope
 		d.t.Helper()

@@ -33,7 +33,7 @@ func documentMe(t *testing.T) {
 		require.Equal(d.t, map[string]any{
 			"resource": d.Base + "/v2/me", "authorization_servers": []any{d.Base},
 			"scopes_supported": []any{"PROFILE_READ"}, "bearer_methods_supported": []any{"header"},
-		}, described.json(d.t))
+		}, described.JSON(d.t))
 		require.Equal(d.t, http.StatusUnauthorized, d.me(token+"A").Status)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(token[:len(token)-4]).Status)
 		require.Equal(d.t, http.StatusOK, d.me(token).Status)
@@ -42,7 +42,7 @@ func documentMe(t *testing.T) {
 	d.run("4.4_returns_the_profile_of_the_authorized_user", func(d *docServer) {
 		for user, mail := range map[string]string{"alice": "alice@example.com", "bob": "bob@example.com"} {
 			me := d.me(d.grantedBy(user, asking("cal-app", "scope", "PROFILE_READ")).Access)
-			data := me.json(d.t)["data"].(map[string]any)
+			data := me.JSON(d.t)["data"].(map[string]any)
 			require.Equal(d.t, "u-"+user, data["id"])
 			require.Equal(d.t, user, data["username"])
 			require.Equal(d.t, mail, data["email"])
@@ -61,7 +61,7 @@ func documentMe(t *testing.T) {
 	})
 	// "Fields of the response: not shown."
 	d.run("4.4_not_shown_fields_of_the_response", func(d *docServer) {
-		m := d.me(token).json(d.t)
+		m := d.me(token).JSON(d.t)
 		require.Equal(d.t, "success", m["status"])
 		require.Len(d.t, m, 2)
 		data := m["data"].(map[string]any)

@@ -43,7 +43,7 @@ func documentSecretManagement(t *testing.T) {
 				require.Equal(d.t, http.StatusNotFound, a.Status, "%s %s", method, path)
 			}
 		}
-		m := d.request(http.MethodGet, oauth.PathMetadata, "").json(d.t)
+		m := d.request(http.MethodGet, oauth.PathMetadata, "").JSON(d.t)
 		require.NotContains(d.t, m, "registration_endpoint")
 	})
 }

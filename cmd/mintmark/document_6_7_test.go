@@ -86,7 +86,7 @@ func documentCalls(t *testing.T) {
 					continue
 				}
 				require.Contains(d.t, a.Header.Get("WWW-Authenticate"), `Bearer error="`+row.code+`"`)
-				require.Equal(d.t, row.code, a.errorCode(d.t))
+				require.Equal(d.t, row.code, a.ErrorCode())
 			}
 		}
 	})

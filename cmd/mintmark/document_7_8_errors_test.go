@@ -35,7 +35,7 @@ func documentErrors(t *testing.T) {
 			{"other grant_type", d.form(replaced(good, "grant_type", "password")...), http.StatusBadRequest, oauth.UnsupportedGrantType},
 		} {
 			d.refuses(row.answer, row.status, row.code)
-			m := row.answer.json(d.t)
+			m := row.answer.JSON(d.t)
 			require.Len(d.t, m, 3, row.name)
 			require.NotEmpty(d.t, m["error_description"])
 			require.NotEmpty(d.t, m["error_id"])
@@ -54,7 +54,7 @@ func documentRefusals(t *testing.T) {
 	d := newDocServer(t)
 	explains := func(d *docServer, a answer, text string) {
 		d.t.Helper()
-		id, _ := a.json(d.t)["error_id"].(string)
+		id, _ := a.JSON(d.t)["error_id"].(string)
 		require.Contains(d.t, d.cli().OK("", "explain", id), text)
 	}
 
@@ -65,7 +65,7 @@ func documentRefusals(t *testing.T) {
 		wrong := d.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", "cal-app", "client_secret", "x")
 		d.refuses(unknown, http.StatusUnauthorized, oauth.InvalidClient)
 		d.refuses(wrong, http.StatusUnauthorized, oauth.InvalidClient)
-		require.Equal(d.t, wrong.json(d.t)["error_description"], unknown.json(d.t)["error_description"], "one text for both")
+		require.Equal(d.t, wrong.JSON(d.t)["error_description"], unknown.JSON(d.t)["error_description"], "one text for both")
 		explains(d, unknown, "no client with this client_id")
 	})
 	// "an unregistered `redirect_uri`"

@@ -67,7 +67,7 @@ func (d *docServer) grantedBy(user, path string) tokens {
 func (d *docServer) refuses(a answer, status int, code oauth.Code) {
 	d.t.Helper()
 	require.Equal(d.t, status, a.Status, a.Body)
-	require.Equal(d.t, string(code), a.errorCode(d.t), a.Body)
+	require.Equal(d.t, string(code), a.ErrorCode(), a.Body)
 	require.NotContains(d.t, a.Body, "_token\":")
 }
 

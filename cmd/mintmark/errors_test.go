@@ -177,7 +177,7 @@ func TestOneTextForClientAuthentication(t *testing.T) {
 	ts := newTestServer(t)
 	texts := map[any]bool{}
 	for _, pair := range [][2]string{{"nobody", "x"}, {"cal-app", "x"}, {"cal-app", "old-secret"}, {"cal-app", ""}, {"native-app", "x"}, {"pending-app", "x"}} {
-		m := ts.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", pair[0], "client_secret", pair[1]).json(t)
+		m := ts.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", pair[0], "client_secret", pair[1]).JSON(t)
 		require.Equal(t, "invalid_client", m["error"], pair)
 		texts[m["error_description"]] = true
 	}

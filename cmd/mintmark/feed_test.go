@@ -88,7 +88,7 @@ func TestFeedOfRevocations(t *testing.T) {
 		a := ts.request(http.MethodGet, oauth.PathRevocations, "", "Authorization", header)
 		require.Equal(t, http.StatusUnauthorized, a.Status, name)
 		require.Equal(t, `Basic realm="revocations", charset="UTF-8"`, a.Header.Get("WWW-Authenticate"))
-		require.Equal(t, "invalid_client", a.errorCode(t))
+		require.Equal(t, "invalid_client", a.ErrorCode())
 	}
 	for _, wait := range []string{"x", "-1", "61", "1.5"} {
 		a := ts.request(http.MethodGet, oauth.PathRevocations+"?wait="+wait, "", "Authorization", basicAuth("calendar", secret))

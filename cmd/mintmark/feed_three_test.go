@@ -171,7 +171,7 @@ func TestFeedOfThreeNodes(t *testing.T) {
 		h.accepted(t, gone, second, third)
 		var refused string
 		require.Eventually(t, func() bool { // 503 on a machine so busy that another node comes to lead
-			refused = h.at(t, 2).refresh("cal-app", gone.Refresh).errorCode(t)
+			refused = h.at(t, 2).refresh("cal-app", gone.Refresh).ErrorCode()
 			return refused != "temporarily_unavailable"
 		}, 20*time.Second, 200*time.Millisecond)
 		require.Equal(t, "invalid_grant", refused)

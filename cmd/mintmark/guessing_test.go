@@ -106,7 +106,7 @@ func TestRightSecretsBesideFaultsAreCounted(t *testing.T) {
 				if a.Status == http.StatusTooManyRequests {
 					break
 				}
-				require.Equal(t, name, a.errorCode(t))
+				require.Equal(t, name, a.ErrorCode())
 				decided++
 			}
 			require.InDelta(t, 500, decided, 1, "of a network that it is known at, but for the first")

@@ -61,7 +61,7 @@ func TestOutageOfARunningNode(t *testing.T) {
 	for range 3 {
 		a := refresh()
 		require.Equal(t, http.StatusServiceUnavailable, a.Status)
-		require.Equal(t, "temporarily_unavailable", a.errorCode(t))
+		require.Equal(t, "temporarily_unavailable", a.ErrorCode())
 		require.Equal(t, "1", a.Header.Get("Retry-After"), "nothing was proposed")
 	}
 	for path, body := range documents {

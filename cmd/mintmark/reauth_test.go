@@ -103,7 +103,7 @@ func TestTakingOverRevokesSecrets(t *testing.T) {
 
 	require.Contains(t, give("bob", "alice", "revoke", "yes").Body, "all its secrets were revoked")
 	for _, secret := range []string{"cal-app-secret", generatedSecret} {
-		require.Equal(t, string(oauth.InvalidClient), refresh(secret).errorCode(t))
+		require.Equal(t, string(oauth.InvalidClient), refresh(secret).ErrorCode())
 	}
 	require.Contains(t, ts.scrape(), `mintmark_authentication_failures_total{cause="secret_revoked",kind="client_authentication"} 2`)
 	for e := range ts.s.Issuer.View().EventsBackwards() {

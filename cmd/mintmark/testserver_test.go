@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"html"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -14,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +21,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -117,26 +115,7 @@ func (ts *testServer) propose(c command.Command) ledger.Outcome {
 	return o
 }
 
-// An answer is an HTTP response that was read to its end.
-type answer struct {
-	Status int
-	Header http.Header
-	Body   string
-}
-
-func (a answer) json(t testing.TB) map[string]any {
-	t.Helper()
-	var m map[string]any
-	require.NoError(t, json.Unmarshal([]byte(a.Body), &m), "%s", a.Body)
-	return m
-}
-
-// errorCode is the member "error" of an answer.
-func (a answer) errorCode(t testing.TB) string {
-	t.Helper()
-	code, _ := a.json(t)["error"].(string)
-	return code
-}
+type answer = testkit.Answer
 
 // noRedirects is a client that shows every answer as it came.
 func noRedirects(jar http.CookieJar) *http.Client {
@@ -149,12 +128,9 @@ func noRedirects(jar http.CookieJar) *http.Client {
 
 func do(t testing.TB, c *http.Client, r *http.Request) answer {
 	t.Helper()
-	response, err := c.Do(r)
+	a, err := testkit.Send(c, r)
 	require.NoError(t, err)
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	return answer{response.StatusCode, response.Header, string(body)}
+	return a
 }
 
 // request sends one request without cookies. Headers are pairs.
@@ -196,16 +172,14 @@ func encode(pairs ...string) string {
 	return strings.Join(list, "&")
 }
 
-// tokens are those of a successful answer.
-type tokens struct {
-	Access, Refresh, Scope string
-}
+type tokens = testkit.Tokens
 
 func tokensOf(t testing.TB, a answer) tokens {
 	t.Helper()
-	require.Equal(t, http.StatusOK, a.Status, a.Body)
-	m := a.json(t)
-	return tokens{m["access_token"].(string), m["refresh_token"].(string), m["scope"].(string)}
+	tokens, err := a.Tokens()
+	require.NoError(t, err)
+	require.Contains(t, a.JSON(t), "scope")
+	return tokens
 }
 
 // exchange and refresh are good requests of a client whose secret is its id
@@ -277,41 +251,17 @@ func (b *browser) submit(page answer, holding string, fill ...string) answer {
 	for i := 0; i+1 < len(fill); i += 2 {
 		fields.Set(fill[i], fill[i+1])
 	}
-	r, err := http.NewRequestWithContext(b.ts.t.Context(), http.MethodPost, b.ts.App+action, strings.NewReader(fields.Encode()))
+	a, err := testkit.SendForm(b.ts.t.Context(), b.client, http.MethodPost, b.ts.App+action, fields, "Origin", b.ts.App, "Sec-Fetch-Site", "same-origin",
+		"User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 	require.NoError(b.ts.t, err)
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Origin", b.ts.App)
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
-	return do(b.ts.t, b.client, r)
+	return a
 }
-
-var (
-	forms  = regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
-	inputs = regexp.MustCompile(`<input[^>]*>`)
-	attrs  = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
-)
 
 func formOf(t testing.TB, page, holding string) (action string, fields url.Values) {
 	t.Helper()
-	for _, form := range forms.FindAllStringSubmatch(page, -1) {
-		if !strings.Contains(form[2], fmt.Sprintf("name=%q", holding)) {
-			continue
-		}
-		fields = url.Values{}
-		for _, input := range inputs.FindAllString(form[2], -1) {
-			a := map[string]string{}
-			for _, pair := range attrs.FindAllStringSubmatch(input, -1) {
-				a[pair[1]] = html.UnescapeString(pair[2])
-			}
-			if a["type"] == "hidden" {
-				fields.Set(a["name"], a["value"])
-			}
-		}
-		return html.UnescapeString(form[1]), fields
-	}
-	require.Fail(t, "no form", "that holds %q in %s", holding, page)
-	return "", nil
+	action, fields, found := testkit.Form(page, holding)
+	require.True(t, found, "no form holds %q in %s", holding, page)
+	return action, fields
 }
 
 var passwords = map[string]string{"alice": "correct horse", "bob": "battery staple", "admin": "admin password"}
