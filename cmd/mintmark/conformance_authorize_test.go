@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"encoding/base64"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -108,7 +106,7 @@ func conformAuthorize(t *testing.T) {
 			require.Equal(s.t, http.StatusOK, stranger.Status, "nothing redirects before the user signs in")
 			require.Contains(s.t, stranger.Body, `name="password"`)
 
-			a := s.alice.get(row.path)
+			a := s.browserOf("alice").get(row.path)
 			got := sentTo(s.t, a, callback)
 			require.ElementsMatch(s.t, []string{"error", "error_description", "state", "iss"}, namesOf(got))
 			require.Equal(s.t, string(row.code), got.Get("error"))
@@ -135,7 +133,7 @@ func conformAuthorize(t *testing.T) {
 	})
 	s.run("AZ64_HEAD", func(s *suite) {
 		before := s.grants()
-		a := do(s.t, s.alice.client, must(http.NewRequestWithContext(s.t.Context(), http.MethodHead, s.App+good("cal-app"), nil)))
+		a := do(s.t, s.browserOf("alice").client, must(http.NewRequestWithContext(s.t.Context(), http.MethodHead, s.App+good("cal-app"), nil)))
 		require.Equal(s.t, http.StatusOK, a.Status)
 		require.Empty(s.t, a.Body)
 		require.Empty(s.t, a.Header.Get("Location"))
@@ -159,17 +157,17 @@ func conformSignIn(t *testing.T) {
 		pages := map[string]answer{
 			"sign-in": signIn, "wrong password": stranger.submit(signIn, "password", "username", "bob", "password", "wrong"),
 			"right password": stranger.submit(signIn, "password", "username", "bob", "password", passwords["bob"]),
-			"consent":        s.alice.get(good("cal-app")), "home": s.alice.get("/"), "account": s.alice.get("/account"),
-			"error": s.alice.get(with("cal-app", "client_id", "nobody")), "not found": s.alice.get("/nowhere"),
+			"consent":        s.browserOf("alice").get(good("cal-app")), "home": s.browserOf("alice").get("/"), "account": s.browserOf("alice").get("/account"),
+			"error": s.browserOf("alice").get(with("cal-app", "client_id", "nobody")), "not found": s.browserOf("alice").get("/nowhere"),
 		}
-		pages["code"] = s.alice.submit(pages["consent"], "decision", "decision", "allow")
+		pages["code"] = s.browserOf("alice").submit(pages["consent"], "decision", "decision", "allow")
 		for name, page := range pages {
 			require.Equal(s.t, "DENY", page.Header.Get("X-Frame-Options"), name)
 			require.Contains(s.t, page.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'", name)
 			require.Equal(s.t, "no-store", page.Header.Get("Cache-Control"), name)
 		}
 		require.NotEmpty(s.t, sentTo(s.t, pages["code"], callback).Get("code"))
-		require.Equal(s.t, http.StatusSeeOther, pages["right password"].Status, "AZ50")
+		require.Equal(s.t, http.StatusSeeOther, pages["right password"].Status)
 	})
 	s.run("AZ52_session_cookie", func(s *suite) {
 		b := s.browser()
@@ -220,26 +218,8 @@ func middle[V time.Duration | float64](list []V) V {
 	return slices.Sorted(slices.Values(list))[len(list)/2]
 }
 
-// A logBuffer keeps what a server logs.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 func conformLogs(t *testing.T) {
-	var log logBuffer
+	var log lockedBuffer
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
@@ -253,10 +233,10 @@ func conformLogs(t *testing.T) {
 	require.Equal(t, 200, s.me(second.Access).Status)
 	require.Equal(t, 401, s.me(second.Access+"x").Status)
 
-	text := log.String()
+	text := string(log.Bytes())
 	require.Contains(t, text, "client=native-app", "the log is on")
 	site := must(url.Parse(s.App))
-	session := s.alice.client.Jar.Cookies(site)
+	session := s.browserOf("alice").client.Jar.Cookies(site)
 	require.NotEmpty(t, session)
 	for _, hidden := range []string{
 		code, verifierText, strings.Repeat("v", 43), challenge(verifierText), passwords["alice"], url.QueryEscape(passwords["alice"]),
@@ -289,13 +269,13 @@ func conformCodes(t *testing.T) {
 		{name: "AZ39_challenge_without_a_method", client: "native-app", path: with("native-app", "code_challenge_method", "")},
 	} {
 		s.run(row.name, func(s *suite) {
-			consent := s.alice.get(row.path)
+			consent := s.browserOf("alice").get(row.path)
 			require.Equal(s.t, http.StatusOK, consent.Status)
 			uri := row.uri
 			if uri == "" {
 				uri = callback
 			}
-			got := sentTo(s.t, s.alice.submit(consent, "decision", "decision", "allow"), uri)
+			got := sentTo(s.t, s.browserOf("alice").submit(consent, "decision", "decision", "allow"), uri)
 			want := []string{"code", "state", "iss"}
 			if row.noState {
 				want = []string{"code", "iss"}
@@ -323,17 +303,17 @@ func conformCodes(t *testing.T) {
 		})
 	}
 	s.run("AZ39_never_taken_as_plain", func(s *suite) {
-		code := s.alice.allow("alice", with("native-app", "code_challenge_method", "")).Query().Get("code")
+		code := s.browserOf("alice").allow("alice", with("native-app", "code_challenge_method", "")).Query().Get("code")
 		refused(s.t, s.exchange("native-app", code, "code_verifier", challenge(verifierText)), 400, oauth.InvalidGrant)
 	})
 	s.run("AZ42_the_user_denies", func(s *suite) {
-		got := sentTo(s.t, s.alice.submit(s.alice.get(good("cal-app")), "decision", "decision", "cancel"), callback)
+		got := sentTo(s.t, s.browserOf("alice").submit(s.browserOf("alice").get(good("cal-app")), "decision", "decision", "cancel"), callback)
 		require.ElementsMatch(s.t, []string{"error", "error_description", "state", "iss"}, namesOf(got))
 		require.Equal(s.t, "access_denied", got.Get("error"))
 		require.Equal(s.t, "a-state", got.Get("state"))
 	})
 	s.run("AZ55_consent_page", func(s *suite) {
-		page := s.alice.get(with("cal-app", "redirect_uri", "https://cal.example/callback"))
+		page := s.browserOf("alice").get(with("cal-app", "redirect_uri", "https://cal.example/callback"))
 		require.Contains(s.t, page.Body, "Calendar App")
 		require.Contains(s.t, page.Body, "cal.example")
 		require.Contains(s.t, page.Body, "See your bookings")
@@ -341,9 +321,9 @@ func conformCodes(t *testing.T) {
 		require.NotContains(s.t, page.Body, "BOOKING_READ</")
 	})
 	s.run("AZ57_wider_scope_is_asked_again", func(s *suite) {
-		s.alice.allow("alice", with("cal-app", "scope", "PROFILE_READ"))
+		s.browserOf("alice").allow("alice", with("cal-app", "scope", "PROFILE_READ"))
 		before := s.grants()
-		page := s.alice.get(with("cal-app", "scope", "PROFILE_READ BOOKING_WRITE"))
+		page := s.browserOf("alice").get(with("cal-app", "scope", "PROFILE_READ BOOKING_WRITE"))
 		require.Equal(s.t, http.StatusOK, page.Status)
 		require.Contains(s.t, page.Body, `name="decision"`)
 		require.Contains(s.t, page.Body, "reassign your bookings")
@@ -351,7 +331,7 @@ func conformCodes(t *testing.T) {
 	})
 	s.run("AZ62_state_with_line_breaks", func(s *suite) {
 		state := "a\r\nSet-Cookie: stolen=1\r\n\r\n<b>&code=x#f"
-		a := s.alice.submit(s.alice.get(with("cal-app", "state", state)), "decision", "decision", "allow")
+		a := s.browserOf("alice").submit(s.browserOf("alice").get(with("cal-app", "state", state)), "decision", "decision", "allow")
 		require.Equal(s.t, state, sentTo(s.t, a, callback).Get("state"))
 		require.NotContains(s.t, a.Header.Get("Location"), "\n")
 		for _, line := range a.Header["Set-Cookie"] {
@@ -359,11 +339,11 @@ func conformCodes(t *testing.T) {
 		}
 	})
 	s.run("AZ58_codes_are_distinct", func(s *suite) {
-		page := s.alice.get(good("cal-app"))
+		page := s.browserOf("alice").get(good("cal-app"))
 		seen := map[string]bool{}
 		random := map[string]bool{}
 		for range 1000 {
-			code := sentTo(s.t, s.alice.submit(page, "decision", "decision", "allow"), callback).Get("code")
+			code := sentTo(s.t, s.browserOf("alice").submit(page, "decision", "decision", "allow"), callback).Get("code")
 			seen[code] = true
 			_, text, _ := strings.Cut(code, "_")
 			bytes, err := base64.RawURLEncoding.DecodeString(text)

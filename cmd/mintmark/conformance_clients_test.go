@@ -60,7 +60,7 @@ func conformClients(t *testing.T) {
 		made := operated(s, admin.AddClient, newClient("fresh-app", func(*admin.NewClient) {}))
 		require.Equal(s.t, "pending", made.State)
 		unusable := func() {
-			require.Equal(s.t, 403, s.alice.get(good("fresh-app")).Status)
+			require.Equal(s.t, 403, s.browserOf("alice").get(good("fresh-app")).Status)
 			refused(s.t, s.refresh("fresh-app", "x"), 400, oauth.UnauthorizedClient)
 			refused(s.t, s.exchange("fresh-app", s.code("cal-app")), 400, oauth.UnauthorizedClient)
 		}
@@ -98,7 +98,7 @@ func conformClients(t *testing.T) {
 		operated(s, admin.ReviewClient, admin.Review{ID: "other-app", Verdict: "suspend", Reason: "Asks too often."})
 		refused(s.t, s.refresh("other-app", live.Refresh), 400, oauth.UnauthorizedClient)
 		refused(s.t, s.redeem("other-app", code), 400, oauth.UnauthorizedClient)
-		require.Equal(s.t, 403, s.alice.get(good("other-app")).Status)
+		require.Equal(s.t, 403, s.browserOf("alice").get(good("other-app")).Status)
 		operated(s, admin.ReviewClient, admin.Review{ID: "other-app", Verdict: "resume"})
 		s.refreshed("other-app", live.Refresh)
 		success(s.t, s.redeem("other-app", code))
@@ -108,7 +108,7 @@ func conformClients(t *testing.T) {
 		operated(s, admin.DeleteClient, admin.ClientRef{ID: "native-app"})
 		refused(s.t, s.refresh("native-app", live.Refresh), 401, oauth.InvalidClient)
 		refused(s.t, s.redeem("native-app", code), 401, oauth.InvalidClient)
-		require.Equal(s.t, 400, s.alice.get(good("native-app")).Status)
+		require.Equal(s.t, 400, s.browserOf("alice").get(good("native-app")).Status)
 		challenged(s.t, s.me(live.Access), 401, "invalid_token")
 		_, err := operate(s, admin.AddClient, newClient("native-app", func(*admin.NewClient) {}))
 		problem(s.t, err, ledger.AlreadyExists)
@@ -138,7 +138,7 @@ func conformMigration(s *suite) {
 	problem(s.t, err, ledger.ConfirmMigration)
 	edit.Confirm = true
 	require.True(s.t, operated(s, admin.SetClient, edit).Migrated)
-	got := sentTo(s.t, s.alice.get(good("legacy-app")), callback)
+	got := sentTo(s.t, s.browserOf("alice").get(good("legacy-app")), callback)
 	require.Equal(s.t, "invalid_scope", got.Get("error"), "the scope is now enforced")
 
 	unrestricted(before.Access)
@@ -146,7 +146,7 @@ func conformMigration(s *suite) {
 	unrestricted(after.Access)
 
 	// 3. Until the user authorizes again: when the code is redeemed.
-	code := s.alice.allow("alice", with("legacy-app", "scope", "PROFILE_READ BOOKING_READ")).Query().Get("code")
+	code := s.browserOf("alice").allow("alice", with("legacy-app", "scope", "PROFILE_READ BOOKING_READ")).Query().Get("code")
 	after = s.refreshed("legacy-app", after.Refresh)
 	unrestricted(after.Access)
 	again := tokensOf(s.t, s.redeem("legacy-app", code))

@@ -193,8 +193,8 @@ func conformKeySet(t *testing.T) {
 		head := s.request("HEAD", oauth.PathJWKS, "")
 		require.Equal(s.t, a.Header.Get("Content-Length"), head.Header.Get("Content-Length"))
 	})
-	for id, path := range map[string]string{"JW06": oauth.PathJWKS, "MD13": oauth.PathMetadata} {
-		s.run(id+"_any_origin_may_read", func(s *suite) {
+	for name, path := range map[string]string{"JW06_any_origin_may_read": oauth.PathJWKS, "MD13_any_origin_may_read": oauth.PathMetadata} {
+		s.run(name, func(s *suite) {
 			a := s.request("GET", path, "", "Origin", "https://spa.example")
 			require.Equal(s.t, "*", a.Header.Get("Access-Control-Allow-Origin"))
 			require.Empty(s.t, a.Header.Get("Access-Control-Allow-Credentials"))
@@ -320,6 +320,13 @@ func conformMetadata(t *testing.T) {
 		require.Equal(s.t, s.App+"/auth/oauth2/authorize", m["authorization_endpoint"])
 		require.Equal(s.t, s.Base+"/v2/auth/oauth2/token", m["token_endpoint"])
 		require.Equal(s.t, s.Base+"/.well-known/jwks.json", m["jwks_uri"])
+	})
+	s.run("MD03_announces_nothing_that_is_not_offered", func(s *suite) {
+		for _, statement := range readConformance(s.t) {
+			if member, ok := strings.CutPrefix(statement.tests[0], notOffered); ok {
+				require.NotContains(s.t, m, member, statement.section)
+			}
+		}
 	})
 	s.run("MD04_response_types", func(s *suite) { require.Equal(s.t, []string{"code"}, list("response_types_supported")) })
 	s.run("MD06_grant_types", func(s *suite) {

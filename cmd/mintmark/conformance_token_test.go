@@ -504,7 +504,7 @@ func conformPKCE(t *testing.T) {
 	for _, length := range []int{43, 128} {
 		s.run("PK06_longest_and_shortest", func(s *suite) {
 			verifier := strings.Repeat("a-._~Z09", 16)[:length]
-			success(s.t, s.exchange("native-app", s.alice.allow("alice", with("native-app", "code_challenge", challenge(verifier))).Query().Get("code"), "code_verifier", verifier))
+			success(s.t, s.exchange("native-app", s.browserOf("alice").allow("alice", with("native-app", "code_challenge", challenge(verifier))).Query().Get("code"), "code_verifier", verifier))
 		})
 	}
 	s.run("PK04_verifier_without_a_challenge", func(s *suite) {

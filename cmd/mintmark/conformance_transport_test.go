@@ -38,7 +38,7 @@ func newSecure(t *testing.T) (s *suite, listening string) {
 		}
 	})
 	ts.Base, ts.App = "http://"+listening, "http://"+listening
-	return &suite{testServer: ts, t: t}, listening
+	return suiteOf(t, ts), listening
 }
 
 // secureGet is a request as the proxy passes it on.
@@ -108,7 +108,7 @@ func conformTransport(t *testing.T) {
 			"key set": s.request("GET", oauth.PathJWKS, ""), "metadata": s.request("GET", oauth.PathMetadata, ""),
 			"no such page": s.request("GET", "/nowhere", ""), "no such endpoint": s.request("GET", "/v2/nowhere", ""),
 			"sign-in": s.request("GET", good("cal-app"), ""), "error page": s.request("GET", with("nobody"), ""),
-			"account": s.alice.get("/account"), "odd path": s.request("GET", "/v2/%2e%2e/me", ""), "asset": s.request("GET", "/assets/nothing.css", ""),
+			"account": s.browserOf("alice").get("/account"), "odd path": s.request("GET", "/v2/%2e%2e/me", ""), "asset": s.request("GET", "/assets/nothing.css", ""),
 		} {
 			require.Equal(s.t, "nosniff", a.Header.Get("X-Content-Type-Options"), name)
 			require.Less(s.t, a.Status, 500, name)
@@ -134,12 +134,40 @@ func conformTransport(t *testing.T) {
 			}
 		}
 	})
+	s.run("AB03_half_open_requests", conformHalfOpen)
 	t.Run("AB12_https", func(t *testing.T) {
 		s, _ := newSecure(t)
 		for _, path := range []string{oauth.PathMetadata, oauth.PathJWKS, oauth.PathMe, oauth.PathToken, good("cal-app"), "/", "/nowhere", "/v2/nowhere"} {
 			require.Equal(t, "max-age=31536000", s.secureGet(path).Header.Get("Strict-Transport-Security"), path)
 		}
 	})
+}
+
+// conformHalfOpen: requests whose end never comes slow no other request down, take
+// little memory and are given up.
+func conformHalfOpen(s *suite) {
+	const halfOpen, perConnection = 2000, 64 << 10
+	live := s.tokens("cal-app")
+	before := liveHeap()
+	var open []net.Conn
+	for range halfOpen {
+		c, err := net.Dial("tcp", strings.TrimPrefix(s.Base, "http://"))
+		require.NoError(s.t, err)
+		defer c.Close()
+		_, err = io.WriteString(c, "POST "+oauth.PathToken+" HTTP/1.1\r\nHost: x\r\n")
+		require.NoError(s.t, err)
+		open = append(open, c)
+	}
+	for range 50 {
+		live = s.refreshed("cal-app", live.Refresh)
+		require.Equal(s.t, 200, s.me(live.Access).Status)
+	}
+	require.Less(s.t, int64(liveHeap())-int64(before), int64(halfOpen*perConnection))
+	for _, c := range open {
+		require.NoError(s.t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
+		_, err := io.Copy(io.Discard, c)
+		require.NotErrorIs(s.t, err, os.ErrDeadlineExceeded, "the server gives it up")
+	}
 }
 
 // raw sends bytes over a connection of their own and reads answers until the

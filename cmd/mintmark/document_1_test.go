@@ -28,19 +28,19 @@ func documentAddresses(t *testing.T) {
 			return s, err
 		}
 	})
-	d := &docServer{ts, t, map[string]*browser{}}
+	d := suiteOf(t, ts)
 
 	// "{base_url} is the address of the service's API"
-	d.run("0_base_url_is_the_address_of_the_API", func(d *docServer) {
+	d.run("0_base_url_is_the_address_of_the_API", func(d *suite) {
 		require.NotEqual(d.t, d.Base, d.App)
 		m := d.request(http.MethodGet, oauth.PathMetadata, "").JSON(d.t)
 		require.Equal(d.t, d.Base, m["issuer"])
 		require.Equal(d.t, d.Base+"/v2/auth/oauth2/token", m["token_endpoint"])
 		a := d.request(http.MethodPost, m["token_endpoint"].(string), "")
-		d.refuses(a, http.StatusBadRequest, oauth.InvalidRequest)
+		refused(d.t, a, http.StatusBadRequest, oauth.InvalidRequest)
 	})
 	// "{app_url} is the address of the service's web application (where users authorize)."
-	d.run("0_app_url_is_where_users_authorize", func(d *docServer) {
+	d.run("0_app_url_is_where_users_authorize", func(d *suite) {
 		m := d.request(http.MethodGet, oauth.PathMetadata, "").JSON(d.t)
 		require.Equal(d.t, app+"/auth/oauth2/authorize", m["authorization_endpoint"])
 		tokens := d.granted(m["authorization_endpoint"].(string) + strings.TrimPrefix(good("cal-app"), oauth.PathAuthorize))
@@ -50,10 +50,10 @@ func documentAddresses(t *testing.T) {
 }
 
 func documentPurpose(t *testing.T) {
-	d := newDocServer(t)
+	d := newSuite(t)
 
 	// "The service lets a third-party application act on a user's account through OAuth 2.0 authorization."
-	d.run("1_an_application_acts_on_the_account_of_a_user", func(d *docServer) {
+	d.run("1_an_application_acts_on_the_account_of_a_user", func(d *suite) {
 		for _, user := range []string{"alice", "bob"} {
 			me := d.me(d.grantedBy(user, good("cal-app")).Access)
 			require.Equal(d.t, http.StatusOK, me.Status, me.Body)
@@ -64,19 +64,19 @@ func documentPurpose(t *testing.T) {
 	})
 
 	var code, secret string
-	s := stepSequence{docServer: d}
+	s := stepSequence{suite: d}
 	// "An application registers an OAuth client, sends the user to an authorization page, and receives an authorization code."
-	s.step("1_from_registration_to_a_code", func(d *docServer) {
+	s.step("1_from_registration_to_a_code", func(d *suite) {
 		made := d.cli().Object("client", "add", "--id", "story-app", "--name", "Story", "--owner", "alice", "--redirect-uri", callback, "--scope", "PROFILE_READ")
 		secret = made["secret"].(string)
 		d.cli().OK("", "client", "approve", "story-app")
-		page := d.browserOf("alice").get(asking("story-app", "scope", "PROFILE_READ"))
+		page := d.browserOf("alice").get(with("story-app", "scope", "PROFILE_READ"))
 		require.Equal(d.t, http.StatusOK, page.Status)
 		require.Contains(d.t, page.Body, "Story")
-		code = d.codeFor(asking("story-app", "scope", "PROFILE_READ"))
+		code = d.codeFor(with("story-app", "scope", "PROFILE_READ"))
 	})
 	// "The application exchanges the code for an access token and a refresh token."
-	s.step("1_a_code_is_exchanged_for_two_tokens", func(d *docServer) {
+	s.step("1_a_code_is_exchanged_for_two_tokens", func(d *suite) {
 		issued := tokensOf(d.t, d.form("grant_type", "authorization_code", "code", code, "redirect_uri", callback,
 			"client_id", "story-app", "client_secret", secret))
 		require.NotEmpty(d.t, issued.Access)
@@ -85,16 +85,16 @@ func documentPurpose(t *testing.T) {
 	})
 
 	// "only for endpoints covered by the scopes granted to it"
-	d.run("1_an_access_token_is_for_the_endpoints_of_its_scopes", func(d *docServer) {
+	d.run("1_an_access_token_is_for_the_endpoints_of_its_scopes", func(d *suite) {
 		api := newResourceServer(d)
-		token := d.granted(asking("cal-app", "scope", "BOOKING_READ")).Access
+		token := d.granted(with("cal-app", "scope", "BOOKING_READ")).Access
 		require.Equal(d.t, http.StatusOK, api.call(d, "GET /v2/bookings", token).Status)
 		require.Equal(d.t, http.StatusForbidden, api.call(d, "POST /v2/bookings/{uid}/confirm", token).Status)
 		require.Equal(d.t, http.StatusForbidden, d.me(token).Status)
 	})
 
 	// "A refresh token obtains new access tokens without a new user authorization."
-	d.run("1_a_refresh_token_obtains_new_access_tokens", func(d *docServer) {
+	d.run("1_a_refresh_token_obtains_new_access_tokens", func(d *suite) {
 		issued := d.granted(good("cal-app"))
 		seen := map[string]bool{issued.Access: true}
 		for range 3 {
@@ -106,7 +106,7 @@ func documentPurpose(t *testing.T) {
 	})
 
 	// "Scopes cover these areas: event types, bookings, schedules and out-of-office entries, connected apps and calendars, the user profile, and team-level and organization-level resources."
-	d.run("1_scopes_cover_these_areas", func(d *docServer) {
+	d.run("1_scopes_cover_these_areas", func(d *suite) {
 		areas := map[string]int{}
 		for _, name := range d.request(http.MethodGet, oauth.PathMetadata, "").JSON(d.t)["scopes_supported"].([]any) {
 			area := strings.TrimSuffix(strings.TrimSuffix(name.(string), "_READ"), "_WRITE")
@@ -125,10 +125,10 @@ func documentPurpose(t *testing.T) {
 
 // documentLifetimeOfAccess moves the clock past the end of an access token.
 func documentLifetimeOfAccess(t *testing.T) {
-	d, clock := newClockedDocServer(t)
+	d, clock := newClocked(t)
 
 	// "An access token is valid for a limited time"
-	d.run("1_an_access_token_is_valid_for_a_limited_time", func(d *docServer) {
+	d.run("1_an_access_token_is_valid_for_a_limited_time", func(d *suite) {
 		api := newResourceServerAt(d, clock.Now)
 		issued := d.granted(good("cal-app"))
 		valid := func(status int) {
@@ -144,7 +144,7 @@ func documentLifetimeOfAccess(t *testing.T) {
 	})
 
 	// "Access token lifetime | 30 minutes (`expires_in` is 1800 seconds)"
-	d.run("8_access_token_lifetime_is_30_minutes", func(d *docServer) {
+	d.run("8_access_token_lifetime_is_30_minutes", func(d *suite) {
 		a := d.exchange("cal-app", d.codeFor(good("cal-app")))
 		require.InDelta(d.t, 1800, a.JSON(d.t)["expires_in"], 0)
 		for range 2 {
@@ -158,7 +158,7 @@ func documentLifetimeOfAccess(t *testing.T) {
 	})
 
 	// "When the access token has expired (1800 seconds), the application refreshes (4.3)."
-	d.run("5.2_an_expired_access_token_is_refreshed", func(d *docServer) {
+	d.run("5.2_an_expired_access_token_is_refreshed", func(d *suite) {
 		issued := d.granted(good("cal-app"))
 		clock.forward(1800*time.Second + verifier.DefaultSkew)
 		me := d.me(issued.Access)

@@ -25,7 +25,7 @@ func addClient(id string, more ...string) []string {
 }
 
 // importing runs "client import" of one line.
-func (d *docServer) importing(line string) testkit.Result {
+func (d *suite) importing(line string) testkit.Result {
 	d.t.Helper()
 	file := filepath.Join(d.t.TempDir(), "clients.json")
 	require.NoError(d.t, os.WriteFile(file, []byte(line), 0o600))
@@ -34,10 +34,10 @@ func (d *docServer) importing(line string) testkit.Result {
 
 // documentClient: who makes a client, its id and its secret.
 func documentClient(t *testing.T) {
-	d := newDocServer(t)
+	d := newSuite(t)
 
 	// "Created by a developer in the developer settings of the web application."
-	d.run("2.1_created_by_a_developer", func(d *docServer) {
+	d.run("2.1_created_by_a_developer", func(d *suite) {
 		create := &ledger.CreateClient{
 			Actor: d.actor("bob"), ID: "bobs-app", Owner: "u-bob", Type: ledger.Confidential, Profile: profile("PROFILE_READ"),
 		}
@@ -54,25 +54,25 @@ func documentClient(t *testing.T) {
 	})
 
 	// "Public identifier of the client."
-	d.run("2.1_client_id_is_public", func(d *docServer) {
+	d.run("2.1_client_id_is_public", func(d *suite) {
 		issued := d.granted(good("cal-app"))
 		require.Equal(d.t, "cal-app", claimsOf(d.t, issued.Access)["client_id"])
 		a := d.form("grant_type", "refresh_token", "refresh_token", issued.Refresh, "client_id", "cal-app")
-		d.refuses(a, http.StatusUnauthorized, oauth.InvalidClient) // the id alone proves nothing
+		refused(d.t, a, http.StatusUnauthorized, oauth.InvalidClient) // the id alone proves nothing
 	})
 	// "Sent as `client_id`."
-	d.run("2.1_client_id_is_sent_as_client_id", func(d *docServer) {
+	d.run("2.1_client_id_is_sent_as_client_id", func(d *suite) {
 		code := d.codeFor(good("cal-app"))
 		rest := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", callback, "client_secret", "cal-app-secret"}
 		for _, name := range []string{"id", "clientId", "client"} {
-			d.refuses(d.form(append(rest, name, "cal-app")...), http.StatusBadRequest, oauth.InvalidRequest)
+			refused(d.t, d.form(append(rest, name, "cal-app")...), http.StatusBadRequest, oauth.InvalidRequest)
 		}
 		tokensOf(d.t, d.form(append(rest, "client_id", "cal-app")...))
-		d.showsPage(d.browserOf("alice").get(asking("cal-app", "client_id", "")+"&clientId=cal-app"), http.StatusBadRequest)
+		d.showsPage(d.browserOf("alice").get(with("cal-app", "client_id", "")+"&clientId=cal-app"), http.StatusBadRequest)
 	})
 
 	// "Confidential value."
-	d.run("2.1_client_secret_is_confidential", func(d *docServer) {
+	d.run("2.1_client_secret_is_confidential", func(d *suite) {
 		secret := d.cli().Object(addClient("confided-app", "--scope", "PROFILE_READ")...)["secret"].(string)
 		for _, view := range [][]string{{"client", "show", "confided-app"}, {"client", "secret", "list", "confided-app"}, {"client", "list"}, {"audit"}} {
 			for _, format := range []string{"text", "json"} {
@@ -88,9 +88,9 @@ func documentClient(t *testing.T) {
 	})
 
 	// "At most 2 secrets are active at the same time."
-	d.run("2.1_at_most_2_secrets_are_active", func(d *docServer) { d.atMostTwoSecrets("two-secrets") })
+	d.run("2.1_at_most_2_secrets_are_active", func(d *suite) { d.atMostTwoSecrets("two-secrets") })
 	// "Active client secrets per client | 2"
-	d.run("8_two_active_client_secrets_per_client", func(d *docServer) {
+	d.run("8_two_active_client_secrets_per_client", func(d *suite) {
 		r := d.importing(`{"id":"three","name":"Three","owner":"alice","redirect_uris":["` + callback + `"],"secrets":["one-secret","two-secret","three-secret"]}`)
 		require.Equal(d.t, cli.ExitRefused, r.Code, r.Out)
 		require.Nil(d.t, d.s.Issuer.View().Client("three"))
@@ -101,20 +101,20 @@ func documentClient(t *testing.T) {
 	})
 
 	// "Sent as `client_secret` in token exchange and refresh."
-	d.run("2.1_client_secret_is_sent_as_client_secret", func(d *docServer) {
+	d.run("2.1_client_secret_is_sent_as_client_secret", func(d *suite) {
 		code := d.codeFor(good("cal-app"))
 		exchange := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", callback, "client_id", "cal-app"}
 		for _, name := range []string{"secret", "clientSecret", "password"} {
-			d.refuses(d.form(append(exchange, name, "cal-app-secret")...), http.StatusUnauthorized, oauth.InvalidClient)
+			refused(d.t, d.form(append(exchange, name, "cal-app-secret")...), http.StatusUnauthorized, oauth.InvalidClient)
 		}
 		issued := tokensOf(d.t, d.form(append(exchange, "client_secret", "cal-app-secret")...))
 		refresh := []string{"grant_type", "refresh_token", "refresh_token", issued.Refresh, "client_id", "cal-app"}
-		d.refuses(d.form(append(refresh, "secret", "cal-app-secret")...), http.StatusUnauthorized, oauth.InvalidClient)
+		refused(d.t, d.form(append(refresh, "secret", "cal-app-secret")...), http.StatusUnauthorized, oauth.InvalidClient)
 		tokensOf(d.t, d.form(append(refresh, "client_secret", "cal-app-secret")...))
 	})
 
 	// "Field names of the OAuth client record: not shown."
-	d.run("2.1_not_shown_field_names_of_the_client", func(d *docServer) {
+	d.run("2.1_not_shown_field_names_of_the_client", func(d *suite) {
 		var names []string
 		for name := range d.client("cal-app") {
 			names = append(names, name)

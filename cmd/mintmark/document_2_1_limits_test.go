@@ -18,14 +18,14 @@ import (
 
 // atMostTwoSecrets: a third is refused to operator and owner, and a place is
 // free again when one was revoked.
-func (d *docServer) atMostTwoSecrets(id string) {
+func (d *suite) atMostTwoSecrets(id string) {
 	d.t.Helper()
 	first := d.cli().Object(addClient(id, "--scope", "PROFILE_READ")...)
 	d.cli().OK("", "client", "approve", id)
 	second := d.cli().Object("client", "secret", "add", id)
 	for _, s := range []any{first["secret"], second["secret"]} {
 		a := d.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", id, "client_secret", s.(string))
-		d.refuses(a, http.StatusBadRequest, oauth.InvalidGrant) // it authenticated
+		refused(d.t, a, http.StatusBadRequest, oauth.InvalidGrant) // it authenticated
 	}
 	r := d.cli().Run("", "client", "secret", "add", id)
 	require.Equal(d.t, cli.ExitRefused, r.Code)
@@ -54,7 +54,7 @@ func redirectURIs(n int) (list []string) {
 
 // documentClientLimits: redirect URIs and scopes.
 func documentClientLimits(t *testing.T) {
-	d := newDocServer(t)
+	d := newSuite(t)
 	add := func(id string, uris []string, more ...string) []string {
 		args := []string{"client", "add", "--id", id, "--name", "An App", "--owner", "alice", "--scope", "PROFILE_READ"}
 		for _, uri := range uris {
@@ -64,11 +64,11 @@ func documentClientLimits(t *testing.T) {
 	}
 
 	// "Up to 10 per client."
-	d.run("2.1_up_to_10_redirect_URIs", func(d *docServer) {
+	d.run("2.1_up_to_10_redirect_URIs", func(d *suite) {
 		d.cli().OK("", add("ten-uris", redirectURIs(10))...)
 		d.cli().OK("", "client", "approve", "ten-uris")
 		for _, uri := range redirectURIs(10) {
-			to := d.browserOf("alice").allow("alice", asking("ten-uris", "redirect_uri", uri, "scope", "PROFILE_READ"))
+			to := d.browserOf("alice").allow("alice", with("ten-uris", "redirect_uri", uri, "scope", "PROFILE_READ"))
 			require.NotEmpty(d.t, to.Query().Get("code"))
 			require.True(d.t, strings.HasPrefix(to.String(), uri+"?"), to)
 		}
@@ -77,7 +77,7 @@ func documentClientLimits(t *testing.T) {
 		require.Contains(d.t, r.Err, "has more than 10")
 	})
 	// "Redirect URIs per client | 10"
-	d.run("8_ten_redirect_URIs_per_client", func(d *docServer) {
+	d.run("8_ten_redirect_URIs_per_client", func(d *suite) {
 		d.cli().OK("", add("growing", redirectURIs(1))...)
 		grow := func(n int) testkit.Result {
 			args := []string{"client", "set", "growing"}
@@ -103,7 +103,7 @@ func documentClientLimits(t *testing.T) {
 	})
 
 	// "At least one is required at creation."
-	d.run("2.1_at_least_one_scope_is_required_at_creation", func(d *docServer) {
+	d.run("2.1_at_least_one_scope_is_required_at_creation", func(d *suite) {
 		for _, scopes := range []string{"", " ", ","} {
 			r := d.cli().Run("", addClient("no-scopes", "--scope", scopes)...)
 			require.Equal(d.t, cli.ExitRefused, r.Code, r.Out)
@@ -115,7 +115,7 @@ func documentClientLimits(t *testing.T) {
 		require.Equal(d.t, []any{"APPS_READ"}, d.client("one-scope")["scopes"])
 	})
 	// "Minimum scopes at client creation | 1"
-	d.run("8_minimum_scopes_at_client_creation_is_1", func(d *docServer) {
+	d.run("8_minimum_scopes_at_client_creation_is_1", func(d *suite) {
 		create := &ledger.CreateClient{Actor: d.actor("alice"), ID: "from-settings", Owner: "u-alice", Type: ledger.Public, Profile: profile()}
 		r := d.propose(create).Refusal
 		require.NotNil(d.t, r)

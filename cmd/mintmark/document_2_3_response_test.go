@@ -15,12 +15,12 @@ import (
 
 // documentCode: section 2.2.
 func documentCode(t *testing.T) {
-	d := newDocServer(t)
+	d := newSuite(t)
 
 	// "Issued to `redirect_uri` as the URL parameter `code`, together with the `state` value that the application sent."
-	d.run("2.2_code_is_issued_to_the_redirect_uri_with_state", func(d *docServer) {
+	d.run("2.2_code_is_issued_to_the_redirect_uri_with_state", func(d *suite) {
 		for _, uri := range []string{callback, "https://cal.example/callback"} {
-			to := d.browserOf("alice").allow("alice", asking("cal-app", "redirect_uri", uri, "state", "sent by the app"))
+			to := d.browserOf("alice").allow("alice", with("cal-app", "redirect_uri", uri, "state", "sent by the app"))
 			base, _, _ := strings.Cut(to.String(), "?")
 			require.Equal(d.t, uri, base)
 			require.Empty(d.t, to.Fragment)
@@ -34,8 +34,8 @@ func documentCode(t *testing.T) {
 	})
 }
 
-// raw are the members of an answer as they were written.
-func (d *docServer) raw(a answer) map[string]json.RawMessage {
+// members are the members of an answer as they were written.
+func (d *suite) members(a answer) map[string]json.RawMessage {
 	d.t.Helper()
 	require.Equal(d.t, http.StatusOK, a.Status, a.Body)
 	var m map[string]json.RawMessage
@@ -45,15 +45,15 @@ func (d *docServer) raw(a answer) map[string]json.RawMessage {
 
 // documentResponse: section 2.3, for exchange and refresh alike.
 func documentResponse(t *testing.T) {
-	d := newDocServer(t)
-	exchanged := d.exchange("cal-app", d.codeFor(asking("cal-app", "scope", "PROFILE_READ BOOKING_READ BOOKING_WRITE")))
+	d := newSuite(t)
+	exchanged := d.exchange("cal-app", d.codeFor(with("cal-app", "scope", "PROFILE_READ BOOKING_READ BOOKING_WRITE")))
 	refreshed := d.refresh("cal-app", tokensOf(t, exchanged).Refresh)
-	both := func(d *docServer, check func(map[string]json.RawMessage)) {
+	both := func(d *suite, check func(map[string]json.RawMessage)) {
 		d.t.Helper()
-		check(d.raw(exchanged))
-		check(d.raw(refreshed))
+		check(d.members(exchanged))
+		check(d.members(refreshed))
 	}
-	isString := func(d *docServer, m map[string]json.RawMessage, name string) string {
+	isString := func(d *suite, m map[string]json.RawMessage, name string) string {
 		d.t.Helper()
 		var s string
 		require.NoError(d.t, json.Unmarshal(m[name], &s), name)
@@ -62,7 +62,7 @@ func documentResponse(t *testing.T) {
 	}
 
 	// "| `access_token` | string | Bearer token, <ACCESS_TOKEN>. |"
-	d.run("2.3_access_token_is_a_bearer_token", func(d *docServer) {
+	d.run("2.3_access_token_is_a_bearer_token", func(d *suite) {
 		both(d, func(m map[string]json.RawMessage) {
 			require.Len(d.t, m, 5, "these five members and no other")
 			token := isString(d, m, "access_token")
@@ -71,7 +71,7 @@ func documentResponse(t *testing.T) {
 		})
 	})
 	// "| `refresh_token` | string | <REFRESH_TOKEN>."
-	d.run("2.3_refresh_token_is_a_string", func(d *docServer) {
+	d.run("2.3_refresh_token_is_a_string", func(d *suite) {
 		both(d, func(m map[string]json.RawMessage) {
 			token := isString(d, m, "refresh_token")
 			require.Regexp(d.t, regexp.MustCompile(`^[!-~]+$`), token)
@@ -79,7 +79,7 @@ func documentResponse(t *testing.T) {
 		})
 	})
 	// "A new one is returned with each response."
-	d.run("2.3_a_new_refresh_token_with_each_response", func(d *docServer) {
+	d.run("2.3_a_new_refresh_token_with_each_response", func(d *suite) {
 		issued := d.granted(good("cal-app"))
 		var all []string
 		for range 5 {
@@ -87,14 +87,14 @@ func documentResponse(t *testing.T) {
 			all = append(all, issued.Refresh)
 			issued = tokensOf(d.t, d.refresh("cal-app", issued.Refresh))
 		}
-		d.refuses(d.refresh("cal-app", all[0]), http.StatusBadRequest, oauth.InvalidGrant) // the old ones are spent
+		refused(d.t, d.refresh("cal-app", all[0]), http.StatusBadRequest, oauth.InvalidGrant) // the old ones are spent
 	})
 	// "| `token_type` | string | The value is `bearer`. |"
-	d.run("2.3_token_type_is_bearer", func(d *docServer) {
+	d.run("2.3_token_type_is_bearer", func(d *suite) {
 		both(d, func(m map[string]json.RawMessage) { require.Equal(d.t, `"bearer"`, string(m["token_type"])) })
 	})
 	// "| `expires_in` | integer | Seconds until the access token expires. The value is 1800. |"
-	d.run("2.3_expires_in_is_1800", func(d *docServer) {
+	d.run("2.3_expires_in_is_1800", func(d *suite) {
 		both(d, func(m map[string]json.RawMessage) {
 			require.Equal(d.t, "1800", string(m["expires_in"]))
 			claims := claimsOf(d.t, isString(d, m, "access_token"))
@@ -102,12 +102,12 @@ func documentResponse(t *testing.T) {
 		})
 	})
 	// "| `scope` | string | Granted scopes separated by single spaces. |"
-	d.run("2.3_scope_is_separated_by_single_spaces", func(d *docServer) {
+	d.run("2.3_scope_is_separated_by_single_spaces", func(d *suite) {
 		both(d, func(m map[string]json.RawMessage) {
 			require.Equal(d.t, "PROFILE_READ BOOKING_READ BOOKING_WRITE", isString(d, m, "scope"))
 			require.Equal(d.t, "PROFILE_READ BOOKING_READ BOOKING_WRITE", claimsOf(d.t, isString(d, m, "access_token"))["scope"])
 		})
-		odd := d.granted(asking("cal-app", "scope", ", BOOKING_READ,,  PROFILE_READ ,BOOKING_READ "))
+		odd := d.granted(with("cal-app", "scope", ", BOOKING_READ,,  PROFILE_READ ,BOOKING_READ "))
 		names := strings.Split(odd.Scope, " ")
 		slices.Sort(names)
 		require.Equal(d.t, []string{"BOOKING_READ", "PROFILE_READ"}, names)

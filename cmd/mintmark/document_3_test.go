@@ -14,10 +14,10 @@ import (
 // documentTransitions: section 3 leaves them open. Every verdict is tried on
 // every state.
 func documentTransitions(t *testing.T) {
-	d := newDocServer(t)
+	d := newSuite(t)
 
 	// "Transitions: not shown."
-	d.run("3_not_shown_transitions", func(d *docServer) {
+	d.run("3_not_shown_transitions", func(d *suite) {
 		to := map[string]map[string]string{
 			"pending":   {"approve": "approved", "reject": "rejected"},
 			"approved":  {"suspend": "suspended"},
@@ -54,7 +54,7 @@ func documentTransitions(t *testing.T) {
 		}
 	})
 	// "Transitions: not shown."
-	d.run("3_not_shown_an_edit_of_the_owner_returns_a_rejected_client_to_pending", func(d *docServer) {
+	d.run("3_not_shown_an_edit_of_the_owner_returns_a_rejected_client_to_pending", func(d *suite) {
 		c := d.s.Issuer.View().Client("rejected-app")
 		p := c.Profile
 		p.Purpose = "Shows bookings."
@@ -64,11 +64,11 @@ func documentTransitions(t *testing.T) {
 		require.Equal(d.t, ledger.Conflict, d.decided(edit), "a state change carries the revision it was decided on")
 	})
 	// "Transitions: not shown."
-	d.run("3_not_shown_a_suspended_client_stops_at_once_and_revives", func(d *docServer) {
-		issued := d.granted(asking("other-app"))
+	d.run("3_not_shown_a_suspended_client_stops_at_once_and_revives", func(d *suite) {
+		issued := d.granted(with("other-app"))
 		d.cli().OK("", "client", "suspend", "other-app")
 		d.showsPage(d.browserOf("alice").get(good("other-app")), http.StatusForbidden)
-		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusBadRequest, oauth.UnauthorizedClient)
+		refused(d.t, d.refresh("other-app", issued.Refresh), http.StatusBadRequest, oauth.UnauthorizedClient)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)
 		d.cli().OK("", "client", "resume", "other-app")
 		require.Equal(d.t, http.StatusOK, d.me(issued.Access).Status)
@@ -76,14 +76,14 @@ func documentTransitions(t *testing.T) {
 		require.Equal(d.t, http.StatusOK, d.me(issued.Access).Status)
 	})
 	// "Transitions: not shown."
-	d.run("3_not_shown_an_approved_client_stays_live_while_an_edit_waits", func(d *docServer) {
+	d.run("3_not_shown_an_approved_client_stays_live_while_an_edit_waits", func(d *suite) {
 		c := d.s.Issuer.View().Client("cal-app")
 		p := c.Profile
 		p.Name, p.RedirectURIs = "Better Calendar", []string{callback, "https://new.example/callback"} // one is added, one is removed
 		require.Equal(d.t, ledger.NoCause, d.decided(&ledger.EditClient{Actor: d.actor("alice"), ID: c.ID, Revision: c.Revision, Profile: p}))
 		require.NotEmpty(d.t, d.answered(good("cal-app")).Get("code"))
-		added := asking("cal-app", "redirect_uri", "https://new.example/callback")
-		removed := asking("cal-app", "redirect_uri", "https://cal.example/callback")
+		added := with("cal-app", "redirect_uri", "https://new.example/callback")
+		removed := with("cal-app", "redirect_uri", "https://cal.example/callback")
 		d.showsPage(d.browserOf("alice").get(added), http.StatusBadRequest)
 		d.showsPage(d.browserOf("alice").get(removed), http.StatusBadRequest)
 		d.cli().OK("", "client", "approve", "cal-app")
@@ -91,11 +91,11 @@ func documentTransitions(t *testing.T) {
 		d.showsPage(d.browserOf("alice").get(removed), http.StatusBadRequest)
 	})
 	// "Transitions: not shown."
-	d.run("3_not_shown_a_deleted_client_ends_its_grants", func(d *docServer) {
+	d.run("3_not_shown_a_deleted_client_ends_its_grants", func(d *suite) {
 		issued := d.granted(good("other-app"))
 		d.cli().OK("", "client", "delete", "other-app", "--yes")
 		d.showsPage(d.browserOf("alice").get(good("other-app")), http.StatusBadRequest)
-		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusUnauthorized, oauth.InvalidClient)
+		refused(d.t, d.refresh("other-app", issued.Refresh), http.StatusUnauthorized, oauth.InvalidClient)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)
 	})
 }

@@ -12,14 +12,14 @@ import (
 
 // documentRefresh: section 4.3.
 func documentRefresh(t *testing.T) {
-	d := newDocServer(t)
-	issued := d.granted(asking("cal-app", "scope", "PROFILE_READ BOOKING_READ BOOKING_WRITE"))
+	d := newSuite(t)
+	issued := d.granted(with("cal-app", "scope", "PROFILE_READ BOOKING_READ BOOKING_WRITE"))
 	pairs := []string{
 		"grant_type", "refresh_token", "client_id", "cal-app", "client_secret", "cal-app-secret", "refresh_token", issued.Refresh,
 	}
 
 	// "`POST {base_url}/v2/auth/oauth2/token`"
-	d.run("4.3_POST_to_the_same_endpoint", func(d *docServer) {
+	d.run("4.3_POST_to_the_same_endpoint", func(d *suite) {
 		a := d.request(http.MethodGet, d.Base+"/v2/auth/oauth2/token?"+encode(pairs...), "")
 		require.Equal(d.t, http.StatusMethodNotAllowed, a.Status)
 		a = d.request(http.MethodPost, d.Base+"/v2/auth/oauth2/token", encode("grant_type", "refresh_token", "client_id", "cal-app",
@@ -27,43 +27,43 @@ func documentRefresh(t *testing.T) {
 		require.Equal(d.t, http.StatusOK, a.Status, a.Body)
 	})
 	// "Request parameters:"
-	d.run("4.3_each_request_parameter_is_needed", func(d *docServer) {
+	d.run("4.3_each_request_parameter_is_needed", func(d *suite) {
 		rest := pairs[:len(pairs)-2]
-		d.refuses(d.form(rest...), http.StatusBadRequest, oauth.InvalidRequest)
-		d.refuses(d.form(append(slices.Clone(rest), "refresh_token", "")...), http.StatusBadRequest, oauth.InvalidRequest)
-		d.refuses(d.form(pairs[2:]...), http.StatusBadRequest, oauth.InvalidRequest)
-		d.refuses(d.form(without(pairs, "client_id")...), http.StatusBadRequest, oauth.InvalidRequest)
+		refused(d.t, d.form(rest...), http.StatusBadRequest, oauth.InvalidRequest)
+		refused(d.t, d.form(append(slices.Clone(rest), "refresh_token", "")...), http.StatusBadRequest, oauth.InvalidRequest)
+		refused(d.t, d.form(pairs[2:]...), http.StatusBadRequest, oauth.InvalidRequest)
+		refused(d.t, d.form(without(pairs, "client_id")...), http.StatusBadRequest, oauth.InvalidRequest)
 	})
 	// "| `client_id` | The client id. |"
-	d.run("4.3_client_id", func(d *docServer) {
-		d.refuses(d.form(replaced(pairs, "client_id", "nobody")...), http.StatusUnauthorized, oauth.InvalidClient)
+	d.run("4.3_client_id", func(d *suite) {
+		refused(d.t, d.form(replaced(pairs, "client_id", "nobody")...), http.StatusUnauthorized, oauth.InvalidClient)
 		foreign := replaced(replaced(pairs, "client_id", "other-app"), "client_secret", "other-app-secret")
-		d.refuses(d.form(foreign...), http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, d.form(foreign...), http.StatusBadRequest, oauth.InvalidGrant)
 	})
 	// "| `client_secret` | The client secret. |"
-	d.run("4.3_client_secret", func(d *docServer) {
-		d.refuses(d.form(without(pairs, "client_secret")...), http.StatusUnauthorized, oauth.InvalidClient)
+	d.run("4.3_client_secret", func(d *suite) {
+		refused(d.t, d.form(without(pairs, "client_secret")...), http.StatusUnauthorized, oauth.InvalidClient)
 		for _, secret := range []string{"wrong", "other-app-secret", "old-secret"} {
-			d.refuses(d.form(replaced(pairs, "client_secret", secret)...), http.StatusUnauthorized, oauth.InvalidClient)
+			refused(d.t, d.form(replaced(pairs, "client_secret", secret)...), http.StatusUnauthorized, oauth.InvalidClient)
 		}
 	})
 	// "| `grant_type` | Must be `refresh_token`. |"
-	d.run("4.3_grant_type_must_be_refresh_token", func(d *docServer) {
+	d.run("4.3_grant_type_must_be_refresh_token", func(d *suite) {
 		for _, value := range []string{"refresh", "REFRESH_TOKEN", "password"} {
-			d.refuses(d.form(append([]string{"grant_type", value}, pairs[2:]...)...), http.StatusBadRequest, oauth.UnsupportedGrantType)
+			refused(d.t, d.form(append([]string{"grant_type", value}, pairs[2:]...)...), http.StatusBadRequest, oauth.UnsupportedGrantType)
 		}
-		d.refuses(d.form(append([]string{"grant_type", "authorization_code"}, pairs[2:]...)...), http.StatusBadRequest, oauth.InvalidRequest)
+		refused(d.t, d.form(append([]string{"grant_type", "authorization_code"}, pairs[2:]...)...), http.StatusBadRequest, oauth.InvalidRequest)
 	})
 	// "| `refresh_token` | A refresh token from an earlier token response. |"
-	d.run("4.3_refresh_token_from_an_earlier_response", func(d *docServer) {
+	d.run("4.3_refresh_token_from_an_earlier_response", func(d *suite) {
 		for _, wrong := range []string{"x", issued.Refresh + "A", issued.Refresh[:len(issued.Refresh)-2] + "AA", issued.Access, d.codeFor(good("cal-app"))} {
-			d.refuses(d.refresh("cal-app", wrong), http.StatusBadRequest, oauth.InvalidGrant)
+			refused(d.t, d.refresh("cal-app", wrong), http.StatusBadRequest, oauth.InvalidGrant)
 		}
 	})
 	// "Response: the token response of section 2.3."
-	d.run("4.3_response_is_the_token_response", func(d *docServer) {
+	d.run("4.3_response_is_the_token_response", func(d *suite) {
 		a := d.form(pairs...)
-		m := d.raw(a)
+		m := d.members(a)
 		for _, name := range []string{"access_token", "refresh_token", "token_type", "expires_in", "scope"} {
 			require.Contains(d.t, m, name)
 		}
@@ -71,7 +71,7 @@ func documentRefresh(t *testing.T) {
 		issued = tokensOf(d.t, a)
 	})
 	// "The scopes of the original authorization are kept; they are not sent again."
-	d.run("4.3_scopes_of_the_authorization_are_kept", func(d *docServer) {
+	d.run("4.3_scopes_of_the_authorization_are_kept", func(d *suite) {
 		const all = "PROFILE_READ BOOKING_READ BOOKING_WRITE"
 		narrow := tokensOf(d.t, d.refresh("cal-app", issued.Refresh, "scope", "BOOKING_READ"))
 		require.Equal(d.t, "BOOKING_READ", narrow.Scope)
@@ -79,7 +79,7 @@ func documentRefresh(t *testing.T) {
 		kept := tokensOf(d.t, d.refresh("cal-app", narrow.Refresh)) // nor looked up again from the client
 		require.Equal(d.t, all, kept.Scope)
 		require.Equal(d.t, all, claimsOf(d.t, kept.Access)["scope"])
-		d.refuses(d.refresh("cal-app", kept.Refresh, "scope", all+" ORG_PROFILE_READ"), http.StatusBadRequest, oauth.InvalidScope)
+		refused(d.t, d.refresh("cal-app", kept.Refresh, "scope", all+" ORG_PROFILE_READ"), http.StatusBadRequest, oauth.InvalidScope)
 		require.Equal(d.t, all, tokensOf(d.t, d.refresh("cal-app", kept.Refresh)).Scope)
 	})
 }

@@ -11,23 +11,23 @@ import (
 
 // documentEvents: section 6.
 func documentEvents(t *testing.T) {
-	d := newDocServer(t)
+	d := newSuite(t)
 
 	// "Events: not shown."
-	d.run("6_not_shown_events_are_audited_in_log_order", func(d *docServer) {
+	d.run("6_not_shown_events_are_audited_in_log_order", func(d *suite) {
 		made := d.cli().Object(addClient("audited", "--scope", "PROFILE_READ")...)
 		d.cli().OK("", "client", "approve", "audited")
 		added := d.cli().Object("client", "secret", "add", "audited")
 		d.cli().OK("", "client", "secret", "revoke", "audited", made["secret_id"].(string))
-		code := d.codeFor(asking("audited", "scope", "PROFILE_READ"))
+		code := d.codeFor(with("audited", "scope", "PROFILE_READ"))
 		client := []string{"client_id", "audited", "client_secret", added["secret"].(string)}
 		pairs := append([]string{"grant_type", "authorization_code", "redirect_uri", callback, "code", code}, client...)
 		issued := tokensOf(d.t, d.form(pairs...))
 		for range 2 { // the second asks for a response that was lost
 			tokensOf(d.t, d.form(append([]string{"grant_type", "refresh_token", "refresh_token", issued.Refresh}, client...)...))
 		}
-		d.refuses(d.form(pairs...), http.StatusBadRequest, oauth.InvalidGrant)
-		d.codeFor(asking("audited", "scope", "PROFILE_READ")) // a grant that there is to disconnect
+		refused(d.t, d.form(pairs...), http.StatusBadRequest, oauth.InvalidGrant)
+		d.codeFor(with("audited", "scope", "PROFILE_READ")) // a grant that there is to disconnect
 		d.cli().OK("", "grant", "disconnect", "--user", "alice", "--client", "audited")
 		d.cli().OK("", "client", "set", "audited", "--name", "Another")
 		d.cli().OK("", "client", "suspend", "audited")
@@ -50,12 +50,12 @@ func documentEvents(t *testing.T) {
 
 // documentCalls: what a call is answered when it is not let through.
 func documentCalls(t *testing.T) {
-	d := newDocServer(t)
+	d := newSuite(t)
 	api := newResourceServer(d)
-	token := d.granted(asking("cal-app", "scope", "BOOKING_READ")).Access
+	token := d.granted(with("cal-app", "scope", "BOOKING_READ")).Access
 
 	// "When a request is made to an endpoint outside the granted scopes, it is rejected."
-	d.run("7_outside_the_granted_scopes_it_is_rejected", func(d *docServer) {
+	d.run("7_outside_the_granted_scopes_it_is_rejected", func(d *suite) {
 		for _, row := range scopeRows {
 			if row.scope() != "BOOKING_READ" {
 				api.closed(d, row.routes()[0], row.scope(), token)
@@ -64,7 +64,7 @@ func documentCalls(t *testing.T) {
 		require.Equal(d.t, http.StatusForbidden, d.me(token).Status)
 	})
 	// "Status codes and the shape of error bodies: not shown."
-	d.run("7_not_shown_shape_of_errors_of_an_API", func(d *docServer) {
+	d.run("7_not_shown_shape_of_errors_of_an_API", func(d *suite) {
 		for _, row := range []struct {
 			name, code string
 			status     int

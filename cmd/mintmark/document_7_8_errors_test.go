@@ -13,10 +13,10 @@ import (
 
 // documentErrors: section 7, the token endpoint.
 func documentErrors(t *testing.T) {
-	d := newDocServer(t)
+	d := newSuite(t)
 
 	// "Status codes and the shape of error bodies: not shown."
-	d.run("7_not_shown_shape_of_errors_of_the_token_endpoint", func(d *docServer) {
+	d.run("7_not_shown_shape_of_errors_of_the_token_endpoint", func(d *suite) {
 		exchange := []string{"grant_type", "authorization_code", "redirect_uri", callback, "code", "x"}
 		good := append([]string{"client_id", "cal-app", "client_secret", "cal-app-secret"}, exchange...)
 		for _, row := range []struct {
@@ -34,7 +34,7 @@ func documentErrors(t *testing.T) {
 			{"two kinds of authentication", d.basicForm("cal-app", "cal-app-secret", good...), http.StatusBadRequest, oauth.InvalidRequest},
 			{"other grant_type", d.form(replaced(good, "grant_type", "password")...), http.StatusBadRequest, oauth.UnsupportedGrantType},
 		} {
-			d.refuses(row.answer, row.status, row.code)
+			refused(d.t, row.answer, row.status, row.code)
 			m := row.answer.JSON(d.t)
 			require.Len(d.t, m, 3, row.name)
 			require.NotEmpty(d.t, m["error_description"])
@@ -44,92 +44,92 @@ func documentErrors(t *testing.T) {
 			require.Empty(d.t, row.answer.Header.Get("WWW-Authenticate"))
 		}
 		basic := d.basicForm("cal-app", "wrong", exchange...)
-		d.refuses(basic, http.StatusUnauthorized, oauth.InvalidClient)
+		refused(d.t, basic, http.StatusUnauthorized, oauth.InvalidClient)
 		require.Contains(d.t, basic.Header.Get("WWW-Authenticate"), "Basic ")
 	})
 }
 
 // documentRefusals: the last line of section 7, case by case.
 func documentRefusals(t *testing.T) {
-	d := newDocServer(t)
-	explains := func(d *docServer, a answer, text string) {
+	d := newSuite(t)
+	explains := func(d *suite, a answer, text string) {
 		d.t.Helper()
 		id, _ := a.JSON(d.t)["error_id"].(string)
 		require.Contains(d.t, d.cli().OK("", "explain", id), text)
 	}
 
 	// "Behaviour for an unknown client"
-	d.run("7_not_shown_an_unknown_client", func(d *docServer) {
-		d.showsPage(d.browserOf("alice").get(asking("cal-app", "client_id", "nobody")), http.StatusBadRequest)
+	d.run("7_not_shown_an_unknown_client", func(d *suite) {
+		d.showsPage(d.browserOf("alice").get(with("cal-app", "client_id", "nobody")), http.StatusBadRequest)
 		unknown := d.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", "nobody", "client_secret", "x")
 		wrong := d.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", "cal-app", "client_secret", "x")
-		d.refuses(unknown, http.StatusUnauthorized, oauth.InvalidClient)
-		d.refuses(wrong, http.StatusUnauthorized, oauth.InvalidClient)
+		refused(d.t, unknown, http.StatusUnauthorized, oauth.InvalidClient)
+		refused(d.t, wrong, http.StatusUnauthorized, oauth.InvalidClient)
 		require.Equal(d.t, wrong.JSON(d.t)["error_description"], unknown.JSON(d.t)["error_description"], "one text for both")
 		explains(d, unknown, "no client with this client_id")
 	})
 	// "an unregistered `redirect_uri`"
-	d.run("7_not_shown_an_unregistered_redirect_uri", func(d *docServer) {
-		page := d.browserOf("alice").get(asking("cal-app", "redirect_uri", "https://evil.example/callback"))
+	d.run("7_not_shown_an_unregistered_redirect_uri", func(d *suite) {
+		page := d.browserOf("alice").get(with("cal-app", "redirect_uri", "https://evil.example/callback"))
 		d.showsPage(page, http.StatusBadRequest)
 		require.NotContains(d.t, page.Body, "evil.example")
 	})
 	// "a reused or wrong code"
-	d.run("7_not_shown_a_reused_code_revokes_its_grant", func(d *docServer) {
+	d.run("7_not_shown_a_reused_code_revokes_its_grant", func(d *suite) {
 		code := d.codeFor(good("cal-app"))
 		issued := tokensOf(d.t, d.exchange("cal-app", code))
 		issued = tokensOf(d.t, d.refresh("cal-app", issued.Refresh))
 		again := d.exchange("cal-app", code)
-		d.refuses(again, http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, again, http.StatusBadRequest, oauth.InvalidGrant)
 		explains(d, again, "the authorization code was presented a second time")
-		d.refuses(d.refresh("cal-app", issued.Refresh), http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, d.refresh("cal-app", issued.Refresh), http.StatusBadRequest, oauth.InvalidGrant)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)
 	})
 	// "a reused or wrong code"
-	d.run("7_not_shown_a_wrong_code_changes_nothing", func(d *docServer) {
+	d.run("7_not_shown_a_wrong_code_changes_nothing", func(d *suite) {
 		code := d.codeFor(good("cal-app"))
-		d.refuses(d.exchange("cal-app", code+"A"), http.StatusBadRequest, oauth.InvalidGrant)
-		d.refuses(d.exchange("other-app", code), http.StatusBadRequest, oauth.InvalidGrant) // somebody else's
-		d.refuses(d.refresh("cal-app", code), http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, d.exchange("cal-app", code+"A"), http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, d.exchange("other-app", code), http.StatusBadRequest, oauth.InvalidGrant) // somebody else's
+		refused(d.t, d.refresh("cal-app", code), http.StatusBadRequest, oauth.InvalidGrant)
 		tokensOf(d.t, d.exchange("cal-app", code))
 	})
 	// "an invalid refresh token"
-	d.run("7_not_shown_an_invalid_refresh_token", func(d *docServer) {
+	d.run("7_not_shown_an_invalid_refresh_token", func(d *suite) {
 		issued := d.granted(good("cal-app"))
-		d.refuses(d.refresh("cal-app", issued.Refresh+"A"), http.StatusBadRequest, oauth.InvalidGrant)
-		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, d.refresh("cal-app", issued.Refresh+"A"), http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, d.refresh("other-app", issued.Refresh), http.StatusBadRequest, oauth.InvalidGrant)
 		second := tokensOf(d.t, d.refresh("cal-app", issued.Refresh))
 		retried := tokensOf(d.t, d.refresh("cal-app", issued.Refresh))
 		require.Equal(d.t, second.Refresh, retried.Refresh, "a lost response: the same successor")
 		third := tokensOf(d.t, d.refresh("cal-app", second.Refresh))
 		reused := d.refresh("cal-app", issued.Refresh)
-		d.refuses(reused, http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, reused, http.StatusBadRequest, oauth.InvalidGrant)
 		explains(d, reused, "presented after its successor was used")
-		d.refuses(d.refresh("cal-app", third.Refresh), http.StatusBadRequest, oauth.InvalidGrant) // the grant is revoked
+		refused(d.t, d.refresh("cal-app", third.Refresh), http.StatusBadRequest, oauth.InvalidGrant) // the grant is revoked
 	})
 	// "a revoked secret"
-	d.run("7_not_shown_a_revoked_secret", func(d *docServer) {
+	d.run("7_not_shown_a_revoked_secret", func(d *suite) {
 		issued := d.granted(good("cal-app"))
 		a := d.form("grant_type", "refresh_token", "refresh_token", issued.Refresh, "client_id", "cal-app", "client_secret", "old-secret")
-		d.refuses(a, http.StatusUnauthorized, oauth.InvalidClient)
+		refused(d.t, a, http.StatusUnauthorized, oauth.InvalidClient)
 		explains(d, a, "the client_secret was revoked")
 		tokensOf(d.t, d.refresh("cal-app", issued.Refresh))
 	})
 	// "a client still `pending`"
-	d.run("7_not_shown_a_client_still_pending", func(d *docServer) {
-		d.showsPage(d.browserOf("alice").get(asking("pending-app", "scope", "PROFILE_READ")), http.StatusForbidden)
-		d.refuses(d.refresh("pending-app", "x"), http.StatusBadRequest, oauth.UnauthorizedClient)
+	d.run("7_not_shown_a_client_still_pending", func(d *suite) {
+		d.showsPage(d.browserOf("alice").get(with("pending-app", "scope", "PROFILE_READ")), http.StatusForbidden)
+		refused(d.t, d.refresh("pending-app", "x"), http.StatusBadRequest, oauth.UnauthorizedClient)
 		wrong := d.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", "pending-app", "client_secret", "wrong")
-		d.refuses(wrong, http.StatusUnauthorized, oauth.InvalidClient) // a stranger learns nothing of its state
+		refused(d.t, wrong, http.StatusUnauthorized, oauth.InvalidClient) // a stranger learns nothing of its state
 	})
 }
 
 // documentRateLimit fills the count of one client's failures.
 func documentRateLimit(t *testing.T) {
-	d := newDocServer(t)
+	d := newSuite(t)
 
 	// "Request rate limits: not shown."
-	d.run("8_not_shown_too_many_failures_are_429", func(d *docServer) {
+	d.run("8_not_shown_too_many_failures_are_429", func(d *suite) {
 		issued := d.granted(good("cal-app"))
 		mine := []string{"grant_type", "refresh_token", "refresh_token", issued.Refresh, "client_id", "cal-app", "client_secret", generatedSecret}
 		wrong := []string{"grant_type", "refresh_token", "refresh_token", issued.Refresh, "client_id", "cal-app", "client_secret", "wrong"}
@@ -146,30 +146,30 @@ func documentRateLimit(t *testing.T) {
 		require.Positive(d.t, wait)
 		tokensOf(d.t, d.form(mine...)) // a secret of our making is never answered so
 		other := d.form(replaced(wrong, "client_id", "other-app")...)
-		d.refuses(other, http.StatusUnauthorized, oauth.InvalidClient) // counted by client
+		refused(d.t, other, http.StatusUnauthorized, oauth.InvalidClient) // counted by client
 	})
 }
 
 // documentLifetimes moves the clock.
 func documentLifetimes(t *testing.T) {
 	const day = 24 * time.Hour
-	d, clock := newClockedDocServer(t)
+	d, clock := newClocked(t)
 
 	// "Lifetimes of the authorization code and of the refresh token: not shown."
-	d.run("8_not_shown_a_code_lives_300_seconds", func(d *docServer) {
+	d.run("8_not_shown_a_code_lives_300_seconds", func(d *suite) {
 		early, late := d.codeFor(good("cal-app")), d.codeFor(good("cal-app"))
 		clock.forward(4*time.Minute + 45*time.Second)
 		tokensOf(d.t, d.exchange("cal-app", early))
 		clock.forward(15 * time.Second)
-		d.refuses(d.exchange("cal-app", late), http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, d.exchange("cal-app", late), http.StatusBadRequest, oauth.InvalidGrant)
 	})
 	// "Lifetimes of the authorization code and of the refresh token: not shown."
-	d.run("8_not_shown_a_refresh_token_lives_30_days_and_a_grant_365", func(d *docServer) {
+	d.run("8_not_shown_a_refresh_token_lives_30_days_and_a_grant_365", func(d *suite) {
 		used, idle := d.granted(good("cal-app")), d.granted(good("cal-app"))
 		clock.forward(30*day - time.Minute)
 		used = tokensOf(d.t, d.refresh("cal-app", used.Refresh))
 		clock.forward(time.Minute)
-		d.refuses(d.refresh("cal-app", idle.Refresh), http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, d.refresh("cal-app", idle.Refresh), http.StatusBadRequest, oauth.InvalidGrant)
 		for range 11 { // each use gives it 30 days more
 			clock.forward(30*day - 2*time.Minute)
 			used = tokensOf(d.t, d.refresh("cal-app", used.Refresh))
@@ -177,6 +177,6 @@ func documentLifetimes(t *testing.T) {
 		clock.forward(5*day - time.Hour)
 		used = tokensOf(d.t, d.refresh("cal-app", used.Refresh))
 		clock.forward(2 * time.Hour)
-		d.refuses(d.refresh("cal-app", used.Refresh), http.StatusBadRequest, oauth.InvalidGrant)
+		refused(d.t, d.refresh("cal-app", used.Refresh), http.StatusBadRequest, oauth.InvalidGrant)
 	})
 }

@@ -13,10 +13,10 @@ import (
 
 // documentVersion: the version of the API, and what a legacy client is.
 func documentVersion(t *testing.T) {
-	d := newDocServer(t)
+	d := newSuite(t)
 
 	// "API paths carry the version prefix `/v2`."
-	d.run("9_paths_carry_the_prefix_v2", func(d *docServer) {
+	d.run("9_paths_carry_the_prefix_v2", func(d *suite) {
 		token := d.granted(good("cal-app")).Access
 		for _, prefix := range []string{"", "/v1", "/v3", "/api/v2"} {
 			require.Equal(d.t, http.StatusNotFound, d.request(http.MethodGet, prefix+"/me", "", "Authorization", "Bearer "+token).Status)
@@ -27,7 +27,7 @@ func documentVersion(t *testing.T) {
 		require.Equal(d.t, http.StatusBadRequest, d.form().Status)
 	})
 	// "Any version header or deprecation policy: not shown."
-	d.run("9_not_shown_no_version_header_and_no_deprecation", func(d *docServer) {
+	d.run("9_not_shown_no_version_header_and_no_deprecation", func(d *suite) {
 		issued := d.granted(good("cal-app"))
 		plain := d.me(issued.Access)
 		a := d.request(http.MethodGet, oauth.PathMe, "", "Authorization", "Bearer "+issued.Access, "Api-Version", "2019-01-01", "Accept-Version", "1")
@@ -42,15 +42,15 @@ func documentVersion(t *testing.T) {
 	})
 
 	// "Legacy client: a client created before scopes were introduced."
-	d.run("9_a_legacy_client_is_imported", func(d *docServer) {
+	d.run("9_a_legacy_client_is_imported", func(d *suite) {
 		r := d.importing(`{"id":"imported","name":"Imported","owner":"alice","redirect_uris":["` + callback + `"],"secret":"imported-secret"}`)
 		require.Equal(d.t, cli.ExitOK, r.Code, r.Err)
 		require.Equal(d.t, "legacy", d.client("imported")["kind"])
-		require.Empty(d.t, d.granted(asking("imported", "scope", "")).Scope)
+		require.Empty(d.t, d.granted(with("imported", "scope", "")).Scope)
 		require.Equal(d.t, cli.ExitLocal, d.cli().Run("", addClient("made-legacy", "--legacy", "--scope", "PROFILE_READ")...).Code, "none is made after it")
 	})
 	// "Its tokens access any resource on behalf of the authorizing user without scope restrictions."
-	d.run("9_legacy_tokens_access_any_resource_of_their_user", func(d *docServer) {
+	d.run("9_legacy_tokens_access_any_resource_of_their_user", func(d *suite) {
 		api := newResourceServer(d)
 		for _, user := range []string{"alice", "bob"} {
 			issued := d.grantedBy(user, good("legacy-app"))

@@ -25,9 +25,9 @@ var publicRoutes = []string{
 	"POST /v2/bookings", "POST /v2/bookings/{uid}/cancel", "POST /v2/bookings/{uid}/reschedule",
 }
 
-func newResourceServer(d *docServer) resourceServer { return newResourceServerAt(d, time.Now) }
+func newResourceServer(d *suite) resourceServer { return newResourceServerAt(d, time.Now) }
 
-func newResourceServerAt(d *docServer, now func() time.Time) resourceServer {
+func newResourceServerAt(d *suite, now func() time.Time) resourceServer {
 	d.t.Helper()
 	keys, err := verifier.NewJWKS(verifier.JWKSConfig{URL: d.Base + oauth.PathJWKS, Now: now})
 	require.NoError(d.t, err)
@@ -57,7 +57,7 @@ var wildcard = regexp.MustCompile(`\{[a-zA-Z]+\}`)
 
 // call is a request to a route, with its wildcards filled in. An empty token
 // sends none.
-func (s resourceServer) call(d *docServer, route, token string) answer {
+func (s resourceServer) call(d *suite, route, token string) answer {
 	d.t.Helper()
 	method, path, _ := strings.Cut(route, " ")
 	var headers []string
@@ -68,7 +68,7 @@ func (s resourceServer) call(d *docServer, route, token string) answer {
 }
 
 // opens checks that a token of a user passes a route.
-func (s resourceServer) opens(d *docServer, user, route, token string) {
+func (s resourceServer) opens(d *suite, user, route, token string) {
 	d.t.Helper()
 	a := s.call(d, route, token)
 	require.Equal(d.t, http.StatusOK, a.Status, "%s: %s", route, a.Header.Get("WWW-Authenticate"))
@@ -76,7 +76,7 @@ func (s resourceServer) opens(d *docServer, user, route, token string) {
 }
 
 // closed checks that a good token is refused a route for want of a scope.
-func (s resourceServer) closed(d *docServer, route, scope, token string) {
+func (s resourceServer) closed(d *suite, route, scope, token string) {
 	d.t.Helper()
 	a := s.call(d, route, token)
 	require.Equal(d.t, http.StatusForbidden, a.Status, route)

@@ -80,9 +80,9 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 func TestVerifiersTolerateWhatNodesDo(t *testing.T) {
 	var now atomic.Int64 // of the node, which stands: all happens in one second
 	now.Store(time.Now().Truncate(time.Second).UnixMilli())
-	d := &docServer{startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
+	d := suiteOf(t, startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
-	}), t, map[string]*browser{}}
+	}))
 	behind := watchdog.ClockTolerance // the clock of whoever verifies
 	api := newResourceServerAt(d, func() time.Time { return time.UnixMilli(now.Load()).Add(-behind) })
 	answer := func() int { return api.call(d, "GET /v2/me", d.granted(good("cal-app")).Access).Status }

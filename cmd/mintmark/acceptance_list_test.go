@@ -57,7 +57,7 @@ func readStatements(t *testing.T) (list []statement) {
 	return list
 }
 
-// writtenTests are the names of TestDocument's subtests in the source, each
+// writtenTests are the names of the document's subtests in the source, each
 // with what is quoted above it or, in a table, beside it.
 func writtenTests(t *testing.T) map[string][]string {
 	t.Helper()
@@ -100,6 +100,117 @@ func writtenTests(t *testing.T) map[string][]string {
 		}
 	}
 	return found
+}
+
+// statementID begins the name of each subtest of a statement; a name may begin with several.
+var statementID = regexp.MustCompile(`^(?:[A-Z]{2}\d{2}_)+`)
+
+// idsOf are the statements that a subtest holds, by its name.
+func idsOf(name string) []string {
+	return strings.Split(strings.TrimSuffix(statementID.FindString(name), "_"), "_")
+}
+
+// conformanceTests are the names of the subtests about the RFCs in the source.
+func conformanceTests(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob("conformance_*_test.go")
+	require.NoError(t, err)
+	for _, file := range files {
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				if s, err := strconv.Unquote(l.Value); err == nil && statementID.MatchString(s) && !slices.Contains(names, s) {
+					names = append(names, s)
+				}
+			}
+			return true
+		})
+	}
+	return names
+}
+
+// sourceOf is all test code of a module beside this one.
+func sourceOf(t *testing.T, module string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", module, "*_test.go"))
+	require.NoError(t, err)
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all.Write(text)
+	}
+	return all.String()
+}
+
+// readConformance reads testdata/conformance.txt: a line for each statement, its id
+// first, and behind a tab the names of tests.
+func readConformance(t *testing.T) (list []statement) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/conformance.txt")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, isTest := strings.CutPrefix(line, "\t"); isTest {
+			require.NotEmpty(t, list, line)
+			last := &list[len(list)-1]
+			require.NotContains(t, last.tests, name)
+			last.tests = append(last.tests, name)
+		} else if line != "" && !strings.HasPrefix(line, "#") {
+			id, text, _ := strings.Cut(line, " ")
+			list = append(list, statement{section: id, text: text})
+		}
+	}
+	return list
+}
+
+// notOffered is what a statement's entry has instead of a test, before the member of the
+// metadata that would announce what the statement is about.
+const notOffered = "not offered: "
+
+// TestConformanceIsListed: no statement without a test, unless it is about what the
+// metadata does not announce; no test without its statements; and no statement left out.
+func TestConformanceIsListed(t *testing.T) {
+	list, written := readConformance(t), conformanceTests(t)
+	require.Greater(t, len(written), 200)
+	others := map[string]string{"verifier": sourceOf(t, "verifier"), "middleware": sourceOf(t, "middleware")}
+	listed := map[string][]string{} // the statements of each test
+	for _, s := range list {
+		require.NotEmpty(t, s.tests, "no test for %s %s", s.section, s.text)
+		for _, name := range s.tests {
+			if strings.HasPrefix(name, notOffered) {
+				require.Len(t, s.tests, 1, s.section)
+				continue
+			}
+			if module, name, ok := strings.Cut(name, ": "); ok {
+				require.Contains(t, idsOf(strings.TrimPrefix(name, "TestConformance_")), s.section)
+				require.True(t, strings.Contains(others[module], `"`+name+`"`) || strings.Contains(others[module], "func "+name+"("), "there is no test %s in %s", name, module)
+				continue
+			}
+			require.Contains(t, written, name)
+			listed[name] = append(listed[name], s.section)
+		}
+	}
+	for _, name := range written {
+		require.ElementsMatch(t, idsOf(name), listed[name], "%s in testdata/conformance.txt", name)
+	}
+
+	// The statements lie beside a checkout, not in it.
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "conformance.md"))
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Log("the statements are not here: the list was not compared with them")
+		return
+	}
+	require.NoError(t, err)
+	var want, got []string
+	for _, row := range regexp.MustCompile(`(?m)^\| ([A-Z]{2}\d{2}) \| .*? \| (.*?) \| .* \|$`).FindAllStringSubmatch(string(text), -1) {
+		want = append(want, row[1]+" "+row[2])
+	}
+	for _, s := range list {
+		got = append(got, s.section+" "+s.text)
+	}
+	require.Equal(t, want, got)
 }
 
 // TestDocumentIsListed: no statement without a test, no test without a

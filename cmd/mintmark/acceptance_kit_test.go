@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -22,56 +23,85 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// TestConformance has one subtest for each statement about what is served
-// here: the id of the statement begins its name.
-func TestConformance(t *testing.T) {
-	for _, group := range []func(*testing.T){
-		conformAuthorize, conformSignIn, conformCodes,
-		conformToken, conformClientAuthentication, conformCodeGrant, conformPKCE,
-		conformRefresh, conformRefreshWithoutWindow, conformRefreshOverTime,
-		conformAccessToken, conformKeySet, conformMetadata, conformResource,
-		conformClients, conformSecrets, conformTransport, conformFailures,
-	} {
-		group(t)
+// answered is the query of the redirect that an authorization request ends
+// in when alice has clicked Allow, or before where it is refused.
+func (s *suite) answered(path string) url.Values { return s.answeredTo("alice", path) }
+
+func (s *suite) answeredTo(user, path string) url.Values {
+	s.t.Helper()
+	return s.browserOf(user).allow(user, path).Query()
+}
+
+// codeFor is a fresh code for alice.
+func (s *suite) codeFor(path string) string {
+	s.t.Helper()
+	q := s.answered(path)
+	require.NotEmpty(s.t, q.Get("code"), q)
+	return q.Get("code")
+}
+
+// granted are the tokens of a new grant of alice's.
+func (s *suite) granted(path string) tokens { return s.grantedBy("alice", path) }
+
+func (s *suite) grantedBy(user, path string) tokens {
+	s.t.Helper()
+	u, err := url.Parse(path)
+	require.NoError(s.t, err)
+	q := u.Query()
+	code := s.answeredTo(user, path).Get("code")
+	require.NotEmpty(s.t, code)
+	var verifier []string
+	if q.Get("code_challenge") != "" {
+		verifier = []string{"code_verifier", verifierText}
 	}
+	return tokensOf(s.t, s.exchange(q.Get("client_id"), code, verifier...))
 }
 
-// A suite is one server for many subtests, with a browser in which alice has
-// signed in: attempts to sign in are few, and each costs a password hash.
-type suite struct {
-	*testServer
-	t     *testing.T
-	alice *browser
+// showsPage checks that an authorization request ends on a page: nobody is
+// redirected, and no code is made.
+func (s *suite) showsPage(a answer, status int) {
+	s.t.Helper()
+	require.Equal(s.t, status, a.Status, a.Body)
+	require.Contains(s.t, a.Header.Get("Content-Type"), "text/html")
+	require.Empty(s.t, a.Header.Get("Location"))
+	require.NotContains(s.t, a.Body, `name="decision"`)
 }
 
-// newSuite starts a server with the usual fixtures and more lines, which are
-// clients or settings.
-func newSuite(t *testing.T, more ...string) *suite {
-	t.Helper()
-	return suiteOf(t, newTestServer(t, append([]string{fixtureText}, more...)...))
+// cli is the command line of this server's operator.
+func (s *suite) cli() *testkit.CLI {
+	return operatorOf(s.t, filepath.Join(s.dir, "data"))
 }
 
-func suiteOf(t *testing.T, ts *testServer) *suite {
-	t.Helper()
-	s := &suite{testServer: ts, t: t, alice: ts.browser()}
-	page := s.alice.get("/auth/sign-in")
-	require.Equal(t, http.StatusSeeOther, s.alice.submit(page, "password", "username", "alice", "password", passwords["alice"]).Status)
-	return s
+// client is what the command line shows of a client.
+func (s *suite) client(id string) map[string]any {
+	s.t.Helper()
+	return s.cli().Object("client", "show", id)
 }
 
-// run is t.Run with a suite that fails the subtest and not its parent.
-func (s *suite) run(name string, f func(*suite)) {
-	s.t.Run(name, func(t *testing.T) {
-		ts := *s.testServer
-		ts.t = t
-		f(&suite{testServer: &ts, t: t, alice: &browser{&ts, s.alice.client}})
-	})
+// profile is a good form of a client, with these scopes.
+func profile(scopes ...string) ledger.Profile {
+	return ledger.Profile{Name: "Made By Its Owner", RedirectURIs: []string{callback}, Scopes: scopes}
+}
+
+// newest is the secret of a client that its owner sees on top.
+func (s *suite) newest(client string) string {
+	s.t.Helper()
+	return s.s.Issuer.View().Client(client).NewestSecret()
+}
+
+// decided is the cause with which a command was refused.
+func (s *suite) decided(c command.Command) ledger.Cause {
+	s.t.Helper()
+	if r := s.propose(c).Refusal; r != nil {
+		return r.Cause
+	}
+	return ledger.NoCause
 }
 
 // code is a fresh authorization code of a client for alice.
 func (s *suite) code(client string, more ...string) string {
 	s.t.Helper()
-	code := s.alice.allow("alice", good(client, more...)).Query().Get("code")
+	code := s.browserOf("alice").allow("alice", good(client, more...)).Query().Get("code")
 	require.NotEmpty(s.t, code)
 	return code
 }
@@ -161,20 +191,6 @@ func (s *suite) grants() int {
 	return n
 }
 
-// A clock is the real one, moved by hand.
-type clock struct{ ahead atomic.Int64 }
-
-func (c *clock) Now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
-func (c *clock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
-
-// newClocked is newSuite with a clock to move.
-func newClocked(t *testing.T, more ...string) (*suite, *clock) {
-	t.Helper()
-	c := new(clock)
-	text := strings.Join(append([]string{fixtureText}, more...), "\n")
-	return suiteOf(t, startTestServer(t, t.TempDir(), text, func(config *server.Config) { config.Now = c.Now })), c
-}
-
 // operate runs one of the operators' operations over the node's socket.
 func operate[Q, A any](s *suite, o admin.Operation[Q, A], q Q) (A, error) {
 	s.t.Helper()
@@ -235,5 +251,5 @@ func (s *suite) restarted() *suite {
 	s.close()
 	text := fixtureText
 	ts := startTestServer(s.t, dir, text, func(c *server.Config) { c.Listen = listen })
-	return &suite{testServer: ts, t: s.t, alice: &browser{ts, s.alice.client}}
+	return &suite{ts, s.t, s.people}
 }

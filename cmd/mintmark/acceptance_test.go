@@ -1,0 +1,174 @@
+package main
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestAcceptance holds what is promised to those who ask over the wire: the service
+// document, sentence by sentence, and the RFCs, statement by statement. A subtest of the
+// document begins with the section and quotes the sentence in its comment; a subtest of
+// an RFC begins with the ids of its statements. testdata/document.txt and
+// testdata/conformance.txt list every sentence and every statement with its tests. What
+// the document leaves open ("not shown") is tested for the answer that this product
+// gives; those names say so.
+func TestAcceptance(t *testing.T) {
+	// These compare how long answers take, so they run alone.
+	t.Run("sign_in", conformSignIn)
+	t.Run("client_authentication", conformClientAuthentication)
+	t.Run("transport", conformTransport)
+	t.Run("failures", conformFailures)
+	groups := map[string]func(*testing.T){
+		"authorize":                         conformAuthorize,
+		"codes":                             conformCodes,
+		"token":                             conformToken,
+		"code_grant":                        conformCodeGrant,
+		"PKCE":                              conformPKCE,
+		"refresh":                           conformRefresh,
+		"refresh_without_window":            conformRefreshWithoutWindow,
+		"refresh_over_time":                 conformRefreshOverTime,
+		"access_token":                      conformAccessToken,
+		"key_set":                           conformKeySet,
+		"metadata":                          conformMetadata,
+		"resource":                          conformResource,
+		"clients":                           conformClients,
+		"secrets":                           conformSecrets,
+		"document_addresses":                documentAddresses,
+		"document_purpose":                  documentPurpose,
+		"document_lifetime_of_access":       documentLifetimeOfAccess,
+		"document_client":                   documentClient,
+		"document_client_limits":            documentClientLimits,
+		"document_client_state":             documentClientState,
+		"document_client_kind":              documentClientKind,
+		"document_code":                     documentCode,
+		"document_response":                 documentResponse,
+		"document_scopes":                   documentScopes,
+		"document_transitions":              documentTransitions,
+		"document_authorization":            documentAuthorization,
+		"document_authorization_parameters": documentAuthorizationParameters,
+		"document_exchange":                 documentExchange,
+		"document_refresh":                  documentRefresh,
+		"document_me":                       documentMe,
+		"document_secret_management":        documentSecretManagement,
+		"document_calls":                    documentCalls,
+		"document_flow":                     documentFlow,
+		"document_client_authentication":    documentClientAuthentication,
+		"document_rotation":                 documentRotation,
+		"document_events":                   documentEvents,
+		"document_errors":                   documentErrors,
+		"document_refusals":                 documentRefusals,
+		"document_rate_limit":               documentRateLimit,
+		"document_lifetimes":                documentLifetimes,
+		"document_version":                  documentVersion,
+		"document_migration":                documentMigration,
+		"document_wrong_order":              documentWrongOrder,
+		"document_old_tokens":               documentOldTokens,
+	}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			groups[name](t)
+		})
+	}
+}
+
+// A suite is one server for many statements, with browsers in which people have signed
+// in, and its operator's command line. Attempts to sign in are few, and each costs a
+// password hash.
+type suite struct {
+	*testServer
+	t      *testing.T
+	people map[string]*browser
+}
+
+// newSuite starts a server with the usual fixtures and more lines, which are clients or
+// settings.
+func newSuite(t *testing.T, more ...string) *suite {
+	t.Helper()
+	return suiteOf(t, newTestServer(t, append([]string{fixtureText}, more...)...))
+}
+
+func suiteOf(t *testing.T, ts *testServer) *suite { return suiteOf(t, ts) }
+
+// A clock is the real one, moved by hand.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *clock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
+
+// newClocked is newSuite with a clock to move.
+func newClocked(t *testing.T, more ...string) (*suite, *clock) {
+	t.Helper()
+	c := new(clock)
+	text := strings.Join(append([]string{fixtureText}, more...), "\n")
+	return suiteOf(t, startTestServer(t, t.TempDir(), text, func(config *server.Config) { config.Now = c.Now })), c
+}
+
+// run is t.Run with a suite that fails the subtest and not its parent.
+func (s *suite) run(name string, f func(*suite)) {
+	s.t.Helper()
+	s.t.Run(name, func(t *testing.T) {
+		ts := *s.testServer
+		ts.t = t
+		f(&suite{&ts, t, s.people})
+	})
+}
+
+// A stepSequence is a row of subtests of which each goes on where the one before
+// ended. Where that one was not run or failed, the rest is skipped.
+type stepSequence struct {
+	*suite
+	declared, ran int
+}
+
+func (s *stepSequence) step(name string, f func(*suite)) {
+	s.t.Helper()
+	before := s.declared
+	s.declared++
+	s.run(name, func(d *suite) {
+		if s.ran != before {
+			d.t.Skip("it goes on from a step that was not run to its end")
+		}
+		f(d)
+		s.ran++
+	})
+}
+
+// browserOf is the browser in which somebody has signed in; nobody signs in twice.
+func (d *suite) browserOf(user string) *browser {
+	d.t.Helper()
+	b := d.people[user]
+	if b == nil {
+		b = d.browser()
+		in := b.submit(b.get("/auth/sign-in"), "password", "username", user, "password", passwords[user])
+		require.Equal(d.t, http.StatusSeeOther, in.Status, in.Body)
+		d.people[user] = b
+	}
+	return &browser{d.testServer, b.client}
+}
+
+// actor is somebody signed in, as the commands behind the pages of settings
+// see them.
+func (d *suite) actor(user string) ledger.Actor {
+	d.t.Helper()
+	d.browserOf(user)
+	var last *ledger.Session
+	for s := range d.s.Issuer.View().Sessions() {
+		if s.User == "u-"+user && (last == nil || s.CreatedSeq > last.CreatedSeq) {
+			last = s
+		}
+	}
+	require.NotNil(d.t, last)
+	return ledger.Actor{Session: last.ID}
+}
