@@ -135,6 +135,25 @@ func (s *suite) jsonBody(body string) answer {
 
 var describing = regexp.MustCompile(`^[\x20\x21\x23-\x5b\x5d-\x7e]+$`)
 
+// oneText is the description of each code by which the public is not told the cause. A
+// stranger can't tell which clients, secrets, codes and tokens there are.
+var oneText = map[oauth.Code]string{
+	oauth.InvalidClient:        "Client authentication failed.",
+	oauth.UnauthorizedClient:   "The client can not be used now.",
+	oauth.InvalidGrant:         "The code or refresh token is not valid for this request.",
+	oauth.InvalidScope:         "The scope is unknown, or wider than what was granted.",
+	oauth.UnsupportedGrantType: "The grant types are authorization_code and refresh_token.",
+}
+
+var errorID = regexp.MustCompile(`"error_id":"mme_[A-Za-z0-9_-]{144}"`)
+
+// exactly compares a refusal byte by byte, but for its error_id: that is
+// of one length, so that it tells nothing by itself.
+func exactly(t testing.TB, a answer, code oauth.Code, text string) {
+	t.Helper()
+	require.Equal(t, `{"error":"`+string(code)+`","error_description":"`+text+`","error_id":"…"}`, errorID.ReplaceAllString(a.Body, `"error_id":"…"`))
+}
+
 // refused is TK08, for every refusal of every test: a JSON object with the
 // three members, that nobody keeps.
 func refused(t testing.TB, a answer, status int, code oauth.Code) {
@@ -147,6 +166,10 @@ func refused(t testing.TB, a answer, status int, code oauth.Code) {
 	require.Regexp(t, describing, m["error_description"])
 	require.NotEmpty(t, m["error_id"])
 	require.Len(t, m, 3, a.Body)
+	if text, ok := oneText[code]; ok {
+		exactly(t, a, code, text)
+		require.Empty(t, a.Header.Values("Retry-After"))
+	}
 }
 
 func uncached(t testing.TB, a answer) {

@@ -65,7 +65,6 @@ func TestAcceptance(t *testing.T) {
 		"document_client_authentication":    documentClientAuthentication,
 		"document_rotation":                 documentRotation,
 		"document_events":                   documentEvents,
-		"document_errors":                   documentErrors,
 		"document_refusals":                 documentRefusals,
 		"document_rate_limit":               documentRateLimit,
 		"document_lifetimes":                documentLifetimes,
@@ -98,7 +97,7 @@ func newSuite(t *testing.T, more ...string) *suite {
 	return suiteOf(t, newTestServer(t, append([]string{fixtureText}, more...)...))
 }
 
-func suiteOf(t *testing.T, ts *testServer) *suite { return suiteOf(t, ts) }
+func suiteOf(t *testing.T, ts *testServer) *suite { return &suite{ts, t, map[string]*browser{}} }
 
 // A clock is the real one, moved by hand.
 type clock struct{ ahead atomic.Int64 }

@@ -46,7 +46,12 @@ func conformRefresh(t *testing.T) {
 	})
 	s.run("RF08_no_secret", func(s *suite) {
 		live := s.tokens("cal-app")
-		refused(s.t, s.form("grant_type", "refresh_token", "refresh_token", live.Refresh, "client_id", "cal-app"), 401, oauth.InvalidClient)
+		pairs := []string{"grant_type", "refresh_token", "refresh_token", live.Refresh, "client_id", "cal-app"}
+		refused(s.t, s.form(pairs...), 401, oauth.InvalidClient)
+		for _, secret := range []string{"wrong", "other-app-secret", "old-secret"} {
+			refused(s.t, s.form(append(pairs, "client_secret", secret)...), 401, oauth.InvalidClient)
+		}
+		refused(s.t, s.form(append(replaced(pairs, "client_id", "nobody"), "client_secret", "cal-app-secret")...), 401, oauth.InvalidClient)
 		s.refreshed("cal-app", live.Refresh)
 	})
 	s.run("RF09_credentials_of_another_client", func(s *suite) {

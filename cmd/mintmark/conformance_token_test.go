@@ -44,8 +44,12 @@ func conformToken(t *testing.T) {
 		for _, method := range []string{"GET", "HEAD", "PUT", "DELETE", "PATCH"} {
 			a := s.request(method, oauth.PathToken+"?"+encode(exchangeOf(code)...), "")
 			require.Equal(s.t, http.StatusMethodNotAllowed, a.Status, method)
-			require.Contains(s.t, a.Header.Get("Allow"), "POST")
+			require.Equal(s.t, "OPTIONS, POST", a.Header.Get("Allow"))
 			require.NotContains(s.t, a.Body, "token\":")
+			if method != "HEAD" {
+				require.Equal(s.t, `{"error":"invalid_request","error_description":"The path does not have this method; see the header Allow."}`, a.Body)
+				uncached(s.t, a)
+			}
 		}
 		tokensOf(s.t, s.redeem("cal-app", code))
 	})
@@ -77,6 +81,14 @@ func conformToken(t *testing.T) {
 
 	// None of these spends the code that it carries.
 	code := s.code("cal-app")
+	texts := map[string]string{
+		"TK09_grant_type_missing": "The parameter grant_type is missing.",
+		"TK12_code_twice":         "A parameter came more than once.",
+		"TK14_code_missing":       "The parameter code is missing.",
+		"TK14_client_id_missing":  "The parameter client_id is missing.",
+		"TK17_broken_JSON":        "The body can not be read as its Content-Type says.",
+		"TK19_64_KiB_and_one":     "The body is longer than 64 KiB.",
+	}
 	for _, row := range []struct {
 		name   string
 		send   func(s *suite) answer
@@ -91,6 +103,9 @@ func conformToken(t *testing.T) {
 		}, 400, oauth.InvalidRequest},
 		{"TK09_grant_type_missing", func(s *suite) answer { return s.form(exchangeOf(code)[2:]...) }, 400, oauth.InvalidRequest},
 		{"TK09_grant_type_empty", func(s *suite) answer { return s.form(append(exchangeOf(code)[2:], "grant_type", "")...) }, 400, oauth.InvalidRequest},
+		{"TK10_grant_type_in_upper_case", grantType(code, "AUTHORIZATION_CODE"), 400, oauth.UnsupportedGrantType},
+		{"TK10_grant_type_code", grantType(code, "code"), 400, oauth.UnsupportedGrantType},
+		{"TK10_another_grant_type", grantType(code, "refresh_token"), 400, oauth.InvalidRequest},
 		{"TK10_grant_type_foo", grantType(code, "foo"), 400, oauth.UnsupportedGrantType},
 		{"TK11_password", grantType(code, "password"), 400, oauth.UnsupportedGrantType},
 		{"TK11_client_credentials", grantType(code, "client_credentials"), 400, oauth.UnsupportedGrantType},
@@ -100,6 +115,8 @@ func conformToken(t *testing.T) {
 		{"TK12_JSON_member_twice", func(s *suite) answer {
 			return s.jsonBody(`{"code":"x",` + object(exchangeOf(code)...)[1:])
 		}, 400, oauth.InvalidRequest},
+		{"TK14_code_missing", func(s *suite) answer { return s.form(without(exchangeOf(code), "code")...) }, 400, oauth.InvalidRequest},
+		{"TK14_client_id_missing", func(s *suite) answer { return s.form(without(exchangeOf(code), "client_id")...) }, 400, oauth.InvalidRequest},
 		{"TK14_code_empty", func(s *suite) answer { return s.form(exchangeOf("")...) }, 400, oauth.InvalidRequest},
 		{"TK14_JSON_code_null", func(s *suite) answer {
 			return s.jsonBody(strings.Replace(object(exchangeOf("X")...), `"X"`, "null", 1))
@@ -121,7 +138,15 @@ func conformToken(t *testing.T) {
 		}, 400, oauth.InvalidRequest},
 		{"TK19_64_KiB_and_one", func(s *suite) answer { return s.form(exchangeOf(code, "x", strings.Repeat("x", 64<<10))...) }, 413, oauth.InvalidRequest},
 	} {
-		s.run(row.name, func(s *suite) { refused(s.t, row.send(s), row.status, row.error) })
+		s.run(row.name, func(s *suite) {
+			a := row.send(s)
+			refused(s.t, a, row.status, row.error)
+			if text, ok := texts[row.name]; ok {
+				exactly(s.t, a, row.error, text)
+			}
+			require.Empty(s.t, a.Header.Values("WWW-Authenticate"))
+			require.Empty(s.t, a.Header.Values("Retry-After"))
+		})
 	}
 	s.run("TK08_nothing_was_spent", func(s *suite) { tokensOf(s.t, s.redeem("cal-app", code)) })
 
@@ -157,7 +182,7 @@ func conformToken(t *testing.T) {
 		a := s.request("OPTIONS", oauth.PathToken, "", "Origin", "https://x.example", "Access-Control-Request-Method", "POST")
 		require.Equal(s.t, http.StatusNoContent, a.Status)
 		require.Empty(s.t, a.Body)
-		require.Contains(s.t, a.Header.Get("Allow"), "POST")
+		require.Equal(s.t, "POST, OPTIONS", a.Header.Get("Allow"))
 		require.Empty(s.t, a.Header.Get("Access-Control-Allow-Credentials"))
 		require.Empty(s.t, a.Header.Get("Access-Control-Allow-Origin"))
 	})
@@ -204,7 +229,7 @@ func unavailable(t testing.TB, a answer) {
 	require.Equal(t, http.StatusServiceUnavailable, a.Status, a.Body)
 	uncached(t, a)
 	require.Equal(t, "1", a.Header.Get("Retry-After"))
-	require.Equal(t, "temporarily_unavailable", a.ErrorCode())
+	exactly(t, a, oauth.TemporarilyUnavailable, "The server can not decide now. Try again.")
 	require.Empty(t, a.Header.Get("WWW-Authenticate"))
 }
 
@@ -233,6 +258,13 @@ func conformClientAuthentication(t *testing.T) {
 
 	code := s.code("cal-app")
 	live := s.tokens("cal-app")
+	as := func(id, secret string) func(*suite) answer {
+		return func(s *suite) answer { return s.form(append(grant(code), "client_id", id, "client_secret", secret)...) }
+	}
+	texts := map[string]string{
+		"CA04_Basic_and_secret": "The client authenticated in two ways.",
+		"CA12_two_client_ids":   "The parameter client_id differs from the Authorization header.",
+	}
 	for _, row := range []struct {
 		name   string
 		send   func(s *suite) answer
@@ -241,12 +273,19 @@ func conformClientAuthentication(t *testing.T) {
 		basic  bool
 	}{
 		{"CA04_Basic_and_secret", func(s *suite) answer { return s.basicForm("cal-app", "cal-app-secret", exchangeOf(code)...) }, 400, oauth.InvalidRequest, false},
-		{"CA05_wrong_secret", func(s *suite) answer {
-			return s.form(append(grant(code), "client_id", "cal-app", "client_secret", "wrong")...)
-		}, 401, oauth.InvalidClient, false},
-		{"CA05_secret_of_another_client", func(s *suite) answer {
-			return s.form(append(grant(code), "client_id", "cal-app", "client_secret", "other-app-secret")...)
-		}, 401, oauth.InvalidClient, false},
+		{"CA05_empty_secret", as("cal-app", ""), 401, oauth.InvalidClient, false},
+		{"CA05_secret_in_upper_case", as("cal-app", "CAL-APP-SECRET"), 401, oauth.InvalidClient, false},
+		{"CA05_secret_with_a_space", as("cal-app", "cal-app-secret "), 401, oauth.InvalidClient, false},
+		{"CA05_public_client_sends_a_secret", as("native-app", "x"), 401, oauth.InvalidClient, false},
+		{"CA07_unknown_client_with_a_good_code", as("nobody", "cal-app-secret"), 401, oauth.InvalidClient, false},
+		{"CA07_client_in_upper_case", as("CAL-APP", "cal-app-secret"), 401, oauth.InvalidClient, false},
+		{"CA07_another_client", as("other-app", "cal-app-secret"), 401, oauth.InvalidClient, false},
+		{"CM03_pending_client", as("pending-app", "pending-app-secret"), 400, oauth.UnauthorizedClient, false},
+		{"CM03_pending_client_with_a_wrong_secret", as("pending-app", "wrong"), 401, oauth.InvalidClient, false},
+		{"CM10_rejected_client", as("rejected-app", "rejected-app-secret"), 400, oauth.UnauthorizedClient, false},
+		{"CM10_suspended_client", as("suspended-app", "suspended-app-secret"), 400, oauth.UnauthorizedClient, false},
+		{"CA05_wrong_secret", as("cal-app", "wrong"), 401, oauth.InvalidClient, false},
+		{"CA05_secret_of_another_client", as("cal-app", "other-app-secret"), 401, oauth.InvalidClient, false},
 		{"CA06_wrong_secret_by_Basic", func(s *suite) answer { return s.basicForm("cal-app", "wrong", grant(code)...) }, 401, oauth.InvalidClient, true},
 		{"CA06_another_scheme", func(s *suite) answer {
 			return s.request("POST", oauth.PathToken, encode(grant(code)...), "Content-Type", "application/x-www-form-urlencoded", "Authorization", "Bearer "+live.Access)
@@ -266,18 +305,19 @@ func conformClientAuthentication(t *testing.T) {
 			return s.request("POST", oauth.PathToken, encode(grant(code)...), "Content-Type", "application/x-www-form-urlencoded",
 				"Authorization", basicAuth("cal-app", "cal-app-secret"), "Authorization", basicAuth("other-app", "other-app-secret"))
 		}, 400, oauth.InvalidRequest, false},
-		{"CA14_revoked_secret", func(s *suite) answer {
-			return s.form(append(grant(code), "client_id", "cal-app", "client_secret", "old-secret")...)
-		}, 401, oauth.InvalidClient, false},
+		{"CA14_revoked_secret", as("cal-app", "old-secret"), 401, oauth.InvalidClient, false},
 	} {
 		s.run(row.name, func(s *suite) {
 			a := row.send(s)
 			refused(s.t, a, row.status, row.error)
-			challenge := ""
-			if row.basic {
-				challenge = `Basic realm="token", charset="UTF-8"`
+			if text, ok := texts[row.name]; ok {
+				exactly(s.t, a, row.error, text)
 			}
-			require.Equal(s.t, challenge, a.Header.Get("WWW-Authenticate"))
+			var challenges []string
+			if row.basic {
+				challenges = []string{`Basic realm="token", charset="UTF-8"`}
+			}
+			require.Equal(s.t, challenges, a.Header.Values("WWW-Authenticate"))
 		})
 	}
 	s.run("CA08_nothing_was_spent", func(s *suite) { tokensOf(s.t, s.redeem("cal-app", code)) })
@@ -381,7 +421,7 @@ func conformCodeGrant(t *testing.T) {
 	s := newSuite(t)
 	s.run("CG01_good_exchange", func(s *suite) { success(s.t, s.redeem("cal-app", s.code("cal-app"))) })
 	s.run("CG02_unknown_code", func(s *suite) {
-		for _, code := range []string{"x", "mmc_", "mmc_AAAA", strings.Repeat("a", 10_000), "mmc_" + strings.Repeat("A", 90)} {
+		for _, code := range []string{"x", "nonsense", "mmc_", "mmc_AAAA", strings.Repeat("a", 10_000), "mmc_" + strings.Repeat("A", 90)} {
 			refused(s.t, s.exchange("cal-app", code), 400, oauth.InvalidGrant)
 		}
 	})
@@ -400,14 +440,16 @@ func conformCodeGrant(t *testing.T) {
 	s.run("CG08_redirect_uri_missing", func(s *suite) {
 		code := s.code("cal-app")
 		pairs := exchangeOf(code)
-		refused(s.t, s.form(pairs[:len(pairs)-2]...), 400, oauth.InvalidRequest)
+		a := s.form(pairs[:len(pairs)-2]...)
+		refused(s.t, a, 400, oauth.InvalidRequest)
+		exactly(s.t, a, oauth.InvalidRequest, "The parameter redirect_uri is missing.")
 		success(s.t, s.redeem("cal-app", code))
 	})
 	s.run("CG09_another_registered_redirect_uri", func(s *suite) {
 		code := s.code("cal-app")
-		pairs := exchangeOf(code)
-		pairs[len(pairs)-1] = "https://cal.example/callback"
-		refused(s.t, s.form(pairs...), 400, oauth.InvalidGrant)
+		for _, uri := range []string{"https://cal.example/callback", callback + "/", "http://127.0.0.1:1/callback", "https://evil.example/"} {
+			refused(s.t, s.form(replaced(exchangeOf(code), "redirect_uri", uri)...), 400, oauth.InvalidGrant)
+		}
 		success(s.t, s.redeem("cal-app", code))
 	})
 	s.run("CG10_code_changed", func(s *suite) {
@@ -493,7 +535,7 @@ func conformPKCE(t *testing.T) {
 			refused(s.t, s.exchange(client, code), 400, oauth.InvalidGrant)
 			refused(s.t, s.exchange(client, code, "code_verifier", ""), 400, oauth.InvalidGrant)
 			for _, bad := range []string{
-				verifierText + "x", challenge(verifierText), strings.Repeat("a", 42), strings.Repeat("a", 129),
+				"short", strings.Repeat("w", 43), verifierText + "x", challenge(verifierText), strings.Repeat("a", 42), strings.Repeat("a", 129),
 				verifierText + "!", verifierText + "=", verifierText + " ", verifierText + "\x00", "é" + verifierText,
 			} {
 				refused(s.t, s.exchange(client, code, "code_verifier", bad), 400, oauth.InvalidGrant)

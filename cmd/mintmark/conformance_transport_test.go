@@ -208,6 +208,8 @@ func conformFailures(t *testing.T) {
 			statuses[a.Status]++
 			if a.Status == 429 {
 				refused(s.t, a, 429, oauth.TemporarilyUnavailable)
+				exactly(s.t, a, oauth.TemporarilyUnavailable, "There were too many failures. Wait before the next try.")
+				require.Empty(s.t, a.Header.Values("WWW-Authenticate"))
 				require.GreaterOrEqual(s.t, must(strconv.Atoi(a.Header.Get("Retry-After"))), 1)
 				continue
 			}
@@ -221,6 +223,21 @@ func conformFailures(t *testing.T) {
 		success(s.t, s.from("127.0.0.2", right...))
 		refused(s.t, s.from("127.0.0.2", "grant_type", "refresh_token", "refresh_token", "x", "client_id", "cal-app", "client_secret", "wrong"), 401, oauth.InvalidClient)
 		refused(s.t, s.refresh("other-app", "x"), 400, oauth.InvalidGrant) // another client from the same address
+	})
+	t.Run("AB06_garbage_with_a_good_secret", func(t *testing.T) {
+		s := newSuite(t)
+		live := s.tokens("cal-app")
+		garbage := []string{"grant_type", "refresh_token", "refresh_token", "x", "client_id", "cal-app", "client_secret", generatedSecret}
+		a := s.form(garbage...)
+		for n := 0; a.Status != 429 && n < 2000; n++ {
+			refused(t, a, 400, oauth.InvalidGrant)
+			a = s.form(garbage...)
+		}
+		refused(t, a, 429, oauth.TemporarilyUnavailable)
+		exactly(t, a, oauth.TemporarilyUnavailable, "There were too many failures. Wait before the next try.")
+		require.Equal(t, "1", a.Header.Get("Retry-After"))
+		require.Empty(t, a.Header.Values("WWW-Authenticate"))
+		s.refreshed("cal-app", live.Refresh) // nobody is locked out
 	})
 	s.run("AB06_10000_random_credentials", func(s *suite) {
 		held, others := s.tokens("native-app"), s.tokens("other-app")

@@ -18,14 +18,6 @@ func documentRefresh(t *testing.T) {
 		"grant_type", "refresh_token", "client_id", "cal-app", "client_secret", "cal-app-secret", "refresh_token", issued.Refresh,
 	}
 
-	// "`POST {base_url}/v2/auth/oauth2/token`"
-	d.run("4.3_POST_to_the_same_endpoint", func(d *suite) {
-		a := d.request(http.MethodGet, d.Base+"/v2/auth/oauth2/token?"+encode(pairs...), "")
-		require.Equal(d.t, http.StatusMethodNotAllowed, a.Status)
-		a = d.request(http.MethodPost, d.Base+"/v2/auth/oauth2/token", encode("grant_type", "refresh_token", "client_id", "cal-app",
-			"client_secret", "cal-app-secret", "refresh_token", d.granted(good("cal-app")).Refresh), "Content-Type", "application/x-www-form-urlencoded")
-		require.Equal(d.t, http.StatusOK, a.Status, a.Body)
-	})
 	// "Request parameters:"
 	d.run("4.3_each_request_parameter_is_needed", func(d *suite) {
 		rest := pairs[:len(pairs)-2]
@@ -34,31 +26,12 @@ func documentRefresh(t *testing.T) {
 		refused(d.t, d.form(pairs[2:]...), http.StatusBadRequest, oauth.InvalidRequest)
 		refused(d.t, d.form(without(pairs, "client_id")...), http.StatusBadRequest, oauth.InvalidRequest)
 	})
-	// "| `client_id` | The client id. |"
-	d.run("4.3_client_id", func(d *suite) {
-		refused(d.t, d.form(replaced(pairs, "client_id", "nobody")...), http.StatusUnauthorized, oauth.InvalidClient)
-		foreign := replaced(replaced(pairs, "client_id", "other-app"), "client_secret", "other-app-secret")
-		refused(d.t, d.form(foreign...), http.StatusBadRequest, oauth.InvalidGrant)
-	})
-	// "| `client_secret` | The client secret. |"
-	d.run("4.3_client_secret", func(d *suite) {
-		refused(d.t, d.form(without(pairs, "client_secret")...), http.StatusUnauthorized, oauth.InvalidClient)
-		for _, secret := range []string{"wrong", "other-app-secret", "old-secret"} {
-			refused(d.t, d.form(replaced(pairs, "client_secret", secret)...), http.StatusUnauthorized, oauth.InvalidClient)
-		}
-	})
 	// "| `grant_type` | Must be `refresh_token`. |"
 	d.run("4.3_grant_type_must_be_refresh_token", func(d *suite) {
 		for _, value := range []string{"refresh", "REFRESH_TOKEN", "password"} {
 			refused(d.t, d.form(append([]string{"grant_type", value}, pairs[2:]...)...), http.StatusBadRequest, oauth.UnsupportedGrantType)
 		}
 		refused(d.t, d.form(append([]string{"grant_type", "authorization_code"}, pairs[2:]...)...), http.StatusBadRequest, oauth.InvalidRequest)
-	})
-	// "| `refresh_token` | A refresh token from an earlier token response. |"
-	d.run("4.3_refresh_token_from_an_earlier_response", func(d *suite) {
-		for _, wrong := range []string{"x", issued.Refresh + "A", issued.Refresh[:len(issued.Refresh)-2] + "AA", issued.Access, d.codeFor(good("cal-app"))} {
-			refused(d.t, d.refresh("cal-app", wrong), http.StatusBadRequest, oauth.InvalidGrant)
-		}
 	})
 	// "Response: the token response of section 2.3."
 	d.run("4.3_response_is_the_token_response", func(d *suite) {

@@ -11,44 +11,6 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// documentErrors: section 7, the token endpoint.
-func documentErrors(t *testing.T) {
-	d := newSuite(t)
-
-	// "Status codes and the shape of error bodies: not shown."
-	d.run("7_not_shown_shape_of_errors_of_the_token_endpoint", func(d *suite) {
-		exchange := []string{"grant_type", "authorization_code", "redirect_uri", callback, "code", "x"}
-		good := append([]string{"client_id", "cal-app", "client_secret", "cal-app-secret"}, exchange...)
-		for _, row := range []struct {
-			name   string
-			answer answer
-			status int
-			code   oauth.Code
-		}{
-			{"wrong secret", d.form(replaced(good, "client_secret", "wrong")...), http.StatusUnauthorized, oauth.InvalidClient},
-			{"a public client sends a secret", d.form(append(exchange, "client_id", "native-app", "client_secret", "x")...), http.StatusUnauthorized, oauth.InvalidClient},
-			{"suspended client", d.form(append(exchange, credentials("suspended-app")...)...), http.StatusBadRequest, oauth.UnauthorizedClient},
-			{"bad code", d.form(good...), http.StatusBadRequest, oauth.InvalidGrant},
-			{"missing parameter", d.form(without(good, "code")...), http.StatusBadRequest, oauth.InvalidRequest},
-			{"unreadable body", d.request(http.MethodPost, oauth.PathToken, "{", "Content-Type", "application/json"), http.StatusBadRequest, oauth.InvalidRequest},
-			{"two kinds of authentication", d.basicForm("cal-app", "cal-app-secret", good...), http.StatusBadRequest, oauth.InvalidRequest},
-			{"other grant_type", d.form(replaced(good, "grant_type", "password")...), http.StatusBadRequest, oauth.UnsupportedGrantType},
-		} {
-			refused(d.t, row.answer, row.status, row.code)
-			m := row.answer.JSON(d.t)
-			require.Len(d.t, m, 3, row.name)
-			require.NotEmpty(d.t, m["error_description"])
-			require.NotEmpty(d.t, m["error_id"])
-			require.Equal(d.t, "application/json", row.answer.Header.Get("Content-Type"))
-			require.Equal(d.t, "no-store", row.answer.Header.Get("Cache-Control"))
-			require.Empty(d.t, row.answer.Header.Get("WWW-Authenticate"))
-		}
-		basic := d.basicForm("cal-app", "wrong", exchange...)
-		refused(d.t, basic, http.StatusUnauthorized, oauth.InvalidClient)
-		require.Contains(d.t, basic.Header.Get("WWW-Authenticate"), "Basic ")
-	})
-}
-
 // documentRefusals: the last line of section 7, case by case.
 func documentRefusals(t *testing.T) {
 	d := newSuite(t)
@@ -84,14 +46,6 @@ func documentRefusals(t *testing.T) {
 		explains(d, again, "the authorization code was presented a second time")
 		refused(d.t, d.refresh("cal-app", issued.Refresh), http.StatusBadRequest, oauth.InvalidGrant)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)
-	})
-	// "a reused or wrong code"
-	d.run("7_not_shown_a_wrong_code_changes_nothing", func(d *suite) {
-		code := d.codeFor(good("cal-app"))
-		refused(d.t, d.exchange("cal-app", code+"A"), http.StatusBadRequest, oauth.InvalidGrant)
-		refused(d.t, d.exchange("other-app", code), http.StatusBadRequest, oauth.InvalidGrant) // somebody else's
-		refused(d.t, d.refresh("cal-app", code), http.StatusBadRequest, oauth.InvalidGrant)
-		tokensOf(d.t, d.exchange("cal-app", code))
 	})
 	// "an invalid refresh token"
 	d.run("7_not_shown_an_invalid_refresh_token", func(d *suite) {

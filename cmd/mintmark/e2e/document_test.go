@@ -28,11 +28,11 @@ func statements(t *testing.T) (list []string) {
 	require.NoError(t, err)
 	section := ""
 	for line := range strings.Lines(string(text)) {
+		_, test := strings.CutPrefix(line, "\t")
 		line = strings.TrimSpace(line)
 		if m := documentHeading.FindStringSubmatch(line); m != nil {
 			section = m[1]
 		}
-		test := strings.HasPrefix(line, section+"_")
 		if line != "" && !test && !strings.HasPrefix(line, "#") && !strings.HasSuffix(line, ": not shown.") && slices.Contains(browsed, section) {
 			list = append(list, line)
 		}
