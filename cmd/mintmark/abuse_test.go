@@ -33,6 +33,7 @@ func (ts *testServer) eventsOf(kind ledger.EventKind) (n int) {
 // TestLongScope: reuse is recognised however long the scope beside it is, and
 // a scope is written to the log with each name once.
 func TestLongScope(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	first := ts.tokens("cal-app")
 	long := strings.Repeat("PROFILE_READ ", 2800)
@@ -49,6 +50,7 @@ func TestLongScope(t *testing.T) {
 // TestAuditCantBeFlooded: who asks for the same again and again makes one
 // event of it.
 func TestAuditCantBeFlooded(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	first := ts.tokens("cal-app")
 	token := tokensOf(t, ts.refresh("cal-app", first.Refresh)).Refresh
@@ -74,6 +76,7 @@ func TestAuditCantBeFlooded(t *testing.T) {
 
 // TestLongClientIDs share one bucket: they can't fill the memory.
 func TestLongClientIDs(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	limited := 0
 	for i := range 600 {
@@ -90,6 +93,7 @@ func TestLongClientIDs(t *testing.T) {
 // TestTwoLengths: what comes with a length and in chunks is the last request
 // of its connection (RFC 9112 §6.1).
 func TestTwoLengths(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	c, err := net.Dial("tcp", hostOf(ts.Base))
 	require.NoError(t, err)
@@ -107,6 +111,7 @@ func TestTwoLengths(t *testing.T) {
 }
 
 func TestTwoContentTypes(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	a := ts.request("POST", oauth.PathToken, "{}", "Content-Type", "application/json", "Content-Type", "application/x-www-form-urlencoded")
 	require.Equal(t, "invalid_request", a.ErrorCode())
@@ -115,6 +120,7 @@ func TestTwoContentTypes(t *testing.T) {
 // TestIdleOperatorsConnections: somebody who keeps all connections of the
 // operators' listener, and says nothing on them, keeps nobody out.
 func TestIdleOperatorsConnections(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	address := strings.TrimPrefix(ts.Ops, "http://")
 	for range 256 { // as many as there are

@@ -23,12 +23,12 @@ import (
 // the document leaves open ("not shown") is tested for the answer that this product
 // gives; those names say so.
 func TestAcceptance(t *testing.T) {
-	// These compare how long answers take, so they run alone.
+	// These compare how long answers take, or what they cost, so they run alone.
 	t.Run("sign_in", conformSignIn)
 	t.Run("client_authentication", conformClientAuthentication)
 	t.Run("transport", conformTransport)
-	t.Run("failures", conformFailures)
 	groups := map[string]func(*testing.T){
+		"failures":                          conformFailures,
 		"authorize":                         conformAuthorize,
 		"codes":                             conformCodes,
 		"token":                             conformToken,

@@ -9,6 +9,7 @@ import (
 // TestExchangesAtOnce: one code, 32 exchanges: one token response, and the
 // grant ends as reuse demands (RFC 6749 §4.1.2).
 func TestExchangesAtOnce(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	for range 5 {
 		code := ts.code("cal-app")
@@ -30,6 +31,7 @@ func TestExchangesAtOnce(t *testing.T) {
 // TestRefreshesAtOnce: one token, 32 refreshes inside the window: one
 // rotation, and everybody gets the same successor.
 func TestRefreshesAtOnce(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	token := ts.tokens("cal-app").Refresh
 	for range 5 {
@@ -49,6 +51,7 @@ func TestRefreshesAtOnce(t *testing.T) {
 // TestRefreshesAtOnceWithoutWindow: with the window turned off one wins, and
 // the grant ends.
 func TestRefreshesAtOnceWithoutWindow(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t, fixtureText, "settings: {retry_window: 0s}")
 	token := ts.tokens("cal-app").Refresh
 	var won []tokens

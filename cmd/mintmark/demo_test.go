@@ -13,6 +13,7 @@ import (
 // TestDemoAPI: the example resource server answers 200, 401 and 403 with the
 // right challenges, with the issuer stopped as well as running.
 func TestDemoAPI(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	token := ts.tokens("cal-app").Access
 	h, err := dev.API(ts.Base, ts.Base)

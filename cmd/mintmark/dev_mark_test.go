@@ -44,6 +44,7 @@ func TestDevAndServeKeepApart(t *testing.T) {
 // TestDevMarksWhatItMakes: the second start finds the mark of the first; a folder
 // whose log is lost, though its journal is there, gets none.
 func TestDevMarksWhatItMakes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ts := startTestServer(t, dir, fixtureText)
 	ts.close()

@@ -10,6 +10,7 @@ import (
 // TestStopLongerThanTheRetryWindow: whose answer was lost as the server stopped
 // asks again when it is back, and gets the same refresh token.
 func TestStopLongerThanTheRetryWindow(t *testing.T) {
+	t.Parallel()
 	const window = 3 * time.Second
 	dir := t.TempDir()
 	fixtures := fixtureText + "\nsettings: {retry_window: 3s}\n"

@@ -11,6 +11,7 @@ import (
 // Whatever the public listener answers can't be framed and can load and run nothing
 // of others, and what is no path of the API's is answered with a page.
 func TestHeadersOfEveryAnswer(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	for _, row := range []struct {
 		method, path string
@@ -46,6 +47,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 // The header Allow names what a path has: a request by each of its methods is not
 // answered by 405 again.
 func TestAllowIsTrue(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	for path, want := range map[string]string{
 		"/": "GET, HEAD", "/auth/sign-in": "GET, HEAD, POST", "/auth/sign-out": "POST",

@@ -23,6 +23,7 @@ const (
 // TestPlainHTTPIsAccepted by an operator or by nobody, in each way in which a
 // cluster gets its addresses, and each start warns of it.
 func TestPlainHTTPIsAccepted(t *testing.T) {
+	t.Parallel()
 	logged := func(c server.Config) (server.Config, *bytes.Buffer) {
 		log := new(bytes.Buffer)
 		c.Log = slog.New(slog.NewJSONHandler(log, nil))

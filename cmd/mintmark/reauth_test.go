@@ -18,6 +18,7 @@ import (
 // TestFourActsAskForThePassword: 15 minutes after a sign-in an administrator gives
 // the password once more, and a wrong one is recorded. An operator is not asked.
 func TestFourActsAskForThePassword(t *testing.T) {
+	t.Parallel()
 	var log lockedBuffer
 	var ahead atomic.Int64
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
@@ -75,6 +76,7 @@ var shownSecret = regexp.MustCompile(`mms_[A-Za-z0-9_-]{43}`)
 
 // TestTakingOverRevokesSecrets where the new owner ticks the box, and else not.
 func TestTakingOverRevokesSecrets(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	signedIn := func(user string) *browser {
 		b := ts.browser()

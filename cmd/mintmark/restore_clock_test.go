@@ -19,6 +19,7 @@ import (
 // backup from before, and a journal that goes on into the wrong time. What was
 // taken away then is taken away again, and nothing of that time comes with it.
 func TestRestoreAfterAWrongClock(t *testing.T) {
+	t.Parallel()
 	var ahead atomic.Int64
 	clocked := func(c *server.Config) {
 		c.Now, c.Elapsed = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }, nil
@@ -78,6 +79,7 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 // ahead as it may be is valid at once, also where its iat is ahead of that clock, as
 // it follows revocations within a second.
 func TestVerifiersTolerateWhatNodesDo(t *testing.T) {
+	t.Parallel()
 	var now atomic.Int64 // of the node, which stands: all happens in one second
 	now.Store(time.Now().Truncate(time.Second).UnixMilli())
 	d := suiteOf(t, startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {

@@ -17,6 +17,7 @@ import (
 // TestRestoreSaysWhatIsKnown: which span the journal covers, where there are
 // holes, and after when nothing is known. A hole is accepted or nothing is done.
 func TestRestoreSaysWhatIsKnown(t *testing.T) {
+	t.Parallel()
 	n := newTestNode(t)
 	early := n.journal()
 	n.disable("alice")
@@ -104,6 +105,7 @@ func TestRestoreSaysWhatIsKnown(t *testing.T) {
 // TestRestoreSaysWhatItLeaves: what of the journal could not be applied is told
 // by kind and count, and by name where somebody has to do something.
 func TestRestoreSaysWhatItLeaves(t *testing.T) {
+	t.Parallel()
 	n := newTestNode(t)
 	state := n.backup()
 	first := n.view().ActiveKey(ledger.ForSigning).ID

@@ -22,6 +22,7 @@ import (
 // goes with a journal from after it. Each file is opened with the key that its
 // head names, and what is restored is sealed under the node's own.
 func TestRestoreAcrossClusterKeys(t *testing.T) {
+	t.Parallel()
 	n := newTestNode(t)
 	old := n.key()
 	state := n.backup()

@@ -23,6 +23,7 @@ import (
 // TestRestorePromises has one part for each sentence that operators were
 // promised of backups and restores.
 func TestRestorePromises(t *testing.T) {
+	t.Parallel()
 	n := newTestNode(t, withBenchFixtures(t), func(c *server.Config) {
 		// Longer ago than a refresh token may lie idle.
 		c.Now, c.Elapsed = func() time.Time { return time.Now().Add(-40 * 24 * time.Hour) }, nil

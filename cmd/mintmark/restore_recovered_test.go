@@ -22,6 +22,7 @@ import (
 // that the lost nodes had used for other commands. Their journals are refused
 // where they tell of those.
 func TestRestoreTellsARecoveryApart(t *testing.T) {
+	t.Parallel()
 	lost := newTestNode(t)
 	first := lost.backup()
 	lost.disable("alice")
@@ -93,6 +94,7 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 // TestRecoveryReplaysTheJournalsOfLostNodes: what was taken away after the
 // survivor stopped is taken away there before it serves, and stays so.
 func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
+	t.Parallel()
 	lost := newTestNode(t)
 	first := lost.backup()
 	lost.close()
@@ -175,6 +177,7 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 // before its log. What the log has after that is part of the journal that is read
 // from the folder, and nothing is changed there.
 func TestTheLogCompletesAJournal(t *testing.T) {
+	t.Parallel()
 	lost := newTestNode(t)
 	first, key := lost.backup(), lost.key()
 	lost.close()
@@ -242,6 +245,7 @@ func TestTheLogCompletesAJournal(t *testing.T) {
 // others never had. The journals of the two still go together: at most one of them
 // has commands there that were decided.
 func TestEndsOfLogsMayDiffer(t *testing.T) {
+	t.Parallel()
 	n := newTestNode(t)
 	first, key := n.backup(), n.key()
 	shared := inspect(t, first).Seq
@@ -292,6 +296,7 @@ func TestEndsOfLogsMayDiffer(t *testing.T) {
 // TestRecoveryWithAnotherClusterKey: the lost nodes changed it after the survivor
 // had stopped, and their journal has keys that are sealed under the new one.
 func TestRecoveryWithAnotherClusterKey(t *testing.T) {
+	t.Parallel()
 	lost := newTestNode(t)
 	old := lost.key()
 	lost.close()
@@ -371,6 +376,7 @@ func folderOf(t testing.TB, dir string) string {
 // TestRecoveryLeavesNoHole in the journal, though what a crash cut off that is in
 // no log any more after it.
 func TestRecoveryLeavesNoHole(t *testing.T) {
+	t.Parallel()
 	c := newTestNode(t)
 	first := c.backup()
 	c.close()

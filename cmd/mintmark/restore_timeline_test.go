@@ -15,6 +15,7 @@ import (
 // which the same positions hold other commands. What happened in the life that
 // was given up is not replayed on a backup of the other.
 func TestRestoreDistinguishesTimelines(t *testing.T) {
+	t.Parallel()
 	one := newTestNode(t)
 	first := one.backup()
 	one.disable("alice")
@@ -99,6 +100,7 @@ func TestRestoreDistinguishesTimelines(t *testing.T) {
 // TestRestoreOfFilesWithoutATimeline: a file of the first moments of a cluster has
 // none. It is read, and what could not be checked is said.
 func TestRestoreOfFilesWithoutATimeline(t *testing.T) {
+	t.Parallel()
 	n := newTestNode(t)
 	state := n.backup()
 	n.disable("alice")

@@ -16,6 +16,7 @@ import (
 // nothing of it is a fault of the server, no command of it enters the log, and
 // a good credential that was mangled in between is as good as before.
 func TestRubbishCostsNoLog(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	held := ts.tokens("cal-app")
 	code := ts.code("cal-app")

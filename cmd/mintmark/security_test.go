@@ -33,6 +33,7 @@ func securityLines(t testing.TB, log *lockedBuffer) (lines []map[string]any) {
 // and once an hour in the audit trail. What was typed where the name belongs is
 // in none of them, unless it is the name of somebody.
 func TestFailuresLeaveTraces(t *testing.T) {
+	t.Parallel()
 	var log lockedBuffer
 	var ahead atomic.Int64
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {

@@ -23,6 +23,7 @@ import (
 
 // TestSecondProcess finds the data in use before it touches any of it.
 func TestSecondProcess(t *testing.T) {
+	t.Parallel()
 	c := newTestNode(t)
 	require.NoError(t, c.s.Journal.Flush())
 	segments, err := filepath.Glob(filepath.Join(c.dir, "journal", "*.journal"))
@@ -43,6 +44,7 @@ func TestSecondProcess(t *testing.T) {
 
 // TestDamagedClusterKey: the error names the file, and no key.
 func TestDamagedClusterKey(t *testing.T) {
+	t.Parallel()
 	c := newTestNode(t)
 	c.close()
 	path := filepath.Join(c.dir, "cluster.key")
@@ -68,6 +70,7 @@ func TestDamagedClusterKey(t *testing.T) {
 // then is a gap of which a restore says so: nothing that was taken away comes back
 // unsaid.
 func TestDamagedJournal(t *testing.T) {
+	t.Parallel()
 	c := newTestNode(t)
 	state := c.backup()
 	c.disable("alice")

@@ -186,6 +186,7 @@ func TestWaitingNodeAnswers(t *testing.T) {
 
 // TestReadyIsOneWord: a metric and a page that say the same are asked the same.
 func TestReadyIsOneWord(t *testing.T) {
+	t.Parallel()
 	ts := newTestServer(t)
 	ready := func() bool {
 		t.Helper()

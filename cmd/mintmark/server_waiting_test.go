@@ -24,6 +24,7 @@ func devOn(dir string) dev.Options {
 // TestStatusWhileItWaitsForItsClock: a node alone whose clock is not believed says
 // so, and nothing that would have its operator delete the data.
 func TestStatusWhileItWaitsForItsClock(t *testing.T) {
+	t.Parallel()
 	for name, first := range map[string]func(*testing.T, func(*server.Config)) *testNode{
 		"serve": func(t *testing.T, clocked func(*server.Config)) *testNode { return newTestNode(t, clocked) },
 		"dev": func(t *testing.T, clocked func(*server.Config)) *testNode {

@@ -90,6 +90,7 @@ func (c *collector) spans(t testing.TB) map[string][]span {
 // TestTraces: a trace says which route was asked, what was answered and what was
 // decided for it, and nothing of whom or by which credential.
 func TestTraces(t *testing.T) {
+	t.Parallel()
 	c := newCollector(t)
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(s *server.Config) {
 		s.Traces = telemetry.NewTracing(c.URL, "n1", version, s.Proxies, s.Log)
@@ -127,6 +128,7 @@ func TestTraces(t *testing.T) {
 
 // TestTraceOfAProxy: a proxy in front says which trace a request is a part of.
 func TestTraceOfAProxy(t *testing.T) {
+	t.Parallel()
 	c := newCollector(t)
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(s *server.Config) {
 		var err error

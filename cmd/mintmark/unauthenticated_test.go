@@ -37,6 +37,7 @@ func (ts *testServer) trailMarked() {
 // prove nothing: no command is logged, and what they have looked up in the log
 // together is no more than 20 entries a second.
 func TestUnauthenticatedWriteNothing(t *testing.T) {
+	t.Parallel()
 	provider := upstreamtest.New(t, time.Now)
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Upstream = &upstream.Config{Issuer: provider.URL, ClientID: upstreamtest.ClientID, ClientSecret: upstreamtest.ClientSecret}
