@@ -101,7 +101,7 @@ func TestRestartWithoutMajority(t *testing.T) {
 	unhealthy()
 	require.Eventually(t, func() bool {
 		_, _, text = asked(t, n.OpsURL()+"/readyz?verbose")
-		return strings.Contains(text, "[-]started") && strings.Contains(text, "no leader tells it more")
+		return strings.Contains(text, "[-]started") && strings.Contains(text, "no settings are known to this node")
 	}, 20*time.Second, 20*time.Millisecond)
 	for _, path := range publicDocuments {
 		status, header, body := asked(t, n.URL()+path)

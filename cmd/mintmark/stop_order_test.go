@@ -27,7 +27,7 @@ func TestStopInOrder(t *testing.T) {
 	require.NoError(t, n.Process().Signal(syscall.SIGTERM))
 	require.Eventually(t, func() bool {
 		status, _, text := asked(t, n.OpsURL()+"/readyz?verbose")
-		return status == http.StatusServiceUnavailable && strings.Contains(text, "[-]stopping on its way down")
+		return status == http.StatusServiceUnavailable && strings.Contains(text, "[-]stopping node is stopping")
 	}, 20*time.Second, 10*time.Millisecond)
 	status, _ := tokenAnswer(t, n.Public, tokens[0])
 	require.Equal(t, http.StatusOK, status, "whoever has not heard it yet is answered")

@@ -16,7 +16,7 @@ import (
 // nodes, as behind a load balancer.
 type browser struct {
 	env    *env
-	pick   func() *node // whom it asks next
+	pick   func() *node // selects the node for the next request
 	person testkit.Person
 }
 
@@ -51,7 +51,7 @@ func (b *browser) steps(ctx context.Context, client string) *grant {
 	to, err := b.person.Decide(ctx, testkit.PathAuthorize+"?"+query.Encode(), "allow")
 	var odd *testkit.StatusError
 	if errors.As(err, &odd) && odd.Answer.Status == http.StatusTooManyRequests {
-		time.Sleep(200 * time.Millisecond) // as it says, but impatient
+		time.Sleep(200 * time.Millisecond) // shorter than Retry-After
 	}
 	if err != nil {
 		return nil

@@ -107,7 +107,7 @@ func (p *campaign) playOnce(f fault) (void string) {
 	}
 	r := &round{env: w, fault: f}
 	if !testkit.Until(maxStart, func() bool { r.leader = w.c.leader(); return r.leader != nil }) {
-		return "nobody leads before it"
+		return "no leader before it"
 	}
 	term := p.term()
 
@@ -124,7 +124,7 @@ func (p *campaign) playOnce(f fault) (void string) {
 	}
 	hold := time.Now().Add(f.lasts)
 	if void == "" && !testkit.Until(max(maxEffectDelay, f.lasts), func() bool { r.hadEffect = r.hadEffect || f.hadEffect(r); return r.hadEffect }) {
-		void = "it did not bite"
+		void = "it had no effect"
 	}
 	time.Sleep(time.Until(hold)) // the fault lasts
 	if f.majority && void == "" {
@@ -194,7 +194,7 @@ func (p *campaign) recover(r *round) {
 	for _, n := range w.c.all() {
 		if !testkit.Until(maxStart, n.Ready) {
 			p.summary.violated("L3: %s is not ready %s after %s; %s", n.Name, maxStart, r.fault.name, p.machine.since(r.healed))
-			if !n.Running() { // so that the next round has it
+			if !n.Running() { // so that the next round has the node
 				_ = n.start()
 			}
 		}

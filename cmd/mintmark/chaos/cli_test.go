@@ -20,7 +20,7 @@ const commandLimit = 15 * time.Second
 // run runs an operators' command on the node.
 func (n *node) run(arguments ...string) testkit.Result { return n.Run("", arguments...) }
 
-// status is what the first node says that knows a leader.
+// status returns the status of the first node that knows a leader.
 func (c *cluster) status() (testkit.Status, error) {
 	var last error
 	for _, n := range c.all() {

@@ -35,7 +35,7 @@ type cluster struct {
 type node struct {
 	*testkit.Node
 	c          *cluster
-	invitation string // file of the token to join with
+	invitation string // file with the join token
 }
 
 // newCluster starts nodes that reach each other through links.
@@ -126,7 +126,7 @@ func (c *cluster) invite(n *node, arguments ...string) {
 			}
 		}
 		return false
-	}), "nobody can invite %s", n.Name)
+	}), "no node can invite %s", n.Name)
 	n.invitation = filepath.Join(c.dir, n.Name+".token")
 	require.NoError(c.t, os.WriteFile(n.invitation, []byte(by.Must("", arguments...)), 0o600))
 }
@@ -205,7 +205,7 @@ func (n *node) addressOf(to *node) string {
 	return n.c.links.address(n.c.t, pair{n.Name, to.Name}, to.Raft)
 }
 
-// controlFile is the file by which the node's disk or clock is told what to do.
+// controlFile returns the file that controls the node's disk or clock.
 func (n *node) controlFile(what string) string { return filepath.Join(n.c.dir, n.Name+"."+what) }
 
 func (c *cluster) requireReady(nodes ...*node) {

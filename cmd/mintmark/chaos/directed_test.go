@@ -76,7 +76,7 @@ func queued(grants int) fault {
 			return err
 		}
 		if !testkit.Until(eventually, r.other(r.leader).Ready) {
-			return errors.New("nobody leads instead")
+			return errors.New("no other leader was elected")
 		}
 		for _, g := range list {
 			if len(g.tokens) < 2 {
@@ -99,7 +99,7 @@ func queued(grants int) fault {
 			}
 		}
 		if !testkit.Until(eventually, func() bool { return r.h.waiting(r.leader.Name) >= before+grants }) {
-			return errors.New("the requests do not wait")
+			return errors.New("no requests are waiting")
 		}
 		return nil
 	}
@@ -131,7 +131,7 @@ func unheard(codes int) fault {
 				waiting.Go(func() { newApplication(r.env).exchange(context.Background(), via, g, false) })
 			}
 			if !testkit.Until(eventually, func() bool { return r.h.waiting(via.Name) >= before+len(list) }) || len(list) < codes {
-				return errors.New("the exchanges do not wait")
+				return errors.New("no exchanges are waiting")
 			}
 			return nil
 		},
@@ -178,7 +178,7 @@ func overtaken(kind string, grants int) fault {
 				waiting.Go(func() { newApplication(r.env).refresh(context.Background(), via, &copied, copied.gen(), 0) })
 			}
 			if !testkit.Until(eventually, func() bool { return r.h.waiting(via.Name) >= before+len(list) }) || len(list) < grants {
-				return errors.New("the refreshes do not wait")
+				return errors.New("no refreshes are waiting")
 			}
 			for _, g := range list {
 				for range 2 {

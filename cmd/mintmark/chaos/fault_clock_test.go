@@ -75,7 +75,7 @@ func rolledStays(by time.Duration) fault {
 				a = n.run("cluster", "status")
 				return strings.Contains(a.Out, "ahead of the clocks of nodes that run steadily")
 			}) {
-				err = fmt.Errorf("%s goes on with its clock: %s%s", n.Name, a.Out, a.Err)
+				err = fmt.Errorf("%s accepted its clock: %s%s", n.Name, a.Out, a.Err)
 			}
 			return err
 		}))
@@ -121,7 +121,7 @@ func (r *round) acceptClocks(by time.Duration) error {
 			return fmt.Errorf("%s is not ready with a clock that was accepted", n.Name)
 		}
 	}
-	for _, n := range r.c.all() { // or the jumps of several rounds would add up
+	for _, n := range r.c.all() { // otherwise the jumps of several rounds would add up
 		if a := n.run("cluster", "accept-clock"); a.Code != exitOK {
 			return fmt.Errorf("accept-clock on %s: exit code %d: %s", n.Name, a.Code, a.Err)
 		}

@@ -52,7 +52,7 @@ func damaged(what string, spoil func(*round, *node) error) fault {
 // but one differs. Judged: the same as for damaged.
 func flippedBit() fault {
 	segmentsOf := func(n *node) []string {
-		list, _ := filepath.Glob(filepath.Join(n.Dir, "raft", "log", "*.wal")) // the pattern is good
+		list, _ := filepath.Glob(filepath.Join(n.Dir, "raft", "log", "*.wal")) // the pattern is valid
 		slices.Sort(list)
 		return list
 	}

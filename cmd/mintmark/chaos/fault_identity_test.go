@@ -42,12 +42,12 @@ func identityRefused(what string, spoil func(*round, *node) error) fault {
 		heal: func(r *round) error {
 			n := r.victims[0]
 			if n.Ready() {
-				r.h.addFault("%s is ready in spite of %s", n.Name, what)
+				r.h.addFault("%s is ready despite %s", n.Name, what)
 			}
 			n.Release()
 			for _, o := range r.h.since(r.struck) {
 				if o.Node == n.Name && o.wrote() && o.Kind != allow && o.Start > r.struck {
-					r.h.addFault("in spite of %s it was answered: %s", what, o)
+					r.h.addFault("answered despite %s: %s", what, o)
 				}
 			}
 			return errors.Join(kept.putBack(), r.setClock(n, 0), n.start())
@@ -145,7 +145,7 @@ func anotherAuthority() fault {
 			copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.Dir, "cluster.key")), n.resetCommitMarker())
 	})
 	f.hadEffect = func(r *round) bool {
-		return r.victims[0].Alive() && strings.Contains(reportedProblem(r.leader, r.victims[0]), "no member of this cluster")
+		return r.victims[0].Alive() && strings.Contains(reportedProblem(r.leader, r.victims[0]), "not a member of this cluster")
 	}
 	return f
 }

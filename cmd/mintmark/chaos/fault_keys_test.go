@@ -106,7 +106,7 @@ func clocksAdvanced(by time.Duration, then func(*round) error) fault {
 			}
 			r.recordClockStep(by)
 			return eachOf(r.victims, func(n *node) error {
-				n.Flags = append(n.Flags, "--trust-clock") // nobody vouches for such a clock
+				n.Flags = append(n.Flags, "--trust-clock") // nothing confirms such a clock
 				return errors.Join(r.setClock(n, 0), n.start())
 			})
 		},
@@ -122,7 +122,7 @@ const keyStepInterval = 5 * time.Second
 // which the judge verifies.
 func requireKeysKept(r *round) error {
 	if !testkit.Until(eventually, func() bool { return r.c.leader() != nil }) {
-		return errors.New("nobody leads")
+		return errors.New("no leader")
 	}
 	before := r.keyLog.maxKeys()
 	time.Sleep(keyStepInterval + time.Second)

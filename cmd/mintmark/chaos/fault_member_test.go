@@ -47,7 +47,7 @@ func (r *round) complete() bool {
 // relink restarts all nodes, so that they learn the links to new ones.
 func (r *round) relink() error {
 	if !testkit.Until(eventually, func() bool { r.leader = r.c.leader(); return r.leader != nil }) {
-		return errors.New("nobody leads after a change of members")
+		return errors.New("no leader after a change of members")
 	}
 	return rolling().inject(r)
 }
@@ -118,7 +118,8 @@ func leftBehind(kill bool) fault {
 				unfinished, _ := filepath.Glob(filepath.Join(follower.Dir, "raft", "snapshots", "*.tmp"))
 				return len(unfinished) > 0
 			}
-			// It may be done before we look: then it is killed right after.
+			// The installation may end before it is seen: then the node is killed right
+			// after it.
 			testkit.Until(5*time.Second, func() bool { return installing() || lastApplied(follower) > 0 && follower.Ready() })
 			follower.Process().Kill()
 			return errors.Join(err, r.restart())

@@ -68,7 +68,7 @@ func rolledBack(led bool) fault {
 			n.Release()
 			for _, o := range r.h.since(r.struck) {
 				if o.Node == n.Name && o.wrote() && o.Kind != allow && o.Start > r.struck {
-					r.h.addFault("with an older folder it was answered: %s", o)
+					r.h.addFault("answered with an older folder: %s", o)
 				}
 			}
 			if newest == "" {

@@ -63,7 +63,7 @@ func (r *round) strike() {
 // a request too.
 func (r *round) awaitRequest(n *node) error {
 	if !testkit.Until(5*time.Second, func() bool { return r.h.waiting(n.Name) > 0 }) {
-		return fmt.Errorf("nobody asks %s", n.Name)
+		return fmt.Errorf("no request to %s", n.Name)
 	}
 	return nil
 }

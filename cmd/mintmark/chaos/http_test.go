@@ -18,7 +18,7 @@ import (
 // clientTimeout is a client's timeout: longer than any request may take.
 const clientTimeout = 12 * time.Second
 
-// newHTTP is a client that shows every answer as it came.
+// newHTTP returns a client that does not follow redirects.
 func newHTTP(jar http.CookieJar) *http.Client { return testkit.NewHTTP(jar, true, clientTimeout) }
 
 // A reply is an answer, or the reason why there is none.
@@ -56,8 +56,8 @@ func (r reply) class(single bool) class {
 	return refused
 }
 
-// A link is what a code or refresh token says in the clear: version, key,
-// grant, generation, MAC.
+// A link has the plain parts of a code or refresh token: version, key, grant, generation,
+// MAC.
 type link struct {
 	key   uint32
 	grant string

@@ -222,7 +222,7 @@ func (w *env) requireSameState() error {
 		return true
 	}
 	if !testkit.Until(eventually, same) && last == nil {
-		last = fmt.Errorf("S8: the nodes do not come to rest")
+		last = fmt.Errorf("S8: the nodes do not become idle")
 	}
 	return last
 }

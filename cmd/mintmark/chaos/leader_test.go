@@ -26,7 +26,7 @@ func TestNoLeakOverTransfers(t *testing.T) {
 	c.transfer(t, times)
 	require.GreaterOrEqual(t, c.requireStatus(t).Term, term+uint64(times))
 	var after map[string]int
-	// What waits for a deadline needs its time to end.
+	// Operations with a deadline need time to end.
 	require.True(t, testkit.Until(2*maxRequestTime, func() bool {
 		after = c.goroutines(t)
 		for name, n := range after {
@@ -84,5 +84,5 @@ func (n *node) metric(name string) (float64, error) {
 			return strconv.ParseFloat(value, 64)
 		}
 	}
-	return 0, fmt.Errorf("%s tells no %s", n.Name, name)
+	return 0, fmt.Errorf("%s does not export %s", n.Name, name)
 }

@@ -53,7 +53,7 @@ func (l *load) rotateSecrets(ctx context.Context) {
 			}
 			for _, n := range l.env.c.all() {
 				if n.Running() {
-					a.refresh(ctx, n, g, g.gen(), current) // invalid_client, whatever the token
+					a.refresh(ctx, n, g, g.gen(), current) // invalid_client, regardless of the token
 				}
 			}
 			current = next

@@ -32,9 +32,9 @@ func TestRecovery(t *testing.T) {
 		w.removeNode(n)
 	}
 	require.True(t, testkit.Until(eventually, func() bool { return !survivor.Ready() }), "a node without a majority is not ready")
-	require.NotEqual(t, exitOK, survivor.run("cluster", "recover", "--yes").Code, "not while it runs")
+	require.NotEqual(t, exitOK, survivor.run("cluster", "recover", "--yes").Code, "refused while the node runs")
 	require.NoError(t, survivor.Process().Stop(syscall.SIGTERM, 2*maxRequestTime))
-	require.NotEqual(t, exitOK, survivor.run("cluster", "recover").Code, "not without a word")
+	require.NotEqual(t, exitOK, survivor.run("cluster", "recover").Code, "refused without --yes")
 	survivor.Must("", "cluster", "recover", "--yes")
 	require.NoError(t, survivor.start())
 	c.requireReady(survivor)
@@ -42,7 +42,7 @@ func TestRecovery(t *testing.T) {
 
 	alone := w.c.now()
 	l2 := startChains(w)
-	require.True(t, testkit.Until(maxStart, func() bool { return w.h.written(alone) >= minWrites }), "it writes alone")
+	require.True(t, testkit.Until(maxStart, func() bool { return w.h.written(alone) >= minWrites }), "the node writes alone")
 	for _, name := range []string{"new1", "new2"} {
 		n := c.add(name)
 		c.invite(n, "cluster", "invite", "--name", name)

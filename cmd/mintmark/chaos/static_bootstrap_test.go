@@ -34,19 +34,19 @@ func TestTwoStaticBootstraps(t *testing.T) {
 	require.Equal(t, []string{"n1"}, one.memberNames(t), "two operators created one cluster")
 	require.Equal(t, []string{"n2"}, two.memberNames(t))
 
-	// The second cluster is told to join the first. It can't: it has a state.
+	// The second cluster is configured to join the first. It can't, since it has a state.
 	require.NoError(t, two.Process().Stop(syscall.SIGTERM, 2*maxRequestTime))
 	token := one.Must("", "cluster", "invite", "--name", "n2")
 	two.invitation = c.dir + "/n2.token"
 	require.NoError(t, os.WriteFile(two.invitation, []byte(token), 0o600))
 	require.NoError(t, two.start())
-	// Either it stays what it is or it refuses to start; both are told apart from
-	// a member of the first by the first.
+	// It either stays a separate cluster or refuses to start; the first cluster does not
+	// accept it as a member.
 	testkit.Until(time.Second, func() bool { return !two.Running() || two.Ready() })
 	require.Equal(t, []string{"n1"}, one.memberNames(t))
 	two.Release()
 
-	// With an empty folder it can, and a third that never was anything.
+	// With an empty folder it can join, and so can a new third node.
 	require.NoError(t, os.RemoveAll(two.Dir))
 	three.Release()
 	three.invitation = c.dir + "/n3.token"

@@ -24,7 +24,7 @@ type client struct {
 	app    testkit.App
 }
 
-// newClient keeps connections standing, or makes one for each request.
+// newClient returns a client that keeps connections open, or makes one for each request.
 func newClient(t testing.TB, user, app string, pick func() *node, standing bool) *client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {

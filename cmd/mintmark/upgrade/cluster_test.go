@@ -21,10 +21,10 @@ type cluster struct {
 type node struct {
 	*testkit.Node
 	binary string
-	ready  atomic.Bool // as /readyz said last
+	ready  atomic.Bool // last result of /readyz
 }
 
-// newCluster starts three nodes of a version and makes them one cluster. Operators have
+// newCluster starts three nodes of a version and forms one cluster. Operators have
 // the new version.
 func newCluster(t testing.TB, binary string) *cluster {
 	t.Helper()

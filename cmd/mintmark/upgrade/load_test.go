@@ -117,7 +117,7 @@ func (l *load) pauseDuring(f func()) {
 func (l *load) requireProgress(t testing.TB) {
 	t.Helper()
 	from := l.done.Load()
-	require.True(t, testkit.Until(testkit.Limit, func() bool { return l.done.Load() > from+200 }), "the load gets nowhere")
+	require.True(t, testkit.Until(testkit.Limit, func() bool { return l.done.Load() > from+200 }), "the load makes no progress")
 }
 
 // end stops the clients; none of them may have failed.

@@ -111,7 +111,7 @@ func TestRollingUpgrade(t *testing.T) {
 	l.end(t)
 	c.requireSameState()
 
-	// Now that each node has it, what was withheld is done.
+	// Once each node is upgraded, what was withheld is done.
 	c.nodes[1].OK("", "grant", "disconnect", "--user", user(0))
 	c.requireSameState()
 	c.checkDowngradeRefused()
@@ -135,12 +135,12 @@ func (c *cluster) checkReuse(l *load, i int) {
 			require.NoError(t, err)
 			third, err := client.refresh(c.nodes[at], second)
 			require.NoError(t, err)
-			// A node that has not heard of the third yet can't tell (503).
+			// A node without the third token in its state can't decide yet (503).
 			require.True(t, testkit.Until(testkit.Limit, func() bool {
 				_, err = client.refresh(c.nodes[at], first)
 				return err == nil || !strings.Contains(err.Error(), "status 503")
 			}), "%v", err)
-			require.ErrorContains(t, err, "status 400", "leader %s, asked %s", leader, c.nodes[at].Name)
+			require.ErrorContains(t, err, "status 400", "leader %s, node %s", leader, c.nodes[at].Name)
 			require.ErrorContains(t, err, "invalid_grant")
 			_, err = client.refresh(c.nodes[2-at], third)
 			require.ErrorContains(t, err, "invalid_grant", "the grant has ended")
@@ -170,7 +170,7 @@ func (c *cluster) restartEach() {
 	for _, n := range c.nodes {
 		l.requireProgress(c.t)
 		c.replace(n, newBinary)
-		time.Sleep(2 * pollInterval) // until the balancers have seen it
+		time.Sleep(2 * pollInterval) // until the load balancers have polled it
 		c.Settle()
 	}
 	l.requireProgress(c.t)
