@@ -56,7 +56,7 @@ func TestReplayKeyring(t *testing.T) {
 		"activated before":         {[]*ledger.Key{k1, key("k2", ledger.KeyRetiring, 0)}, activated("k2"), "k1 active, k2 retiring", ""},
 		"activated, unknown":       {[]*ledger.Key{k1}, activated("k2"), "k1 active", "it is not there"},
 		"dropped":                  {[]*ledger.Key{k1, key("k2", ledger.KeyRetiring, 1)}, dropped("k2", false), "k1 active", ""},
-		"dropped, active":          {[]*ledger.Key{k1}, dropped("k1", true), "k1 active", "it is still in use, as there is no other: mintmark keys rotate --emergency k1 after the restore"},
+		"dropped, active":          {[]*ledger.Key{k1}, dropped("k1", true), "k1 active", "it is still in use, as there is no other"},
 		"dropped, unknown":         {[]*ledger.Key{k1}, dropped("k2", true), "k1 active", "the backup does not have it"},
 		"dropped in time, unknown": {[]*ledger.Key{k1}, dropped("k2", false), "k1 active", ""},
 		"dropped, highest number":  {[]*ledger.Key{c1, key("c5", ledger.KeyAnnounced, 5)}, dropped("c5", true), "c1 active 1 (5)", ""},
