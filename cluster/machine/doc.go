@@ -12,6 +12,7 @@
 //	codec.go      the one encoding of commands, rows and messages
 //	schema.go     a validated Machine; change.go, what a decision may write
 //	status.go     the package's own row: time, position, feature level, halts
+//	derived.go    one value made of rows, kept beside them
 //	halt.go       the command that records a halt
 //	snapshot.go   the format; _write, _read, _insert
 //	progress.go   the index for which views wait; watch.go, tables that changed

@@ -16,6 +16,8 @@ type Machine struct {
 	// Rows has a function for each table that returns a pointer to an empty row; every
 	// row of the table has that type. Snapshots are decoded into it.
 	Rows map[string]func() any
+	// Derived is kept beside the rows. It may be nil.
+	Derived *Derived
 	// Commands has all kinds, each with a function that returns a pointer to an empty
 	// command to decode into. Kinds from 0xff00 on are reserved.
 	Commands map[command.Kind]func() command.Command

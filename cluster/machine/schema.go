@@ -25,6 +25,7 @@ type schema struct {
 	outcome  func(command.Kind, []byte) (any, error)
 	level    uint32 // highest feature level of this program
 	since    map[command.Kind]uint32
+	derived  *Derived // may be nil
 }
 
 // table is the part of a schema that is needed to write and restore one table.
@@ -54,7 +55,7 @@ func compile(m Machine) (*schema, error) {
 	if s.db.Tables[StatusTable] != nil {
 		return nil, fmt.Errorf("table %q is reserved", StatusTable)
 	}
-	s.db.Tables[StatusTable] = statusSchema()
+	s.db.Tables[StatusTable] = onlyRowSchema(StatusTable)
 	if err := s.db.Validate(); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
@@ -76,6 +77,9 @@ func compile(m Machine) (*schema, error) {
 		if s.tables[name] == nil {
 			return nil, fmt.Errorf("prototype row for unknown table %q", name)
 		}
+	}
+	if err := s.addDerived(m.Derived); err != nil {
+		return nil, err
 	}
 	if s.commands == nil {
 		s.commands = make(map[command.Kind]func() command.Command)
@@ -115,5 +119,11 @@ func (s *schema) open() *memdb.MemDB {
 	}
 	// A snapshot of memdb does not track which watch channels a write must close. That
 	// halves the cost of a write; no reader waits on them: see Changed.
-	return db.Snapshot()
+	db = db.Snapshot()
+	txn := db.Txn(true)
+	if err := s.derive(txn); err != nil {
+		panic(fmt.Sprintf("machine: %v", err))
+	}
+	txn.Commit()
+	return db
 }

@@ -73,6 +73,12 @@ func (s *schema) readSnapshot(r io.Reader) (*memdb.MemDB, uint64, error) {
 	if string(sum[:]) != string(in.hash.Sum(nil)) {
 		return nil, 0, errors.New("checksum mismatch")
 	}
+	txn := db.Txn(true)
+	defer txn.Abort()
+	if err := s.derive(txn); err != nil {
+		return nil, 0, err
+	}
+	txn.Commit()
 	return db, applied, nil
 }
 

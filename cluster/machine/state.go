@@ -111,6 +111,9 @@ func (c *State) Flush() error {
 func (c *State) Edit(change func(txn *memdb.Txn)) {
 	txn := c.db.Load().Txn(true)
 	change(txn)
+	if err := c.schema.derive(txn); err != nil {
+		panic(fmt.Sprintf("machine: %v", err))
+	}
 	txn.Commit()
 }
 
@@ -209,10 +212,17 @@ func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded, changed map[st
 	if err := write(txn, d.Changes); err != nil {
 		return Outcome{}, err
 	}
+	derive := false
 	for i := range d.Changes {
 		changed[d.Changes[i].Table] = struct{}{}
+		derive = derive || c.schema.derives(d.Changes[i].Table)
 		if s, ok := d.Changes[i].Row.(*Status); ok {
 			now.Level, now.Halted = s.Level, s.Halted // this function sets the other fields
+		}
+	}
+	if derive {
+		if err := c.schema.derive(txn); err != nil {
+			return Outcome{}, err
 		}
 	}
 	if err := c.CheckLevel(now.Level); err != nil {

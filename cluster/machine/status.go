@@ -6,11 +6,8 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-const (
-	// StatusTable has one row, a Status.
-	StatusTable = "cluster"
-	statusID    = "cluster"
-)
+// StatusTable has one row, a Status.
+const StatusTable = "cluster"
 
 // Status is the one row of the cluster's own table: data that must survive a snapshot
 // beside the tables of the machine. It is part of the checksum, so it has nothing that
@@ -23,28 +20,12 @@ type Status struct {
 	Halted int64 `cbor:"4,keyasint,omitempty"`
 }
 
-// statusIndex gives the only row its only key.
-type statusIndex struct{}
-
-func (statusIndex) FromArgs(...any) ([]byte, error) { return []byte(statusID), nil }
-
-func (statusIndex) FromObject(obj any) (bool, []byte, error) {
-	if _, ok := obj.(*Status); !ok {
-		return false, nil, fmt.Errorf("not a status row: %T", obj)
-	}
-	return true, []byte(statusID), nil
-}
-
-func statusSchema() *memdb.TableSchema {
-	return &memdb.TableSchema{
-		Name:    StatusTable,
-		Indexes: map[string]*memdb.IndexSchema{"id": {Name: "id", Unique: true, Indexer: statusIndex{}}},
-	}
-}
+// onlyArgs finds the only row of a table. Without an argument memdb would walk the table.
+var onlyArgs = []any{true}
 
 // ReadStatus returns the status row, or the zero Status of an empty state.
 func ReadStatus(txn *memdb.Txn) Status {
-	row, err := txn.First(StatusTable, "id")
+	row, err := txn.First(StatusTable, "id", onlyArgs...)
 	if err != nil {
 		panic(fmt.Sprintf("machine: read status row: %v", err))
 	}

@@ -182,6 +182,7 @@ func (w *env) check() {
 			w.checkLogo(c.Refused.Profile)
 		}
 	}
+	require.True(w.t, ledger.CurrentIsTrue(v))
 	w.checkRevocations(v)
 	w.checkTrail(v)
 	for g := range v.Grants() {

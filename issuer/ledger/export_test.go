@@ -1,6 +1,9 @@
 package ledger
 
-import "iter"
+import (
+	"iter"
+	"reflect"
+)
 
 // PrefetchRows is prefetchRows.
 const PrefetchRows = prefetchRows
@@ -10,3 +13,6 @@ var Marks = marks
 
 // Prefetch is prefetch.
 func Prefetch[R any](all iter.Seq[*R], touch func(*R) byte) iter.Seq[*R] { return prefetch(all, touch) }
+
+// CurrentIsTrue reports whether what a view keeps beside the rows is what they say.
+func CurrentIsTrue(v View) bool { return reflect.DeepEqual(v.current, Current(v.txn)) }

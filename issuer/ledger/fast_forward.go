@@ -54,16 +54,3 @@ func (c *Refresh) fastForward(r redemption, narrowed string, cause Cause) comman
 	}))
 	return r.issue(next, narrowed, false, changes...)
 }
-
-// keyKnown reports whether credentials made under a key can still be verified.
-func (v View) keyKnown(number uint32) bool {
-	if k := v.ActiveKey(ForCredentials); k != nil && k.Number == number {
-		return true // the usual case
-	}
-	for k := range v.Keys() {
-		if k.Purpose == ForCredentials && k.Number == number {
-			return true
-		}
-	}
-	return false
-}

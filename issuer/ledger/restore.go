@@ -112,15 +112,6 @@ func (c *BeginTimeline) Decide(txn *memdb.Txn, m command.Meta) command.Decision 
 	return accept(Outcome{ID: RestoreID}, put(TableRestores, &next), event(m, Event{Kind: EventRecovered, Actor: Operator}))
 }
 
-// Restore returns the last restore or recovery. It is never nil: before the first, it is
-// the zero Restore, which covers no row.
-func (v View) Restore() *Restore {
-	if r := first[Restore](v, TableRestores, indexID, RestoreID); r != nil {
-		return r
-	}
-	return &Restore{}
-}
-
 // Timelines returns the timelines that led to this state, the current one last; none before
 // the first has begun.
 func (v View) Timelines() []Timeline { return v.Restore().Timelines }

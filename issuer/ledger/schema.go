@@ -175,8 +175,11 @@ func (i *bitsIndex[R]) FromObject(row any) (bool, []byte, error) {
 
 func (i *bitsIndex[R]) FromArgs(args ...any) ([]byte, error) {
 	if len(args) == 1 {
-		if b, ok := args[0].([]byte); ok {
+		switch b := args[0].(type) {
+		case []byte:
 			return hex.AppendEncode(nil, b), nil
+		case GrantID: // as an array it is on the heap once, and not twice
+			return hex.AppendEncode(nil, b[:]), nil
 		}
 	}
 	return nil, errIndex

@@ -10,10 +10,10 @@ import (
 
 // A View reads one consistent state. Rows are shared: a command copies a row before it
 // changes it.
-type View struct{ txn *memdb.Txn }
-
-// At returns the view of a transaction.
-func At(txn *memdb.Txn) View { return View{txn} }
+type View struct {
+	txn     *memdb.Txn
+	current *current
+}
 
 // first returns the first match, or nil. It panics on an error of memdb, which can only mean
 // that the schema and its use here disagree.
@@ -53,15 +53,6 @@ func walk[R any](it memdb.ResultIterator, err error, table string) iter.Seq[*R] 
 	}
 }
 
-// Settings returns the settings, the defaults before the first Configure. It is never nil.
-func (v View) Settings() *Settings {
-	if s := first[Settings](v, TableSettings, indexID, SettingsID); s != nil {
-		return s
-	}
-	s := DefaultSettings()
-	return &s
-}
-
 // Client returns a client, deleted ones included, or nil.
 func (v View) Client(id string) *Client {
 	if id == "" {
@@ -98,7 +89,7 @@ func (v View) UserByName(name string) *User {
 func (v View) Users() iter.Seq[*User] { return rowsFrom[User](v, TableUsers, "") }
 
 // Grant returns a grant, or nil if there is none or it was swept.
-func (v View) Grant(id GrantID) *Grant { return first[Grant](v, TableGrants, indexID, id[:]) }
+func (v View) Grant(id GrantID) *Grant { return first[Grant](v, TableGrants, indexID, id) }
 
 // Grants returns all grants by id. It walks the table, so it must not run for each request.
 func (v View) Grants() iter.Seq[*Grant] { return rowsFrom[Grant](v, TableGrants, []byte{}) }
@@ -169,11 +160,6 @@ func (v View) Key(id string) *Key { return first[Key](v, TableKeys, indexID, id)
 
 // Keys returns all keys by id.
 func (v View) Keys() iter.Seq[*Key] { return rowsFrom[Key](v, TableKeys, "") }
-
-// ActiveKey returns the key of a purpose to mint with, or nil before the first was added.
-func (v View) ActiveKey(p Purpose) *Key {
-	return first[Key](v, TableKeys, "use", useKey(p, KeyActive))
-}
 
 // Node returns a node, or nil.
 func (v View) Node(id string) *Node { return first[Node](v, TableNodes, indexID, id) }

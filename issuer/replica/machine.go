@@ -11,6 +11,7 @@ func Machine() machine.Machine {
 	return machine.Machine{
 		Tables:   ledger.Tables(),
 		Rows:     ledger.Rows(),
+		Derived:  &machine.Derived{Table: ledger.TableCurrent, From: ledger.CurrentFrom(), Make: ledger.Current},
 		Commands: ledger.Commands(),
 		Outcome: func(_ command.Kind, b []byte) (any, error) {
 			var o ledger.Outcome
