@@ -23,7 +23,10 @@ func (c *State) Restore(r io.Reader) error {
 	c.latest.level.Store(s.Level)
 	c.latest.halted.Store(s.Halted)
 	c.latest.at.Store(s.At)
-	c.progress.advance(applied, func() { c.db.Store(db) })
+	c.progress.advance(applied, func() {
+		c.db.Store(db)
+		c.show()
+	})
 	c.watches.fireAll()
 	if c.observer != nil {
 		c.observer.Restored(s.Seq, s.At)

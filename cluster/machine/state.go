@@ -20,13 +20,15 @@ import (
 type State struct {
 	schema   *schema
 	db       atomic.Pointer[memdb.MemDB] // replaced by a restore
+	view     atomic.Pointer[memdb.Txn]   // of the last commit; all readers share it
 	latest   latest
 	progress progress
 	watches  watches
 
-	minLevel uint32    // level of a state without one, for Memory
-	decoded  []Encoded // buffer of Apply
-	observer Observer  // may be nil
+	minLevel uint32              // level of a state without one, for Memory
+	decoded  []Encoded           // buffer of Apply
+	changed  map[string]struct{} // buffer of Apply: the tables that were written
+	observer Observer            // may be nil
 }
 
 // latest is a copy of the status row. It is never older than a view. at is stored last.
@@ -43,13 +45,18 @@ func New(m Machine, observer Observer) (*State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("machine: %w", err)
 	}
-	c := &State{schema: s, observer: observer}
+	c := &State{schema: s, observer: observer, changed: make(map[string]struct{})}
 	c.db.Store(s.open())
+	c.show()
 	return c, nil
 }
 
-// View returns a read transaction of the current state.
-func (c *State) View() *memdb.Txn { return c.db.Load().Txn(false) }
+// View returns a read transaction of the current state. All views of a state are the same
+// transaction, which any number of goroutines may read.
+func (c *State) View() *memdb.Txn { return c.view.Load() }
+
+// show lets readers see what was committed.
+func (c *State) show() { c.view.Store(c.db.Load().Txn(false)) }
 
 // ViewIndex returns a view and the index of its last log entry.
 func (c *State) ViewIndex() (txn *memdb.Txn, index uint64) {
@@ -115,6 +122,7 @@ func (c *State) Edit(change func(txn *memdb.Txn)) {
 		panic(fmt.Sprintf("machine: %v", err))
 	}
 	txn.Commit()
+	c.show()
 }
 
 // Preview decides on a view without writing. The log may still decide an accepted command
@@ -158,7 +166,7 @@ func (c *State) Apply(entries []Entry) error {
 	defer txn.Abort()
 	was := ReadStatus(txn)
 	now := was
-	changed := make(map[string]struct{}, 4)
+	clear(c.changed)
 	for i := range entries {
 		e := &entries[i]
 		if IsCheckpointEntry(e.Data) {
@@ -171,7 +179,7 @@ func (c *State) Apply(entries []Entry) error {
 		c.decoded = cmds
 		e.Outcomes = make([]Outcome, len(cmds))
 		for j := range cmds {
-			e.Outcomes[j], err = c.applyOne(txn, &now, &cmds[j], changed)
+			e.Outcomes[j], err = c.applyOne(txn, &now, &cmds[j])
 			if err != nil {
 				return fmt.Errorf("log entry %d, command %d of kind %d: %w", e.Index, j, cmds[j].Kind, err)
 			}
@@ -183,12 +191,12 @@ func (c *State) Apply(entries []Entry) error {
 		}
 	}
 	c.publish(txn, now, entries[len(entries)-1].Index)
-	c.watches.fire(changed)
+	c.watches.fire(c.changed)
 	return nil
 }
 
 // applyOne decides one command on the result of those before it.
-func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded, changed map[string]struct{}) (Outcome, error) {
+func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded) (Outcome, error) {
 	now.Seq++
 	now.At = max(now.At, s.At)
 	cmd, err := c.Decode(s)
@@ -214,7 +222,7 @@ func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded, changed map[st
 	}
 	derive := false
 	for i := range d.Changes {
-		changed[d.Changes[i].Table] = struct{}{}
+		c.changed[d.Changes[i].Table] = struct{}{}
 		derive = derive || c.schema.derives(d.Changes[i].Table)
 		if s, ok := d.Changes[i].Row.(*Status); ok {
 			now.Level, now.Halted = s.Level, s.Halted // this function sets the other fields
@@ -237,7 +245,10 @@ func (c *State) publish(txn *memdb.Txn, s Status, index uint64) {
 	c.latest.level.Store(s.Level)
 	c.latest.halted.Store(s.Halted)
 	c.latest.at.Store(s.At)
-	c.progress.advance(index, txn.Commit)
+	c.progress.advance(index, func() {
+		txn.Commit()
+		c.show()
+	})
 }
 
 // Encode encodes a command in the form of the log, into buf.
