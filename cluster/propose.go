@@ -106,9 +106,7 @@ func (n *Node) attemptLocal(ctx context.Context, p proposal, deadline time.Time)
 	}
 	if !p.again {
 		// As for a leader, since nothing was proposed yet.
-		fresh, cancel := context.WithDeadline(ctx, deadline.Add(n.config.LeaderTimeout-n.config.ProposeTimeout))
-		d, index, err := n.preview(fresh, p.cmd, p.id)
-		cancel()
+		d, index, err := n.preview(ctx, p.cmd, p.id, deadline.Add(n.config.LeaderTimeout-n.config.ProposeTimeout))
 		if err != nil || len(d.Changes) == 0 {
 			return d.Outcome, index, err
 		}
@@ -158,8 +156,8 @@ func checkStillConnected(ctx context.Context, reuse bool) error {
 }
 
 // preview decides on this node's view, and again on a fresh view for a refusal that must
-// not be due to an old one.
-func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID) (command.Decision, uint64, error) {
+// not be due to an old one. It waits for that view until the deadline.
+func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID, deadline time.Time) (command.Decision, uint64, error) {
 	index := n.Applied() // before the view, which is at least as new
 	at, err := n.watchdog.stamp()
 	if err != nil {
@@ -173,6 +171,8 @@ func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID) 
 	if d.Authenticated {
 		b = &n.barriers.all
 	}
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
 	if err := n.waitBarrier(ctx, b); err != nil {
 		return command.Decision{}, 0, err
 	}

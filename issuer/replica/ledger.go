@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
-	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
@@ -33,9 +32,6 @@ type Ledger struct{ Config }
 
 // New returns the ledger on a node.
 func New(c Config) *Ledger {
-	if c.Tracer == nil {
-		c.Tracer = noop.Tracer{}
-	}
 	if c.Committed == nil {
 		c.Committed = func(time.Duration) {}
 	}
@@ -81,6 +77,9 @@ func (l *Ledger) ViewPaced(ctx context.Context) (ledger.View, error) {
 // oauth.ErrUnavailable if nothing was decided, or oauth.ErrOutcomeUnknown, which is an
 // oauth.ErrUnavailable, if the command may have been accepted.
 func (l *Ledger) Propose(ctx context.Context, c command.Command) (outcome ledger.Outcome, index uint64, err error) {
+	if l.Tracer == nil {
+		return l.propose(ctx, c)
+	}
 	ctx, span := l.Tracer.Start(ctx, "propose")
 	outcome, index, err = l.propose(ctx, c)
 	endProposal(span, c, outcome, index, err)
