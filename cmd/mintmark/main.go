@@ -5,6 +5,7 @@
 //	internal/config     the settings of a node: flags, environment, file
 //	internal/server     one running node: data, listeners, handlers, health
 //	internal/telemetry  metrics and traces
+//	internal/memory     the pace of the garbage collector
 //	internal/proxy      trusted reverse proxies
 //	internal/dev        "dev", fixtures and "demo api"
 //	internal/testkit    what tests share
@@ -25,6 +26,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/memory"
 )
 
 // version is set by the linker, or else is the module's version if "go install" built the
@@ -35,11 +37,7 @@ func main() {
 	if build, ok := debug.ReadBuildInfo(); ok && version == "dev" && strings.HasPrefix(build.Main.Version, "v") {
 		version = build.Main.Version
 	}
-	if os.Getenv("GOGC") == "" {
-		// The state is one large heap that changes slowly. Half as many collections
-		// as usual free a tenth of the processor for requests.
-		debug.SetGCPercent(200)
-	}
+	memory.Tune()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(cli.Execute(ctx, rootCommand()))

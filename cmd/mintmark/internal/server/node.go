@@ -15,6 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/memory"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/issuer/restore"
 )
@@ -109,7 +110,10 @@ func (s *Server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 		return err
 	}
 	conf.ApplyObserver = s.Journal
-	if s.Node, err = cluster.Open(ctx, conf); err != nil {
+	loaded := memory.Load(snapshotSize(conf.Dir) * heapPerSnapshotByte)
+	s.Node, err = cluster.Open(ctx, conf)
+	loaded()
+	if err != nil {
 		return fmt.Errorf("open data in %s: %w", s.config.DataDir, err)
 	}
 	if err := s.awaitClock(ctx); err != nil {
@@ -120,6 +124,20 @@ func (s *Server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 	}
 	s.labelTasks.Go(func() { restore.KeepLabel(s.stopping, s.Node, s.Journal, s.nodeName()) })
 	return nil
+}
+
+// heapPerSnapshotByte is how much heap a state takes, beside its snapshot.
+const heapPerSnapshotByte = 4
+
+// snapshotSize returns the bytes of the largest snapshot in the data of a node.
+func snapshotSize(dir string) (most int64) {
+	files, _ := filepath.Glob(filepath.Join(dir, "snapshots", "*", "state.bin"))
+	for _, name := range files {
+		if i, err := os.Stat(name); err == nil {
+			most = max(most, i.Size())
+		}
+	}
+	return most
 }
 
 // checkUnused returns an error if another process uses the data. It must be called before
