@@ -182,34 +182,43 @@ func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
 }
 
 // BenchmarkRefresh measures the refresh grant beside its ceiling: rounds in
-// turn, in one run, on the same machine, by the same generator. The ratio is
-// the median of those of neighbours, since machines are faster and slower by
-// the minute.
+// turn, in one run, on the same machine, by the same generator, which is that of
+// "mintmark bench". The ratio is the median of those of neighbours, since machines are
+// faster and slower by the minute.
 func BenchmarkRefresh(b *testing.B) {
-	dir := b.TempDir()
-	fixtures, tokens, _ := seed(b, dir, 100_000)
-	const round = 3 * time.Second
-	top, topAddress := startProcess(b, self(b, "ceiling", dir))
-	server, r := startDev(b, filepath.Join(dir, "data"), fixtures)
+	for _, grants := range []int{200, 100_000} {
+		b.Run(fmt.Sprintf("grants=%d", grants), func(b *testing.B) {
+			dir := b.TempDir()
+			fixtures, tokens, _ := seed(b, dir, grants)
+			top, topAddress := startProcess(b, self(b, "ceiling", dir))
+			server, r := startDev(b, filepath.Join(dir, "data"), fixtures)
+			for _, conns := range []int{64, 16, 1} {
+				b.Run(fmt.Sprintf("connections=%d", conns), func(b *testing.B) {
+					besideCeiling(b, top, topAddress, server, hostOf(r.BaseURL), tokens, conns)
+				})
+			}
+			b.Logf("the ceiling made (signatures, fsyncs, records): %s", countsOf(b, topAddress))
+		})
+	}
+}
 
-	measure := func(p *testkit.Process, address string) (perSecond, cpu float64) {
+// besideCeiling measures refreshes at a server and at the ceiling in turn.
+func besideCeiling(b *testing.B, top *testkit.Process, topAddress string, server *testkit.Process, address string, tokens []string, conns int) {
+	const round = 3 * time.Second
+	measure := func(p *testkit.Process, address string, tokens []string) (perSecond, cpu float64) {
 		before, began := cpuOf(b, p.PID()), time.Now()
-		n := load(b, address, tokens, round)
+		n, _ := loadAll(b, []string{address}, tokens, conns, round, 0)
 		return float64(n) / time.Since(began).Seconds(), float64((cpuOf(b, p.PID()) - before).Microseconds()) / float64(n)
 	}
-	dummy := slices.Repeat([]string{strings.Repeat("x", 80)}, connections)
-	ceilingLoad := tokens
+	dummy := slices.Repeat([]string{strings.Repeat("x", 80)}, conns)
 	var rates, cpus, topRates, topCPUs, ofRate, ofCPU []float64
 	for b.Loop() {
-		rates, cpus, topRates, topCPUs = nil, nil, nil, nil
-		for n := range 7 {
-			tokens = dummy
-			rate, cpu := measure(top, topAddress)
-			topRates, topCPUs = append(topRates, rate), append(topCPUs, cpu)
-			tokens = ceilingLoad
-			rate, cpu = measure(server, hostOf(r.BaseURL))
+		for range 5 {
+			topRate, topCPU := measure(top, topAddress, dummy)
+			rate, cpu := measure(server, address, tokens)
+			topRates, topCPUs = append(topRates, topRate), append(topCPUs, topCPU)
 			rates, cpus = append(rates, rate), append(cpus, cpu)
-			ofRate, ofCPU = append(ofRate, rates[n]/topRates[n]), append(ofCPU, cpus[n]/topCPUs[n])
+			ofRate, ofCPU = append(ofRate, rate/topRate), append(ofCPU, cpu/topCPU)
 		}
 	}
 	b.ReportMetric(median(rates), "refreshes/s")
@@ -219,11 +228,17 @@ func BenchmarkRefresh(b *testing.B) {
 	b.ReportMetric(median(topCPUs), "ceiling-cpu-µs")
 	b.ReportMetric(median(ofCPU), "cpu-of-ceiling")
 	b.ReportMetric(float64(residentOf(b, server.PID()))/1e6, "MB-resident")
-	counts, err := http.Get("http://" + topAddress + "/counts")
+	b.Logf("rounds: %.2f", ofRate)
+}
+
+// countsOf are what a ceiling did.
+func countsOf(b *testing.B, address string) string {
+	counts, err := http.Get("http://" + address + "/counts")
 	require.NoError(b, err)
 	defer counts.Body.Close()
-	text, _ := io.ReadAll(counts.Body)
-	b.Logf("rounds: %.2f; the ceiling made (signatures, fsyncs, records): %s", ofRate, text)
+	text, err := io.ReadAll(counts.Body)
+	require.NoError(b, err)
+	return string(text)
 }
 
 func median(list []float64) float64 {
@@ -280,7 +295,7 @@ func BenchmarkMillion(b *testing.B) {
 		broken := make(chan struct{})
 		go func() {
 			defer close(broken)
-			_, _ = tryLoad(hostOf(r.BaseURL), tokens, 40*time.Second)
+			_, _ = tryLoad([]string{hostOf(r.BaseURL)}, tokens, connections, 40*time.Second, 0)
 		}()
 		time.Sleep(35 * time.Second) // one snapshot and more is taken under the load
 		p.Kill()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,62 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/bench"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
-
-// loadAll refreshes on all connections, spread over some servers, and returns
-// how many requests were answered and how long each took.
-func loadAll(t testing.TB, addresses, tokens []string, conns int, d, pace time.Duration) (int64, []time.Duration) {
-	t.Helper()
-	var done atomic.Int64
-	var wait sync.WaitGroup
-	failed := make([]error, conns)
-	took := make([][]time.Duration, conns)
-	end := time.Now().Add(d)
-	share := len(tokens) / conns
-	for n := range conns {
-		mine := tokens[n*share : (n+1)*share]
-		wait.Go(func() { took[n], failed[n] = walkTimed(addresses[n%len(addresses)], mine, end, pace, &done) })
-	}
-	wait.Wait()
-	for _, err := range failed {
-		require.NoError(t, err)
-	}
-	return done.Load(), slices.Concat(took...)
-}
-
-// walkTimed is walk with the time of each request. With a pace requests begin
-// that far apart, however long the one before took: a slow answer is counted
-// with the time for which the next one had to wait.
-func walkTimed(address string, tokens []string, end time.Time, pace time.Duration, done *atomic.Int64) (took []time.Duration, err error) {
-	w, err := dial(address)
-	if err != nil {
-		return nil, err
-	}
-	defer w.conn.Close()
-	due := time.Now()
-	for i := 0; time.Now().Before(end); i = (i + 1) % len(tokens) {
-		if pace > 0 {
-			time.Sleep(time.Until(due))
-		} else {
-			due = time.Now()
-		}
-		status, body, err := w.post("/v2/auth/oauth2/token",
-			"grant_type=refresh_token&client_id=bench-app&client_secret=bench-secret&refresh_token="+tokens[i])
-		if err != nil {
-			return took, err
-		}
-		next, ok := refreshTokenIn(body)
-		if status != 200 || !ok {
-			return took, fmt.Errorf("status %d: %s", status, body)
-		}
-		tokens[i] = next
-		took = append(took, time.Since(due))
-		due = due.Add(pace)
-		done.Add(1)
-	}
-	return took, nil
-}
 
 func percentile(list []time.Duration, p float64) time.Duration {
 	s := slices.Sorted(slices.Values(list))
@@ -175,7 +121,7 @@ func widestGap(addresses, tokens []string, begun, stop chan struct{}) time.Durat
 					var body []byte
 					status, body, err = w.post("/v2/auth/oauth2/token",
 						"grant_type=refresh_token&client_id=bench-app&client_secret=bench-secret&refresh_token="+token)
-					next, ok := refreshTokenIn(body)
+					next, ok := bench.RefreshTokenIn(body)
 					if err != nil || status != 200 || !ok {
 						continue
 					}

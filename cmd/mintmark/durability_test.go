@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/bench"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
@@ -51,7 +52,7 @@ func TestKillUnderLoad(t *testing.T) {
 			status, body, err := w.post("/v2/auth/oauth2/token", refreshForm(latest[n]))
 			require.NoError(t, err)
 			require.Equal(t, 200, status, "round %d, client %d: %s", round, n, body)
-			latest[n], _ = refreshTokenIn(body)
+			latest[n], _ = bench.RefreshTokenIn(body)
 			require.NoError(t, w.conn.Close())
 		}
 
@@ -71,7 +72,7 @@ func TestKillUnderLoad(t *testing.T) {
 						return // killed; what it said no more is not acknowledged
 					}
 					inFlight.Add(-1)
-					latest[n], _ = refreshTokenIn(body)
+					latest[n], _ = bench.RefreshTokenIn(body)
 					done.Add(1)
 				}
 			})
@@ -216,7 +217,7 @@ func TestStopAnswersWhatRuns(t *testing.T) {
 	status, body, err := w.post("/v2/auth/oauth2/token", refreshForm(seeded[0]))
 	require.NoError(t, err)
 	require.Equal(t, 200, status)
-	token, _ := refreshTokenIn(body)
+	token, _ := bench.RefreshTokenIn(body)
 	require.NoError(t, p.Stop(syscall.SIGINT, testkit.Limit))
 
 	_, r = startDev(t, filepath.Join(dir, "data"), fixtures)

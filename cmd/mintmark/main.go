@@ -2,6 +2,7 @@
 // binary that serves, and that manages what it serves.
 //
 //	internal/cli        the commands of operators, "serve" and what they print
+//	internal/bench      load, and how it is measured
 //	internal/config     the settings of a node: flags, environment, file
 //	internal/server     one running node: data, listeners, handlers, health
 //	internal/telemetry  metrics and traces

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/bench"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
@@ -27,7 +28,7 @@ func tokenAnswer(t testing.TB, address, token string) (status int, next string) 
 	status, body, err := w.post("/v2/auth/oauth2/token",
 		"grant_type=refresh_token&client_id=bench-app&client_secret=bench-secret&refresh_token="+token)
 	require.NoError(t, err)
-	next, _ = refreshTokenIn(body)
+	next, _ = bench.RefreshTokenIn(body)
 	return status, next
 }
 

@@ -6,6 +6,11 @@ var examples = map[string]string{
 mintmark audit --kind grant --limit 20
 mintmark audit --after 0 --follow -o jsonl`,
 
+	"bench refresh": `
+mintmark bench refresh --yes
+mintmark bench refresh --yes --connections 16 --rate 500 --duration 30s -o json
+mintmark bench refresh --url https://auth.example.com --clients clients.jsonl`,
+
 	"client add": `
 mintmark client add --name "Calendar App" --owner alice --redirect-uri https://cal.example.com/callback --scope PROFILE_READ,BOOKING_READ`,
 	"client approve":       `mintmark client approve cal-app --revision 3`,

@@ -25,7 +25,7 @@ func managementCommands(version string) []*cobra.Command {
 	m := &management{version: version}
 	commands := []*cobra.Command{
 		m.clientCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.settingsCommand(), m.explainCommand(), m.auditCommand(),
-		m.clusterCommand(),
+		m.clusterCommand(), m.benchCommand(),
 	}
 	dataDir := defaultDataDir(os.Getenv, ".data", packagedDataDir)
 	for _, c := range commands {

@@ -136,6 +136,8 @@ func expectedOf(kind string) string {
 		return "true or false"
 	case "duration":
 		return "a duration such as 60s, 12h or 30d"
+	case "float64":
+		return "a number"
 	case "int":
 		return "a whole number"
 	case "uint", "uint64":

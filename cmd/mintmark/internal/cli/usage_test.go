@@ -133,7 +133,7 @@ func TestConfirmingFlags(t *testing.T) {
 	})
 	slices.Sort(confirming)
 	require.Equal(t, []string{
-		"client delete", "client set", "cluster backup restore", "cluster recover", "cluster remove", "keys rewrap", "settings set", "user delete",
+		"bench refresh", "client delete", "client set", "cluster backup restore", "cluster recover", "cluster remove", "keys rewrap", "settings set", "user delete",
 	}, confirming)
 }
 

@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// A Request makes one request for a client. It returns the status of the answer; an
+// error says that there was none, and that it is not known what became of the request.
+type Request func(c *Conn, client *Client) (status int, err error)
+
+// Refresh presents the refresh token of a client and takes the next one from the answer.
+func Refresh(c *Conn, client *Client) (status int, err error) {
+	status, body, err := c.Post(oauth.PathToken, client.form())
+	if err != nil || status != http.StatusOK {
+		return status, err
+	}
+	next, ok := RefreshTokenIn(body)
+	if !ok {
+		return 0, fmt.Errorf("%w: no refresh token in it", errAnswer)
+	}
+	client.RefreshToken = next
+	return status, nil
+}
+
+// form is the body of a refresh. All but the token is encoded once.
+func (c *Client) form() string {
+	if c.prefix == "" {
+		v := url.Values{"grant_type": {string(oauth.RefreshToken)}, "client_id": {c.ID}}
+		if c.Secret != "" {
+			v.Set("client_secret", c.Secret)
+		}
+		c.prefix = v.Encode() + "&refresh_token="
+	}
+	return c.prefix + url.QueryEscape(c.RefreshToken)
+}
+
+var refreshMember = []byte(`"refresh_token":"`)
+
+// RefreshTokenIn finds the token in a response without a JSON parser. It has no
+// character that JSON escapes.
+func RefreshTokenIn(body []byte) (string, bool) {
+	_, rest, ok := bytes.Cut(body, refreshMember)
+	if !ok {
+		return "", false
+	}
+	token, _, ok := bytes.Cut(rest, []byte(`"`))
+	return string(token), ok
+}

@@ -1,0 +1,227 @@
+package bench
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// A Seed is a user and a client that exist for one measurement. The user signs in and
+// allows the client on the pages, as a person does: no operator can make a grant.
+type Seed struct {
+	Clients []Client // the client with each of its grants
+
+	caller   *admin.Caller
+	user, id string // of user and client
+}
+
+const (
+	seedName     = "Load test"
+	seedScope    = "PROFILE_READ"
+	seedRedirect = "http://127.0.0.1:9/callback" // nothing is ever sent there
+)
+
+// NewSeed makes a user and a client on the node of a caller, and so many grants. base and
+// app are the public addresses of the API and the pages. After an error nothing is left.
+func NewSeed(ctx context.Context, caller *admin.Caller, base, app string, grants int) (*Seed, error) {
+	s := &Seed{caller: caller}
+	if err := s.make(ctx, base, app, grants); err != nil {
+		return nil, errors.Join(fmt.Errorf("seed: %w", err), s.Remove(ctx))
+	}
+	return s, nil
+}
+
+func (s *Seed) make(ctx context.Context, base, app string, grants int) error {
+	var random [8]byte
+	_, _ = rand.Read(random[:])
+	name := "bench-" + hex.EncodeToString(random[:])
+	u, err := admin.AddUser.Call(ctx, s.caller, admin.NewUser{Username: name, Name: seedName})
+	if err != nil {
+		return fmt.Errorf("add user: %w", err)
+	}
+	s.user = u.ID
+	c, err := admin.AddClient.Call(ctx, s.caller, admin.NewClient{
+		Name: name, Owner: name, Type: "confidential", Purpose: seedName, RedirectURIs: []string{seedRedirect}, Scopes: []string{seedScope},
+	})
+	if err != nil {
+		return fmt.Errorf("add client: %w", err)
+	}
+	s.id = c.ID
+	if _, err := admin.ReviewClient.Call(ctx, s.caller, admin.Review{ID: c.ID, Verdict: "approve"}); err != nil {
+		return fmt.Errorf("approve client: %w", err)
+	}
+	b := newBrowser(app)
+	for range grants {
+		code, err := b.allow(ctx, c.ID, name, u.Password.Reveal())
+		if err != nil {
+			return fmt.Errorf("allow client: %w", err)
+		}
+		token, err := exchange(ctx, base, c.ID, c.Secret.Reveal(), code)
+		if err != nil {
+			return fmt.Errorf("exchange code: %w", err)
+		}
+		s.Clients = append(s.Clients, Client{ID: c.ID, Secret: c.Secret.Reveal(), RefreshToken: token})
+	}
+	return nil
+}
+
+// Remove deletes the client and the user, and with them the grants.
+func (s *Seed) Remove(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx) // an interrupt must not leave them
+	var errs []error
+	if s.id != "" {
+		if _, err := admin.DeleteClient.Call(ctx, s.caller, admin.ClientRef{ID: s.id}); err != nil {
+			errs = append(errs, fmt.Errorf("delete client %s: %w", s.id, err))
+		}
+	}
+	if s.user != "" {
+		if _, err := admin.SetUserState.Call(ctx, s.caller, admin.UserStateChange{User: s.user, State: "delete"}); err != nil {
+			errs = append(errs, fmt.Errorf("delete user %s: %w", s.user, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// exchange redeems a code and returns the refresh token.
+func exchange(ctx context.Context, base, id, secret, code string) (string, error) {
+	form := url.Values{
+		"grant_type": {string(oauth.AuthorizationCode)}, "client_id": {id}, "client_secret": {secret},
+		"code": {code}, "redirect_uri": {seedRedirect},
+	}
+	a, err := send(ctx, http.DefaultClient, http.MethodPost, base+oauth.PathToken, form, nil)
+	if err != nil {
+		return "", err
+	}
+	var t struct {
+		RefreshToken string `json:"refresh_token"`
+	}
+	if err := json.Unmarshal(a.body, &t); err != nil || a.status != http.StatusOK || t.RefreshToken == "" {
+		return "", fmt.Errorf("status %d: %s", a.status, a.body)
+	}
+	return t.RefreshToken, nil
+}
+
+// A browser keeps cookies and fills in the forms of the pages.
+type browser struct {
+	app    string // origin of the pages
+	client *http.Client
+}
+
+func newBrowser(app string) *browser {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		panic(err) // it has no options that could be wrong
+	}
+	return &browser{app, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// allow opens an authorization request, signs in where that is asked for, allows the
+// client, and returns the code.
+func (b *browser) allow(ctx context.Context, client, user, password string) (code string, err error) {
+	request := url.Values{
+		"response_type": {"code"}, "client_id": {client}, "redirect_uri": {seedRedirect}, "scope": {seedScope}, "state": {"bench"},
+	}
+	page, err := b.get(ctx, oauth.PathAuthorize+"?"+request.Encode())
+	if err != nil {
+		return "", err
+	}
+	if strings.Contains(string(page.body), `name="password"`) {
+		in, err := b.submit(ctx, page, "password", url.Values{"username": {user}, "password": {password}})
+		if err != nil {
+			return "", err
+		}
+		if in.status != http.StatusSeeOther {
+			return "", fmt.Errorf("sign in: status %d", in.status)
+		}
+		if page, err = b.get(ctx, in.location); err != nil {
+			return "", err
+		}
+	}
+	done, err := b.submit(ctx, page, "decision", url.Values{"decision": {"allow"}})
+	if err != nil {
+		return "", err
+	}
+	to, err := url.Parse(done.location)
+	if err != nil || to.Query().Get("code") == "" {
+		return "", fmt.Errorf("no code: status %d", done.status)
+	}
+	return to.Query().Get("code"), nil
+}
+
+func (b *browser) get(ctx context.Context, address string) (response, error) {
+	if strings.HasPrefix(address, "/") {
+		address = b.app + address
+	}
+	return send(ctx, b.client, http.MethodGet, address, nil, nil)
+}
+
+var (
+	formText  = regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
+	inputText = regexp.MustCompile(`<input[^>]*>`)
+	attribute = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
+)
+
+// submit posts the form of a page that has a field or button of that name, with its
+// hidden fields and more.
+func (b *browser) submit(ctx context.Context, page response, holding string, more url.Values) (response, error) {
+	for _, form := range formText.FindAllStringSubmatch(string(page.body), -1) {
+		if !strings.Contains(form[2], fmt.Sprintf("name=%q", holding)) {
+			continue
+		}
+		fields := url.Values{}
+		for _, input := range inputText.FindAllString(form[2], -1) {
+			a := map[string]string{}
+			for _, pair := range attribute.FindAllStringSubmatch(input, -1) {
+				a[pair[1]] = html.UnescapeString(pair[2])
+			}
+			if a["type"] == "hidden" {
+				fields.Set(a["name"], a["value"])
+			}
+		}
+		for name, values := range more {
+			fields[name] = values
+		}
+		return send(ctx, b.client, http.MethodPost, b.app+html.UnescapeString(form[1]), fields, http.Header{"Origin": {b.app}})
+	}
+	return response{}, fmt.Errorf("no form with %q on the page: status %d", holding, page.status)
+}
+
+// A response was read to its end.
+type response struct {
+	status   int
+	location string
+	body     []byte
+}
+
+func send(ctx context.Context, c *http.Client, method, address string, form url.Values, header http.Header) (response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		return response{}, err
+	}
+	if header != nil {
+		r.Header = header
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	a, err := c.Do(r)
+	if err != nil {
+		return response{}, err
+	}
+	defer a.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(a.Body, maxBody))
+	return response{a.StatusCode, a.Header.Get("Location"), body}, err
+}

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/bench"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+func (m *management) benchCommand() *cobra.Command {
+	return group("bench", "Measure how many requests a server answers, and how soon", m.benchRefresh())
+}
+
+// A benchRun has the flags of a measurement.
+type benchRun struct {
+	m           *management
+	load        bench.Load
+	clientsFile string
+	grants      int
+	yes         bool
+}
+
+func (m *management) benchRefresh() *cobra.Command {
+	b := benchRun{m: m, load: bench.Load{Request: bench.Refresh}}
+	c := command("refresh", "Measure refreshes", func(cmd *cobra.Command, _ []string) error { return b.run(cmd) })
+	c.Long = `Measure how many refreshes a second a server answers, and how long they take.
+
+Without --clients this makes a user and a client of its own on the node of
+--data-dir, has the user sign in and allow the client once for each grant, and
+deletes both at the end. The audit trail keeps what was done. --yes confirms
+that.
+
+With --clients it uses grants that exist, on any server. The file has an object of
+JSON a line, with client_id, client_secret and refresh_token, and only its owner
+may read it. Each refresh spends a token, so the file is written again at the end:
+if that is prevented, its tokens are spent, and presenting one ends its grant.
+
+By default each connection begins a request when the one before is answered
+(a closed loop). With --rate requests begin at that rate, whether the server keeps
+up or not (an open loop), and time that a request had to wait for its connection
+counts. Generator and server on one machine share its processors.`
+	f := c.Flags()
+	f.StringArrayVar(&b.load.URLs, "url", nil, "origin of the API (repeat for more nodes; default: the cluster's)")
+	f.StringVar(&b.clientsFile, "clients", "", "file of clients and refresh tokens, which is written again")
+	confirmFlag(c, &b.yes, "make a user and a client on the node, and delete both afterwards")
+	f.IntVar(&b.grants, "grants", 0, "how many grants to make with --yes (default: one a connection)")
+	f.IntVar(&b.load.Connections, "connections", 64, "how many connections make requests at the same time")
+	f.Float64Var(&b.load.Rate, "rate", 0, "requests a second that begin, 0 for a closed loop")
+	config.DurationVar(f, &b.load.Duration, "duration", 10*time.Second, "for how long to measure")
+	config.DurationVar(f, &b.load.Warmup, "warmup", 2*time.Second, "for how long to load before that")
+	return c
+}
+
+// maxBenchGrants is how often one user may allow a client in a day.
+const maxBenchGrants = 2000
+
+func (b *benchRun) check() error {
+	switch {
+	case b.clientsFile != "" && b.yes:
+		return errors.New("--clients and --yes exclude each other")
+	case b.clientsFile != "" && len(b.load.URLs) == 0:
+		return errors.New("--clients needs --url")
+	case b.load.Connections < 1:
+		return errors.New("--connections must be at least 1")
+	case b.grants < 0 || b.grants > maxBenchGrants:
+		return fmt.Errorf("--grants must be from 1 to %d", maxBenchGrants)
+	case b.load.Rate < 0:
+		return errors.New("--rate must not be negative")
+	case b.load.Duration <= 0 || b.load.Warmup < 0:
+		return errors.New("--duration must be positive and --warmup not negative")
+	}
+	return b.m.checkOutput()
+}
+
+func (b *benchRun) run(cmd *cobra.Command) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	if b.clientsFile == "" {
+		if err := confirm(cmd, b.yes, "make a user and a client on the node, and delete both afterwards"); err != nil {
+			return err
+		}
+	}
+	ctx, end, err := b.prepare(cmd)
+	if err != nil {
+		return err
+	}
+	b.load.Progress = progress(cmd)
+	result, err := b.load.Run(ctx)
+	if err := errors.Join(err, end()); err != nil {
+		return err
+	}
+	return b.m.show(cmd, result, func(p *printer) { printResult(p, &result) })
+}
+
+// prepare gets the clients. The caller must call end after the measurement.
+func (b *benchRun) prepare(cmd *cobra.Command) (ctx context.Context, end func() error, err error) {
+	ctx = cmdContext(cmd)
+	if b.clientsFile != "" {
+		end, err = b.readClients()
+		return ctx, end, err
+	}
+	caller, err := b.m.open(cmd)
+	if err != nil {
+		return ctx, nil, err
+	}
+	settings, err := admin.ShowSettings.Call(ctx, caller, admin.SettingsQuery{})
+	if err != nil {
+		caller.Close()
+		return ctx, nil, err
+	}
+	origin := map[string]string{}
+	for _, s := range settings.Settings {
+		origin[s.Key] = s.Value
+	}
+	if len(b.load.URLs) == 0 {
+		b.load.URLs = []string{origin["base_url"]}
+	}
+	grants := b.grants
+	if grants == 0 {
+		grants = min(b.load.Connections, maxBenchGrants)
+	}
+	cmd.PrintErrf("making a user, a client and %d grants\n", grants)
+	seed, err := bench.NewSeed(ctx, caller, b.load.URLs[0], origin["app_url"], grants)
+	if err != nil {
+		caller.Close()
+		return ctx, nil, err
+	}
+	b.load.Clients = seed.Clients
+	return ctx, func() error {
+		defer caller.Close()
+		return seed.Remove(ctx)
+	}, nil
+}
+
+// readClients reads the file of clients. end writes it again.
+func (b *benchRun) readClients() (end func() error, err error) {
+	f, err := os.Open(b.clientsFile)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if err := config.RequirePrivate(f, "clients", ""); err != nil {
+		return nil, err
+	}
+	if b.load.Clients, err = bench.ReadClients(f); err != nil {
+		return nil, err
+	}
+	end = func() error { return bench.WriteClients(b.clientsFile, b.load.Clients) }
+	return end, end() // before tokens are spent: the file must be writable
+}
+
+// progress returns a function that shows the progress on a terminal; nil if standard error
+// is none.
+func progress(cmd *cobra.Command) func(answered, failed int64) {
+	f, ok := cmd.ErrOrStderr().(*os.File)
+	if !ok || !isatty.IsTerminal(f.Fd()) {
+		return nil
+	}
+	began := time.Now()
+	return func(answered, failed int64) {
+		fmt.Fprintf(f, "%3.0fs  %6d requests/s  %d failed\n", time.Since(began).Seconds(), answered, failed)
+	}
+}
+
+func printResult(p *printer, r *bench.Result) {
+	loop := "closed loop"
+	if r.Rate > 0 {
+		loop = fmt.Sprintf("%g requests/s begun", r.Rate)
+	}
+	ms := func(v float64) string { return fmt.Sprintf("%.1f ms", v) }
+	failures := property{name: "Failed"}
+	for _, text := range slices.Sorted(maps.Keys(r.Failures)) {
+		failures.values = append(failures.values, fmt.Sprintf("%d: %s", r.Failures[text], text))
+	}
+	p.properties(
+		singleValue("Server", strings.Join(r.URLs, " ")),
+		singleValue("Load", fmt.Sprintf("%d connections, %d grants, %s", r.Connections, r.Clients, loop)),
+		singleValue("Answered", fmt.Sprintf("%d in %.1f s: %.0f requests/s", r.Requests, r.Seconds, r.PerSecond)),
+		singleValue("Latency p50", ms(r.Latency.P50)),
+		singleValue("Latency p90", ms(r.Latency.P90)),
+		singleValue("Latency p99", ms(r.Latency.P99)),
+		singleValue("Latency p99.9", ms(r.Latency.P999)),
+		singleValue("Latency max", ms(r.Latency.Max)),
+		failures,
+	)
+}
