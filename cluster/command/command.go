@@ -54,6 +54,20 @@ type Ignorable interface {
 	Ignorable()
 }
 
+// SingleRow is implemented by commands that read and write one row of a table that has
+// very many, and of that table no other.
+//
+// A transaction with changes reads slowly: each read of a table that it changed has the
+// next write copy that table's tree again, from the root. A command of one row is decided
+// on the state before the transaction, as long as only commands of other rows of the same
+// table have changed anything since.
+type SingleRow interface {
+	Command
+	// SingleRow returns the table and the id of the row. ok is false for a command that
+	// reads no such row.
+	SingleRow() (table string, id [16]byte, ok bool)
+}
+
 // Change is one row written or deleted.
 type Change struct {
 	Table string

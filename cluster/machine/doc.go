@@ -11,6 +11,7 @@
 //	batch.go      a log entry; cbor_head.go, its bytes
 //	codec.go      the one encoding of commands, rows and messages
 //	schema.go     a validated Machine; change.go, what a decision may write
+//	single_rows.go  the state that a command is decided on within a transaction
 //	status.go     the package's own row: time, position, feature level, halts
 //	derived.go    one value made of rows, kept beside them
 //	halt.go       the command that records a halt

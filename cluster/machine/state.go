@@ -28,6 +28,7 @@ type State struct {
 	minLevel uint32              // level of a state without one, for Memory
 	decoded  []Encoded           // buffer of Apply
 	changed  map[string]struct{} // buffer of Apply: the tables that were written
+	rows     singleRows          // of the transaction of Apply
 	observer Observer            // may be nil
 }
 
@@ -167,6 +168,7 @@ func (c *State) Apply(entries []Entry) error {
 	was := ReadStatus(txn)
 	now := was
 	clear(c.changed)
+	c.rows.begin(c.View())
 	for i := range entries {
 		e := &entries[i]
 		if IsCheckpointEntry(e.Data) {
@@ -207,9 +209,10 @@ func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded) (Outcome, erro
 		return Outcome{}, err
 	}
 	m := command.Meta{ID: s.ID, Seq: now.Seq, At: now.At, Again: s.Again(), Level: max(now.Level, c.minLevel), Halted: now.Halted}
-	d := cmd.Decide(txn, m)
+	read := c.rows.view(cmd, txn)
+	d := cmd.Decide(read, m)
 	if c.observer != nil {
-		c.observer.Applied(txn, cmd, d, m)
+		c.observer.Applied(read, cmd, d, m)
 	}
 	if len(d.Changes) == 0 {
 		return Outcome{Value: d.Outcome}, nil
@@ -220,6 +223,7 @@ func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded) (Outcome, erro
 	if err := write(txn, d.Changes); err != nil {
 		return Outcome{}, err
 	}
+	c.rows.wrote(d.Changes)
 	derive := false
 	for i := range d.Changes {
 		c.changed[d.Changes[i].Table] = struct{}{}
@@ -244,6 +248,7 @@ func (c *State) publish(txn *memdb.Txn, s Status, index uint64) {
 	c.latest.seq.Store(s.Seq)
 	c.latest.level.Store(s.Level)
 	c.latest.halted.Store(s.Halted)
+	c.rows.end()
 	c.latest.at.Store(s.At)
 	c.progress.advance(index, func() {
 		txn.Commit()

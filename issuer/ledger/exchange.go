@@ -28,6 +28,9 @@ const BadVerifier = "-"
 // Kind implements command.Command.
 func (*Exchange) Kind() command.Kind { return KindExchange }
 
+// SingleRow implements command.SingleRow: of all grants an exchange reads its own.
+func (c *Exchange) SingleRow() (table string, id [16]byte, ok bool) { return c.Credential.singleRow() }
+
 // Decide authenticates the client, then checks the code.
 func (c *Exchange) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)

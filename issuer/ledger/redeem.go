@@ -13,6 +13,14 @@ type CredentialRef struct {
 	Key        uint32  `cbor:"3,keyasint"`
 }
 
+// singleRow is command.SingleRow of a command that redeems a credential.
+func (l *CredentialRef) singleRow() (table string, id [16]byte, ok bool) {
+	if l == nil {
+		return "", id, false
+	}
+	return TableGrants, l.Grant, true
+}
+
 // A redemption is one attempt to spend a credential, as far as Exchange and Refresh do the
 // same. Authentication comes first; a request that fails it changes nothing.
 type redemption struct {

@@ -28,6 +28,9 @@ const UnknownScope = "?"
 // Kind implements command.Command.
 func (*Refresh) Kind() command.Kind { return KindRefresh }
 
+// SingleRow implements command.SingleRow: of all grants a refresh reads its own.
+func (c *Refresh) SingleRow() (table string, id [16]byte, ok bool) { return c.Credential.singleRow() }
+
 // Decide authenticates the client, then checks the refresh token.
 func (c *Refresh) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
