@@ -51,7 +51,7 @@ test: deps ## Run every test, with the race detector
 	@for module in $(LIBRARY); do (cd $$module && $(GO) test -race ./...) || exit 1; done
 	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /cmd/mintmark)
 	$(GO) test -race -count=1 -timeout 20m $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|chaos|upgrade)$$')
-	$(GO) test -run 'Allocations$$' ./keys ./issuer/credential # left out of a race build
+	$(GO) test -run 'Allocations$$' ./keys ./issuer/credential ./issuer # left out of a race build
 	cd middleware/examples && $(GO) test -race ./...
 	cd verifier/bench && $(GO) test -race -run 'Corpus|Judge|Fuzz' .
 	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/e2e ./cmd/mintmark/upgrade
@@ -85,6 +85,7 @@ bench: ## Measure: requests beside their ceiling, minting, verification beside o
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./issuer/credential
 	cd verifier/bench && $(GO) test -v -bench . -benchtime 2s -benchmem .
 	$(GO) test -run '^$$' -bench 'Propose' -benchtime 2s ./cluster
+	$(GO) test -run '^$$' -bench 'Refresh' -benchtime 2s ./issuer
 	$(GO) test -run '^$$' -bench 'Revocations' -benchtime 1000x ./cmd/mintmark
 	$(GO) test -run '^$$' -bench 'Refresh|StartUp' -benchtime 1x -timeout 20m ./cmd/mintmark
 

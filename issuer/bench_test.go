@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -52,25 +51,6 @@ func refreshAll(clients []*refreshClient, times int64) error {
 	}
 	wait.Wait()
 	return errors.Join(failed...)
-}
-
-// mostRefreshAllocations is what a refresh of one caller may allocate, where every entry
-// of the log has one command.
-const mostRefreshAllocations = 400
-
-// TestRefreshAllocations counts the objects of a refresh. The number hardly depends on
-// the machine.
-func TestRefreshAllocations(t *testing.T) {
-	const times = 2000
-	clients := refreshClients(t, 1)
-	require.NoError(t, refreshAll(clients, 100))
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	require.NoError(t, refreshAll(clients, times))
-	runtime.ReadMemStats(&after)
-	each := (after.Mallocs - before.Mallocs) / times
-	t.Logf("%d objects, %d bytes", each, (after.TotalAlloc-before.TotalAlloc)/times)
-	require.LessOrEqual(t, each, uint64(mostRefreshAllocations))
 }
 
 // refreshClients are clients of one issuer with a grant each.

@@ -1,0 +1,29 @@
+//go:build !race
+
+package issuer_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mostRefreshAllocations is how many objects a refresh of one caller may allocate, where
+// every entry of the log has one command. Some 60 of them are the signature's.
+const mostRefreshAllocations = 290
+
+// TestRefreshAllocations counts the objects of a refresh. The number hardly depends on
+// the machine. The race detector makes pools forget on purpose, so this runs without it.
+func TestRefreshAllocations(t *testing.T) {
+	const times = 2000
+	clients := refreshClients(t, 1)
+	require.NoError(t, refreshAll(clients, 100))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	require.NoError(t, refreshAll(clients, times))
+	runtime.ReadMemStats(&after)
+	each := (after.Mallocs - before.Mallocs) / times
+	t.Logf("%d objects, %d bytes", each, (after.TotalAlloc-before.TotalAlloc)/times)
+	require.LessOrEqual(t, each, uint64(mostRefreshAllocations))
+}
