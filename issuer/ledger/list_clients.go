@@ -20,7 +20,7 @@ func (v View) ListClients(q ClientQuery) (found []*Client, next string) {
 	search := fold(q.Search)
 	match := func(c *Client) bool {
 		return (q.State == c.State || q.State == "" && c.State != Deleted) &&
-			(search == "" || anyContains(search, c.Name, c.ID))
+			anyContains(search, c.Name, c.ID)
 	}
 	if q.Back && v.Client(q.After) == nil {
 		return nil, ""
@@ -66,7 +66,7 @@ type QueueQuery struct {
 // first. next is like that of ListClients.
 func (v View) ReviewQueue(q QueueQuery) (found []*Client, next string) {
 	search := fold(q.Search)
-	match := func(c *Client) bool { return search == "" || anyContains(search, c.Name, c.ID) }
+	match := func(c *Client) bool { return anyContains(search, c.Name, c.ID) }
 	var values []any
 	// If the client was reviewed meanwhile, its place in the queue is unknown: the list
 	// starts again.

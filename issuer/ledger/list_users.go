@@ -15,10 +15,9 @@ type UserQuery struct {
 func (v View) ListUsers(q UserQuery) (found []*User, next string) {
 	search := fold(q.Search)
 	match := func(u *User) bool {
-		return (!q.Admins || u.Admin) && (!q.Disabled || u.Disabled) &&
-			(search == "" || anyContains(search, u.Username, u.Name, u.Email, u.ID))
+		return (!q.Disabled || u.Disabled) && anyContains(search, u.Username, u.Name, u.Email, u.ID)
 	}
-	index := "username"
+	index := "username" // that of administrators has no others
 	switch {
 	case q.Admins:
 		index = "admin"

@@ -79,7 +79,7 @@ func checkWebsite(s string) string {
 		return "is not an address"
 	case !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://"):
 		return "must begin with https:// or http://"
-	case strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' }):
+	case strings.ContainsFunc(s, func(r rune) bool { return r > '~' }):
 		return "holds a character outside ASCII; a host that has one is written as xn--"
 	}
 	u, err := url.Parse(s)
