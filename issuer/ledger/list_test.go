@@ -393,3 +393,65 @@ func BenchmarkConnected(b *testing.B) {
 		}
 	}
 }
+
+// TestListsOfAnUnknownRow verifies the page before or after a row that has left the list:
+// there is none before it, and the list starts again after it.
+func TestListsOfAnUnknownRow(t *testing.T) {
+	v := viewOf(t,
+		tableOf(ledger.TableClients, []*ledger.Client{
+			{ID: "a", State: ledger.Pending, Waiting: 1}, {ID: "b", State: ledger.Pending, Waiting: 2}, {ID: "x", State: ledger.Approved, Changed: 9},
+		}),
+		tableOf(ledger.TableUsers, []*ledger.User{{ID: "u-a", Username: "a", Admin: true}, {ID: "u-b", Username: "b"}, {ID: "u-x", Deleted: true}}))
+	for _, after := range []string{"", "none"} {
+		clients, next := v.ListClients(ledger.ClientQuery{After: after, Back: true, Limit: 9})
+		require.Empty(t, clients)
+		require.Empty(t, next)
+	}
+	for _, after := range []string{"", "none", "x"} {
+		clients, next := v.ReviewQueue(ledger.QueueQuery{After: after, Back: true, Limit: 9})
+		require.Empty(t, clients)
+		require.Empty(t, next)
+		clients, _ = v.ReviewQueue(ledger.QueueQuery{After: after, Limit: 9})
+		require.Equal(t, []string{"a", "b"}, ids(clients, idOfClient))
+	}
+	idOfUser := func(u *ledger.User) string { return u.ID }
+	for _, after := range []string{"", "none", "u-x"} {
+		users, next := v.ListUsers(ledger.UserQuery{After: after, Back: true, Limit: 9})
+		require.Empty(t, users)
+		require.Empty(t, next)
+		users, _ = v.ListUsers(ledger.UserQuery{After: after, Limit: 9})
+		require.Equal(t, []string{"u-a", "u-b"}, ids(users, idOfUser))
+	}
+	admins, _ := v.ListUsers(ledger.UserQuery{Admins: true, Limit: 9})
+	require.Equal(t, []string{"u-a"}, ids(admins, idOfUser))
+}
+
+// TestEventQueries verifies the bounds of a range of time, and of the trail.
+func TestEventQueries(t *testing.T) {
+	var events []*ledger.Event
+	for i, seq := range []uint64{2, 5, 9} {
+		events = append(events, &ledger.Event{Seq: seq, At: ledger.Time(10 * (i + 1))})
+	}
+	v := viewOf(t, tableOf(ledger.TableAudit, events))
+	for at, want := range map[ledger.Time]bool{9: false, 10: true, 19: true, 20: false} {
+		q := ledger.EventQuery{From: 10, To: 20}
+		require.Equal(t, want, q.Match(&ledger.Event{At: at}), at)
+		q.To = 0
+		require.Equal(t, at >= 10, q.Match(&ledger.Event{At: at}), at)
+	}
+	for _, before := range []uint64{0, 1<<64 - 1} {
+		found, next := v.ListEvents(ledger.EventQuery{Before: before, Back: true, Limit: 9})
+		require.Empty(t, found)
+		require.Zero(t, next)
+	}
+	newer, _ := v.ListEvents(ledger.EventQuery{Before: 3, Back: true, Limit: 9})
+	require.Equal(t, []*ledger.Event{events[2], events[1]}, newer)
+	for range v.EventsMatching(ledger.EventQuery{}) {
+		break
+	}
+	for at, bounds := range map[ledger.Time][2]uint64{10: {0, 1}, 11: {2, 4}, 20: {2, 4}, 21: {5, 8}, 31: {9, 9}} {
+		seq := v.TrailBefore(at)
+		require.GreaterOrEqual(t, seq, bounds[0], at)
+		require.LessOrEqual(t, seq, bounds[1], at)
+	}
+}

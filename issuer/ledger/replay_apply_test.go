@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -124,6 +125,11 @@ func TestReplayOnUnknownPersons(t *testing.T) {
 				test.effects[1].Kind = ledger.EffectSignedOutAll
 			}
 			w.must(&ledger.Replay{Backup: 1, Records: []ledger.Record{{Seq: 2, At: w.at(), Effects: test.effects}}})
+			applied := len(test.effects)
+			if name == "the identity is none" {
+				applied = 0
+			}
+			require.Equal(t, fmt.Sprintf("%d effects, %d of them on what the backup has", len(test.effects), applied), w.view().LastEvent().Detail)
 			got := map[string]string{}
 			for u := range w.view().Users() {
 				got[u.ID] = u.Username

@@ -1,7 +1,9 @@
 package ledger_test
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,5 +55,18 @@ func TestSessionHandles(t *testing.T) {
 	for _, handle := range []string{"", "00", s.Handle()[:62], s.Handle() + "00", s.Handle()[:63] + "g", s.Handle() + "0", "xx" + s.Handle()[2:]} {
 		_, ok := ledger.SessionOf(handle)
 		require.False(t, ok, handle)
+	}
+}
+
+// TestAgents verifies that a session has the beginning of a long agent, in whole characters.
+func TestAgents(t *testing.T) {
+	w := newEnv(t)
+	w.run("user alice")
+	for said, want := range map[string]string{
+		strings.Repeat("a", 200): strings.Repeat("a", 200), strings.Repeat("a", 201): strings.Repeat("a", 200),
+		strings.Repeat("a", 199) + "ä": strings.Repeat("a", 199), "": "",
+	} {
+		w.must(&ledger.SignIn{Session: sessionOf(said), User: "u-alice", VerifiedHash: sha256.Sum256([]byte("hash")), Agent: said})
+		require.Equal(t, want, w.view().Session(sessionOf(said)).Agent)
 	}
 }

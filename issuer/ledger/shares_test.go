@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -190,4 +191,54 @@ func TestSweepOfEvents(t *testing.T) {
 	assert.Zero(t, w.view().TrailCompleteAfter(disabled.Seq, 0), "the removed event had been read")
 	sweep()
 	require.Nil(t, w.view().LastEvent())
+}
+
+// TestSharesOfFew verifies which events are removed first: those of the class with the most
+// events above its share, of the actor with the most of them, in the order of names.
+func TestSharesOfFew(t *testing.T) {
+	users := []*ledger.User{{ID: "a"}, {ID: "b"}, {ID: "boss", Admin: true}}
+	type events struct {
+		actor string
+		n     int
+	}
+	for name, test := range map[string]struct {
+		events []events
+		want   string // actors of the removed events, in order
+	}{
+		"an operator is no application":  {[]events{{ledger.Operator, 12}, {"app-1", 8}, {"app-2", 8}, {"app-3", 4}}, "app-1 app-2"},
+		"the fullest class":              {[]events{{"boss", 18}, {"a", 14}}, "boss boss"},
+		"the fullest class, other order": {[]events{{"boss", 14}, {"a", 18}}, "a a"},
+		"two of a class in turn":         {[]events{{"a", 17}, {"b", 17}}, "a b a b"},
+		"no surplus":                     {[]events{{"a", 30}}, ""},
+	} {
+		w := &trailEnv{t: t, users: users}
+		for _, e := range test.events {
+			w.add(e.actor, e.n, ledger.EventSignedIn)
+		}
+		w.shares.Limit = 30
+		v := w.view(math.MaxUint64)
+		w.shares.Update(v)
+		var actors []string
+		for _, seq := range w.shares.Surplus(v, math.MaxInt64, 255) {
+			actors = append(actors, v.Event(seq).Actor)
+		}
+		require.Equal(t, test.want, strings.Join(actors, " "), name)
+	}
+
+	// A class within its share loses nothing, although the other has nothing to remove.
+	w := &trailEnv{t: t, users: users}
+	w.add("a", 8, ledger.EventSignedIn)
+	w.add("boss", 25, ledger.EventSignedIn)
+	w.shares.Limit = 30
+	w.shares.Update(w.view(8))
+	require.Empty(t, w.shares.Surplus(w.view(8), math.MaxInt64, 255))
+
+	// Revocations that no reader needs any more are removed, and removed events skipped.
+	w = &trailEnv{t: t, users: users}
+	w.add("a", 33, ledger.EventDisconnected)
+	w.shares.Limit = 30
+	w.shares.Update(w.view(math.MaxUint64))
+	require.Equal(t, []uint64{1, 2}, w.shares.Surplus(w.view(math.MaxUint64), 3, 255))
+	w.events = w.events[1:]
+	require.Equal(t, []uint64{2, 3, 4}, w.shares.Surplus(w.view(math.MaxUint64), math.MaxInt64, 255))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -88,6 +89,15 @@ func TestSweepPages(t *testing.T) {
 	require.Zero(t, next, "the table has six rows")
 	_, next = v.SweepableGrants(ledger.GrantID{}, 5, at)
 	require.NotZero(t, next)
+	_, session := v.SweepableSessions([32]byte{}, 5, w.at())
+	require.NotZero(t, session)
+	_, logo := v.UnusedLogos([32]byte{}, 2)
+	require.NotZero(t, logo)
+
+	// The row of a grant goes without its user's.
+	alone := viewOf(t, tableOf(ledger.TableGrants, []*ledger.Grant{{ID: id16("g"), User: "none", Ended: 1, EndCause: ledger.GrantEnded}}))
+	o := alone.Decide(&ledger.Sweep{Grants: []ledger.GrantID{id16("g")}}, command.Meta{ID: command.ID{1}, Seq: 9, At: 1_800_000_000_000})
+	require.Equal(t, ledger.Outcome{Count: 1}, o)
 }
 
 // walkPages collects the ids of a walk that begins and ends at the zero id.
