@@ -133,7 +133,7 @@ func serveBookings(t *testing.T, r resourceServer, prepare func(*testing.T, reso
 		defer slow.Stop()
 		_ = c.Wait()
 		if t.Failed() {
-			t.Logf("%s said: %s", r.file, &output)
+			t.Logf("output of %s: %s", r.file, &output)
 		}
 	})
 	address := "http://" + r.listen + "/bookings"

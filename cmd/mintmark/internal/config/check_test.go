@@ -73,7 +73,7 @@ func TestConfigChecks(t *testing.T) {
 		"value without a claim":     {append(provider, "--upstream-admin-value=root"), "upstream-admin-claim and upstream-admin-value together"},
 		"e-mail that is none":       {append(provider, "--upstream-admin-email=hunter2"), "upstream-admin-email (flag --upstream-admin-email): expected e-mail addresses"},
 		"scopes in one":             {append(provider, "--upstream-scope=profile email"), "upstream-scope (flag --upstream-scope): expected scopes, each by itself"},
-		"a name nobody can read":    {append(provider, "--upstream-name=a\x1bb"), "upstream-name (flag --upstream-name): expected a short name"},
+		"a name nobody can read":    {append(provider, "--upstream-name=a\x1bb"), "upstream-name (flag --upstream-name): expected a short printable name"},
 		"nobody could sign in":      {[]string{"--password-sign-in=false"}, "password-sign-in (flag --password-sign-in): expected true"},
 		"no drain":                  {[]string{"--drain=0s"}, ""},
 		"negative drain":            {[]string{"--drain=-1s"}, "drain (flag --drain): expected a duration that is not negative"},

@@ -18,7 +18,7 @@ var ErrExposed = errors.New("others can read")
 func RequirePrivate(f *os.File, what, credentials string) error {
 	info, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("stat the %s: %w", what, err)
+		return fmt.Errorf("stat %s: %w", what, err)
 	}
 	exposed := fs.FileMode(0o077)
 	if credentials != "" && filepath.Dir(f.Name()) == filepath.Clean(credentials) {
@@ -26,7 +26,7 @@ func RequirePrivate(f *os.File, what, credentials string) error {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return errors.New(f.Name() + " is no file of a " + what)
+		return errors.New(f.Name() + " is not a regular file with a " + what)
 	case info.Mode().Perm()&exposed != 0:
 		return fmt.Errorf("%w %s, which holds a secret: chmod 600 %s", ErrExposed, f.Name(), f.Name())
 	}

@@ -42,15 +42,15 @@ const (
 func (o *Options) signInSettings() []Setting {
 	u := &o.Upstream
 	return []Setting{
-		{KeyUpstreamIssuer, &u.Issuer, "`URL` of an OpenID Connect provider that people sign in with (default: none)"},
+		{KeyUpstreamIssuer, &u.Issuer, "`URL` of an OpenID Connect provider for signing in (default: none)"},
 		{KeyUpstreamName, &u.Name, "`NAME` of the provider on the sign-in page (default: its host)"},
 		{KeyUpstreamClientID, &u.ClientID, "`ID` of this service at the provider"},
 		{KeyUpstreamSecretFile, &u.SecretFile, "`FILE` with the client secret at the provider (default: " + EnvUpstreamSecret + " in the environment)"},
-		{KeyUpstreamScope, &u.Scopes, "`SCOPE` that the provider is asked for beside openid (repeatable; default: profile and email)"},
-		{KeyUpstreamAdminClaim, &u.AdminClaim, "`CLAIM` by which the provider tells administrators"},
-		{KeyUpstreamAdminValue, &u.AdminValue, "`VALUE` that the claim of an administrator is, or has in its list"},
-		{KeyUpstreamAdminEmail, &u.AdminEmails, "`ADDRESS` whose owner, as the provider has verified, is an administrator (repeatable)"},
-		{KeyPasswordSignIn, &o.PasswordSignIn, "whether people may sign in by a password of this service; false needs --upstream-issuer"},
+		{KeyUpstreamScope, &u.Scopes, "`SCOPE` to request in addition to openid (repeatable; default: profile and email)"},
+		{KeyUpstreamAdminClaim, &u.AdminClaim, "`CLAIM` that identifies administrators"},
+		{KeyUpstreamAdminValue, &u.AdminValue, "`VALUE` of an administrator's claim, or in its list"},
+		{KeyUpstreamAdminEmail, &u.AdminEmails, "`ADDRESS` of an administrator, verified by the provider (repeatable)"},
+		{KeyPasswordSignIn, &o.PasswordSignIn, "whether users may sign in by a password of this service; false requires --upstream-issuer"},
 	}
 }
 
@@ -76,7 +76,7 @@ func (o *Options) checkSignIn(from Sources) error {
 		}
 	}
 	expect(KeyUpstreamIssuer, isIssuer(u.Issuer), "https://host, perhaps with a path; http is for this machine only")
-	expect(KeyUpstreamName, readable(u.Name, 60), "a short name that people can read")
+	expect(KeyUpstreamName, readable(u.Name, 60), "a short printable name")
 	expect(KeyUpstreamClientID, u.ClientID != "" && readable(u.ClientID, 1024), "the id that the provider gave to this service, since upstream-issuer is given")
 	expect(KeyUpstreamScope, !slices.ContainsFunc(u.Scopes, func(s string) bool { return !scopeToken.MatchString(s) }), "scopes, each by itself")
 	expect(KeyUpstreamAdminClaim, (u.AdminClaim == "") == (u.AdminValue == ""), KeyUpstreamAdminClaim+" and "+KeyUpstreamAdminValue+" together")

@@ -23,7 +23,7 @@ func (o *Upstream) Secret(getenv func(string) string) (string, error) {
 	}
 	f, err := os.Open(o.SecretFile)
 	if err != nil {
-		return "", fmt.Errorf("open the client secret at the provider: %w", err)
+		return "", fmt.Errorf("open client secret at the provider: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	if err := RequirePrivate(f, "client secret at the provider", getenv("CREDENTIALS_DIRECTORY")); err != nil {
@@ -31,7 +31,7 @@ func (o *Upstream) Secret(getenv func(string) string) (string, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxUpstreamSecret+1))
 	if err != nil {
-		return "", fmt.Errorf("read the client secret at the provider: %w", err)
+		return "", fmt.Errorf("read client secret at the provider: %w", err)
 	}
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || len(text) > maxUpstreamSecret {

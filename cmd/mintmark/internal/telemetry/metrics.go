@@ -52,15 +52,15 @@ func NewMetrics(src Source, version string) *Metrics {
 		registry: prometheus.NewRegistry(),
 		laterThanDue: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "mintmark_later_than_due_total",
-			Help: "Refresh tokens presented that are later than the one that is due. Each is an alarm: data were lost, or somebody has the keys.",
+			Help: "Presented refresh tokens of a later generation than the one due. Each means that data were lost or keys leaked.",
 		}),
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "mintmark_refresh_retries_total",
-			Help: "Refreshes that were answered again, as the response may have been lost. The audit trail has one a day for each grant.",
+			Help: "Refreshes that were answered again because the response may have been lost. The audit trail has one a day for each grant.",
 		}),
 		shared: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "mintmark_shared_generations_total",
-			Help: "Refresh tokens that were used twice, as were at least the two before them: two copies of an application share one sign-in, or a thief keeps step with its owner.",
+			Help: "Refresh tokens that were used twice, like at least the two before them: two copies of an application share one grant, or a thief refreshes as often as the owner.",
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "mintmark_commit_duration_seconds", Buckets: commitBuckets,
@@ -115,7 +115,7 @@ func (m *Metrics) countRefusals() {
 	}, []string{"cause"})
 	reused := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mintmark_reuse_detected_total",
-		Help: "Grants that ended because a spent credential of theirs was presented again.",
+		Help: "Grants that ended because a used credential was presented again.",
 	}, []string{"credential"})
 	m.registry.MustRegister(refusals, reused)
 	m.otherRefusals = refusals.WithLabelValues(otherLabel)

@@ -58,25 +58,25 @@ var nodeGauges = []struct {
 	value      func(NodeSample) float64
 	known      func(NodeSample) bool // nil: always
 }{
-	{"mintmark_cluster_is_leader", "1 where this node leads.", func(s NodeSample) float64 { return zeroOrOne(s.Leader) }, nil},
-	{"mintmark_cluster_leader_known", "1 where this node knows who leads.", func(s NodeSample) float64 { return zeroOrOne(s.LeaderKnown) }, nil},
-	{"mintmark_cluster_term", "Term of the election that this node knows of.", func(s NodeSample) float64 { return float64(s.Term) }, nil},
-	{"mintmark_cluster_applied_index", "Index of the last log entry that is in this node's state.", func(s NodeSample) float64 { return float64(s.Applied) }, nil},
+	{"mintmark_cluster_is_leader", "1 if this node leads.", func(s NodeSample) float64 { return zeroOrOne(s.Leader) }, nil},
+	{"mintmark_cluster_leader_known", "1 if this node knows the leader.", func(s NodeSample) float64 { return zeroOrOne(s.LeaderKnown) }, nil},
+	{"mintmark_cluster_term", "Latest term that this node knows.", func(s NodeSample) float64 { return float64(s.Term) }, nil},
+	{"mintmark_cluster_applied_index", "Index of the last log entry in this node's state.", func(s NodeSample) float64 { return float64(s.Applied) }, nil},
 	{"mintmark_cluster_commit_index", "Index of the last log entry that this node knows to be committed.", func(s NodeSample) float64 { return float64(s.Commit) }, nil},
 	{"mintmark_cluster_last_index", "Index of the last entry in this node's log.", func(s NodeSample) float64 { return float64(s.Last) }, nil},
 	{"mintmark_cluster_lag_entries", "Log entries that the leader has committed and this node has not applied.", func(s NodeSample) float64 { return float64(s.Lag) }, nil},
 	{"mintmark_cluster_members", "Members of the cluster.", func(s NodeSample) float64 { return float64(s.Members) }, nil},
 	{
-		"mintmark_cluster_members_reachable", "Members that answer this node, itself included. Not told by a node that does not know.",
+		"mintmark_cluster_members_reachable", "Members that answer this node, including itself. Absent if unknown.",
 		func(s NodeSample) float64 { return float64(s.MembersReachable) },
 		func(s NodeSample) bool { return s.MembersReachable >= 0 },
 	},
 	{"mintmark_cluster_feature_level", "Feature level that all voters support.", func(s NodeSample) float64 { return float64(s.FeatureLevel) }, nil},
-	{"mintmark_queue_commands", "Commands that wait to be put into the log.", func(s NodeSample) float64 { return float64(s.Queue) }, nil},
-	{"mintmark_queue_capacity_commands", "Commands that may wait; one more is answered 503.", func(s NodeSample) float64 { return float64(s.QueueCapacity) }, nil},
+	{"mintmark_queue_commands", "Commands that wait for the log.", func(s NodeSample) float64 { return float64(s.Queue) }, nil},
+	{"mintmark_queue_capacity_commands", "Commands that may wait; further ones are answered 503.", func(s NodeSample) float64 { return float64(s.QueueCapacity) }, nil},
 	{"mintmark_in_flight_commands", "Commands that were proposed on this node and are not answered yet.", func(s NodeSample) float64 { return float64(s.InFlight) }, nil},
-	{"mintmark_disk_free_bytes", "Free space where the log is.", func(s NodeSample) float64 { return float64(s.DiskFree) }, nil},
-	{"mintmark_disk_hung", "1 where a write to the disk of the log does not come back.", func(s NodeSample) float64 { return zeroOrOne(s.DiskHung) }, nil},
+	{"mintmark_disk_free_bytes", "Free space on the disk of the log.", func(s NodeSample) float64 { return float64(s.DiskFree) }, nil},
+	{"mintmark_disk_hung", "1 if a write to the disk of the log has not returned.", func(s NodeSample) float64 { return zeroOrOne(s.DiskHung) }, nil},
 	{"mintmark_clock_offset_max_seconds", "Greatest difference between this node's clock and another's.", func(s NodeSample) float64 { return s.ClockOffsetMax.Abs().Seconds() }, nil},
 	{"mintmark_state_time_ahead_seconds", "How far the time of the last decision is ahead of the clocks of a majority; 0 if it is not. Above 10 nothing is decided.", func(s NodeSample) float64 { return s.StateAhead.Seconds() }, nil},
 	{
@@ -108,8 +108,8 @@ func newNodeCollector(src Source, version string) *nodeCollector {
 	c := &nodeCollector{
 		src:   src,
 		build: prometheus.MustNewConstMetric(build, prometheus.GaugeValue, 1),
-		ready: prometheus.NewDesc("mintmark_ready", "1 where /readyz says so.", nil, nil),
-		keys:  prometheus.NewDesc("mintmark_keys", "Keys of the ring by what they are for and the stage of their life.", []string{"purpose", "state"}, nil),
+		ready: prometheus.NewDesc("mintmark_ready", "1 if /readyz answers 200.", nil, nil),
+		keys:  prometheus.NewDesc("mintmark_keys", "Keys of the keyring by purpose and state.", []string{"purpose", "state"}, nil),
 	}
 	for _, g := range nodeGauges {
 		c.gauges = append(c.gauges, prometheus.NewDesc(g.name, g.help, nil, nil))

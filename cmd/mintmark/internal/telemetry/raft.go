@@ -102,7 +102,7 @@ var (
 		{Name: []string{"raft", "apply", "total"}, Help: "Log entries proposed by this node as leader."},
 		{Name: []string{"raft", "barrier", "total"}, Help: "Barriers that this node started as leader."},
 		{Name: []string{"raft", "state", "follower", "total"}, Help: "Times that this node became a follower."},
-		{Name: []string{"raft", "state", "candidate", "total"}, Help: "Times that this node stood for election."},
+		{Name: []string{"raft", "state", "candidate", "total"}, Help: "Times that this node was a candidate."},
 		{Name: []string{"raft", "state", "leader", "total"}, Help: "Times that this node was elected."},
 		{Name: []string{"raft", "transition", "heartbeat_timeout", "total"}, Help: "Times that this node did not hear from a leader within the heartbeat timeout."},
 		{Name: []string{"raft", "transition", "leader_lease_timeout", "total"}, Help: "Times that this node as leader lost its majority."},
