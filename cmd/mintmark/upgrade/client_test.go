@@ -32,7 +32,8 @@ func newClient(t testing.TB, user, app string, pick func() *node, standing bool)
 	}
 	http := testkit.NewHTTP(jar, standing, 15*time.Second)
 	return &client{
-		t, testkit.Person{Name: user, Password: password, HTTP: http, Server: func() string { return pick().URL() }},
+		t,
+		testkit.Person{Name: user, Password: password, HTTP: http, Server: func() string { return pick().URL() }},
 		testkit.App{ID: app, Secret: secret, HTTP: http},
 	}
 }
