@@ -117,7 +117,7 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	n1 = c.nodes[0].startBootstrap(t)
 	code, log = wrong.requireExit(t)
 	require.Equal(t, cli.ExitLocal, code)
-	require.Contains(t, log, "they must be the same")
+	require.Contains(t, log, "must be the same")
 	n2 = c.nodes[1].startBootstrap(t)
 	n1.requireServing(t)
 	n2.requireServing(t)
