@@ -41,10 +41,10 @@ func TestCodesOfAnOutage(t *testing.T) {
 	}, 30*time.Second, 50*time.Millisecond)
 }
 
-// TestReadmesProxyNoticesInTime: a request that comes when a node that stops has
+// TestDocumentedProxyNoticesInTime: a request that comes when a node that stops has
 // closed is lost, so the proxy must have gone elsewhere before.
-func TestReadmesProxyNoticesInTime(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+func TestDocumentedProxyNoticesInTime(t *testing.T) {
+	text, err := os.ReadFile("docs/install.md")
 	require.NoError(t, err)
 	found := regexp.MustCompile(`health_interval (\S+)`).FindSubmatch(text)
 	require.NotNil(t, found)

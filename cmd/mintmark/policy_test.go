@@ -249,17 +249,3 @@ func TestBuildSetsTheVersion(t *testing.T) {
 	require.Contains(t, build("v1.2.3-4-gabc"), "-ldflags '-X main.version=v1.2.3-4-gabc' ")
 	require.NotContains(t, build(""), "ldflags")
 }
-
-// TestPictures: those that README shows are there, and small.
-func TestPictures(t *testing.T) {
-	root := filepath.Join("..", "..")
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err)
-	pictures := regexp.MustCompile(`!\[[^\]]+\]\(([^)]+)\)`).FindAllStringSubmatch(string(readme), -1)
-	require.NotEmpty(t, pictures)
-	for _, p := range pictures {
-		s, err := os.Stat(filepath.Join(root, p[1]))
-		require.NoError(t, err)
-		require.Less(t, s.Size(), int64(40<<10), p[1])
-	}
-}

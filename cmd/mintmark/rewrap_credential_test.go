@@ -15,7 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// TestRewrapWhereTheKeyIsACredential takes the steps that README has for nodes
+// TestRewrapWhereTheKeyIsACredential takes the steps that operate.md has for nodes
 // whose cluster key a service manager hands to them. What that does, which is to
 // name a folder with the key, is done here.
 func TestRewrapWhereTheKeyIsACredential(t *testing.T) {

@@ -67,6 +67,12 @@ func (c *call) showSettings(ctx context.Context, _ SettingsQuery) (Settings, err
 	return shownSettings(v.Settings()), nil
 }
 
+// DefaultSettings returns the settings of a new cluster, as ShowSettings shows them.
+func DefaultSettings() Settings {
+	s := ledger.DefaultSettings()
+	return shownSettings(&s)
+}
+
 func shownSettings(s *ledger.Settings) Settings {
 	row := *s
 	row.RotateEvery, _ = row.Rotation()

@@ -14,7 +14,7 @@ const (
 	EventConfigured        EventKind = "settings.changed"
 	EventUserPut           EventKind = "user.put"
 	EventUserState         EventKind = "user.state"
-	EventUserAdded         EventKind = "user.added"  // by an administrator, or at the first sign-in through the provider in Detail
+	EventUserAdded         EventKind = "user.added"  // by an administrator, or at the first sign-in through a provider
 	EventUserEdited        EventKind = "user.edited" // by an administrator
 	EventPasswordSet       EventKind = "user.password"
 	EventSignedIn          EventKind = "session.created"
@@ -24,9 +24,9 @@ const (
 	EventClientProposed    EventKind = "client.proposed"
 	EventClientReviewed    EventKind = "client.reviewed"
 	EventClientDeleted     EventKind = "client.deleted"
-	EventClientOffered     EventKind = "client.offered"     // to its User, by its owner
-	EventOfferEnded        EventKind = "client.offer_ended" // declined or withdrawn, see Detail
-	EventClientTransferred EventKind = "client.transferred" // to User; Detail begins with the previous owner
+	EventClientOffered     EventKind = "client.offered"     // to another user, by its owner
+	EventOfferEnded        EventKind = "client.offer_ended" // declined or withdrawn, as the detail says
+	EventClientTransferred EventKind = "client.transferred" // to another user; the detail begins with the previous owner
 	EventClientImported    EventKind = "client.imported"
 	EventScopesSelected    EventKind = "client.scopes_selected" // the migration of a legacy client
 	EventSecretAdded       EventKind = "secret.added"
@@ -34,7 +34,7 @@ const (
 	EventAllowed           EventKind = "grant.allowed"
 	EventExchanged         EventKind = "grant.exchanged"
 	EventRetried           EventKind = "grant.retried"        // a refresh was repeated within the retry window; at most one a day for each grant
-	EventShared            EventKind = "grant.shared"         // Grant.Shared is true; at most one a day for each grant
+	EventShared            EventKind = "grant.shared"         // two copies of an application use the grant; at most one a day for each grant
 	EventReuse             EventKind = "grant.reuse"          // a spent credential was presented again; the grant was ended
 	EventFastForwarded     EventKind = "grant.fast_forwarded" // after a restore or a recovery, the grant accepted a refresh token later than the one due
 	EventGrantRevoked      EventKind = "grant.revoked"

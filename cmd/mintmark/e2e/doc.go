@@ -1,6 +1,6 @@
 // Package e2e tests the built binary from outside, as its users meet it: with
 // OAuth clients, token libraries and verifiers that nobody here wrote, in a real
-// browser, and by the commands of README. It has no code of its own and imports
+// browser, and by the commands of the documents. It has no code of its own and imports
 // the kit of the tests only, so that nothing but the binary can make a test pass. What
 // a single package promises is tested beside that package.
 //

@@ -17,8 +17,8 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
-	if os.Getenv(insideReadme) != "" {
-		fmt.Fprintln(os.Stderr, "e2e: README runs these tests, which run README: mark that block no-run")
+	if os.Getenv(insideDocument) != "" {
+		fmt.Fprintln(os.Stderr, "e2e: a document runs these tests, which run the documents: mark that block no-run")
 		return 1
 	}
 	dir, err := os.MkdirTemp("", "mintmark-e2e-")

@@ -18,7 +18,7 @@ import (
 )
 
 // verifiers are those of verifiers/: each is a resource server that answers GET /bookings
-// to tokens that may read bookings. README shows the file.
+// to tokens that may read bookings. middleware/README.md shows the file.
 var verifiers = []struct {
 	name, file string
 	prepare    func(*testing.T, resourceServer) *exec.Cmd
@@ -101,12 +101,9 @@ func TestVerifiers(t *testing.T) {
 		time.Minute, 100*time.Millisecond, "an expired token")
 }
 
-// TestReadmeShowsVerifiers: README has an excerpt of each of them.
+// TestReadmeShowsVerifiers: the guide for resource servers has an excerpt of each of them.
 func TestReadmeShowsVerifiers(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err)
-	steps, err := parseReadme(string(text))
-	require.NoError(t, err)
+	steps := readDocuments(t, []string{"middleware/README.md"})
 	for _, v := range verifiers {
 		require.True(t, slices.ContainsFunc(steps, func(s step) bool {
 			return s.kind == excerpt && s.file == "cmd/mintmark/e2e/verifiers/"+v.file

@@ -150,11 +150,10 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 	serve, flags, err := testRoot().Find(strings.Fields(line))
 	require.NoError(t, err)
 	require.NoError(t, serve.ParseFlags(flags))
-	readme, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "README.md"))
-	require.NoError(t, err)
+	guide, _ := documentedUnit(t)
 	for _, setting := range []string{"Restart=always", "RestartSec=1", "ExecStart=/usr/local/bin/mintmark serve --config "} {
 		require.Contains(t, systemdUnit, "\n"+setting)
-		require.Contains(t, string(readme), "\n"+setting)
+		require.Contains(t, guide, "\n"+setting)
 	}
 
 	var set struct {

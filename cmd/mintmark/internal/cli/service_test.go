@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readmeUnit is README's unit for systemd.
-func readmeUnit(t *testing.T) (readme, unit string) {
+// documentedUnit is install.md, and its unit for systemd.
+func documentedUnit(t *testing.T) (guide, unit string) {
 	t.Helper()
-	text := readText(t, filepath.Join("..", "..", "..", "..", "README.md"))
+	text := readText(t, filepath.Join("..", "..", "docs", "install.md"))
 	_, unit, ok := strings.Cut(text, "```ini\n# /etc/systemd/system/mintmark.service\n")
 	require.True(t, ok)
 	unit, _, _ = strings.Cut(unit, "```")
@@ -37,36 +37,36 @@ func set(t *testing.T, unit, name string) string {
 	return all[0][1]
 }
 
-// TestServiceGuideMakesWhatTheUnitNames: a newcomer has nothing but what README
+// TestServiceGuideMakesWhatTheUnitNames: a newcomer has nothing but what install.md
 // tells them to make.
 func TestServiceGuideMakesWhatTheUnitNames(t *testing.T) {
-	readme, unit := readmeUnit(t)
+	guide, unit := documentedUnit(t)
 	program, line, ok := strings.Cut(set(t, unit, "ExecStart"), " ")
 	require.True(t, ok)
-	require.Contains(t, readme, "\nsudo install -m 755 bin/mintmark "+program+"\n")
+	require.Contains(t, guide, "\nsudo install -m 755 bin/mintmark "+program+"\n")
 	serve, flags, err := testRoot().Find(strings.Fields(line))
 	require.NoError(t, err)
 	require.NoError(t, serve.ParseFlags(flags))
 	settings, err := serve.Flags().GetString("config")
 	require.NoError(t, err)
-	require.Contains(t, readme, "\nsudo install -m 644 .scratch/service.yaml "+settings+"\n", "the node reads it")
+	require.Contains(t, guide, "\nsudo install -m 644 .scratch/service.yaml "+settings+"\n", "the node reads it")
 	name, key, ok := strings.Cut(set(t, unit, "LoadCredential"), ":")
 	require.True(t, ok)
 	require.Equal(t, "cluster.key", name, "which the node looks for")
-	require.Contains(t, readme, "\nsudo install -m 600 .scratch/cluster.key "+key+"\n")
-	require.Contains(t, readme, "\nsudo install -d -m 755 "+filepath.Dir(key)+"\n")
+	require.Contains(t, guide, "\nsudo install -m 600 .scratch/cluster.key "+key+"\n")
+	require.Contains(t, guide, "\nsudo install -d -m 755 "+filepath.Dir(key)+"\n")
 	data, err := serve.Flags().GetString("data-dir")
 	require.NoError(t, err)
 	require.Equal(t, "/var/lib/"+set(t, unit, "StateDirectory"), data)
-	require.Contains(t, readme, "\nsudo -u "+set(t, unit, "User")+" mintmark cluster init --data-dir "+data+" ")
+	require.Contains(t, guide, "\nsudo -u "+set(t, unit, "User")+" mintmark cluster init --data-dir "+data+" ")
 }
 
-// TestServiceAccountIsMade in an empty system, by the line that README and the
+// TestServiceAccountIsMade in an empty system, by the line that install.md and the
 // generated unit have.
 func TestServiceAccountIsMade(t *testing.T) {
-	readme, unit := readmeUnit(t)
+	guide, unit := documentedUnit(t)
 	account := set(t, unit, "User")
-	line := regexp.MustCompile(`(?m)^sudo useradd (.*)$`).FindStringSubmatch(readme)
+	line := regexp.MustCompile(`(?m)^sudo useradd (.*)$`).FindStringSubmatch(guide)
 	require.NotNil(t, line)
 	require.Contains(t, systemdUnit, "\n#   useradd "+line[1]+"\n")
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
@@ -88,8 +88,8 @@ func TestServiceAccountIsMade(t *testing.T) {
 // TestUnitsKeepSecretsInMemory and start when the clock is set: a core file would
 // have the cluster key, and no token may be minted by a clock that is not set yet.
 func TestUnitsKeepSecretsInMemory(t *testing.T) {
-	_, unit := readmeUnit(t)
-	for name, text := range map[string]string{"README": unit, "generated": systemdUnit} {
+	_, unit := documentedUnit(t)
+	for name, text := range map[string]string{"install.md": unit, "generated": systemdUnit} {
 		require.Equal(t, "0", set(t, text, "LimitCORE"), name)
 		for _, order := range []string{"After", "Wants"} {
 			require.Contains(t, strings.Fields(set(t, text, order)), "time-sync.target", name)
@@ -107,8 +107,8 @@ func TestUnitsAreUnderstood(t *testing.T) {
 	}
 	self, err := os.Executable()
 	require.NoError(t, err)
-	_, unit := readmeUnit(t)
-	for name, text := range map[string]string{"README": unit, "generated": systemdUnit} {
+	_, unit := documentedUnit(t)
+	for name, text := range map[string]string{"install.md": unit, "generated": systemdUnit} {
 		file := filepath.Join(t.TempDir(), "mintmark.service")
 		text = strings.Replace(text, "ExecStart=/usr/local/bin/mintmark ", "ExecStart="+self+" ", 1)
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))

@@ -51,13 +51,11 @@ func TestConfigFlagsOfTheContract(t *testing.T) {
 	require.Equal(t, ".data", filepath.Clean(o.DataDir))
 }
 
-// TestReadmeExplainsSignIn: README has each setting of signing in.
-func TestReadmeExplainsSignIn(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "README.md"))
+// TestSignInIsDocumented: the setting that has no flag and the address to register at the
+// provider; the flags are in the generated table.
+func TestSignInIsDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "sign-in.md"))
 	require.NoError(t, err)
-	for _, s := range new(Options).signInSettings() {
-		require.Contains(t, string(text), "`"+s.Key+"`")
-	}
 	require.Contains(t, string(text), "`"+EnvUpstreamSecret+"`")
 	require.Contains(t, string(text), "`"+web.PathUpstreamCallback+"`")
 }

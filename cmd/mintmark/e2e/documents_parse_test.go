@@ -10,32 +10,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A step is one action of a user who follows README: a fenced block, or a visit with the
-// browser. The marks in README:
+// A step is one action of a user who follows a document: a fenced block, or a visit with the
+// browser. The marks in a document:
 //
 //	```sh                        run, in order, in one bash session
 //	<!-- background: NAME -->    before a block: it keeps running. It is ready when it
 //	                             prints a line that is a JSON object. The next two
-//	                             marks refer to the name
+//	                             marks refer to the name, also in later documents of
+//	                             the same story
 //	<!-- ready: TEXT -->         in addition: it is also ready when it prints TEXT
 //	<!-- ctrl-c: NAME -->        after a block: the background blocks with this name, or
 //	                             these names, are interrupted
 //	<!-- again: NAME -->         after a block: an interrupted block starts again
 //	<!-- no-run: reason -->      before a block of at most three lines: not run
 //	<!-- expect: TEXT -->        on the line before or after a block: its output
-//	                             contains TEXT
+//	                             contains TEXT, or each of TEXT | TEXT
 //	<!-- browser -->             after a block: the authorization URL in it or in its
 //	                             output is opened, demo signs in and allows. CODE is
 //	                             then the authorization code, and replaces the value
 //	                             in lines such as CODE=... of later blocks
 //	<!-- file: PATH -->          before a block that is not sh: these lines are adjacent
 //	                             in that file of the checkout
-//	```go                        a whole file that passes go vet, unless it is an
-//	                             excerpt of a file
+//	```go                        a whole file, or declarations without package and
+//	                             imports, that passes go vet, unless it is an excerpt
+//	                             of a file
 //
 // Blocks in other languages are ignored, except that a browser may find its URL in one.
 type step struct {
-	line       int // of README
+	document   string
+	line       int
 	kind       kind
 	text       string
 	background bool
@@ -63,19 +66,19 @@ const marks = `background|ready|ctrl-c|again|browser|expect|no-run|file`
 
 var mark = regexp.MustCompile(`^<!--\s*(` + marks + `)\s*(?::\s*(.*?))?\s*-->$`)
 
-// parseReadme reads the steps. A misplaced mark is an error, so that no block stays
-// untested by mistake.
-func parseReadme(text string) ([]step, error) {
+// parseDocument reads the steps. A misplaced mark is an error, so that no block stays
+// untested by mistake. runs has the named blocks of the story, and whether each runs; it
+// is changed.
+func parseDocument(document, text string, runs map[string]bool) ([]step, error) {
 	var steps []step
 	var next step // collects the marks before a block
 	pending := false
-	var fence string          // that ends the current block
-	runs := map[string]bool{} // whether a named block runs at this point
+	var fence string // that ends the current block
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		number := i + 1
 		bad := func(format string, a ...any) error {
-			return fmt.Errorf("line %d: %s", number, fmt.Sprintf(format, a...))
+			return fmt.Errorf("%s:%d: %s", document, number, fmt.Sprintf(format, a...))
 		}
 		trimmed := strings.TrimSpace(line)
 		switch {
@@ -96,7 +99,7 @@ func parseReadme(text string) ([]step, error) {
 			name := strings.TrimLeft(trimmed, "`")
 			fence = strings.TrimSuffix(trimmed, name)
 			s := next
-			s.line = number
+			s.document, s.line = document, number
 			switch name {
 			case "sh":
 				s.kind = shell
@@ -142,7 +145,7 @@ func parseReadme(text string) ([]step, error) {
 				}
 				next.file, pending = m[2], true
 			case "ctrl-c", "again":
-				s := step{line: number, kind: interrupt, names: strings.Fields(m[2])}
+				s := step{document: document, line: number, kind: interrupt, names: strings.Fields(m[2])}
 				if m[1] == "again" {
 					s.kind = again
 				}
@@ -168,17 +171,17 @@ func parseReadme(text string) ([]step, error) {
 				case m[2] == "" || before == after:
 					return nil, bad("expect needs a text, and stands on the line before a block or after it")
 				case after:
-					next.expect, pending = append(next.expect, m[2]), true
+					next.expect, pending = append(next.expect, strings.Split(m[2], " | ")...), true
 				case steps[last].kind != shell || steps[last].noRun != "":
 					return nil, bad("the block before this is not run")
 				default:
-					steps[last].expect = append(steps[last].expect, m[2])
+					steps[last].expect = append(steps[last].expect, strings.Split(m[2], " | ")...)
 				}
 			case "browser":
 				if last < 0 || steps[last].kind != shell && steps[last].kind != other {
 					return nil, bad("browser needs a block with the authorization URL before it")
 				}
-				steps = append(steps, step{line: number, kind: visit})
+				steps = append(steps, step{document: document, line: number, kind: visit})
 			}
 		case strings.HasPrefix(trimmed, "<!--") && regexp.MustCompile(marks).MatchString(trimmed):
 			return nil, bad("this is not a valid mark")
@@ -186,9 +189,9 @@ func parseReadme(text string) ([]step, error) {
 	}
 	switch {
 	case fence != "":
-		return nil, fmt.Errorf("the last block has no end")
+		return nil, fmt.Errorf("%s: the last block has no end", document)
 	case pending:
-		return nil, fmt.Errorf("the last mark has no block")
+		return nil, fmt.Errorf("%s: the last mark has no block", document)
 	}
 	return steps, nil
 }
@@ -205,10 +208,10 @@ func touches(lines []string, i, direction int) bool {
 	return false
 }
 
-func TestParseReadme(t *testing.T) {
+func TestParseDocument(t *testing.T) {
 	text, err := os.ReadFile("testdata/README.md")
 	require.NoError(t, err)
-	steps, err := parseReadme(string(text))
+	steps, err := parseDocument("sample", string(text), map[string]bool{})
 	require.NoError(t, err)
 	var got []string
 	for _, s := range steps {
@@ -245,7 +248,7 @@ func TestParseReadme(t *testing.T) {
 		"a file, and expectations": "<!-- file: a -->\n<!-- expect: a -->\n```text\na\n```\n",
 		"again while it runs":      "<!-- background: a -->\n```sh\na\n```\n<!-- again: a -->\n",
 	} {
-		_, err := parseReadme(bad)
+		_, err := parseDocument("sample", bad, map[string]bool{})
 		require.Error(t, err, name)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,7 +32,7 @@ func vet(t *testing.T, checkout string, programs []step) (string, error) {
 	}
 	files := map[string]string{"go.mod": text}
 	for _, p := range programs {
-		files[fmt.Sprintf("line%d/readme.go", p.line)] = p.text
+		files[fmt.Sprintf("line%d/readme.go", p.line)] = complete(p.text)
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
@@ -45,17 +46,42 @@ func vet(t *testing.T, checkout string, programs []step) (string, error) {
 	return string(out), err
 }
 
+// packages are those that declarations in a document may use without an import.
+var packages = map[string]string{
+	"context": "context", "log": "log", "http": "net/http", "os": "os",
+	"middleware": "github.com/mintmark-auth/mintmark/middleware",
+	"policy":     "github.com/mintmark-auth/mintmark/middleware/policy",
+	"verifier":   "github.com/mintmark-auth/mintmark/verifier",
+	"scope":      "github.com/mintmark-auth/mintmark/verifier/scope",
+}
+
+// complete puts the package and the imports in front of declarations.
+func complete(text string) string {
+	if strings.HasPrefix(text, "package ") {
+		return text
+	}
+	file := "package readme\n\n"
+	for name, path := range packages {
+		if regexp.MustCompile(`\b` + name + `\.[A-Z]`).MatchString(text) {
+			file += fmt.Sprintf("import %q\n", path)
+		}
+	}
+	return file + "\n" + text
+}
+
 // TestVetFinds: a block that does not compile fails.
 func TestVetFinds(t *testing.T) {
 	out, err := vet(t, root, []step{{line: 7, kind: program, text: "package main\n\nfunc main() { middleware.New() }\n"}})
 	require.Error(t, err)
 	require.Contains(t, out, "line7")
+	_, err = vet(t, root, []step{{line: 8, kind: program, text: "func f(v *verifier.Verifier) { v.None() }\n"}})
+	require.Error(t, err)
 }
 
-// TestTenLines: a resource server has ten lines in main, including the keys, in README
-// and in the documentation of package middleware; both compile.
+// TestTenLines: a resource server has ten lines in main, including the keys, in the guide
+// for resource servers and in the documentation of package middleware; both compile.
 func TestTenLines(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	readme, err := os.ReadFile(filepath.Join(root, "middleware/README.md"))
 	require.NoError(t, err)
 	mainOf(t, string(readme))
 

@@ -56,7 +56,7 @@ type job struct {
 }
 
 // startSession begins in dir.
-func startSession(t testing.TB, dir string, environment ...string) *session {
+func startSession(t testing.TB, dir string) *session {
 	t.Helper()
 	s := &session{t: t, scratch: t.TempDir(), named: map[string]*job{}}
 	commands, say, err := os.Pipe()
@@ -66,7 +66,7 @@ func startSession(t testing.TB, dir string, environment ...string) *session {
 	s.commands, s.answers = say, bufio.NewReader(answers)
 	s.command = exec.Command("bash", "-c", sessionScript)
 	s.command.Dir = dir
-	s.command.Env = append(os.Environ(), append(environment, insideReadme+"=1")...)
+	s.command.Env = append(os.Environ(), insideDocument+"=1")
 	s.command.ExtraFiles = []*os.File{commands, answer}
 	s.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(t, s.command.Start())

@@ -14,27 +14,61 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// insideReadme is set for everything that README's blocks run.
-const insideReadme = "MINTMARK_TEST_INSIDE_README"
+// insideDocument is set for everything that the blocks of documents run.
+const insideDocument = "MINTMARK_TEST_INSIDE_README"
 
-// TestReadme follows README, as a new user would, in a copy of the checkout.
-func TestReadme(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err, "README.md exists")
-	follow(t, string(text))
+// stories are all documents. Those of one story are followed one after the other, by one
+// reader in one checkout.
+var stories = [][]string{
+	{"README.md"},
+	{"middleware/README.md"},
+	{"issuer/README.md"},
+	{docs + "install.md", docs + "sign-in.md"},
+	{docs + "operate.md", docs + "disaster.md"},
+	{docs + "reference.md", docs + "design.md", docs + "security.md", docs + "contributing.md", docs + "changelog.md"},
 }
 
-// TestReadmeRunner follows a sample that has every mark.
-func TestReadmeRunner(t *testing.T) {
+const docs = "cmd/mintmark/docs/"
+
+// TestDocuments follows the documents, as a new user would, in copies of the checkout.
+func TestDocuments(t *testing.T) {
+	told := 0
+	for _, story := range stories {
+		told += len(story)
+		t.Run(filepath.Base(story[0])+" of "+filepath.Base(filepath.Dir(story[0])), func(t *testing.T) {
+			follow(t, readDocuments(t, story))
+		})
+	}
+	all, err := filepath.Glob(filepath.Join(root, docs, "*.md"))
+	require.NoError(t, err)
+	require.Equal(t, len(all)+3, told, "a document of cmd/mintmark/docs is in no story")
+}
+
+// readDocuments returns the steps of a story.
+func readDocuments(t *testing.T, story []string) (all []step) {
+	t.Helper()
+	runs := map[string]bool{}
+	for _, document := range story {
+		text, err := os.ReadFile(filepath.Join(root, document))
+		require.NoError(t, err)
+		steps, err := parseDocument(document, string(text), runs)
+		require.NoError(t, err)
+		all = append(all, steps...)
+	}
+	return all
+}
+
+// TestDocumentRunner follows a sample that has every mark.
+func TestDocumentRunner(t *testing.T) {
 	text, err := os.ReadFile("testdata/README.md")
 	require.NoError(t, err)
-	follow(t, strings.ReplaceAll(string(text), "MINTMARK", binary))
+	steps, err := parseDocument("sample", strings.ReplaceAll(string(text), "MINTMARK", binary), map[string]bool{})
+	require.NoError(t, err)
+	follow(t, steps)
 }
 
-// follow runs all steps of a README.
-func follow(t *testing.T, text string) {
-	steps, err := parseReadme(text)
-	require.NoError(t, err)
+// follow runs all steps of a story.
+func follow(t *testing.T, steps []step) {
 	var shells, programs []step
 	for _, s := range steps {
 		switch {
@@ -44,21 +78,15 @@ func follow(t *testing.T, text string) {
 			programs = append(programs, s)
 		}
 	}
-	require.NotEmpty(t, shells, "README has no sh block that is run")
 	requireFree(t, shells)
 
 	clone := copyCheckout(t)
-	dir, environment := clone, []string(nil)
-	if strings.Contains(shells[0].text, "git clone") {
-		// README begins without a clone. The copy serves as the repository.
-		dir, environment = t.TempDir(), cloneFrom(t, clone)
-	}
 	vetPrograms(t, clone, programs)
 
-	s := startSession(t, dir, environment...)
+	s := startSession(t, clone)
 	seen := "" // the outputs and texts since the last browser, for its URL
 	for _, step := range steps {
-		where := fmt.Sprintf("README.md:%d", step.line)
+		where := fmt.Sprintf("%s:%d", step.document, step.line)
 		switch step.kind {
 		case other:
 			seen += step.text
@@ -114,7 +142,7 @@ func TestExcerptsFound(t *testing.T) {
 	}
 }
 
-// codeLine matches a line of README in which the user must insert a code.
+// codeLine matches a line of a document in which the user must insert a code.
 var codeLine = regexp.MustCompile(`(?m)^(\s*(?:export )?CODE=)[^$\n]*$`)
 
 func (s *session) runStep(step step) (string, error) {
@@ -146,7 +174,7 @@ func authorizationURL(text string) string {
 // served are the addresses that blocks call, except redirection URIs.
 var served = regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*(/callback)?`)
 
-// requireFree requires the fixed ports of README's commands to be free.
+// requireFree requires the fixed ports of the documents' commands to be free.
 func requireFree(t *testing.T, blocks []step) {
 	t.Helper()
 	for _, block := range blocks {
@@ -156,7 +184,7 @@ func requireFree(t *testing.T, blocks []step) {
 			}
 			l, err := net.Listen("tcp", address)
 			if err != nil {
-				t.Fatalf("README needs %s, which another program uses; stop that and try again (%v)", address, err)
+				t.Fatalf("the documents need %s, which another program uses; stop that and try again (%v)", address, err)
 			}
 			require.NoError(t, l.Close())
 		}

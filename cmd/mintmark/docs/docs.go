@@ -1,0 +1,52 @@
+// Package docs has the documents that the binary prints: those of this folder, and the
+// guide for authors of applications (issuer/README.md). It does not have those of other
+// modules, which a package can't embed, and README.md.
+package docs
+
+import (
+	"embed"
+	"regexp"
+
+	"github.com/mintmark-auth/mintmark/issuer"
+)
+
+//go:embed *.md
+var folder embed.FS
+
+// A Document is one that can be printed.
+type Document struct {
+	Name  string
+	About string // what it is for, in one line
+}
+
+const applications = "applications"
+
+// All are the documents, in the order of README.md's table.
+var All = []Document{
+	{applications, "authors of applications: flow, errors, retries, lifetimes"},
+	{"install", "operators, day one: service, three nodes, proxy, every setting"},
+	{"sign-in", "operators: accounts of an OpenID Connect provider"},
+	{"operate", "operators, day two: users, alerts, upgrades, backups, keys"},
+	{"disaster", "operators in an outage: a decision table, then the steps"},
+	{"reference", "paths, answers, exit codes, metrics, audit events, log records"},
+	{"design", "how a request is decided, and what is guaranteed"},
+	{"security", "reporting, what is protected and how, limits"},
+	{"contributing", "modules, tests, releases"},
+	{"changelog", "what changed in each release"},
+}
+
+// Elsewhere is the address of the guide for authors of APIs, which is in another module.
+const Elsewhere = "https://pkg.go.dev/github.com/mintmark-auth/mintmark/middleware"
+
+// marks are lines for the tests of a document, such as <!-- expect: … -->.
+var marks = regexp.MustCompile(`(?m)^[ \t]*<!--.*-->\n(\n)?`)
+
+// Read returns the text of a document in Markdown, without the marks of its tests. ok is
+// false if no document has that name.
+func Read(name string) (text string, ok bool) {
+	if name == applications {
+		return marks.ReplaceAllString(issuer.Readme, ""), true
+	}
+	b, err := folder.ReadFile(name + ".md")
+	return marks.ReplaceAllString(string(b), ""), err == nil
+}

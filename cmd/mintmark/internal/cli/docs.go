@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/docs"
+)
+
+// docsCommand prints the documents in the binary. It asks no node.
+func docsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "docs [NAME]",
+		Short: "List the documents, or print one as Markdown",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return listDocuments(cmd)
+			}
+			text, ok := docs.Read(args[0])
+			if !ok {
+				return fmt.Errorf("unknown document %q", args[0])
+			}
+			_, err := io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, d := range docs.All {
+				if len(args) == 0 {
+					names = append(names, d.Name+"\t"+d.About)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+func listDocuments(cmd *cobra.Command) error {
+	p := newPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	rows := make([][]string, len(docs.All))
+	for i, d := range docs.All {
+		rows[i] = []string{d.Name, d.About}
+	}
+	p.table([]string{"NAME", "FOR"}, rows)
+	p.remark("authors of APIs: %s", docs.Elsewhere)
+	return p.flush()
+}
