@@ -87,3 +87,12 @@ func drawRedemption(r *rapid.T, grants int, m *machine.Memory) command.Command {
 	}
 	return &ledger.Refresh{ClientAuth: proof, Credential: ref}
 }
+
+// TestSingleRowNeedsACredential: a request without a credential of this server reads no
+// grant.
+func TestSingleRowNeedsACredential(t *testing.T) {
+	for _, c := range []command.SingleRow{&ledger.Exchange{}, &ledger.Refresh{}} {
+		_, _, ok := c.SingleRow()
+		require.False(t, ok)
+	}
+}
