@@ -163,6 +163,7 @@ func TestThreeNodesAnswerEverywhere(t *testing.T) {
 	tr := newCluster3(t)
 	const each = 200
 	var wg sync.WaitGroup
+	var undetermined atomic.Uint64 // answers to commands that were proposed again: the first proposal may have counted
 	for i, n := range tr.nodes {
 		for range 4 {
 			wg.Go(func() {
@@ -172,6 +173,9 @@ func TestThreeNodesAnswerEverywhere(t *testing.T) {
 					if err != nil {
 						t.Errorf("node %d: %v", i, err)
 						return
+					}
+					if !r.OK && r.Again {
+						undetermined.Add(1)
 					}
 					if r.OK {
 						done++
@@ -189,7 +193,9 @@ func TestThreeNodesAnswerEverywhere(t *testing.T) {
 	for _, n := range tr.nodes {
 		txn, err := n.ViewFresh(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, uint64(3*4*each), machinetest.Find(txn, "shared").Value)
+		counted := machinetest.Find(txn, "shared").Value
+		require.GreaterOrEqual(t, counted, uint64(3*4*each))
+		require.LessOrEqual(t, counted, uint64(3*4*each)+undetermined.Load())
 		require.NoError(t, n.Ready(t.Context()))
 	}
 	tr.requireSameState()

@@ -47,6 +47,7 @@ func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 		"cluster init":                "cluster init --public-url https://auth.example",
 		"cluster invitation withdraw": "cluster invitation withdraw x",
 		"cluster invite":              "cluster invite --name x",
+		"bench refresh":               "bench refresh --yes",
 		"cluster remove":              "cluster remove x --yes",
 		"client delete":               "client delete x --yes",
 		"user delete":                 "user delete x --yes",
