@@ -24,18 +24,13 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 		e.refuseBody(w, err)
 		return
 	}
-	request, refused := e.parse(r, body)
+	request, refused := parse(r, body, oauth.ParseTokenRequest)
 	if refused != nil {
-		cause := causeOf(refused.Code)
-		refused.ID = e.Server.ErrorID(request.Client.ID, ledger.Refusal{Code: refused.Code, Cause: cause})
-		refused.Cause = uint16(cause)
-		e.refuse(w, r, request.Client, refused)
+		e.refuseMalformed(w, r, request.Client, refused)
 		return
 	}
-	wait, answered := e.guesses.try(request.Client, e.ClientIP(r), e.Now())
-	if wait > 0 {
-		e.recordFailure(w, r, security.Client, request.Client.ID, ledger.Throttled)
-		writeThrottled(w, wait, e.Server.ErrorID(request.Client.ID, ledger.Refusal{Code: oauth.TemporarilyUnavailable, Cause: ledger.Throttled}))
+	answered, ok := e.tryGuess(w, r, request.Client)
+	if !ok {
 		return
 	}
 	response, err := e.Server.Token(r.Context(), request)
@@ -58,10 +53,29 @@ func (e *Endpoints) tokenOptions(w http.ResponseWriter, _ *http.Request, _ httpr
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (e *Endpoints) parse(r *http.Request, body []byte) (oauth.TokenRequest, *oauth.Error) {
+// presentedToken reads and parses a revocation or introspection request, or refuses it. The
+// caller must call answered as that of guessLimiter.try.
+func (e *Endpoints) presentedToken(w http.ResponseWriter, r *http.Request) (request oauth.PresentedToken, answered func(error), ok bool) {
+	body, err := readBody(w, r)
+	if err != nil {
+		e.refuseBody(w, err)
+		return request, nil, false
+	}
+	request, refused := parse(r, body, oauth.ParsePresentedToken)
+	if refused != nil {
+		e.refuseMalformed(w, r, request.Client, refused)
+		return request, nil, false
+	}
+	answered, ok = e.tryGuess(w, r, request.Client)
+	return request, answered, ok
+}
+
+// parse parses a request by a parser of package oauth.
+func parse[R any](r *http.Request, body []byte, parser func(contentType, authorization string, body []byte) (R, *oauth.Error)) (R, *oauth.Error) {
 	authorization := r.Header["Authorization"]
 	if len(authorization) > 1 || len(r.Header["Content-Type"]) > 1 {
-		return oauth.TokenRequest{}, &oauth.Error{
+		var none R
+		return none, &oauth.Error{
 			Code: oauth.InvalidRequest, Description: "A header that may come once came more than once.",
 		}
 	}
@@ -69,7 +83,27 @@ func (e *Endpoints) parse(r *http.Request, body []byte) (oauth.TokenRequest, *oa
 	if len(authorization) == 1 {
 		header = authorization[0]
 	}
-	return oauth.ParseTokenRequest(r.Header.Get("Content-Type"), header, body)
+	return parser(r.Header.Get("Content-Type"), header, body)
+}
+
+// refuseMalformed writes an error of the parser.
+func (e *Endpoints) refuseMalformed(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials, refused *oauth.Error) {
+	cause := causeOf(refused.Code)
+	refused.ID = e.Server.ErrorID(c.ID, ledger.Refusal{Code: refused.Code, Cause: cause})
+	refused.Cause = uint16(cause)
+	e.refuse(w, r, c, refused)
+}
+
+// tryGuess counts the secret of a request as a guess, or responds with 429: see
+// guessLimiter.try.
+func (e *Endpoints) tryGuess(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials) (answered func(error), ok bool) {
+	wait, answered := e.guesses.try(c, e.ClientIP(r), e.Now())
+	if wait > 0 {
+		e.recordFailure(w, r, security.Client, c.ID, ledger.Throttled)
+		writeThrottled(w, wait, e.Server.ErrorID(c.ID, ledger.Refusal{Code: oauth.TemporarilyUnavailable, Cause: ledger.Throttled}))
+		return nil, false
+	}
+	return answered, true
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {

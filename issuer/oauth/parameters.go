@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
 	"net/url"
 	"strings"
 )
@@ -18,6 +19,32 @@ var (
 	errSyntax   = errors.New("syntax")
 	errNotText  = errors.New("not a string")
 )
+
+// readBody stores the parameters of a body, a form or JSON, where field returns for each name.
+func readBody(contentType string, body []byte, field func(name string) *string) *Error {
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return invalidRequest("The body must be application/x-www-form-urlencoded or application/json.")
+	}
+	p := parameters{field: field}
+	switch media {
+	case "application/x-www-form-urlencoded":
+		err = p.form(string(body), func(string) error { return errRepeated })
+	case "application/json":
+		err = p.object(body)
+	default:
+		return invalidRequest("The body must be application/x-www-form-urlencoded or application/json.")
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errRepeated):
+		return invalidRequest("A parameter came more than once.")
+	case errors.Is(err, errNotText):
+		return invalidRequest("A parameter of the JSON object is not a string.")
+	}
+	return invalidRequest("The body can not be read as its Content-Type says.")
+}
 
 // parameters stores name and value pairs in the fields of one request. It ignores unknown
 // names and refuses repeated ones (RFC 6749 §3.1, §3.2). An empty value is treated as absent

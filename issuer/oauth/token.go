@@ -1,13 +1,5 @@
 package oauth
 
-import (
-	"encoding/base64"
-	"errors"
-	"mime"
-	"net/url"
-	"strings"
-)
-
 // A GrantType is a value of the parameter grant_type.
 type GrantType string
 
@@ -33,13 +25,6 @@ type TokenRequest struct {
 	// The next two fields are for RefreshToken only.
 	RefreshToken string
 	Scope        string // a narrower scope for the access token (RFC 6749 §6); empty for the scope of the grant
-}
-
-// ClientCredentials are what a client sent to authenticate (RFC 6749 §2.3.1).
-type ClientCredentials struct {
-	ID     string
-	Secret string // empty if none was sent, as for a public client
-	Basic  bool   // sent in the Authorization header, so an error is answered with a challenge
 }
 
 // wire has every parameter of a token request that this server supports.
@@ -75,7 +60,7 @@ func (w *wire) field(name string) *string {
 // challenge.
 func ParseTokenRequest(contentType, authorization string, body []byte) (TokenRequest, *Error) {
 	var w wire
-	if err := readBody(contentType, body, &w); err != nil {
+	if err := readBody(contentType, body, w.field); err != nil {
 		return TokenRequest{Client: ClientCredentials{Basic: authorization != ""}}, err
 	}
 	client, err := clientCredentials(authorization, w.clientID, w.clientSecret)
@@ -106,73 +91,4 @@ func ParseTokenRequest(contentType, authorization string, body []byte) (TokenReq
 		}
 	}
 	return r, nil
-}
-
-func readBody(contentType string, body []byte, w *wire) *Error {
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		return invalidRequest("The body must be application/x-www-form-urlencoded or application/json.")
-	}
-	p := parameters{field: w.field}
-	switch media {
-	case "application/x-www-form-urlencoded":
-		err = p.form(string(body), func(string) error { return errRepeated })
-	case "application/json":
-		err = p.object(body)
-	default:
-		return invalidRequest("The body must be application/x-www-form-urlencoded or application/json.")
-	}
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, errRepeated):
-		return invalidRequest("A parameter came more than once.")
-	case errors.Is(err, errNotText):
-		return invalidRequest("A parameter of the JSON object is not a string.")
-	}
-	return invalidRequest("The body can not be read as its Content-Type says.")
-}
-
-// clientCredentials merges the two places where a client may authenticate, and refuses a
-// request that uses both (RFC 6749 §2.3).
-func clientCredentials(authorization, id, secret string) (ClientCredentials, *Error) {
-	if authorization == "" {
-		return ClientCredentials{ID: id, Secret: secret}, nil
-	}
-	basicID, basicSecret, ok := basic(authorization)
-	switch {
-	case !ok:
-		return ClientCredentials{Basic: true}, &Error{Code: InvalidClient, Description: "Client authentication failed."}
-	case secret != "":
-		return ClientCredentials{Basic: true}, invalidRequest("The client authenticated in two ways.")
-	case id != "" && id != basicID:
-		return ClientCredentials{Basic: true}, invalidRequest("The parameter client_id differs from the Authorization header.")
-	}
-	return ClientCredentials{ID: basicID, Secret: basicSecret, Basic: true}, nil
-}
-
-// basic parses HTTP Basic credentials. Both parts are form-encoded (RFC 6749 §2.3.1). A part
-// that is not valid form encoding is taken unchanged, since common tools send secrets with a
-// percent sign unencoded.
-func basic(authorization string) (id, secret string, ok bool) {
-	scheme, encoded, _ := strings.Cut(authorization, " ")
-	if !strings.EqualFold(scheme, "Basic") {
-		return "", "", false
-	}
-	decoded, err := base64.StdEncoding.DecodeString(strings.TrimLeft(encoded, " "))
-	if err != nil {
-		return "", "", false
-	}
-	id, secret, found := strings.Cut(string(decoded), ":")
-	if !found || id == "" {
-		return "", "", false
-	}
-	return unescape(id), unescape(secret), true
-}
-
-func unescape(s string) string {
-	if u, err := url.QueryUnescape(s); err == nil {
-		return u
-	}
-	return s
 }
