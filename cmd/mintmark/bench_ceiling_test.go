@@ -29,6 +29,26 @@ type ceilingServer struct {
 	signatures atomic.Int64
 	fsyncs     atomic.Int64
 	records    atomic.Int64
+	response   bareResponse // of bare; not changed under load
+}
+
+// A bareResponse is what a bare handler answers.
+type bareResponse struct {
+	Header http.Header
+	Body   []byte
+}
+
+func (c *ceilingServer) setBare(_ http.ResponseWriter, r *http.Request) {
+	if err := json.NewDecoder(r.Body).Decode(&c.response); err != nil {
+		panic(err)
+	}
+}
+
+func (c *ceilingServer) bare(w http.ResponseWriter, _ *http.Request) {
+	for name, values := range c.response.Header {
+		w.Header()[name] = values
+	}
+	_, _ = w.Write(c.response.Body)
 }
 
 // runCeiling serves until the process is killed. The first line of its output
@@ -50,6 +70,8 @@ func runCeiling(dir string) error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v2/auth/oauth2/token", c.token)
+	mux.HandleFunc("PUT /bare", c.setBare)
+	mux.HandleFunc("GET /bare", c.bare)
 	mux.HandleFunc("GET /counts", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "%d %d %d", c.signatures.Load(), c.fsyncs.Load(), c.records.Load())
 	})
@@ -92,7 +114,7 @@ func (c *ceilingServer) token(w http.ResponseWriter, r *http.Request) {
 		panic(err)
 	}
 	form, err := url.ParseQuery(string(body))
-	if err != nil || form.Get("grant_type") != "refresh_token" {
+	if err != nil || form.Get("grant_type") == "" {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}

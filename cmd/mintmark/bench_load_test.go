@@ -55,12 +55,9 @@ func loadAll(t testing.TB, addresses, tokens []string, conns int, d, pace time.D
 
 // tryLoad is loadAll for servers that may go away meanwhile.
 func tryLoad(addresses, tokens []string, conns int, d, pace time.Duration) (bench.Result, error) {
-	l := bench.Load{Request: bench.Refresh, Connections: conns, Duration: d, Clients: make([]bench.Client, len(tokens))}
+	l := bench.Load{Request: bench.Refresh, Connections: conns, Duration: d, Clients: benchClients(tokens)}
 	for _, a := range addresses {
 		l.URLs = append(l.URLs, "http://"+a)
-	}
-	for i, token := range tokens {
-		l.Clients[i] = bench.Client{ID: "bench-app", Secret: "bench-secret", RefreshToken: token}
 	}
 	if pace > 0 {
 		l.Rate = float64(conns) / pace.Seconds()
@@ -70,6 +67,15 @@ func tryLoad(addresses, tokens []string, conns int, d, pace time.Duration) (benc
 		tokens[i] = l.Clients[i].RefreshToken
 	}
 	return r, err
+}
+
+// benchClients are the client of the benchmarks with each of the tokens.
+func benchClients(tokens []string) []bench.Client {
+	clients := make([]bench.Client, len(tokens))
+	for i, token := range tokens {
+		clients[i] = bench.Client{ID: "bench-app", Secret: "bench-secret", RefreshToken: token}
+	}
+	return clients
 }
 
 // cpuOf is the processor time of a process so far (proc(5), stat, fields 14

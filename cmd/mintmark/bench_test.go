@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +27,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/bench"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
@@ -94,6 +97,17 @@ clients:
 // seed makes a data folder with live grants and returns a refresh token of
 // each. It proposes the commands of real requests, without their HTTP.
 func seed(t testing.TB, dir string, grants int) (fixtures string, tokens []string, heap uint64) {
+	return seedWith(t, dir, grants, redeem)
+}
+
+// seedCodes is seed for grants whose code was not redeemed: it returns the codes.
+func seedCodes(t testing.TB, dir string, grants int) (fixtures string, codes []string) {
+	fixtures, codes, _ = seedWith(t, dir, grants, func(_ testing.TB, _ *issuer.Issuer, code string) string { return code })
+	return fixtures, codes
+}
+
+// seedWith is seed with what becomes of each code.
+func seedWith(t testing.TB, dir string, grants int, then func(testing.TB, *issuer.Issuer, string) string) (fixtures string, tokens []string, heap uint64) {
 	t.Helper()
 	fixtures = filepath.Join(dir, "fixtures.yaml")
 	require.NoError(t, os.WriteFile(fixtures, []byte(benchFixtures), 0o600))
@@ -110,7 +124,7 @@ func seed(t testing.TB, dir string, grants int) (fixtures string, tokens []strin
 	for range 4 * runtime.NumCPU() * 8 {
 		wait.Go(func() {
 			for u := range users {
-				seedUser(t, s.Issuer, u, tokens[u*perUser:min((u+1)*perUser, grants)])
+				seedUser(t, s.Issuer, u, tokens[u*perUser:min((u+1)*perUser, grants)], then)
 			}
 		})
 	}
@@ -139,8 +153,8 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// seedUser makes a user, signs in, allows the client and redeems each code.
-func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
+// seedUser makes a user, signs in, and allows the client for each token.
+func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string, then func(testing.TB, *issuer.Issuer, string) string) {
 	propose := func(c command.Command) ledger.Outcome {
 		o, _, err := i.Propose(t.Context(), c)
 		for errors.Is(err, cluster.ErrUnavailable) && !errors.Is(err, cluster.ErrUnknown) {
@@ -166,19 +180,24 @@ func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
 		if err != nil {
 			panic(err)
 		}
-		request := oauth.TokenRequest{
-			GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "bench-app", Secret: "bench-secret"},
-			Code: code.Reveal(), RedirectURI: callback,
-		}
-		response, err := i.Token(t.Context(), request)
-		for errors.Is(err, cluster.ErrUnavailable) && !errors.Is(err, cluster.ErrUnknown) {
-			response, err = i.Token(t.Context(), request)
-		}
-		if err != nil {
-			panic(err)
-		}
-		tokens[k] = strings.Clone(response.RefreshToken)
+		tokens[k] = then(t, i, code.Reveal())
 	}
+}
+
+// redeem exchanges a code for the first refresh token of its grant.
+func redeem(t testing.TB, i *issuer.Issuer, code string) string {
+	request := oauth.TokenRequest{
+		GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "bench-app", Secret: "bench-secret"},
+		Code: code, RedirectURI: callback,
+	}
+	response, err := i.Token(t.Context(), request)
+	for errors.Is(err, cluster.ErrUnavailable) && !errors.Is(err, cluster.ErrUnknown) {
+		response, err = i.Token(t.Context(), request)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return strings.Clone(response.RefreshToken)
 }
 
 // BenchmarkRefresh measures the refresh grant beside its ceiling: rounds in
@@ -192,9 +211,11 @@ func BenchmarkRefresh(b *testing.B) {
 			fixtures, tokens, _ := seed(b, dir, grants)
 			top, topAddress := startProcess(b, self(b, "ceiling", dir))
 			server, r := startDev(b, filepath.Join(dir, "data"), fixtures)
+			clients := benchClients(tokens)
 			for _, conns := range []int{64, 16, 1} {
 				b.Run(fmt.Sprintf("connections=%d", conns), func(b *testing.B) {
-					besideCeiling(b, top, topAddress, server, hostOf(r.BaseURL), tokens, conns)
+					besideCeiling(b, &contender{top, topAddress, bench.Refresh, dummies(conns)},
+						&contender{server, hostOf(r.BaseURL), bench.Refresh, clients}, conns, func() {})
 				})
 			}
 			b.Logf("the ceiling made (signatures, fsyncs, records): %s", countsOf(b, topAddress))
@@ -202,33 +223,141 @@ func BenchmarkRefresh(b *testing.B) {
 	}
 }
 
-// besideCeiling measures refreshes at a server and at the ceiling in turn.
-func besideCeiling(b *testing.B, top *testkit.Process, topAddress string, server *testkit.Process, address string, tokens []string, conns int) {
+// A contender is a process under load.
+type contender struct {
+	process *testkit.Process
+	address string
+	request bench.Request
+	clients []bench.Client
+}
+
+// measure loads the process, and returns its requests a second and its processor time
+// for each, in microseconds.
+func (c *contender) measure(b *testing.B, conns int) (perSecond, cpu float64) {
 	const round = 3 * time.Second
-	measure := func(p *testkit.Process, address string, tokens []string) (perSecond, cpu float64) {
-		before, began := cpuOf(b, p.PID()), time.Now()
-		n, _ := loadAll(b, []string{address}, tokens, conns, round, 0)
-		return float64(n) / time.Since(began).Seconds(), float64((cpuOf(b, p.PID()) - before).Microseconds()) / float64(n)
-	}
-	dummy := slices.Repeat([]string{strings.Repeat("x", 80)}, conns)
+	before, began := cpuOf(b, c.process.PID()), time.Now()
+	l := bench.Load{URLs: []string{"http://" + c.address}, Request: c.request, Clients: c.clients, Connections: conns, Duration: round}
+	r, err := l.Run(b.Context())
+	require.NoError(b, err)
+	require.Empty(b, r.Failures)
+	return float64(r.Requests) / time.Since(began).Seconds(), float64((cpuOf(b, c.process.PID()) - before).Microseconds()) / float64(r.Requests)
+}
+
+// besideCeiling measures a server and its ceiling in turn.
+func besideCeiling(b *testing.B, top, server *contender, conns int, next func()) {
 	var rates, cpus, topRates, topCPUs, ofRate, ofCPU []float64
 	for b.Loop() {
 		for range 5 {
-			topRate, topCPU := measure(top, topAddress, dummy)
-			rate, cpu := measure(server, address, tokens)
+			next()
+			topRate, topCPU := top.measure(b, conns)
+			rate, cpu := server.measure(b, conns)
 			topRates, topCPUs = append(topRates, topRate), append(topCPUs, topCPU)
 			rates, cpus = append(rates, rate), append(cpus, cpu)
 			ofRate, ofCPU = append(ofRate, rate/topRate), append(ofCPU, cpu/topCPU)
 		}
 	}
-	b.ReportMetric(median(rates), "refreshes/s")
+	b.ReportMetric(median(rates), "requests/s")
 	b.ReportMetric(median(topRates), "ceiling/s")
 	b.ReportMetric(median(ofRate), "of-ceiling")
-	b.ReportMetric(median(cpus), "cpu-µs/refresh")
+	b.ReportMetric(median(cpus), "cpu-µs/request")
 	b.ReportMetric(median(topCPUs), "ceiling-cpu-µs")
 	b.ReportMetric(median(ofCPU), "cpu-of-ceiling")
-	b.ReportMetric(float64(residentOf(b, server.PID()))/1e6, "MB-resident")
+	b.ReportMetric(float64(residentOf(b, server.process.PID()))/1e6, "MB-resident")
 	b.Logf("rounds: %.2f", ofRate)
+}
+
+// dummies are clients of a ceiling, which answers everybody.
+func dummies(n int) []bench.Client {
+	return benchClients(slices.Repeat([]string{strings.Repeat("x", 80)}, n))
+}
+
+// BenchmarkExchange measures the exchange of a code beside the ceiling of a refresh:
+// both parse a form, commit one record and sign one token.
+func BenchmarkExchange(b *testing.B) {
+	const rounds, perRound = 5, 20_000
+	dir := b.TempDir()
+	fixtures, codes := seedCodes(b, dir, rounds*perRound)
+	topProcess, topAddress := startProcess(b, self(b, "ceiling", dir))
+	process, r := startDev(b, filepath.Join(dir, "data"), fixtures)
+	top := contender{topProcess, topAddress, bench.Refresh, dummies(connections)}
+	server := contender{process, hostOf(r.BaseURL), exchange, nil}
+	besideCeiling(b, &top, &server, 16, func() {
+		require.NotEmpty(b, codes, "run it with -benchtime 1x")
+		server.clients, codes = benchClients(codes[:perRound]), codes[perRound:]
+	})
+}
+
+// exchange exchanges the code that a client has in the place of its refresh token.
+func exchange(c *bench.Conn, client *bench.Client) (status int, err error) {
+	status, _, err = c.Post(oauth.PathToken, "grant_type=authorization_code&client_id=bench-app&client_secret=bench-secret&redirect_uri="+
+		url.QueryEscape(callback)+"&code="+client.RefreshToken)
+	return status, err
+}
+
+// BenchmarkReads measures what changes nothing, beside a bare handler that writes the
+// same header and bytes.
+func BenchmarkReads(b *testing.B) {
+	dir := b.TempDir()
+	fixtures, tokens, _ := seed(b, dir, 20)
+	topProcess, topAddress := startProcess(b, self(b, "ceiling", dir))
+	process, r := startDev(b, filepath.Join(dir, "data"), fixtures)
+	access := accessToken(b, r.BaseURL, tokens[0])
+	for _, read := range []struct{ path, token string }{{oauth.PathJWKS, ""}, {oauth.PathMetadata, ""}, {oauth.PathMe, access}} {
+		b.Run(strings.Trim(strings.ReplaceAll(read.path, "/", "-"), "-"), func(b *testing.B) {
+			get := func(path string) bench.Request {
+				return func(c *bench.Conn, _ *bench.Client) (int, error) {
+					status, _, err := c.Get(path, read.token)
+					return status, err
+				}
+			}
+			setBare(b, topAddress, r.BaseURL+read.path, read.token)
+			top := contender{topProcess, topAddress, get("/bare"), dummies(connections)}
+			server := contender{process, hostOf(r.BaseURL), get(read.path), dummies(connections)}
+			besideCeiling(b, &top, &server, connections, func() {})
+		})
+	}
+}
+
+// accessToken refreshes.
+func accessToken(b *testing.B, base, refresh string) string {
+	b.Helper()
+	answer, err := http.PostForm(base+oauth.PathToken, url.Values{
+		"grant_type": {"refresh_token"}, "client_id": {"bench-app"}, "client_secret": {"bench-secret"}, "refresh_token": {refresh},
+	})
+	require.NoError(b, err)
+	defer answer.Body.Close()
+	var t struct {
+		Access string `json:"access_token"`
+	}
+	require.NoError(b, json.NewDecoder(answer.Body).Decode(&t))
+	require.NotEmpty(b, t.Access)
+	return t.Access
+}
+
+// setBare makes a ceiling answer what a URL answers.
+func setBare(b *testing.B, ceiling, from, token string) {
+	b.Helper()
+	q, err := http.NewRequest(http.MethodGet, from, nil)
+	require.NoError(b, err)
+	if token != "" {
+		q.Header.Set("Authorization", "Bearer "+token)
+	}
+	answer, err := http.DefaultClient.Do(q)
+	require.NoError(b, err)
+	defer answer.Body.Close()
+	require.Equal(b, http.StatusOK, answer.StatusCode)
+	response := bareResponse{Header: answer.Header}
+	response.Body, err = io.ReadAll(answer.Body)
+	require.NoError(b, err)
+	response.Header.Del("Date") // net/http adds it
+	text, err := json.Marshal(response)
+	require.NoError(b, err)
+	put, err := http.NewRequest(http.MethodPut, "http://"+ceiling+"/bare", bytes.NewReader(text))
+	require.NoError(b, err)
+	done, err := http.DefaultClient.Do(put)
+	require.NoError(b, err)
+	require.NoError(b, done.Body.Close())
+	require.Equal(b, http.StatusOK, done.StatusCode)
 }
 
 // countsOf are what a ceiling did.

@@ -26,7 +26,7 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 	}
 	n := newTestNode(t, withBenchFixtures(t), clocked)
 	live := make([]string, 3)
-	seedUser(t, n.s.Issuer, 1, live)
+	seedUser(t, n.s.Issuer, 1, live, redeem)
 	before := n.backup()
 	n.disable("bob")
 

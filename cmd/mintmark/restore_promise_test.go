@@ -30,8 +30,8 @@ func TestRestorePromises(t *testing.T) {
 	})
 	operator := ledger.Actor{Operator: true}
 	alice, bob := make([]string, 5), make([]string, 2)
-	seedUser(t, n.s.Issuer, 1, alice)
-	seedUser(t, n.s.Issuer, 2, bob)
+	seedUser(t, n.s.Issuer, 1, alice, redeem)
+	seedUser(t, n.s.Issuer, 2, bob, redeem)
 	spend := func(at *testNode, token string) (status int, next string) {
 		return tokenAnswer(t, at.s.PublicAddr.String(), token)
 	}

@@ -60,17 +60,36 @@ func (c *Conn) Close() error { return c.conn.Close() }
 // Post sends one form and returns status and body. The next call overwrites the body.
 // After an error the connection is of no more use.
 func (c *Conn) Post(path, form string) (status int, body []byte, err error) {
-	if c.last {
-		return 0, nil, errClosed
-	}
-	c.buf = append(c.buf[:0], "POST "...)
-	c.buf = append(c.buf, path...)
-	c.buf = append(c.buf, " HTTP/1.1\r\nHost: "...)
-	c.buf = append(c.buf, c.host...)
+	c.begin("POST ", path)
 	c.buf = append(c.buf, "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: "...)
 	c.buf = strconv.AppendInt(c.buf, int64(len(form)), 10)
 	c.buf = append(c.buf, "\r\n\r\n"...)
 	c.buf = append(c.buf, form...)
+	return c.send()
+}
+
+// Get is Post for a GET request, with an access token unless it is "".
+func (c *Conn) Get(path, token string) (status int, body []byte, err error) {
+	c.begin("GET ", path)
+	if token != "" {
+		c.buf = append(c.buf, "\r\nAuthorization: Bearer "...)
+		c.buf = append(c.buf, token...)
+	}
+	c.buf = append(c.buf, "\r\n\r\n"...)
+	return c.send()
+}
+
+func (c *Conn) begin(method, path string) {
+	c.buf = append(c.buf[:0], method...)
+	c.buf = append(c.buf, path...)
+	c.buf = append(c.buf, " HTTP/1.1\r\nHost: "...)
+	c.buf = append(c.buf, c.host...)
+}
+
+func (c *Conn) send() (status int, body []byte, err error) {
+	if c.last {
+		return 0, nil, errClosed
+	}
 	if err := c.conn.SetDeadline(time.Now().Add(answerTimeout)); err != nil {
 		return 0, nil, err
 	}
