@@ -37,6 +37,14 @@ func TestBenchSeeds(t *testing.T) {
 	require.Contains(t, text, "20 requests/s begun")
 	requireNothingLeft(t, ts)
 
+	// Each code is exchanged once, and then it ends.
+	out = operatorOf(t, filepath.Join(ts.dir, "data")).OK("", "bench", "exchange", "--yes", "--connections", "3", "--grants", "10", "--duration", "1m", "-o", "json")
+	r = bench.Result{}
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.EqualValues(t, 10, r.Requests)
+	require.Empty(t, r.Failures)
+	requireNothingLeft(t, ts)
+
 	// A server that can't be loaded: what was made goes all the same.
 	operatorOf(t, filepath.Join(ts.dir, "data")).Fails(1, "seed: exchange code", "bench", "refresh", "--yes", "--connections", "1", "--url", "http://127.0.0.1:1")
 	requireNothingLeft(t, ts)

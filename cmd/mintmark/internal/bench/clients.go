@@ -14,8 +14,9 @@ type Client struct {
 	ID           string `json:"client_id"`
 	Secret       string `json:"client_secret,omitempty"` // none of a public client
 	RefreshToken string `json:"refresh_token"`
+	Code         string `json:"-"` // of a grant that was not redeemed yet
 
-	prefix string // of the body of its requests
+	prefix string // of the body of its refreshes
 }
 
 // ReadClients reads clients, an object of JSON a line.

@@ -20,6 +20,9 @@ type Load struct {
 	// them is there when Run returns.
 	Clients     []Client
 	Connections int // fewer if there are fewer clients
+	// Once makes one request for each client. The load ends when that is done, or its
+	// time is over.
+	Once bool
 	// Warmup is loaded but not measured; then Duration is.
 	Warmup, Duration time.Duration
 	// Rate is how many requests a second begin, over all connections. A request that has
@@ -115,7 +118,7 @@ type worker struct {
 	conn             *Conn
 	took             []time.Duration
 	failures         map[string]int64
-	unusable         []bool // clients whose token was refused
+	unusable         []bool // clients for which no request can be made any more
 	answered, failed *atomic.Int64
 }
 
@@ -149,6 +152,10 @@ func (w *worker) run(ctx context.Context) {
 			w.answered.Add(1)
 			if !w.due.Before(w.begin) {
 				w.took = append(w.took, time.Since(w.due))
+			}
+			if w.load.Once {
+				w.unusable[i] = true
+				left--
 			}
 		} else {
 			w.fail(status, nil)

@@ -39,6 +39,22 @@ func (c *Client) form() string {
 	return c.prefix + url.QueryEscape(c.RefreshToken)
 }
 
+// Exchange exchanges the code of a client, which can be done once: see Load.Once.
+func Exchange(c *Conn, client *Client) (status int, err error) {
+	status, body, err := c.Post(oauth.PathToken, url.Values{
+		"grant_type": {string(oauth.AuthorizationCode)}, "client_id": {client.ID}, "client_secret": {client.Secret},
+		"code": {client.Code}, "redirect_uri": {seedRedirect},
+	}.Encode())
+	if err != nil || status != http.StatusOK {
+		return status, err
+	}
+	if next, ok := RefreshTokenIn(body); ok {
+		client.RefreshToken = next
+		return status, nil
+	}
+	return 0, fmt.Errorf("%w: no refresh token in it", errAnswer)
+}
+
 var refreshMember = []byte(`"refresh_token":"`)
 
 // RefreshTokenIn finds the token in a response without a JSON parser. It has no

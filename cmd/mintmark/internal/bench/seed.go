@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -34,17 +33,18 @@ const (
 	seedRedirect = "http://127.0.0.1:9/callback" // nothing is ever sent there
 )
 
-// NewSeed makes a user and a client on the node of a caller, and so many grants. base and
-// app are the public addresses of the API and the pages. After an error nothing is left.
-func NewSeed(ctx context.Context, caller *admin.Caller, base, app string, grants int) (*Seed, error) {
+// NewSeed makes a user and a client on the node of a caller, and so many grants, whose
+// codes are redeemed if redeem is set. base and app are the public addresses of the API
+// and the pages. After an error nothing is left.
+func NewSeed(ctx context.Context, caller *admin.Caller, base, app string, grants int, redeem bool) (*Seed, error) {
 	s := &Seed{caller: caller}
-	if err := s.make(ctx, base, app, grants); err != nil {
+	if err := s.make(ctx, base, app, grants, redeem); err != nil {
 		return nil, errors.Join(fmt.Errorf("seed: %w", err), s.Remove(ctx))
 	}
 	return s, nil
 }
 
-func (s *Seed) make(ctx context.Context, base, app string, grants int) error {
+func (s *Seed) make(ctx context.Context, base, app string, grants int, redeem bool) error {
 	var random [8]byte
 	_, _ = rand.Read(random[:])
 	name := "bench-" + hex.EncodeToString(random[:])
@@ -69,11 +69,33 @@ func (s *Seed) make(ctx context.Context, base, app string, grants int) error {
 		if err != nil {
 			return fmt.Errorf("allow client: %w", err)
 		}
-		token, err := exchange(ctx, base, c.ID, c.Secret.Reveal(), code)
+		s.Clients = append(s.Clients, Client{ID: c.ID, Secret: c.Secret.Reveal(), Code: code})
+	}
+	if !redeem {
+		return nil
+	}
+	return s.redeem(ctx, base)
+}
+
+// redeem exchanges the codes for refresh tokens.
+func (s *Seed) redeem(ctx context.Context, base string) error {
+	u, err := url.Parse(base)
+	if err != nil {
+		return fmt.Errorf("parse URL: %w", err)
+	}
+	conn, err := Dial(ctx, u)
+	if err != nil {
+		return fmt.Errorf("exchange code: %w", err)
+	}
+	defer func() { _ = conn.Close() }()
+	for i := range s.Clients {
+		status, err := Exchange(conn, &s.Clients[i])
 		if err != nil {
 			return fmt.Errorf("exchange code: %w", err)
 		}
-		s.Clients = append(s.Clients, Client{ID: c.ID, Secret: c.Secret.Reveal(), RefreshToken: token})
+		if status != http.StatusOK {
+			return fmt.Errorf("exchange code: status %d", status)
+		}
 	}
 	return nil
 }
@@ -93,25 +115,6 @@ func (s *Seed) Remove(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// exchange redeems a code and returns the refresh token.
-func exchange(ctx context.Context, base, id, secret, code string) (string, error) {
-	form := url.Values{
-		"grant_type": {string(oauth.AuthorizationCode)}, "client_id": {id}, "client_secret": {secret},
-		"code": {code}, "redirect_uri": {seedRedirect},
-	}
-	a, err := send(ctx, http.DefaultClient, http.MethodPost, base+oauth.PathToken, form, nil)
-	if err != nil {
-		return "", err
-	}
-	var t struct {
-		RefreshToken string `json:"refresh_token"`
-	}
-	if err := json.Unmarshal(a.body, &t); err != nil || a.status != http.StatusOK || t.RefreshToken == "" {
-		return "", fmt.Errorf("status %d: %s", a.status, a.body)
-	}
-	return t.RefreshToken, nil
 }
 
 // A browser keeps cookies and fills in the forms of the pages.

@@ -19,7 +19,7 @@ import (
 )
 
 func (m *management) benchCommand() *cobra.Command {
-	return group("bench", "Measure how many requests a server answers, and how soon", m.benchRefresh())
+	return group("bench", "Measure how many requests a server answers, and how soon", m.benchRefresh(), m.benchExchange())
 }
 
 // A benchRun has the flags of a measurement.
@@ -50,16 +50,36 @@ By default each connection begins a request when the one before is answered
 (a closed loop). With --rate requests begin at that rate, whether the server keeps
 up or not (an open loop), and time that a request had to wait for its connection
 counts. Generator and server on one machine share its processors.`
+	c.Flags().StringVar(&b.clientsFile, "clients", "", "file of clients and refresh tokens, which is written again")
+	c.Flags().IntVar(&b.grants, "grants", 0, "how many grants to make with --yes (default: one a connection)")
+	config.DurationVar(c.Flags(), &b.load.Warmup, "warmup", 2*time.Second, "for how long to load before that")
+	b.flags(c)
+	return c
+}
+
+func (m *management) benchExchange() *cobra.Command {
+	b := benchRun{m: m, load: bench.Load{Request: bench.Exchange, Once: true}}
+	c := command("exchange", "Measure exchanges of codes", func(cmd *cobra.Command, _ []string) error { return b.run(cmd) })
+	c.Long = `Measure how many codes a second a server exchanges for tokens, and how long that
+takes.
+
+A code can be exchanged once. This makes a user and a client of its own on the node of
+--data-dir, has the user sign in and allow the client once for each code, exchanges the
+codes, and deletes both at the end. The audit trail keeps what was done. --yes confirms
+that. The measurement ends with the last code; one user may allow at most 2,000 in a day.`
+	c.Flags().IntVar(&b.grants, "grants", 1000, "how many codes to make and exchange")
+	b.flags(c)
+	return c
+}
+
+// flags declares the flags of every measurement.
+func (b *benchRun) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVar(&b.load.URLs, "url", nil, "origin of the API (repeat for more nodes; default: the cluster's)")
-	f.StringVar(&b.clientsFile, "clients", "", "file of clients and refresh tokens, which is written again")
 	confirmFlag(c, &b.yes, "make a user and a client on the node, and delete both afterwards")
-	f.IntVar(&b.grants, "grants", 0, "how many grants to make with --yes (default: one a connection)")
 	f.IntVar(&b.load.Connections, "connections", 64, "how many connections make requests at the same time")
 	f.Float64Var(&b.load.Rate, "rate", 0, "requests a second that begin, 0 for a closed loop")
 	config.DurationVar(f, &b.load.Duration, "duration", 10*time.Second, "for how long to measure")
-	config.DurationVar(f, &b.load.Warmup, "warmup", 2*time.Second, "for how long to load before that")
-	return c
 }
 
 // maxBenchGrants is how often one user may allow a client in a day.
@@ -132,7 +152,7 @@ func (b *benchRun) prepare(cmd *cobra.Command) (ctx context.Context, end func() 
 		grants = min(b.load.Connections, maxBenchGrants)
 	}
 	cmd.PrintErrf("making a user, a client and %d grants\n", grants)
-	seed, err := bench.NewSeed(ctx, caller, b.load.URLs[0], origin["app_url"], grants)
+	seed, err := bench.NewSeed(ctx, caller, b.load.URLs[0], origin["app_url"], grants, !b.load.Once)
 	if err != nil {
 		caller.Close()
 		return ctx, nil, err

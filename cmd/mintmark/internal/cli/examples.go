@@ -6,6 +6,9 @@ var examples = map[string]string{
 mintmark audit --kind grant --limit 20
 mintmark audit --after 0 --follow -o jsonl`,
 
+	"bench exchange": `
+mintmark bench exchange --yes
+mintmark bench exchange --yes --grants 2000 --connections 16 -o json`,
 	"bench refresh": `
 mintmark bench refresh --yes
 mintmark bench refresh --yes --connections 16 --rate 500 --duration 30s -o json
