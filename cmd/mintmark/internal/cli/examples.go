@@ -81,6 +81,10 @@ mintmark keys rotate --emergency sig-k2m9x4`,
 
 	"policy check": `mintmark policy check --openapi openapi.yaml --policy policy.txt`,
 
+	"secret generate": `
+mintmark secret generate
+mintmark secret generate cal-app.secret`,
+
 	"serve": `
 mintmark serve --config /etc/mintmark/config.yaml
 mintmark serve --name n2 --join 10.0.0.1:8300 --token-file n2.token`,
