@@ -107,6 +107,22 @@ func goldenPages() []goldenStep {
 
 		// The reason of a suspension stays while an edit is reviewed.
 		&ledger.SignIn{Session: [32]byte{20}, User: "u-alice", VerifiedHash: digestOf("hash")},
+		// A file of the operator: a new client, one that is adopted, and a user.
+		&ledger.ApplyClient{
+			Actor: operator, ID: "declared", Owner: "u-alice", Type: ledger.Confidential, Profile: named("Declared", ""), Manager: "apply",
+			NamesSecrets: true, Secrets: []ledger.DeclaredSecret{{
+				New: ledger.NewSecret{ID: "s1", Key: 1, Digest: [32]byte{1}}, Digests: []ledger.Digest{{Key: 1, MAC: [32]byte{1}}},
+			}},
+		},
+		&ledger.ApplyClient{
+			Actor: operator, ID: "declared", Owner: "u-alice", Type: ledger.Confidential, Profile: named("Declared again", ""), Manager: "team", Adopt: true,
+			NamesSecrets: true, Secrets: []ledger.DeclaredSecret{{
+				New: ledger.NewSecret{ID: "s2", Key: 1, Digest: [32]byte{2}}, Digests: []ledger.Digest{{Key: 1, MAC: [32]byte{2}}},
+			}},
+			ActiveSecrets: []string{"s1"}, Revision: 1, State: ledger.Suspended, Confirm: true,
+		},
+		&ledger.PutUser{ID: "u-alice", Username: "alice", Admin: true, Seen: &ledger.UserSeen{Username: "alice"}},
+		&ledger.PutUser{ID: "u-alice", Username: "alice", Seen: &ledger.UserSeen{Username: "alice", Admin: true}},
 		&ledger.ImportClient{
 			ID: "stopped", Owner: "u-alice", Type: ledger.Public, State: ledger.Approved,
 			Profile: ledger.Profile{Name: "Stopped", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},

@@ -28,6 +28,7 @@ const (
 	EventOfferEnded        EventKind = "client.offer_ended" // declined or withdrawn, as the detail says
 	EventClientTransferred EventKind = "client.transferred" // to another user; the detail begins with the previous owner
 	EventClientImported    EventKind = "client.imported"
+	EventClientApplied     EventKind = "client.applied"         // from a file of the operator; the detail has the differences
 	EventScopesSelected    EventKind = "client.scopes_selected" // the migration of a legacy client
 	EventSecretAdded       EventKind = "secret.added"
 	EventSecretRevoked     EventKind = "secret.revoked"
@@ -56,7 +57,7 @@ var EventKinds = []EventKind{
 	EventConfigured, EventUserPut, EventUserState, EventUserAdded, EventUserEdited, EventPasswordSet,
 	EventSignedIn, EventSignedOut, EventClientCreated, EventClientEdited, EventClientProposed,
 	EventClientReviewed, EventClientDeleted, EventClientOffered, EventOfferEnded,
-	EventClientTransferred, EventClientImported, EventScopesSelected, EventSecretAdded,
+	EventClientTransferred, EventClientImported, EventClientApplied, EventScopesSelected, EventSecretAdded,
 	EventSecretRevoked, EventAllowed, EventExchanged, EventRetried, EventShared, EventReuse,
 	EventFastForwarded, EventGrantRevoked, EventDisconnected, EventKeyAdded, EventKeyActivated,
 	EventKeyDropped, EventKeyEmergency, EventRewrapped, EventNodeForgotten, EventRestored,

@@ -81,6 +81,10 @@ type Client struct {
 	Waiting Time `cbor:"24,keyasint,omitempty"`
 
 	Refused *Refused `cbor:"25,keyasint,omitempty"` // nil while Proposed is set
+
+	// ManagedBy is the name under which an operator applies the files that the client came
+	// from, or "". Only that name removes the client when its files no longer have it.
+	ManagedBy string `cbor:"26,keyasint,omitempty"`
 }
 
 // An Offer is a pending transfer of a client to another user.

@@ -453,6 +453,9 @@ func (w *env) show(l line) string {
 			fmt.Fprintf(&b, ", reason %q", c.Reason)
 		}
 		fmt.Fprintf(&b, "\nname %q\nuris %s\nscopes %s%s\n", c.Name, strings.Join(c.RedirectURIs, " "), strings.Join(c.Scopes, " "), logoText(&c.Profile))
+		if c.ManagedBy != "" {
+			fmt.Fprintf(&b, "managed by %s\n", c.ManagedBy)
+		}
 		for _, s := range c.Secrets {
 			fmt.Fprintf(&b, "secret %s %s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), suffix(s.Key == 1, "", fmt.Sprintf(", under key %d", s.Key)))
 		}

@@ -47,6 +47,7 @@ const (
 	KindSumFailures     command.Kind = 39
 	KindMarkLogged      command.Kind = 40
 	KindReauthenticate  command.Kind = 41
+	KindApplyClient     command.Kind = 53
 )
 
 // Commands returns a constructor for every kind of command, for decoding the log.
@@ -93,5 +94,6 @@ func Commands() map[command.Kind]func() command.Command {
 		KindSumFailures:     func() command.Command { return new(SumFailures) },
 		KindMarkLogged:      func() command.Command { return new(MarkLogged) },
 		KindReauthenticate:  func() command.Command { return new(Reauthenticate) },
+		KindApplyClient:     func() command.Command { return new(ApplyClient) },
 	}
 }

@@ -49,7 +49,7 @@ func (v View) RevocationsOf(e *Event) []Revocation {
 			return nil
 		}
 		r.Client, r.Lifted = e.Client, verdict == Resume
-	case EventClientImported:
+	case EventClientImported, EventClientApplied:
 		// A declaration may suspend or resume an existing client. A client that is
 		// pending or rejected gets no more tokens and keeps those that were issued.
 		c := v.Client(e.Client)

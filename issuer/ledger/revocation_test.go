@@ -138,6 +138,11 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 			{ledger.Event{Client: "going", User: "u"}, list{{Client: "going", Lifted: true}}},
 			{ledger.Event{Client: "rejected", User: "u"}, list{{Client: "rejected", Lifted: true}}},
 		},
+		ledger.EventClientApplied: {
+			{ledger.Event{Client: "new", User: "u"}, nil},
+			{ledger.Event{Client: "stopped", User: "u"}, list{{Client: "stopped"}}},
+			{ledger.Event{Client: "going", User: "u"}, list{{Client: "going", Lifted: true}}},
+		},
 		ledger.EventExchanged: {
 			{ledger.Event{Client: "c", User: "u", Grant: scoped}, list{{Grant: legacy}}},
 			{ledger.Event{Client: "c", User: "u", Grant: legacy}, nil},

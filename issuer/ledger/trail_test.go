@@ -58,6 +58,7 @@ var bounds = map[ledger.EventKind]bound{
 	ledger.EventOfferEnded:        byForm,
 	ledger.EventClientTransferred: byForm,
 	ledger.EventClientImported:    byTrusted,
+	ledger.EventClientApplied:     byTrusted,
 	ledger.EventScopesSelected:    byForm,
 	ledger.EventSecretAdded:       byForm,
 	ledger.EventSecretRevoked:     byForm,

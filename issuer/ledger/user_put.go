@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,6 +21,16 @@ type PutUser struct {
 	New      bool   `cbor:"6,keyasint,omitempty"` // refuse to change an existing user
 	// Declared is like ImportClient.Declared.
 	Declared []string `cbor:"7,keyasint,omitempty"`
+	// Seen is what the operator saw of an existing user, nil if the command replaces
+	// anything. The command is refused if the user has another name, profile or role now.
+	Seen *UserSeen `cbor:"8,keyasint,omitempty"`
+}
+
+// A UserSeen is the part of a user that PutUser replaces.
+type UserSeen struct {
+	Username string `cbor:"1,keyasint"`
+	Person   Person `cbor:"2,keyasint"`
+	Admin    bool   `cbor:"3,keyasint,omitempty"`
 }
 
 // Kind implements command.Command.
@@ -34,6 +45,11 @@ func (c *PutUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return accept(Outcome{ID: c.ID})
 	case old != nil && (c.New || old.Deleted):
 		return deny(AlreadyExists)
+	case c.Seen != nil && (old == nil || *c.Seen != old.seen()):
+		if old != nil && c.isPut(old) {
+			return accept(Outcome{ID: c.ID})
+		}
+		return deny(Conflict)
 	}
 	if note := checkID(c.ID); note != "" {
 		return badField("id", note)
@@ -65,7 +81,38 @@ func (c *PutUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		}
 	}
 	return accept(Outcome{ID: c.ID, Count: 1}, put(TableUsers, next),
-		event(m, Event{Kind: EventUserPut, Actor: Operator, User: c.ID}))
+		event(m, Event{Kind: EventUserPut, Actor: Operator, User: c.ID, Detail: putDetail(old, next)}))
+}
+
+func (u *User) seen() UserSeen { return UserSeen{u.Username, u.Person, u.Admin} }
+
+// isPut reports whether a user is what the command would make of it.
+func (c *PutUser) isPut(u *User) bool {
+	return u.seen() == UserSeen{c.Username, c.Person, c.Admin} && (c.Password == "" || c.Password == u.Password)
+}
+
+// putDetail names the fields that a PutUser changed. Their values are personal.
+func putDetail(old, next *User) string {
+	if old == nil {
+		return ""
+	}
+	var fields []string
+	for _, f := range []struct {
+		name    string
+		changed bool
+	}{
+		{"username", old.Username != next.Username},
+		{"profile", old.Person != next.Person},
+		{"password", old.Password != next.Password},
+	} {
+		if f.changed {
+			fields = append(fields, f.name)
+		}
+	}
+	if old.Admin != next.Admin {
+		fields = append(fields, fmt.Sprintf("admin: %t → %t", old.Admin, next.Admin))
+	}
+	return strings.Join(fields, ", ")
 }
 
 // checkReserved returns which of a new identifier and name is reserved, and why, or "".

@@ -58,6 +58,10 @@ func (w *env) command(l line) command.Command {
 			State: ledger.ClientState(l.or("state", "approved")), Legacy: l.bool("legacy"), Profile: l.profile(nil),
 			Secrets: secretsOf(l.list("secrets")), Revoked: secretsOf(l.list("revoked")), Declared: l.list("declared"),
 		}
+	case "apply":
+		return w.apply(l)
+	case "apply-user":
+		return w.applyUser(l)
 	case "edit":
 		old := v.Client(l.name)
 		c := &ledger.EditClient{Actor: l.actor(), ID: l.name, Profile: l.profile(old), Logo: l.picture(), Confirm: l.bool("confirm")}

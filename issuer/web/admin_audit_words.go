@@ -44,6 +44,7 @@ var eventWords = []struct {
 	{ledger.EventClientTransferred, "Application handed over"},
 	{ledger.EventClientDeleted, "Application deleted"},
 	{ledger.EventClientImported, "Application imported"},
+	{ledger.EventClientApplied, "Application set from a file"},
 	{ledger.EventSecretAdded, "Client secret made"},
 	{ledger.EventSecretRevoked, "Client secret revoked"},
 	{ledger.EventAllowed, "Application allowed"},
