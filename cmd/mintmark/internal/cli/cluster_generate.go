@@ -2,7 +2,6 @@ package cli
 
 import (
 	"crypto/rand"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,16 +18,8 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/packaging"
 	"github.com/mintmark-auth/mintmark/keys"
-)
-
-// Examples for a service manager and an orchestrator. Tests verify that they name flags
-// and files that exist.
-var (
-	//go:embed generate/mintmark.service
-	systemdUnit string
-	//go:embed generate/statefulset.yaml
-	statefulSet string
 )
 
 const aboutGenerate = `Make the folders of a cluster's first nodes, without asking anybody: for those
@@ -47,7 +38,15 @@ key that is sealed under it.
 
 A generated folder is for one life of a node. A node that lost its data and is
 given its folder again has forgotten what it voted for and acknowledged, so the
-others refuse it. Take a new node in its place: mintmark cluster replace.`
+others refuse it. Take a new node in its place: mintmark cluster replace.
+
+With systemd, on each machine with the folder of its node (n1 here):
+
+  useradd --system --user-group --home-dir /var/lib/mintmark --shell /usr/sbin/nologin mintmark
+  install -d -o mintmark -g mintmark -m 0700 /var/lib/mintmark
+  cp -r n1/. /var/lib/mintmark && chown -R mintmark:mintmark /var/lib/mintmark
+  mintmark unit --config /var/lib/mintmark/config.yaml > /etc/systemd/system/mintmark.service
+  systemctl enable --now mintmark`
 
 // A generation is what "cluster generate" is told.
 type generateOptions struct {
@@ -92,7 +91,7 @@ func (m *management) clusterGenerate() *cobra.Command {
 			p.remark("copy each folder to its machine as %s, start all nodes, then delete %s; keep cluster.key in a safe place", g.dataDir, made.Out)
 		})
 	})
-	c.Long = aboutGenerate + "\n\nFor systemd:\n\n" + indented(systemdUnit) + "\nFor Kubernetes:\n\n" + indented(statefulSet)
+	c.Long = aboutGenerate + "\n\nFor Kubernetes:\n\n" + indented(packaging.StatefulSet)
 	f, o := c.Flags(), config.Default()
 	f.StringArrayVar(&g.nodes, "node", nil, "`NAME=HOST:PORT` of a node, and where the others will reach it (3, 5 or 7 times)")
 	f.StringVar(&g.publicURL, "public-url", "", "address of the API as others reach it, and the issuer: for good")

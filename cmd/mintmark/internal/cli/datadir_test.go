@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/packaging"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -29,6 +30,6 @@ func TestDefaultDataDir(t *testing.T) {
 	socket(own)
 	require.Equal(t, own, defaultDataDir(none, own, packaged))
 	require.Equal(t, "/elsewhere", defaultDataDir(at, own, packaged))
-	require.Contains(t, systemdUnit, "StateDirectory="+filepath.Base(packagedDataDir)+"\n")
+	require.Contains(t, packaging.Unit{}.Text(), "\nStateDirectory="+filepath.Base(packagedDataDir)+"\n")
 	require.Equal(t, "/var/lib", filepath.Dir(packagedDataDir), "where systemd puts it")
 }

@@ -92,6 +92,8 @@ mintmark serve --name n2 --join 10.0.0.1:8300 --token-file n2.token`,
 	"settings set":  `mintmark settings set code_lifetime=60s rotate_every=90d`,
 	"settings show": `mintmark settings show`,
 
+	"unit": `mintmark unit > /etc/systemd/system/mintmark.service`,
+
 	"user add":      `mintmark user add alice --name "Alice Example" --email alice@example.com`,
 	"user admin":    `mintmark user admin alice`,
 	"user delete":   `mintmark user delete alice`,

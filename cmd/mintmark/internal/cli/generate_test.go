@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/packaging"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -144,17 +146,10 @@ func TestGenerateRefuses(t *testing.T) {
 // TestGenerateNamesWhatExists: what people copy from the help is what the
 // program takes.
 func TestGenerateNamesWhatExists(t *testing.T) {
-	_, line, ok := strings.Cut(systemdUnit, "ExecStart=/usr/local/bin/mintmark ")
-	require.True(t, ok)
-	line, _, _ = strings.Cut(line, "\n")
-	serve, flags, err := testRoot().Find(strings.Fields(line))
-	require.NoError(t, err)
-	require.NoError(t, serve.ParseFlags(flags))
-	guide, _ := documentedUnit(t)
-	for _, setting := range []string{"Restart=always", "RestartSec=1", "ExecStart=/usr/local/bin/mintmark serve --config "} {
-		require.Contains(t, systemdUnit, "\n"+setting)
-		require.Contains(t, guide, "\n"+setting)
-	}
+	help := runLine(t, "cluster", "generate", "--help").Out
+	unit := regexp.MustCompile(`(?m)^  mintmark (unit .*) > `).FindStringSubmatch(help)
+	require.NotNil(t, unit)
+	require.Contains(t, runLine(t, strings.Fields(unit[1])...).Out, "\nExecStart=/usr/local/bin/mintmark serve --config /var/lib/mintmark/config.yaml ")
 
 	var set struct {
 		Spec struct {
@@ -175,11 +170,11 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 			}
 		}
 	}
-	_, last, ok := strings.Cut(statefulSet, "kind: StatefulSet")
+	_, last, ok := strings.Cut(packaging.StatefulSet, "kind: StatefulSet")
 	require.True(t, ok)
 	require.NoError(t, yamlv3.Unmarshal([]byte("kind: StatefulSet"+last), &set))
 	require.Equal(t, 3, set.Spec.Replicas)
-	serve, flags, err = testRoot().Find(set.Spec.Template.Spec.Containers[0].Args)
+	serve, flags, err := testRoot().Find(set.Spec.Template.Spec.Containers[0].Args)
 	require.NoError(t, err)
 	require.NoError(t, serve.ParseFlags(flags))
 	drain, err := serve.Flags().GetDuration(config.KeyDrain)
@@ -188,7 +183,7 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 	require.Greater(t, drain/2, time.Duration(ready.Period*ready.Failures)*time.Second, "the probe notices a planned stop in time")
 
 	// The command in its comment, as a shell reads it.
-	_, command, ok := strings.Cut(statefulSet, "#   mintmark ")
+	_, command, ok := strings.Cut(packaging.StatefulSet, "#   mintmark ")
 	require.True(t, ok)
 	command, _, _ = strings.Cut(command, "#   for")
 	words := strings.Fields(strings.NewReplacer("\\\n", " ", "#", " ").Replace(command))

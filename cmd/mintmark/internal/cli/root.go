@@ -20,7 +20,8 @@ func Root(version string, more ...*cobra.Command) *cobra.Command {
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(more...)
-	root.AddCommand(serveCommand(version), configCommand(), policyCommand(), feedCommand(), generateSecretCommand(), docsCommand(), versionCommand(version))
+	root.AddCommand(serveCommand(version), configCommand(), policyCommand(), feedCommand(), generateSecretCommand())
+	root.AddCommand(docsCommand(), unitCommand(), versionCommand(version))
 	root.AddCommand(managementCommands(version)...)
 	root.SetFlagErrorFunc(flagError)
 	prepare(root)

@@ -6,27 +6,40 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-// documentedUnit is install.md, and its unit for systemd.
-func documentedUnit(t *testing.T) (guide, unit string) {
-	t.Helper()
-	text := readText(t, filepath.Join("..", "..", "docs", "install.md"))
-	_, unit, ok := strings.Cut(text, "```ini\n# /etc/systemd/system/mintmark.service\n")
-	require.True(t, ok)
-	unit, _, _ = strings.Cut(unit, "```")
-	return text, unit
-}
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+)
 
 func readText(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return string(text)
+}
+
+// units are the units that "mintmark unit" prints.
+func units(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for name, args := range map[string][]string{
+		"default":   {"unit"},
+		"packaged":  {"unit", "--binary", "/usr/bin/mintmark"},
+		"low ports": {"unit", "--low-ports", "--config", "/var/lib/mintmark/config.yaml"},
+	} {
+		r := runLine(t, args...)
+		require.Equal(t, ExitOK, r.Code, r.Err)
+		all[name] = r.Out
+	}
+	require.Contains(t, all["packaged"], "\nExecStart=/usr/bin/mintmark serve --config /etc/mintmark/mintmark.yaml ")
+	require.Contains(t, all["low ports"], "\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n")
+	require.NotContains(t, all["low ports"], "PrivateUsers", "the capability would be one of the namespace")
+	require.NotContains(t, all["default"], "AmbientCapabilities")
+	return all
 }
 
 // set is the only value of a setting of a unit.
@@ -37,38 +50,39 @@ func set(t *testing.T, unit, name string) string {
 	return all[0][1]
 }
 
-// TestServiceGuideMakesWhatTheUnitNames: a newcomer has nothing but what install.md
-// tells them to make.
+// TestServiceGuideMakesWhatTheUnitNames: a newcomer has nothing but what install.md tells
+// them to make.
 func TestServiceGuideMakesWhatTheUnitNames(t *testing.T) {
-	guide, unit := documentedUnit(t)
+	guide, unit := readText(t, filepath.Join("..", "..", "docs", "install.md")), units(t)["default"]
 	program, line, ok := strings.Cut(set(t, unit, "ExecStart"), " ")
 	require.True(t, ok)
 	require.Contains(t, guide, "\nsudo install -m 755 bin/mintmark "+program+"\n")
 	serve, flags, err := testRoot().Find(strings.Fields(line))
 	require.NoError(t, err)
 	require.NoError(t, serve.ParseFlags(flags))
-	settings, err := serve.Flags().GetString("config")
+	settings, err := serve.Flags().GetString(config.KeyConfig)
 	require.NoError(t, err)
 	require.Contains(t, guide, "\nsudo install -m 644 .scratch/service.yaml "+settings+"\n", "the node reads it")
 	name, key, ok := strings.Cut(set(t, unit, "LoadCredential"), ":")
 	require.True(t, ok)
 	require.Equal(t, "cluster.key", name, "which the node looks for")
-	require.Contains(t, guide, "\nsudo install -m 600 .scratch/cluster.key "+key+"\n")
-	require.Contains(t, guide, "\nsudo install -d -m 755 "+filepath.Dir(key)+"\n")
-	data, err := serve.Flags().GetString("data-dir")
+	require.NotContains(t, key, "/", "a missing file of a path would stop the start")
+	require.Contains(t, guide, "\nsudo install -m 600 .scratch/cluster.key /etc/credstore/"+key+"\n")
+	require.Contains(t, guide, "`LoadCredentialEncrypted="+name+":"+key+"`")
+	data, err := serve.Flags().GetString(config.KeyDataDir)
 	require.NoError(t, err)
+	require.Equal(t, packagedDataDir, data)
 	require.Equal(t, "/var/lib/"+set(t, unit, "StateDirectory"), data)
 	require.Contains(t, guide, "\nsudo -u "+set(t, unit, "User")+" mintmark cluster init --data-dir "+data+" ")
 }
 
-// TestServiceAccountIsMade in an empty system, by the line that install.md and the
-// generated unit have.
+// TestServiceAccountIsMade in an empty system, by the line that install.md and the help of
+// "cluster generate" have.
 func TestServiceAccountIsMade(t *testing.T) {
-	guide, unit := documentedUnit(t)
-	account := set(t, unit, "User")
+	guide, account := readText(t, filepath.Join("..", "..", "docs", "install.md")), set(t, units(t)["default"], "User")
 	line := regexp.MustCompile(`(?m)^sudo useradd (.*)$`).FindStringSubmatch(guide)
 	require.NotNil(t, line)
-	require.Contains(t, systemdUnit, "\n#   useradd "+line[1]+"\n")
+	require.Contains(t, runLine(t, "cluster", "generate", "--help").Out, "\n  useradd "+line[1]+"\n")
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
 		t.Skip("useradd works on Linux only, and for root only")
 	}
@@ -88,8 +102,7 @@ func TestServiceAccountIsMade(t *testing.T) {
 // TestUnitsKeepSecretsInMemory and start when the clock is set: a core file would
 // have the cluster key, and no token may be minted by a clock that is not set yet.
 func TestUnitsKeepSecretsInMemory(t *testing.T) {
-	_, unit := documentedUnit(t)
-	for name, text := range map[string]string{"install.md": unit, "generated": systemdUnit} {
+	for name, text := range units(t) {
 		require.Equal(t, "0", set(t, text, "LimitCORE"), name)
 		for _, order := range []string{"After", "Wants"} {
 			require.Contains(t, strings.Fields(set(t, text, order)), "time-sync.target", name)
@@ -97,8 +110,8 @@ func TestUnitsKeepSecretsInMemory(t *testing.T) {
 	}
 }
 
-// TestUnitsAreUnderstood by systemd, which warns of a word that it does not know
-// and goes on.
+// TestUnitsAreUnderstood by systemd, which warns of a word that it does not know and goes
+// on, and expose little by its rules.
 func TestUnitsAreUnderstood(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -107,13 +120,24 @@ func TestUnitsAreUnderstood(t *testing.T) {
 	}
 	self, err := os.Executable()
 	require.NoError(t, err)
-	_, unit := documentedUnit(t)
-	for name, text := range map[string]string{"install.md": unit, "generated": systemdUnit} {
+	for name, text := range units(t) {
 		file := filepath.Join(t.TempDir(), "mintmark.service")
-		text = strings.Replace(text, "ExecStart=/usr/local/bin/mintmark ", "ExecStart="+self+" ", 1)
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		program, _, _ := strings.Cut(set(t, text, "ExecStart"), " ")
+		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, "ExecStart="+program+" ", "ExecStart="+self+" ", 1)), 0o600))
 		out, err := exec.CommandContext(t.Context(), analyze, "verify", file).CombinedOutput()
 		require.NoError(t, err, "%s: %s", name, out)
 		require.Empty(t, string(out), name)
+
+		out, err = exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", file).CombinedOutput()
+		require.NoError(t, err, "%s: %s", name, out)
+		level := regexp.MustCompile(`Overall exposure level for \S+: ([0-9.]+) `).FindSubmatch(out)
+		require.NotNil(t, level, "%s", out)
+		exposure, err := strconv.ParseFloat(string(level[1]), 64)
+		require.NoError(t, err)
+		limit := 1.5
+		if name == "low ports" {
+			limit = 1.8
+		}
+		require.LessOrEqual(t, exposure, limit, "%s: %s", name, out)
 	}
 }

@@ -14,6 +14,7 @@
 //	handler.go   endpoints and pages behind one handler
 //	listener.go  bounds on connections; listener_source.go: fair shares for sources
 //	ops.go       the cluster for operators' commands; change.go: keys and authority
+//	notify.go    what the service manager is told
 //	reload.go    settings that change while the node runs; readers.go: readers of the feed
 //
 // The rules of OAuth are in issuer, those of consensus and membership in cluster, those

@@ -58,7 +58,7 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 		switch {
 		case err == nil:
 			s.config.Log.Info("joined the cluster; catching up before this node votes", "by", c.Join)
-			s.setWaitReason("still starting")
+			s.setWaitReason(stillStarting)
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -83,7 +83,7 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 // reportJoinRefused records why the join was refused, and logs each reason once.
 func (s *Server) reportJoinRefused(refused error) {
 	why := "join refused: " + refused.Error()
-	if told := s.waitReason.Swap(&why); told == nil || *told != why {
+	if s.setWaitReason(why) {
 		s.config.Log.Error(why, "node asked", s.config.Cluster.Join, "goes on with another token in", s.config.Cluster.TokenFile)
 	}
 }

@@ -39,8 +39,16 @@ func Run(ctx context.Context, r RunOptions) error {
 		return err
 	}
 	o.LogStart(log, r.From, r.Version)
+	manager := newNotifier(log)
+	alive, err := manager.keepAlive()
+	if err != nil {
+		return err
+	}
+	defer alive()
+	defer context.AfterFunc(ctx, manager.stopping)()
+	c.Waiting = manager.waiting
 	hangups := reloader{current: o, load: r.Load, config: &c}
-	defer onHangup(hangups.reload)()
+	defer onHangup(func() { manager.reloading(hangups.reload) })()
 	s, err := Start(ctx, c)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -55,6 +63,7 @@ func Run(ctx context.Context, r RunOptions) error {
 	if err := s.Announce(r.Stdout); err != nil {
 		return err
 	}
+	manager.serving(s.Settings.BaseURL)
 	log.Info("node serving", "name", s.Node.Name(), "base_url", s.Settings.BaseURL, "app_url", s.Settings.AppURL,
 		"listen", s.PublicAddr.String(), "ops_listen", s.OpsAddr.String(), "cluster_listen", s.ClusterAddr.String())
 	return s.UntilStopped(ctx, o.Drain+o.StopTimeout, func() { log.Info("node stopping", "drain", o.Drain.String(), "stop_timeout", o.StopTimeout.String()) })

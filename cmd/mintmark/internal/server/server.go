@@ -69,6 +69,10 @@ type Config struct {
 	// it is not ready.
 	Drain time.Duration
 
+	// Waiting is called with the reason when the start waits for other nodes, for the clock
+	// or for an operator, and when the reason changes. It may be nil.
+	Waiting func(why string)
+
 	// Traces may be nil. The server closes it.
 	Traces *telemetry.Tracing
 
@@ -213,7 +217,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	close(s.opened)
-	s.setWaitReason("still starting")
+	s.setWaitReason(stillStarting)
 	var err error
 	if c.Cluster != nil {
 		if err := s.setAdminHandler(s.waitingHandler(nil)); err != nil {

@@ -51,7 +51,7 @@ func (s *Server) openOnRequest(ctx context.Context, conf cluster.Config) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case how := <-asked:
-		s.setWaitReason("still starting")
+		s.setWaitReason(stillStarting)
 		return how()
 	}
 }

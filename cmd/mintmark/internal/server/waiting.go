@@ -20,15 +20,26 @@ import (
 // that it does not serve yet.
 const earlyClientWait = time.Second
 
-// setWaitReason records why this node waits.
-func (s *Server) setWaitReason(why string) { s.waitReason.Store(&why) }
+// stillStarting is the reason of a node that waits for nobody else.
+const stillStarting = "still starting"
+
+// setWaitReason records why this node waits, and returns whether the reason is another one
+// than before.
+func (s *Server) setWaitReason(why string) (changed bool) {
+	before := s.waitReason.Swap(&why)
+	changed = before == nil || *before != why
+	if changed && why != stillStarting && s.config.Waiting != nil {
+		s.config.Waiting(why)
+	}
+	return changed
+}
 
 // waitingFor returns why this node waits.
 func (s *Server) waitingFor() string {
 	if why := s.waitReason.Load(); why != nil {
 		return *why
 	}
-	return "still starting"
+	return stillStarting
 }
 
 // serveWhileStarting answers clients and operators while the node waits.
@@ -75,7 +86,7 @@ func (s *Server) awaitClock(ctx context.Context) error {
 		}
 	})
 	if err == nil {
-		s.setWaitReason("still starting")
+		s.setWaitReason(stillStarting)
 	}
 	return err
 }
