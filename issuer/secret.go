@@ -35,6 +35,16 @@ func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	}, nil
 }
 
+// Digest returns the digest of a secret under a credential key, and false if there is no
+// such key any more.
+func (i *Issuer) Digest(key uint32, plain string) (digest [32]byte, ok bool) {
+	k := i.Keyring.Ring().Credential(key)
+	if k == nil {
+		return digest, false
+	}
+	return credential.Digest(k.Secret, plain), true
+}
+
 // Declared returns keyed digests of a declaration, by which the ledger recognises one that
 // it has applied: under the active key first, then under the others. They are keyed
 // because declarations contain secrets that can be guessed.

@@ -13,6 +13,9 @@ func (c *call) saveBackup(ctx context.Context, _ SaveQuery, w io.Writer) error {
 	if c.Backup == nil {
 		return errStandalone
 	}
+	if err := c.record(ctx, "cluster"); err != nil {
+		return err
+	}
 	if err := c.Backup(ctx, w); err != nil {
 		return fmt.Errorf("save a backup: %w", err)
 	}
@@ -22,6 +25,9 @@ func (c *call) saveBackup(ctx context.Context, _ SaveQuery, w io.Writer) error {
 func (c *call) saveJournal(ctx context.Context, _ SaveQuery, w io.Writer) error {
 	if c.Journal == nil {
 		return errStandalone
+	}
+	if err := c.record(ctx, "node"); err != nil {
+		return err
 	}
 	if err := c.Journal(ctx, w); err != nil {
 		return fmt.Errorf("save the journal: %w", err)

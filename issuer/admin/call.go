@@ -15,12 +15,12 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// operator is the actor of everything that comes over the socket.
-var operator = ledger.Actor{Operator: true}
-
 // A call is one operation in progress.
 type call struct {
 	Config
+	actor    ledger.Actor
+	operator string  // who the operator is, as in the audit trail; "" for a local one
+	name     string  // of the operation
 	stale    bool    // the view that was read may lag
 	proposed bool    // a change was made
 	subject  string  // of the change
@@ -63,6 +63,20 @@ func (c *call) propose(ctx context.Context, subject string, cmd command.Command)
 	}
 	c.proposed, c.subject = true, subject
 	return out, nil
+}
+
+// remote reports whether the operator is on another machine.
+func (c *call) remote() bool { return c.actor.Token != "" || c.actor.Certificate != "" }
+
+// record records an operation of an operator on another machine in the audit trail, before
+// it begins. Operations that are a command of the ledger have an event of their own.
+func (c *call) record(ctx context.Context, subject string) error {
+	if !c.remote() {
+		return nil
+	}
+	_, err := c.propose(ctx, subject, &ledger.RecordOperation{Actor: c.actor, Operation: c.name + " " + subject})
+	c.proposed = false
+	return err
 }
 
 // newID returns 120 random bits, in letters and digits that need no escaping in a shell or URL.

@@ -10,16 +10,19 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"syscall"
 	"time"
 )
 
-// A Caller sends operations to the server of a data directory.
+// A Caller sends operations to a server. It is safe for concurrent use.
 type Caller struct {
 	http    *http.Client
 	streams *http.Client // without a timeout for the whole operation
-	path    string
+	base    string       // origin of the URLs of requests
+	place   string       // path of the socket, or address of the server
+	remote  bool
 	// Timeout is how long the server may be unresponsive, whatever the operation. 0
 	// means DefaultTimeout.
 	Timeout time.Duration
@@ -28,14 +31,15 @@ type Caller struct {
 	Stale func()
 }
 
-// NewCaller returns a Caller. It connects at the first call.
+// NewCaller returns a Caller for the node of a data directory, over its local socket. It
+// connects at the first call.
 func NewCaller(dataDir string) (*Caller, error) {
 	path := filepath.Join(dataDir, SocketName)
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		d := net.Dialer{Timeout: 5 * time.Second}
+		d := net.Dialer{Timeout: dialTimeout}
 		return d.DialContext(ctx, "unix", path)
 	}
 	client := func(patience time.Duration) *http.Client {
@@ -43,8 +47,13 @@ func NewCaller(dataDir string) (*Caller, error) {
 			DialContext: dial, ResponseHeaderTimeout: patience, DisableCompression: true,
 		}}
 	}
-	return &Caller{http: client(time.Minute), streams: client(0), path: path, Timeout: DefaultTimeout}, nil
+	return &Caller{http: client(answerTimeout), streams: client(0), base: "http://local", place: path, Timeout: DefaultTimeout}, nil
 }
+
+const (
+	dialTimeout   = 5 * time.Second
+	answerTimeout = time.Minute // of an operation that is no stream
+)
 
 // Close closes idle connections.
 func (c *Caller) Close() {
@@ -54,8 +63,19 @@ func (c *Caller) Close() {
 
 // An UnreachableError reports that no server responded.
 type UnreachableError struct {
-	Path string
-	Err  error
+	Place string // path of the socket, or address of the server
+	Err   error
+
+	remote bool
+}
+
+func (c *Caller) unreachable(err error) error { return &UnreachableError{c.place, err, c.remote} }
+
+func (e *UnreachableError) sentinel() error {
+	if e.remote {
+		return ErrServerUnreachable
+	}
+	return ErrUnreachable
 }
 
 func (e *UnreachableError) Error() string {
@@ -63,11 +83,11 @@ func (e *UnreachableError) Error() string {
 	switch {
 	case errors.As(e.Err, &silent):
 		return fmt.Sprintf("%v %s: the node does not answer: its process was stopped, or hangs; whether it did what it was asked can't be told (%v)",
-			ErrUnreachable, e.Path, cause(e.Err))
-	case errors.Is(e.Err, fs.ErrPermission):
-		return fmt.Sprintf("%v %s: only the account that runs the node may use it (%v)", ErrUnreachable, e.Path, cause(e.Err))
+			e.sentinel(), e.Place, cause(e.Err))
+	case errors.Is(e.Err, fs.ErrPermission) && !e.remote:
+		return fmt.Sprintf("%v %s: only the account that runs the node may use it (%v)", e.sentinel(), e.Place, cause(e.Err))
 	}
-	return fmt.Sprintf("%v %s: %v", ErrUnreachable, e.Path, cause(e.Err))
+	return fmt.Sprintf("%v %s: %v", e.sentinel(), e.Place, cause(e.Err))
 }
 
 func (e *UnreachableError) Unwrap() []error {
@@ -75,15 +95,19 @@ func (e *UnreachableError) Unwrap() []error {
 	if errors.As(e.Err, &silent) || errors.Is(e.Err, fs.ErrPermission) {
 		return []error{e.Err}
 	}
-	return []error{ErrUnreachable, e.Err}
+	return []error{e.sentinel(), e.Err}
 }
 
 // cause returns the system's error, if there is one. The errors around it repeat the path
 // and name a URL that has no meaning here.
 func cause(err error) error {
 	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	var request *url.Error
+	switch {
+	case errors.As(err, &errno):
 		return errno
+	case errors.As(err, &request):
+		return request.Err
 	}
 	return err
 }
@@ -92,6 +116,9 @@ func cause(err error) error {
 // that client and server are incompatible.
 func (o Operation[Q, A]) Call(ctx context.Context, c *Caller, q Q) (A, error) {
 	var answer A
+	if err := c.check(string(o)); err != nil {
+		return answer, err
+	}
 	body, err := json.Marshal(q)
 	if err != nil {
 		return answer, fmt.Errorf("%s: %w", o, err)
@@ -109,14 +136,14 @@ func (o Operation[Q, A]) Call(ctx context.Context, c *Caller, q Q) (A, error) {
 
 // post sends a request and returns a response that is not a Problem.
 func (c *Caller) post(ctx context.Context, via *http.Client, operation, kind string, body io.Reader) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://local"+pathPrefix+operation, body)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+pathPrefix+operation, body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", operation, err)
 	}
 	r.Header.Set("Content-Type", kind)
 	resp, err := via.Do(r)
 	if err != nil {
-		return nil, &UnreachableError{c.path, err}
+		return nil, c.unreachable(err)
 	}
 	if resp.Header.Get(staleHeader) != "" && c.Stale != nil {
 		c.Stale()

@@ -11,6 +11,9 @@ import (
 
 // call runs a download. Without an error, w has received everything.
 func (o download[Q]) call(ctx context.Context, c *Caller, q Q, w io.Writer) error {
+	if err := c.check(string(o)); err != nil {
+		return err
+	}
 	body, err := json.Marshal(q)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o, err)
@@ -49,6 +52,9 @@ func truncatedAnswer() *Problem {
 // call runs an upload of the whole of r.
 func (o upload[Q, A]) call(ctx context.Context, c *Caller, q Q, r io.Reader) (A, error) {
 	var none A
+	if err := c.check(string(o)); err != nil {
+		return none, err
+	}
 	line, err := json.Marshal(q)
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", o, err)

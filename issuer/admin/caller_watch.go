@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -51,8 +52,9 @@ func (c *Caller) probe(ctx context.Context, end context.CancelCauseFunc) {
 func (c *Caller) isUnresponsive(ctx context.Context, patience time.Duration) bool {
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	scheme, host, _ := strings.Cut(c.base, "://")
 	r := (&http.Request{
-		Method: http.MethodOptions, URL: &url.URL{Scheme: "http", Host: "local", Opaque: "*"}, Header: http.Header{},
+		Method: http.MethodOptions, URL: &url.URL{Scheme: scheme, Host: host, Opaque: "*"}, Header: http.Header{},
 	}).WithContext(asking)
 	resp, err := c.streams.Do(r)
 	if err == nil {
@@ -65,7 +67,7 @@ func (c *Caller) isUnresponsive(ctx context.Context, patience time.Duration) boo
 func (c *Caller) timeoutCause(ctx context.Context, err error) error {
 	var silent *timeoutError
 	if err != nil && errors.As(context.Cause(ctx), &silent) {
-		return &UnreachableError{c.path, silent}
+		return c.unreachable(silent)
 	}
 	return err
 }

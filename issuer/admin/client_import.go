@@ -49,7 +49,7 @@ func (c *call) importClient(ctx context.Context, q LegacyClient) (Imported, erro
 		return Imported{}, err
 	}
 	cmd := &ledger.ImportClient{
-		ID: q.ID, Type: ledger.ClientType(q.Type), State: ledger.Approved, Legacy: true,
+		Actor: c.actor, ID: q.ID, Type: ledger.ClientType(q.Type), State: ledger.Approved, Legacy: true,
 		Profile:  ledger.Profile{Name: q.Name, Purpose: q.Purpose, Website: q.Website, RedirectURIs: q.RedirectURIs},
 		Declared: c.Declared(append([]byte("import "), declaration...)),
 	}

@@ -34,7 +34,7 @@ func (c *call) setClient(ctx context.Context, q ClientEdit) (EditedClient, error
 	if err != nil {
 		return EditedClient{}, err
 	}
-	cmd := &ledger.EditClient{Actor: operator, ID: q.ID, Revision: q.Revision, Profile: old.Profile, Confirm: q.Confirm}
+	cmd := &ledger.EditClient{Actor: c.actor, ID: q.ID, Revision: q.Revision, Profile: old.Profile, Confirm: q.Confirm}
 	if cmd.Revision == 0 {
 		cmd.Revision = old.Revision
 	}

@@ -51,7 +51,7 @@ func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) 
 		return AddedClient{}, badField(subject, "owner", "is not a user")
 	}
 	cmd := &ledger.CreateClient{
-		Actor: operator, ID: id, Owner: owner.ID, Type: ledger.ClientType(q.Type),
+		Actor: c.actor, ID: id, Owner: owner.ID, Type: ledger.ClientType(q.Type),
 		Profile: ledger.Profile{
 			Name: q.Name, Purpose: q.Purpose, Website: q.Website, RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
 		},
@@ -131,7 +131,7 @@ func (c *call) freshClient(ctx context.Context, id string) (*ledger.Client, erro
 }
 
 func (c *call) deleteClient(ctx context.Context, q ClientRef) (Done, error) {
-	out, err := c.propose(ctx, clientSubject(q.ID), &ledger.DeleteClient{Actor: operator, ID: q.ID})
+	out, err := c.propose(ctx, clientSubject(q.ID), &ledger.DeleteClient{Actor: c.actor, ID: q.ID})
 	return Done{out.ID}, err
 }
 
@@ -153,7 +153,7 @@ func (c *call) reviewClient(ctx context.Context, q Review) (Client, error) {
 		q.Revision = client.Revision
 	}
 	_, err = c.propose(ctx, clientSubject(q.ID), &ledger.ReviewClient{
-		Actor: operator, ID: q.ID, Verdict: ledger.Verdict(q.Verdict), Reason: q.Reason, Revision: q.Revision,
+		Actor: c.actor, ID: q.ID, Verdict: ledger.Verdict(q.Verdict), Reason: q.Reason, Revision: q.Revision,
 	})
 	if err != nil {
 		return Client{}, addDetails(err, client, c.Ledger.Now())

@@ -93,6 +93,9 @@ func (c *call) withdrawInvitation(ctx context.Context, q Withdrawal) (Done, erro
 	if q.Name == "" {
 		return Done{}, badField("cluster", "name", "is empty")
 	}
+	if err := c.record(ctx, "invitation of "+q.Name); err != nil {
+		return Done{}, err
+	}
 	if err := cluster.Withdraw(ctx, q.Name); err != nil {
 		return Done{}, fmt.Errorf("withdraw an invitation: %w", err)
 	}
@@ -147,6 +150,9 @@ func (c *call) transferLeader(ctx context.Context, q Transfer) (Transferred, err
 	if err != nil {
 		return Transferred{}, err
 	}
+	if err := c.record(ctx, nodeSubject(q.To)); err != nil {
+		return Transferred{}, err
+	}
 	t, err := cluster.TransferLeadership(ctx, q.To)
 	if err != nil {
 		return Transferred{}, fmt.Errorf("transfer leadership: %w", err)
@@ -162,6 +168,9 @@ func (c *call) removeNode(ctx context.Context, q Removal) (Done, error) {
 	}
 	if q.Name == "" {
 		return Done{}, badField("cluster", "name", "is empty")
+	}
+	if err := c.record(ctx, nodeSubject(q.Name)); err != nil {
+		return Done{}, err
 	}
 	if err := cluster.Remove(ctx, q.Name, q.Force); err != nil {
 		return Done{}, fmt.Errorf("remove: %w", err)
@@ -180,6 +189,10 @@ func (c *call) acceptClock(ctx context.Context, _ ClockAcceptance) (Done, error)
 	}
 	if err := accept(); err != nil {
 		return Done{}, fmt.Errorf("accept the clock: %w", err)
+	}
+	// Before, this node may have been the one that keeps the cluster from deciding.
+	if err := c.record(ctx, nodeSubject(name)); err != nil {
+		return Done{}, err
 	}
 	return c.done(nodeSubject(name), name), nil
 }

@@ -1,10 +1,16 @@
 package admin
 
-import "github.com/mintmark-auth/mintmark/cluster/errcode"
+import (
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
 
 // Errors of operations. A Problem that came from another process is one of them by its code.
 var (
-	ErrUnreachable    = errcode.New("node_unreachable", "no answer at the operators' socket")
+	ErrUnreachable       = errcode.New("node_unreachable", "no answer at the operators' socket")
+	ErrServerUnreachable = errcode.New("server_unreachable", "no answer from the server")
+	ErrLocalOnly         = errcode.New("local_only", ledger.LocalOnly.String())
+
 	ErrNoLeader       = errcode.New("no_leader", "nothing can be decided now, and nothing was changed: no leader answers")
 	ErrOutcomeUnknown = errcode.New("outcome_unknown", "whether this was done can't be told: the leader, or too many nodes, were lost before it was answered")
 	ErrInternal       = errcode.New("internal", "the server failed")

@@ -109,7 +109,7 @@ func (c *call) revokeGrant(ctx context.Context, q GrantRef) (Done, error) {
 	if !ok {
 		return Done{}, notFound(subject)
 	}
-	_, err := c.propose(ctx, subject, &ledger.RevokeGrant{Actor: operator, Grant: id})
+	_, err := c.propose(ctx, subject, &ledger.RevokeGrant{Actor: c.actor, Grant: id})
 	return Done(q), err
 }
 
@@ -128,6 +128,6 @@ func (c *call) disconnect(ctx context.Context, q Disconnection) (Done, error) {
 	if q.Client != "" {
 		subject = clientSubject(q.Client)
 	}
-	_, err = c.propose(ctx, subject, &ledger.Disconnect{Actor: operator, User: u.ID, Client: q.Client})
+	_, err = c.propose(ctx, subject, &ledger.Disconnect{Actor: c.actor, User: u.ID, Client: q.Client})
 	return Done{u.ID}, err
 }

@@ -12,6 +12,7 @@ import (
 type handler struct {
 	Config
 	routes map[string]route // by path
+	remote *Remote          // nil for the local socket
 }
 
 // NewHandler serves the operations. It authenticates nobody: whoever can open the socket
@@ -32,9 +33,12 @@ func newHandler(c Config, routes []route) *handler {
 // ServeHTTP runs one operation and logs it. It logs neither request nor response, since
 // both may contain secrets.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{Config: h.Config}
+	c := &call{Config: h.Config, actor: ledger.Actor{Operator: true}}
 	answer, err := h.run(c, w, r)
 	p := h.log(c, r, err)
+	if p != nil && p.Class == Unauthenticated {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
 	if c.stream.begun() {
 		c.stream.end(p)
 		return
@@ -54,6 +58,21 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) run(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
 	route, ok := h.routes[r.URL.Path]
+	c.name = route.name
+	if h.remote != nil {
+		scopes, err := h.authenticate(c, r)
+		if err != nil {
+			return nil, err
+		}
+		if r.Method == http.MethodGet && r.URL.Path == openAPIPath {
+			return OpenAPI(), nil
+		}
+		if ok {
+			if err := h.authorize(c, r, route, scopes); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if !ok || r.Method != http.MethodPost {
 		return nil, &Problem{Class: BadRequest, Text: "this server has no such operation"}
 	}
@@ -63,24 +82,29 @@ func (h *handler) run(c *call, w http.ResponseWriter, r *http.Request) (any, err
 // log logs the result of an operation, and returns the Problem to send.
 func (h *handler) log(c *call, r *http.Request, err error) *Problem {
 	name := strings.TrimPrefix(r.URL.Path, pathPrefix)
+	log := h.Log
+	if c.operator != "" {
+		log = log.With("operator", c.operator)
+	}
 	if err == nil {
 		if c.proposed {
-			h.Log.Info("operator command done", "operation", name, "subject", c.subject)
+			log.Info("operator command done", "operation", name, "subject", c.subject)
 		}
 		return nil
 	}
 	p := problem(err)
 	switch {
+	case p.Class == Unauthenticated || p.Class == Forbidden: // reported to Remote.Refused
 	case r.Context().Err() != nil:
-		h.Log.Info("operator command abandoned by its client", "operation", name, "error", err)
+		log.Info("operator command abandoned by its client", "operation", name, "error", err)
 	case p.Class == Internal:
-		h.Log.Error("operator command failed", "operation", name, "error", err)
+		log.Error("operator command failed", "operation", name, "error", err)
 	default:
 		cause := p.Text
 		if p.Cause != ledger.NoCause {
 			cause = p.Cause.String()
 		}
-		h.Log.Info("operator command rejected", "operation", name, "class", p.Class, "cause", cause, "subject", p.Subject)
+		log.Info("operator command rejected", "operation", name, "class", p.Class, "cause", cause, "subject", p.Subject)
 	}
 	return p
 }

@@ -81,6 +81,9 @@ func (c *call) rotateKeys(ctx context.Context, q Rotation) (Rotated, error) {
 		if q.Purpose != "" {
 			return Rotated{}, badField("keys", "purpose", "must be empty for a leaked key")
 		}
+		if err := c.record(ctx, "key "+q.Leaked); err != nil {
+			return Rotated{}, err
+		}
 		r, err := c.Replace(ctx, q.Leaked)
 		if err != nil {
 			return Rotated{}, fmt.Errorf("replace key %s: %w", q.Leaked, err)
@@ -91,6 +94,9 @@ func (c *call) rotateKeys(ctx context.Context, q Rotation) (Rotated, error) {
 	p := ledger.Purpose(q.Purpose)
 	if p != ledger.ForSigning && p != ledger.ForCredentials {
 		return Rotated{}, badField("keys", "purpose", "must be signing or credential")
+	}
+	if err := c.record(ctx, "purpose "+q.Purpose); err != nil {
+		return Rotated{}, err
 	}
 	id, err := c.Rotate(ctx, p)
 	if err != nil {

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // An Operation is the name of an operation, with the types of request and response, so
@@ -41,6 +44,10 @@ const (
 	RotateKeys   Operation[Rotation, Rotated]               = "keys.rotate"
 	RewrapKeys   Operation[RewrapRequest, RewrapResult]     = "keys.rewrap"
 
+	AddOperatorToken    Operation[NewOperatorToken, AddedOperatorToken]   = "operator.token.add"
+	ListOperatorTokens  Operation[OperatorTokenFilter, OperatorTokenList] = "operator.token.list"
+	RevokeOperatorToken Operation[OperatorTokenRef, Done]                 = "operator.token.revoke"
+
 	InitCluster        Operation[NewCluster, CreatedCluster]      = "cluster.init"
 	InviteNode         Operation[Invitation, Invited]             = "cluster.invite"
 	ReplaceNode        Operation[Replacement, Invited]            = "cluster.replace"
@@ -67,11 +74,22 @@ type Done struct {
 // A route is one entry of the server's table. Without an error, the result is sent as JSON.
 type route struct {
 	name  string
+	scope ledger.OperatorScope // that an operator on another machine needs, or localOnly
 	serve func(c *call, w http.ResponseWriter, r *http.Request) (any, error)
+
+	// The types of the request and of the response; answer is nil for a response of bytes.
+	request, answer reflect.Type
+	upload          bool // bytes follow the request
 }
 
-func operationRoute[Q, A any](o Operation[Q, A], do func(*call, context.Context, Q) (A, error)) route {
-	return route{string(o), func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
+// with returns r with another implementation.
+func (r route) with(serve func(*call, http.ResponseWriter, *http.Request) (any, error)) route {
+	r.serve = serve
+	return r
+}
+
+func operationRoute[Q, A any](scope ledger.OperatorScope, o Operation[Q, A], do func(*call, context.Context, Q) (A, error)) route {
+	return route{name: string(o), scope: scope, request: reflect.TypeFor[Q](), answer: reflect.TypeFor[A](), serve: func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
 		q, err := request[Q](w, r)
 		if err != nil {
 			return nil, err

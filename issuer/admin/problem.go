@@ -20,6 +20,10 @@ const (
 	Unavailable Class = "unavailable" // nothing can be decided now; the operation can be retried
 	BadRequest  Class = "bad_request" // client and server are incompatible
 	Internal    Class = "internal"    // an internal error, which the server has logged
+
+	// Only operators on other machines get these.
+	Unauthenticated Class = "unauthenticated" // the token or certificate is missing or not valid
+	Forbidden       Class = "forbidden"       // the token or certificate may not be used for the operation
 )
 
 var status = map[Class]int{
@@ -28,6 +32,9 @@ var status = map[Class]int{
 	Unavailable: http.StatusServiceUnavailable,
 	BadRequest:  http.StatusBadRequest,
 	Internal:    http.StatusInternalServerError,
+
+	Unauthenticated: http.StatusUnauthorized,
+	Forbidden:       http.StatusForbidden,
 }
 
 // A Problem reports an operation that was not done. It never contains a secret.

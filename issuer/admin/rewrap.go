@@ -51,6 +51,9 @@ func (c *call) rotateAuthority(ctx context.Context, _ AuthorityRotation) (Author
 	if err != nil {
 		return AuthorityChange{}, err
 	}
+	if err := c.record(ctx, "authority"); err != nil {
+		return AuthorityChange{}, err
+	}
 	a, err := cluster.RotateAuthority(ctx)
 	if err != nil {
 		return AuthorityChange{}, fmt.Errorf("change the authority: %w", err)

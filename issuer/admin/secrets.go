@@ -28,7 +28,7 @@ func (c *call) addSecret(ctx context.Context, q NewSecret) (AddedSecret, error) 
 	if err != nil {
 		return AddedSecret{}, err
 	}
-	cmd := &ledger.AddSecret{Actor: operator, Client: q.Client, Secret: s}
+	cmd := &ledger.AddSecret{Actor: c.actor, Client: q.Client, Secret: s}
 	if _, err := c.propose(ctx, subject, cmd); err != nil {
 		return AddedSecret{}, addDetails(err, client, c.Ledger.Now())
 	}
@@ -47,7 +47,7 @@ func (c *call) revokeSecret(ctx context.Context, q SecretRef) (Done, error) {
 		return Done{}, err
 	}
 	subject := clientSubject(q.Client) + ": secret " + q.ID
-	cmd := &ledger.RevokeSecret{Actor: operator, Client: q.Client, Secret: q.ID}
+	cmd := &ledger.RevokeSecret{Actor: c.actor, Client: q.Client, Secret: q.ID}
 	if _, err := c.propose(ctx, subject, cmd); err != nil {
 		return Done{}, addDetails(err, client, c.Ledger.Now())
 	}

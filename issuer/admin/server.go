@@ -21,6 +21,9 @@ type Ledger interface {
 	// ViewFresh returns a view that includes everything acknowledged before the call. The
 	// error is oauth.ErrUnavailable if no such view is available now.
 	ViewFresh(ctx context.Context) (ledger.View, error)
+	// ViewPaced is ViewFresh for a request without a valid credential: all such requests
+	// share a bounded number of fresh views.
+	ViewPaced(ctx context.Context) (ledger.View, error)
 	// View returns this node's state, which may lag.
 	View() ledger.View
 	// Propose has a command decided. The error is oauth.ErrUnavailable if nothing can be
@@ -47,6 +50,9 @@ type Config struct {
 	// a random id and the tail.
 	Secret         func(plain string) (ledger.NewSecret, error)
 	SecretOfSHA256 func(sum [32]byte) (ledger.NewSecret, error)
+	// Digest returns the digest of a secret under a credential key; false if the key was
+	// dropped.
+	Digest func(key uint32, plain string) ([32]byte, bool)
 	// Declared returns keyed digests of a declaration, which may contain weak secrets:
 	// under the active key first.
 	Declared func(text []byte) []string
@@ -71,46 +77,54 @@ const (
 	maxBody     = 1 << 20
 )
 
-// routes has all operations.
+// localOnly is the scope of operations that only the local socket accepts: those that create
+// or reveal what gives access to everything. An invitation is one of them, since the node
+// that joins with it receives the cluster key.
+const localOnly ledger.OperatorScope = "local"
+
+// routes has all operations, each with the scope that an operator on another machine needs.
 var routes = []route{
-	operationRoute(AddClient, (*call).addClient),
-	operationRoute(ListClients, (*call).listClients),
-	operationRoute(ShowClient, (*call).showClient),
-	operationRoute(ReviewClient, (*call).reviewClient),
-	operationRoute(SetClient, (*call).setClient),
-	operationRoute(DeleteClient, (*call).deleteClient),
-	operationRoute(ImportClient, (*call).importClient),
-	operationRoute(AddSecret, (*call).addSecret),
-	operationRoute(RevokeSecret, (*call).revokeSecret),
-	operationRoute(AddUser, (*call).addUser),
-	operationRoute(ListUsers, (*call).listUsers),
-	operationRoute(ShowUser, (*call).showUser),
-	operationRoute(SetUserState, (*call).setUserState),
-	operationRoute(SetPassword, (*call).setPassword),
-	operationRoute(ListGrants, (*call).listGrants),
-	operationRoute(RevokeGrant, (*call).revokeGrant),
-	operationRoute(Disconnect, (*call).disconnect),
-	operationRoute(Explain, (*call).explain),
-	operationRoute(Audit, (*call).audit),
-	operationRoute(ListKeys, (*call).listKeys),
-	operationRoute(ShowSettings, (*call).showSettings),
-	operationRoute(SetSettings, (*call).setSettings),
-	operationRoute(RotateKeys, (*call).rotateKeys),
-	operationRoute(RewrapKeys, (*call).rewrapKeys),
-	operationRoute(InitCluster, (*call).initCluster),
-	operationRoute(InviteNode, (*call).inviteNode),
-	operationRoute(ReplaceNode, (*call).replaceNode),
-	operationRoute(ListInvitations, (*call).listInvitations),
-	operationRoute(WithdrawInvitation, (*call).withdrawInvitation),
-	operationRoute(ShowCluster, (*call).showCluster),
-	operationRoute(ChecksumNode, (*call).checksumNode),
-	operationRoute(TransferLeader, (*call).transferLeader),
-	operationRoute(RemoveNode, (*call).removeNode),
-	operationRoute(AcceptClock, (*call).acceptClock),
-	operationRoute(RotateAuthority, (*call).rotateAuthority),
-	downloadRoute(saveBackup, (*call).saveBackup),
-	downloadRoute(saveJournal, (*call).saveJournal),
-	uploadRoute(restoreBackup, (*call).restoreBackup),
+	operationRoute(ledger.ScopeClients, AddClient, (*call).addClient),
+	operationRoute(ledger.ScopeRead, ListClients, (*call).listClients),
+	operationRoute(ledger.ScopeRead, ShowClient, (*call).showClient),
+	operationRoute(ledger.ScopeClients, ReviewClient, (*call).reviewClient),
+	operationRoute(ledger.ScopeClients, SetClient, (*call).setClient),
+	operationRoute(ledger.ScopeClients, DeleteClient, (*call).deleteClient),
+	operationRoute(ledger.ScopeClients, ImportClient, (*call).importClient),
+	operationRoute(ledger.ScopeClients, AddSecret, (*call).addSecret),
+	operationRoute(ledger.ScopeClients, RevokeSecret, (*call).revokeSecret),
+	operationRoute(ledger.ScopeUsers, AddUser, (*call).addUser),
+	operationRoute(ledger.ScopeRead, ListUsers, (*call).listUsers),
+	operationRoute(ledger.ScopeRead, ShowUser, (*call).showUser),
+	operationRoute(ledger.ScopeUsers, SetUserState, (*call).setUserState),
+	operationRoute(ledger.ScopeUsers, SetPassword, (*call).setPassword),
+	operationRoute(ledger.ScopeRead, ListGrants, (*call).listGrants),
+	operationRoute(ledger.ScopeUsers, RevokeGrant, (*call).revokeGrant),
+	operationRoute(ledger.ScopeUsers, Disconnect, (*call).disconnect),
+	operationRoute(ledger.ScopeRead, Explain, (*call).explain),
+	operationRoute(ledger.ScopeRead, Audit, (*call).audit),
+	operationRoute(localOnly, AddOperatorToken, (*call).addOperatorToken),
+	operationRoute(ledger.ScopeRead, ListOperatorTokens, (*call).listOperatorTokens),
+	operationRoute(ledger.ScopeCluster, RevokeOperatorToken, (*call).revokeOperatorToken),
+	operationRoute(ledger.ScopeRead, ListKeys, (*call).listKeys),
+	operationRoute(ledger.ScopeRead, ShowSettings, (*call).showSettings),
+	operationRoute(ledger.ScopeSettings, SetSettings, (*call).setSettings),
+	operationRoute(ledger.ScopeCluster, RotateKeys, (*call).rotateKeys),
+	operationRoute(localOnly, RewrapKeys, (*call).rewrapKeys),
+	operationRoute(localOnly, InitCluster, (*call).initCluster),
+	operationRoute(localOnly, InviteNode, (*call).inviteNode),
+	operationRoute(localOnly, ReplaceNode, (*call).replaceNode),
+	operationRoute(ledger.ScopeRead, ListInvitations, (*call).listInvitations),
+	operationRoute(ledger.ScopeCluster, WithdrawInvitation, (*call).withdrawInvitation),
+	operationRoute(ledger.ScopeRead, ShowCluster, (*call).showCluster),
+	operationRoute(ledger.ScopeRead, ChecksumNode, (*call).checksumNode),
+	operationRoute(ledger.ScopeCluster, TransferLeader, (*call).transferLeader),
+	operationRoute(ledger.ScopeCluster, RemoveNode, (*call).removeNode),
+	operationRoute(ledger.ScopeCluster, AcceptClock, (*call).acceptClock),
+	operationRoute(ledger.ScopeCluster, RotateAuthority, (*call).rotateAuthority),
+	downloadRoute(ledger.ScopeCluster, saveBackup, (*call).saveBackup),
+	downloadRoute(ledger.ScopeCluster, saveJournal, (*call).saveJournal),
+	uploadRoute(localOnly, restoreBackup, (*call).restoreBackup),
 }
 
 // A Server serves one socket.

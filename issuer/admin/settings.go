@@ -111,7 +111,7 @@ func (c *call) setSettings(ctx context.Context, q SettingsChange) (Settings, err
 				return Settings{}, badField("settings", key, note)
 			}
 		}
-		_, err = c.propose(ctx, "settings", &ledger.Configure{Settings: next, ExpectedLast: next.Last})
+		_, err = c.propose(ctx, "settings", &ledger.Configure{Actor: c.actor, Settings: next, ExpectedLast: next.Last})
 		var p *Problem
 		switch {
 		case err == nil:

@@ -36,10 +36,10 @@ func NewSetupHandler(s Setup) http.Handler {
 		not = refuseNotJoined
 	}
 	for _, r := range routes {
-		byName[r.name] = route{r.name, not}
+		byName[r.name] = r.with(not)
 	}
 	for _, r := range []route{
-		operationRoute(InitCluster, p.init), operationRoute(ShowCluster, p.status), uploadRoute(restoreBackup, p.restore),
+		operationRoute(localOnly, InitCluster, p.init), operationRoute(localOnly, ShowCluster, p.status), uploadRoute(localOnly, restoreBackup, p.restore),
 	} {
 		byName[r.name] = r
 	}

@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"reflect"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // A download is an operation whose response is bytes. It ends with a trailer; without the
@@ -23,15 +26,18 @@ const (
 	endWhole   = "whole" // the trailer after success; otherwise it is a Problem as JSON
 
 	maxLine = 64 << 10 // of an upload's first line
+
+	// streamTimeout is how long a client on another machine may accept nothing of a download.
+	streamTimeout = time.Minute
 )
 
-func downloadRoute[Q any](o download[Q], do func(*call, context.Context, Q, io.Writer) error) route {
-	return route{string(o), func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
+func downloadRoute[Q any](scope ledger.OperatorScope, o download[Q], do func(*call, context.Context, Q, io.Writer) error) route {
+	return route{name: string(o), scope: scope, request: reflect.TypeFor[Q](), serve: func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
 		q, err := request[Q](w, r)
 		if err != nil {
 			return nil, err
 		}
-		c.stream = &stream{w: w}
+		c.stream = &stream{w: w, remote: c.remote()}
 		if err := do(c, r.Context(), q, c.stream); err != nil {
 			return nil, err
 		}
@@ -40,8 +46,8 @@ func downloadRoute[Q any](o download[Q], do func(*call, context.Context, Q, io.W
 	}}
 }
 
-func uploadRoute[Q, A any](o upload[Q, A], do func(*call, context.Context, Q, io.Reader) (A, error)) route {
-	return route{string(o), func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
+func uploadRoute[Q, A any](scope ledger.OperatorScope, o upload[Q, A], do func(*call, context.Context, Q, io.Reader) (A, error)) route {
+	return route{name: string(o), scope: scope, request: reflect.TypeFor[Q](), answer: reflect.TypeFor[A](), upload: true, serve: func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
 		// The read deadline is meant for short requests.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		in := bufio.NewReaderSize(r.Body, maxLine)
@@ -60,9 +66,10 @@ func uploadRoute[Q, A any](o upload[Q, A], do func(*call, context.Context, Q, io
 // A stream is the response to a download. It begins with the first byte: an earlier error
 // gets an ordinary response.
 type stream struct {
-	w    http.ResponseWriter
-	open bool
-	err  error // the first error of writing, even if the writer ignored it
+	w      http.ResponseWriter
+	remote bool // the client is on another machine
+	open   bool
+	err    error // the first error of writing, even if the writer ignored it
 }
 
 func (s *stream) begun() bool { return s != nil && s.open }
@@ -82,6 +89,9 @@ func (s *stream) Write(b []byte) (int, error) {
 	s.begin()
 	if s.err != nil {
 		return 0, s.err
+	}
+	if s.remote {
+		_ = http.NewResponseController(s.w).SetWriteDeadline(time.Now().Add(streamTimeout))
 	}
 	n, err := s.w.Write(b)
 	s.err = err

@@ -18,7 +18,7 @@ func (c *call) setUserState(ctx context.Context, q UserStateChange) (User, error
 	if err != nil {
 		return User{}, err
 	}
-	_, err = c.propose(ctx, "user "+q.User, &ledger.SetUserState{Actor: operator, User: u.ID, State: ledger.UserState(q.State)})
+	_, err = c.propose(ctx, "user "+q.User, &ledger.SetUserState{Actor: c.actor, User: u.ID, State: ledger.UserState(q.State)})
 	if err != nil {
 		return User{}, err
 	}
@@ -47,7 +47,7 @@ func (c *call) setPassword(ctx context.Context, q PasswordChange) (ChangedPasswo
 	if err != nil {
 		return ChangedPassword{}, err
 	}
-	if _, err := c.propose(ctx, subject, &ledger.SetPassword{Actor: operator, User: u.ID, Password: hash}); err != nil {
+	if _, err := c.propose(ctx, subject, &ledger.SetPassword{Actor: c.actor, User: u.ID, Password: hash}); err != nil {
 		return ChangedPassword{}, err
 	}
 	return ChangedPassword{ID: u.ID, Password: made}, nil

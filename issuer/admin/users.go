@@ -87,7 +87,7 @@ func (c *call) addUser(ctx context.Context, q NewUser) (AddedUser, error) {
 		return AddedUser{}, err
 	}
 	_, err = c.propose(ctx, subject, &ledger.PutUser{
-		ID: id, Username: q.Username, Password: hash, Admin: q.Admin, New: true,
+		Actor: c.actor, ID: id, Username: q.Username, Password: hash, Admin: q.Admin, New: true,
 		Person: ledger.Person{Email: q.Email, Name: q.Name, TimeZone: q.TimeZone},
 	})
 	if err != nil {

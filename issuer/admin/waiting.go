@@ -33,9 +33,9 @@ func NewWaitingHandler(w Waiting) http.Handler {
 	}
 	byName := make(map[string]route, len(routes))
 	for _, r := range routes {
-		byName[r.name] = route{r.name, refuse}
+		byName[r.name] = r.with(refuse)
 	}
-	for _, r := range []route{operationRoute(ShowCluster, w.status), operationRoute(InitCluster, w.init), operationRoute(AcceptClock, w.acceptClock)} {
+	for _, r := range []route{operationRoute(localOnly, ShowCluster, w.status), operationRoute(localOnly, InitCluster, w.init), operationRoute(localOnly, AcceptClock, w.acceptClock)} {
 		byName[r.name] = r
 	}
 	all := make([]route, 0, len(byName))

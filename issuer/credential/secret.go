@@ -3,6 +3,7 @@ package credential
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 const (
 	secretPrefix  = "mms_"
 	sessionPrefix = "mmx_"
+	tokenPrefix   = "mmo_"
 	randomSize    = 32 // 256 bits
 )
 
@@ -21,8 +23,25 @@ func NewSecret(rand io.Reader) Secret {
 
 // IsSecret reports whether a text has the form of a secret made by NewSecret. Such a secret is
 // random and too long to be guessed.
-func IsSecret(text string) bool {
-	random, ours := strings.CutPrefix(text, secretPrefix)
+func IsSecret(text string) bool { return isRandomText(text, secretPrefix) }
+
+// NewOperatorToken returns a token of 256 random bits for an operator on another machine.
+func NewOperatorToken(rand io.Reader) Secret {
+	return Secret{redact(randomText(rand, tokenPrefix))}
+}
+
+// IsOperatorToken reports whether a text has the form of a token made by NewOperatorToken.
+func IsOperatorToken(text string) bool { return isRandomText(text, tokenPrefix) }
+
+// OperatorTokenID returns the id of a token: 64 bits of its SHA-256. The token can't be
+// found from its id, so the id may be logged and listed.
+func OperatorTokenID(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return "ot_" + hex.EncodeToString(sum[:8])
+}
+
+func isRandomText(text, prefix string) bool {
+	random, ours := strings.CutPrefix(text, prefix)
 	if !ours || len(random) != base64.RawURLEncoding.EncodedLen(randomSize) {
 		return false
 	}

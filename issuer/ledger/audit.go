@@ -50,6 +50,10 @@ const (
 	EventReplayed          EventKind = "restore.replayed"
 	EventRecovered         EventKind = "restore.recovered" // the only remaining node became a cluster of one
 	EventFailures          EventKind = "security.failures" // failed authentications of one hour, summed over all nodes
+
+	EventOperatorTokenAdded   EventKind = "operator.token_added"
+	EventOperatorTokenRevoked EventKind = "operator.token_revoked"
+	EventOperation            EventKind = "operator.operation" // begun by an operator on another machine, and not a change of the state that has its own event
 )
 
 // EventKinds are all kinds of events.
@@ -62,6 +66,7 @@ var EventKinds = []EventKind{
 	EventFastForwarded, EventGrantRevoked, EventDisconnected, EventKeyAdded, EventKeyActivated,
 	EventKeyDropped, EventKeyEmergency, EventRewrapped, EventNodeForgotten, EventRestored,
 	EventReplayed, EventRecovered, EventFailures,
+	EventOperatorTokenAdded, EventOperatorTokenRevoked, EventOperation,
 }
 
 // An Event is one entry of the audit trail. Entries are in log order; a command adds at
@@ -70,7 +75,7 @@ type Event struct {
 	Seq                 uint64    `cbor:"1,keyasint"` // Meta.Seq
 	At                  Time      `cbor:"2,keyasint"`
 	Kind                EventKind `cbor:"3,keyasint"`
-	Actor               string    `cbor:"4,keyasint,omitempty"` // a user's id, a client's id, or Operator
+	Actor               string    `cbor:"4,keyasint,omitempty"` // a user's id, a client's id, Operator, or an operator on another machine: see Actor.Name
 	Client              string    `cbor:"5,keyasint,omitempty"`
 	User                string    `cbor:"6,keyasint,omitempty"`
 	Grant               GrantID   `cbor:"7,keyasint,omitempty"`

@@ -117,6 +117,16 @@ const (
 	UpstreamRefused      Cause = 108 // the provider refused the sign-in, or its answer is not valid
 	SignInTooOld         Cause = 109 // the action needs a sign-in within ReauthenticateAfter
 	OtherPerson          Cause = 110 // the provider signed in a person other than the session's user
+
+	// Operators on other machines.
+	LocalOnly                  Cause = 120 // only the local socket accepts it
+	OperatorTokenUnknown       Cause = 121 // malformed, forged, or made under a dropped key
+	OperatorTokenExpired       Cause = 122
+	OperatorTokenRevoked       Cause = 123
+	OperatorCertificateRefused Cause = 124 // of another authority, expired, or without a usable name
+	OperatorUnauthenticated    Cause = 125 // neither a token nor a certificate
+	OperatorScopeMissing       Cause = 126
+	TooManyOperatorTokens      Cause = 127
 )
 
 // sentences describe each cause to people who manage a client. They are exact, and
@@ -198,7 +208,17 @@ var sentences = map[Cause]string{
 	UpstreamRefused:         "the provider signed nobody in",
 	SignInTooOld:            "the sign-in is older than 15 minutes: prove again who you are",
 	OtherPerson:             "the provider signed somebody else in",
-	SealedUnderOtherKey:     "the key is sealed under another cluster key than the keyring is",
+	LocalOnly:               "only an operator on a node's own machine may do that",
+	OperatorTokenUnknown:    "the operator token is not one of this cluster",
+	OperatorTokenExpired:    "the operator token has expired",
+	OperatorTokenRevoked:    "the operator token was revoked",
+	OperatorScopeMissing:    "the token or certificate does not have the scope of the operation",
+	TooManyOperatorTokens:   "there are already 100 operator tokens; revoke one first",
+	OperatorUnauthenticated: "an operator token or a certificate of the operators' authority is required",
+
+	OperatorCertificateRefused: "the certificate is not a valid one of the operators' authority",
+
+	SealedUnderOtherKey: "the key is sealed under another cluster key than the keyring is",
 }
 
 // String describes the cause, for the client's owner.

@@ -24,6 +24,7 @@ type ImportClient struct {
 	// Declared has keyed digests of the declaration, under the newest key first. A
 	// declaration that was applied under any of them is not applied again.
 	Declared []string `cbor:"9,keyasint,omitempty"`
+	Actor    Actor    `cbor:"10,keyasint,omitzero"` // an operator; zero is the local one
 }
 
 // Kind implements command.Command.
@@ -32,6 +33,10 @@ func (*ImportClient) Kind() command.Kind { return KindImportClient }
 // Decide checks the same fields and limits as CreateClient does.
 func (c *ImportClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
+	who, cause := v.identifyOperator(c.Actor.orOperator(), m)
+	if cause != NoCause {
+		return deny(cause)
+	}
 	old := v.Client(c.ID)
 	if old != nil && (old.Last == m.ID || slices.Contains(c.Declared, old.Declared)) {
 		return accept(Outcome{ID: c.ID})
@@ -66,7 +71,7 @@ func (c *ImportClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	row.Secrets = c.secrets(row.Secrets, m)
 	row.queue(old, m)
 	return accept(Outcome{ID: c.ID, Count: 1}, put(TableClients, row),
-		event(m, Event{Kind: EventClientImported, Actor: Operator, Client: c.ID, User: c.Owner}))
+		event(m, Event{Kind: EventClientImported, Actor: who.name(), Client: c.ID, User: c.Owner}))
 }
 
 // newest returns the digest to store for a declaration, or "" if there is none.

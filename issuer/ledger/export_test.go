@@ -16,3 +16,6 @@ func Prefetch[R any](all iter.Seq[*R], touch func(*R) byte) iter.Seq[*R] { retur
 
 // CurrentIsTrue reports whether what a view keeps beside the rows is what they say.
 func CurrentIsTrue(v View) bool { return reflect.DeepEqual(v.current, Current(v.txn)) }
+
+// LastEffect is lastEffect.
+const LastEffect = lastEffect

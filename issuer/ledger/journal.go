@@ -64,6 +64,10 @@ func (v View) effects(to []Effect, c *command.Change, emergency bool) []Effect {
 		if before := v.Client(row.ID); before != nil && before.State != Deleted && before.Last != row.Last {
 			return clientEffects(to, before, row)
 		}
+	case *OperatorToken:
+		if before := v.OperatorToken(row.ID); before != nil && before.Revoked == 0 && row.Revoked != 0 {
+			return append(to, Effect{Kind: EffectOperatorTokenRevoked, ID: row.ID})
+		}
 	case *Key:
 		return v.keyEffects(to, row, c.Delete, emergency)
 	}

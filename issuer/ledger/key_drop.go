@@ -61,9 +61,14 @@ func (v View) recordHighestNumber(k *Key) []command.Change {
 	return []command.Change{put(TableKeys, &next)}
 }
 
-// SecretsUnder returns how many active client secrets are recorded under a credential key.
-// It walks the table of clients.
+// SecretsUnder returns how many active client secrets, and operator tokens that were not
+// revoked, are recorded under a credential key. It walks both tables.
 func (v View) SecretsUnder(number uint32) (n int) {
+	for t := range v.OperatorTokens() {
+		if t.Key == number && t.Revoked == 0 {
+			n++
+		}
+	}
 	for c := range v.Clients() {
 		n += c.secretsUnder(number)
 	}

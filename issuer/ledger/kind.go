@@ -48,6 +48,10 @@ const (
 	KindMarkLogged      command.Kind = 40
 	KindReauthenticate  command.Kind = 41
 	KindApplyClient     command.Kind = 53
+
+	KindAddOperatorToken    command.Kind = 49
+	KindRevokeOperatorToken command.Kind = 50
+	KindRecordOperation     command.Kind = 58
 )
 
 // Commands returns a constructor for every kind of command, for decoding the log.
@@ -95,5 +99,9 @@ func Commands() map[command.Kind]func() command.Command {
 		KindMarkLogged:      func() command.Command { return new(MarkLogged) },
 		KindReauthenticate:  func() command.Command { return new(Reauthenticate) },
 		KindApplyClient:     func() command.Command { return new(ApplyClient) },
+
+		KindAddOperatorToken:    func() command.Command { return new(AddOperatorToken) },
+		KindRevokeOperatorToken: func() command.Command { return new(RevokeOperatorToken) },
+		KindRecordOperation:     func() command.Command { return new(RecordOperation) },
 	}
 }

@@ -45,7 +45,9 @@ const (
 	EffectRewrapped         EffectKind = 21 // ID of the cluster key, Sealed
 	EffectClientTransferred EffectKind = 22 // Client: User, the new owner
 
-	lastEffect = EffectClientTransferred
+	EffectOperatorTokenRevoked EffectKind = 23 // ID
+
+	lastEffect = EffectOperatorTokenRevoked
 )
 
 // An Effect is one thing that a command took away or gave back.

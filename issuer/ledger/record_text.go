@@ -30,6 +30,8 @@ var effectNames = map[EffectKind]string{
 	EffectKeyDropped:        "keys dropped",
 	EffectRewrapped:         "changes of the cluster key",
 	EffectClientTransferred: "clients transferred",
+
+	EffectOperatorTokenRevoked: "operator tokens revoked",
 }
 
 // RevokingEffects returns the kinds of effects that take access away, in order. A state
@@ -107,6 +109,8 @@ func (e *Effect) String() string {
 		return fmt.Sprintf("key %s dropped", e.ID)
 	case EffectRewrapped:
 		return fmt.Sprintf("%d keys sealed under cluster key %s", len(e.Sealed), e.ID)
+	case EffectOperatorTokenRevoked:
+		return fmt.Sprintf("operator token %s revoked", e.ID)
 	case EffectClientTransferred:
 		return fmt.Sprintf("client %s transferred to user %s", e.Client, e.User)
 	}

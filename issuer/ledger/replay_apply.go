@@ -17,6 +17,7 @@ type replayState struct {
 	clients  overlay[string, Client]
 	grants   overlay[GrantID, Grant]
 	sessions overlay[[32]byte, Session]
+	tokens   overlay[string, OperatorToken]
 	keyring  []*Key // all keys
 
 	tooLate bool // the keyring has a key that conflicts with one of the records
@@ -29,6 +30,7 @@ func newReplayState(v View, m command.Meta) *replayState {
 		clients:  overlay[string, Client]{read: v.Client, rows: map[string]*Client{}},
 		grants:   overlay[GrantID, Grant]{read: v.Grant, rows: map[GrantID]*Grant{}},
 		sessions: overlay[[32]byte, Session]{read: v.Session, rows: map[[32]byte]*Session{}},
+		tokens:   overlay[string, OperatorToken]{read: v.OperatorToken, rows: map[string]*OperatorToken{}},
 		keyring:  slices.Collect(v.Keys()),
 	}
 }
@@ -71,6 +73,7 @@ func (s *replayState) changes() []command.Change {
 	list = s.clients.changes(list, TableClients)
 	list = s.grants.changes(list, TableGrants)
 	list = s.sessions.changes(list, TableSessions)
+	list = s.tokens.changes(list, TableOperatorTokens)
 	for k := range s.v.Keys() {
 		if s.keyIndex(k.ID) < 0 {
 			list = append(list, remove(TableKeys, k))
@@ -102,6 +105,13 @@ func (s *replayState) apply(e *Effect, at Time) bool {
 			return false
 		}
 		s.sessions.put(e.Session, nil)
+		return true
+	case EffectOperatorTokenRevoked:
+		t := s.tokens.get(e.ID)
+		if t == nil || t.Revoked != 0 {
+			return false
+		}
+		s.tokens.put(t.ID, t.revoked(at, s.m))
 		return true
 	case EffectKeyAdded, EffectKeyActivated, EffectKeyDropped, EffectRewrapped:
 		return s.applyKey(e, at)

@@ -29,7 +29,7 @@ func TestReplayRefuses(t *testing.T) {
 		{"a position twice", ledger.Replay{Records: []ledger.Record{record(2), record(2)}}, ledger.BadField},
 		{"a backup later than the restore", ledger.Replay{Backup: 1000}, ledger.BadField},
 		{"no kind", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{})}}, ledger.BadField},
-		{"a later version's kind", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: 23})}}, ledger.BadField},
+		{"a later version's kind", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: ledger.LastEffect + 1})}}, ledger.BadField},
 		{"no secret", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: ledger.EffectSecretAdded})}}, ledger.BadField},
 		{"no key", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: ledger.EffectKeyAdded})}}, ledger.BadField},
 		{"no scopes", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: ledger.EffectScopesSelected})}}, ledger.BadField},
@@ -132,7 +132,7 @@ func id32(n byte) (id [32]byte) { id[0] = n; return id }
 
 // TestEffectsHaveNames verifies that each kind has a name for the operator of a restore.
 func TestEffectsHaveNames(t *testing.T) {
-	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectClientTransferred; kind++ {
+	for kind := ledger.EffectGrantEnded; kind <= ledger.LastEffect; kind++ {
 		require.NotContains(t, kind.String(), "effects of kind")
 		e := ledger.Effect{Kind: kind, Secret: &ledger.NewSecret{}, Key: &ledger.Key{}}
 		require.NotEqual(t, kind.String(), e.String())

@@ -164,6 +164,8 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 		ledger.EventRestored: nothing, ledger.EventReplayed: nothing, ledger.EventRecovered: nothing,
 		// Access doesn't change.
 		ledger.EventFailures: nothing,
+
+		ledger.EventOperatorTokenAdded: nothing, ledger.EventOperatorTokenRevoked: nothing, ledger.EventOperation: nothing,
 	}
 	for _, kind := range kindsInTheText(t) {
 		rows, ok := tests[kind]

@@ -23,6 +23,8 @@ const (
 	TableLogos    = "logos"
 	TableFailures = "failures"
 	TableTrail    = "trail"
+
+	TableOperatorTokens = "operator_tokens"
 )
 
 const indexID = "id"
@@ -94,6 +96,9 @@ func Tables() map[string]*memdb.TableSchema {
 		TableFailures: table(TableFailures,
 			unique(indexID, false, text(func(r *FailureReport) string { return r.ID })),
 		),
+		TableOperatorTokens: table(TableOperatorTokens,
+			unique(indexID, false, text(func(t *OperatorToken) string { return t.ID })),
+		),
 	}
 }
 
@@ -112,6 +117,8 @@ func Rows() map[string]func() any {
 		TableLogos:    func() any { return new(Logo) },
 		TableTrail:    func() any { return new(Trail) },
 		TableFailures: func() any { return new(FailureReport) },
+
+		TableOperatorTokens: func() any { return new(OperatorToken) },
 	}
 }
 

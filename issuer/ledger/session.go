@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"strings"
+
 	"github.com/hashicorp/go-memdb"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
@@ -53,7 +55,36 @@ func (s *Session) StaleSeen(at Time) bool { return at >= s.Seen+touchEvery }
 // a page that was rendered before its user lost a right has no effect.
 type Actor struct {
 	Session  [32]byte `cbor:"1,keyasint,omitempty"`
-	Operator bool     `cbor:"2,keyasint,omitempty"` // local socket, fixtures, duties
+	Operator bool     `cbor:"2,keyasint,omitempty"` // local socket, fixtures, duties, and the two below
+	// Token is the id of the OperatorToken, and Certificate the name in the certificate, of
+	// an operator who came over the network. At most one of them is set.
+	Token       string `cbor:"3,keyasint,omitempty"`
+	Certificate string `cbor:"4,keyasint,omitempty"`
+}
+
+// orOperator returns a, or the local operator for the zero Actor, in commands that only
+// operators send.
+func (a Actor) orOperator() Actor {
+	if a == (Actor{}) {
+		a.Operator = true
+	}
+	return a
+}
+
+// Name returns what Event.Actor has for an operator on another machine, and "" for others.
+func (a Actor) Name(v View) string {
+	if t := v.OperatorToken(a.Token); t != nil {
+		return tokenActor + t.Name
+	}
+	if a.Certificate != "" {
+		return certificateActor + a.Certificate
+	}
+	return ""
+}
+
+// RemoteOperator reports whether an Event.Actor is an operator on another machine.
+func RemoteOperator(actor string) bool {
+	return strings.HasPrefix(actor, tokenActor) || strings.HasPrefix(actor, certificateActor)
 }
 
 // A caller is an actor whose session and user have been looked up.
@@ -61,17 +92,36 @@ type caller struct {
 	user     *User    // nil for an operator
 	session  *Session // nil for an operator
 	operator bool
+	remote   string // who the operator is, if the command came over the network
 }
 
 func (v View) identify(a Actor, m command.Meta) (caller, Cause) {
 	if a.Operator {
-		return caller{operator: true}, NoCause
+		return v.identifyOperator(a, m)
 	}
 	u, s := v.SignedIn(a.Session, stateTime(m))
 	if u == nil {
 		return caller{}, NotSignedIn
 	}
 	return caller{user: u, session: s}, NoCause
+}
+
+// identifyOperator is identify for commands of operators only. A token must still be valid,
+// so that nothing is accepted after its revocation.
+func (v View) identifyOperator(a Actor, m command.Meta) (caller, Cause) {
+	who := caller{operator: true}
+	switch {
+	case !a.Operator:
+		return caller{}, NotAllowed
+	case a.Token != "":
+		if cause := v.OperatorTokenCause(v.OperatorToken(a.Token), stateTime(m)); cause != NoCause {
+			return caller{}, cause
+		}
+	case a.Certificate != "" && !ValidOperatorName(a.Certificate):
+		return caller{}, OperatorCertificateRefused
+	}
+	who.remote = a.Name(v)
+	return who, NoCause
 }
 
 // identifyAdministrator is identify for commands of administrators and operators only.
@@ -92,7 +142,10 @@ func (i caller) owns(owner string) bool { return i.operator || i.user.ID == owne
 func (i caller) isUser(user string) bool { return !i.operator && i.user.ID == user }
 
 func (i caller) name() string {
-	if i.operator {
+	switch {
+	case i.remote != "":
+		return i.remote
+	case i.operator:
 		return Operator
 	}
 	return i.user.ID

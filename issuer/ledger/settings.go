@@ -140,6 +140,7 @@ type Configure struct {
 	// if the settings have changed since, so that concurrent changes don't undo each
 	// other. Zero replaces any settings.
 	ExpectedLast command.ID `cbor:"3,keyasint,omitzero"`
+	Actor        Actor      `cbor:"4,keyasint,omitzero"` // an operator; zero is the local one
 }
 
 // Kind implements command.Command.
@@ -148,6 +149,10 @@ func (*Configure) Kind() command.Kind { return KindConfigure }
 // Decide accepts settings that pass Check.
 func (c *Configure) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
+	who, cause := v.identifyOperator(c.Actor.orOperator(), m)
+	if cause != NoCause {
+		return deny(cause)
+	}
 	s := c.Settings
 	if field, note := s.Check(); field != "" {
 		return badField(field, note)
@@ -166,5 +171,5 @@ func (c *Configure) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	s.Last = m.ID
 	return accept(Outcome{ID: s.ID}, put(TableSettings, &s),
-		event(m, Event{Kind: EventConfigured, Actor: Operator}))
+		event(m, Event{Kind: EventConfigured, Actor: who.name()}))
 }

@@ -131,6 +131,6 @@ func TestRevocations(t *testing.T) {
 		"grants ended", "users disconnected", "grants without limits ended", "sessions ended", "users signed out everywhere",
 		"passwords changed", "users disabled", "users deleted", "administrators dismissed", "states of clients changed",
 		"clients deleted", "clients narrowed", "legacy clients given scopes", "client secrets revoked", "keys dropped",
-		"changes of the cluster key", "clients transferred",
+		"changes of the cluster key", "clients transferred", "operator tokens revoked",
 	}, names)
 }

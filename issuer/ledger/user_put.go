@@ -23,7 +23,8 @@ type PutUser struct {
 	Declared []string `cbor:"7,keyasint,omitempty"`
 	// Seen is what the operator saw of an existing user, nil if the command replaces
 	// anything. The command is refused if the user has another name, profile or role now.
-	Seen *UserSeen `cbor:"8,keyasint,omitempty"`
+	Seen  *UserSeen `cbor:"8,keyasint,omitempty"`
+	Actor Actor     `cbor:"9,keyasint,omitzero"` // an operator; zero is the local one
 }
 
 // A UserSeen is the part of a user that PutUser replaces.
@@ -39,8 +40,14 @@ func (*PutUser) Kind() command.Kind { return KindPutUser }
 // Decide refuses a name that another user has.
 func (c *PutUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
+	who, cause := v.identifyOperator(c.Actor.orOperator(), m)
+	if cause != NoCause {
+		return deny(cause)
+	}
 	old := v.User(c.ID)
 	switch {
+	case who.remote != "" && (c.Admin || old != nil && old.Admin) && (old == nil || !c.isPut(old)):
+		return deny(LocalOnly)
 	case old != nil && (old.Last == m.ID || slices.Contains(c.Declared, old.Declared)):
 		return accept(Outcome{ID: c.ID})
 	case old != nil && (c.New || old.Deleted):
@@ -81,7 +88,7 @@ func (c *PutUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		}
 	}
 	return accept(Outcome{ID: c.ID, Count: 1}, put(TableUsers, next),
-		event(m, Event{Kind: EventUserPut, Actor: Operator, User: c.ID, Detail: putDetail(old, next)}))
+		event(m, Event{Kind: EventUserPut, Actor: who.name(), User: c.ID, Detail: putDetail(old, next)}))
 }
 
 func (u *User) seen() UserSeen { return UserSeen{u.Username, u.Person, u.Admin} }

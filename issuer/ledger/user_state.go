@@ -47,6 +47,8 @@ func (c *SetUserState) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	switch {
 	case old == nil || old.Deleted:
 		return deny(NotFound)
+	case who.remote != "" && c.State == Promote:
+		return deny(LocalOnly)
 	case who.isUser(c.User) && c.State.restricts():
 		// There is always an administrator left who can undo what another did.
 		return deny(OwnAccount)
@@ -122,6 +124,8 @@ func (c *SetPassword) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	switch {
 	case old == nil || old.Deleted || !who.owns(c.User) && !who.administrator():
 		return deny(NotFound)
+	case who.remote != "" && old.Admin:
+		return deny(LocalOnly)
 	case old.Last == m.ID:
 		return accept(Outcome{ID: c.User})
 	case c.Password == "":

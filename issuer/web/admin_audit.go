@@ -143,6 +143,8 @@ func actorOf(v ledger.View, e *ledger.Event) nameLink {
 	switch {
 	case e.Actor == ledger.Operator:
 		return nameLink{Text: "Operator"}
+	case ledger.RemoteOperator(e.Actor):
+		return nameLink{Text: "Operator (" + e.Actor + ")"}
 	case v.User(e.Actor) == nil && v.Client(e.Actor) != nil:
 		return linkClient(v, e.Actor)
 	}

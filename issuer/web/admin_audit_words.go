@@ -73,6 +73,9 @@ var eventWords = []struct {
 	{ledger.EventReplayed, "Journal replayed"},
 	{ledger.EventRecovered, "Recovered from the only node left"},
 	{ledger.EventFailures, "Failed sign-ins and client authentications in an hour"},
+	{ledger.EventOperatorTokenAdded, "Operator token made"},
+	{ledger.EventOperatorTokenRevoked, "Operator token revoked"},
+	{ledger.EventOperation, "Operation from another machine"},
 }
 
 // userStateWords are the texts for the detail of an EventUserState.

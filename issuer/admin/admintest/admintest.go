@@ -43,12 +43,14 @@ type Env struct {
 	Passwords *credential.Hasher
 	Log       Log // output of the server
 	Proposals atomic.Int64
+	Paced     atomic.Int64 // calls of ViewPaced
 
 	// Cluster is set for a node with peers, before Config or Serve is called.
 	Cluster *Cluster
 	Rewrap  func(ctx context.Context, force bool) (admin.RewrapResult, error)
 	Replace func(ctx context.Context, leaked string) (admin.Rotated, error)
 	Backup  func(context.Context, io.Writer) error
+	Journal func(context.Context, io.Writer) error
 }
 
 // New returns an Env with a signing key and a credential key only.
@@ -92,9 +94,9 @@ func Open(t testing.TB, h http.Handler) (dir string, s *admin.Server) {
 // Config returns the configuration of the operations.
 func (w *Env) Config() admin.Config {
 	c := admin.Config{
-		Backup: w.Backup, Rewrap: w.Rewrap,
+		Backup: w.Backup, Journal: w.Journal, Rewrap: w.Rewrap,
 		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256,
-		Declared: w.Declared, Explain: w.explain, Rotate: w.rotate, Replace: w.Replace, Passwords: w.Passwords,
+		Digest: w.digest, Declared: w.Declared, Explain: w.explain, Rotate: w.rotate, Replace: w.Replace, Passwords: w.Passwords,
 		Log: slog.New(slog.NewTextHandler(&w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if w.Cluster != nil {
@@ -137,6 +139,12 @@ func (w *Env) ViewFresh(context.Context) (ledger.View, error) {
 	return w.View(), nil
 }
 
+// ViewPaced implements admin.Ledger.
+func (w *Env) ViewPaced(ctx context.Context) (ledger.View, error) {
+	w.Paced.Add(1)
+	return w.ViewFresh(ctx)
+}
+
 // View implements admin.Ledger.
 func (w *Env) View() ledger.View { return ledger.At(w.memory.View()) }
 
@@ -163,6 +171,10 @@ func (w *Env) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	return ledger.NewSecret{
 		ID: "s_" + hex.EncodeToString(id[:]), Key: 1, Digest: credential.DigestOfSHA256(w.key.MAC("secret"), sum),
 	}, nil
+}
+
+func (w *Env) digest(key uint32, plain string) ([32]byte, bool) {
+	return credential.Digest(w.key.MAC("secret"), plain), key == 1
 }
 
 // Declared returns a keyed digest.

@@ -87,6 +87,15 @@ var causeNames = [...]string{
 	ledger.UpstreamRefused:      "upstream_refused",
 	ledger.SignInTooOld:         "sign_in_too_old",
 	ledger.OtherPerson:          "other_person",
+
+	ledger.LocalOnly:                  "local_only",
+	ledger.OperatorTokenUnknown:       "operator_token_unknown",
+	ledger.OperatorTokenExpired:       "operator_token_expired",
+	ledger.OperatorTokenRevoked:       "operator_token_revoked",
+	ledger.OperatorCertificateRefused: "operator_certificate_refused",
+	ledger.OperatorUnauthenticated:    "operator_unauthenticated",
+	ledger.OperatorScopeMissing:       "operator_scope_missing",
+	ledger.TooManyOperatorTokens:      "too_many_operator_tokens",
 }
 
 // CauseName returns the value of the label "cause" for a cause.

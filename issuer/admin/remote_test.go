@@ -1,0 +1,566 @@
+package admin_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A remoteEnv has a socket and a remote listener of the same node.
+type remoteEnv struct {
+	*admintest.Env
+	local  *admin.Caller
+	server *admintest.RemoteServer
+	http   *http.Client
+}
+
+func newRemoteEnv(t *testing.T) *remoteEnv {
+	t.Helper()
+	w := admintest.New(t)
+	w.Cluster = admintest.NewCluster()
+	w.Backup = func(_ context.Context, out io.Writer) error { _, err := io.WriteString(out, "sealed"); return err }
+	w.Journal = w.Backup
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = "https://api.example", "https://app.example", "https://api.example"
+	w.Do(&ledger.Configure{Settings: s})
+	w.Replace = func(context.Context, string) (admin.Rotated, error) { return admin.Rotated{ID: "k9"}, nil }
+	e := &remoteEnv{Env: w, server: w.ServeRemote()}
+	var err error
+	e.local, err = admin.NewCaller(w.Serve())
+	require.NoError(t, err)
+	t.Cleanup(e.local.Close)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: e.server.Authority.Pool(), MinVersion: tls.VersionTLS12}}
+	t.Cleanup(transport.CloseIdleConnections)
+	e.http = &http.Client{Transport: transport}
+	ask(t, e.local, admin.AddUser, admin.NewUser{ID: "u-alice", Username: "alice", Password: alicePassword})
+	ask(t, e.local, admin.AddClient, calApp())
+	return e
+}
+
+func (e *remoteEnv) token(t *testing.T, name string, scopes ...string) admin.AddedOperatorToken {
+	t.Helper()
+	return ask(t, e.local, admin.AddOperatorToken, admin.NewOperatorToken{Name: name, Scopes: scopes, Lifetime: time.Hour})
+}
+
+// post sends a request that a Caller would not send.
+func (e *remoteEnv) post(t *testing.T, name, body string, header http.Header) (int, admin.Problem) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.server.URL+"/v1/"+name, strings.NewReader(body))
+	require.NoError(t, err)
+	maps.Copy(r.Header, header)
+	return e.do(t, e.http, r)
+}
+
+func (e *remoteEnv) do(t *testing.T, client *http.Client, r *http.Request) (int, admin.Problem) {
+	t.Helper()
+	resp, err := client.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var p admin.Problem
+	if resp.StatusCode != http.StatusOK {
+		require.NoError(t, json.Unmarshal(body, &p), "%s", body)
+	}
+	require.Equal(t, resp.StatusCode == http.StatusUnauthorized, resp.Header.Get("WWW-Authenticate") == "Bearer")
+	return resp.StatusCode, p
+}
+
+func authorization(token admin.Plain) http.Header {
+	return http.Header{"Authorization": {"Bearer " + token.Reveal()}}
+}
+
+// requests are bodies with which every operation that is open to other machines succeeds, in
+// an order in which they do. %s is the name of the scope, so that each round has other names.
+var requests = []struct {
+	name, body string
+	event      string // kind of the event that the operation writes, "" for none
+}{
+	{"user.add", `{"id":"u-%s","username":"%s"}`, "user.put"},
+	{"user.show", `{"user":"alice"}`, ""},
+	{"user.list", `{}`, ""},
+	{"user.password", `{"user":"%s","password":"battery staple horse"}`, "user.password"},
+	{"user.state", `{"user":"%s","state":"disable"}`, "user.state"},
+	{"client.add", `{"id":"c-%s","name":"App","owner":"alice","type":"confidential","redirect_uris":["https://a.example/"],"scopes":["PROFILE_READ"]}`, "client.created"},
+	{"client.list", `{}`, ""},
+	{"client.show", `{"id":"cal-app"}`, ""},
+	{"client.review", `{"id":"c-%s","verdict":"approve","reason":""}`, "client.reviewed"},
+	{"client.set", `{"id":"c-%s","name":"Other"}`, "client.edited"},
+	{"client.secret.add", `{"client":"c-%s"}`, "secret.added"},
+	{"client.secret.revoke", `{"client":"c-%s","id":"SECRET"}`, "secret.revoked"},
+	{"client.import", `{"id":"old-%s","name":"Old","type":"confidential","owner":"alice","redirect_uris":["https://o.example/"]}`, "client.imported"},
+	{"grant.list", `{"user":"alice"}`, ""},
+	{"grant.revoke", `{"id":"GRANT"}`, "grant.revoked"},
+	{"grant.disconnect", `{"user":"alice","client":"CONNECTED"}`, "grant.disconnected"},
+	{"client.delete", `{"id":"c-%s"}`, "client.deleted"},
+	{"explain", `{"error_id":"ERROR"}`, ""},
+	{"audit", `{}`, ""},
+	{"keys.list", `{}`, ""},
+	{"keys.rotate", `{"leaked":"k1"}`, "operator.operation"},
+	{"settings.show", `{}`, ""},
+	{"settings.set", `{"set":{"code_lifetime":"SECONDSs"}}`, "settings.changed"},
+	{"operator.token.list", `{}`, ""},
+	{"operator.token.revoke", `{"token":"TOKEN"}`, "operator.token_revoked"},
+	{"cluster.status", `{}`, ""},
+	{"cluster.checksum", `{}`, ""},
+	{"cluster.invitation.list", `{}`, ""},
+	{"cluster.invitation.withdraw", `{"name":"n4"}`, "operator.operation"},
+	{"cluster.transfer", `{"to":"n3"}`, "operator.operation"},
+	{"cluster.remove", `{"name":"n3"}`, "operator.operation"},
+	{"cluster.accept-clock", `{}`, "operator.operation"},
+	{"cluster.rotate-authority", `{}`, "operator.operation"},
+	{"cluster.backup.save", `{}`, "operator.operation"},
+	{"cluster.backup.journal", `{}`, "operator.operation"},
+}
+
+// fill replaces the placeholders of a request by what there is in a round.
+func (e *remoteEnv) fill(t *testing.T, body, round string, n int) string {
+	t.Helper()
+	switch {
+	case strings.Contains(body, "SECRET"):
+		id := "s_0"
+		if c := e.View().Client("c-" + round); c != nil {
+			id = c.Secrets[0].ID
+		}
+		body = strings.ReplaceAll(body, "SECRET", id)
+	case strings.Contains(body, "GRANT"):
+		body = strings.ReplaceAll(body, "GRANT", e.Allow("u-alice", "cal-app", "PROFILE_READ").String())
+	case strings.Contains(body, "CONNECTED"):
+		e.Allow("u-alice", "cal-app", "PROFILE_READ")
+		body = strings.ReplaceAll(body, "CONNECTED", "cal-app")
+	case strings.Contains(body, "TOKEN"):
+		body = strings.ReplaceAll(body, "TOKEN", e.token(t, "revoked-"+round, "read").ID)
+	case strings.Contains(body, "ERROR"):
+		body = strings.ReplaceAll(body, "ERROR", e.ErrorID(credential.Cause{Code: uint16(ledger.SecretWrong), Client: credential.ClientDigest("cal-app"), At: int64(e.Now())}))
+	case strings.Contains(body, "SECONDS"):
+		body = strings.ReplaceAll(body, "SECONDS", fmt.Sprint(61+n))
+	}
+	return strings.ReplaceAll(body, "%s", round)
+}
+
+// TestRemoteOperations runs every operation with every scope, as a token and as a
+// certificate: it is accepted with its own scope only. Requests and responses have the form
+// of the OpenAPI description, and each change names the operator in the audit trail.
+func TestRemoteOperations(t *testing.T) {
+	e := newRemoteEnv(t)
+	approve(t, e.local, "cal-app")
+	scopes := admin.Scopes()
+	open := map[string]bool{}
+	for _, r := range requests {
+		open[r.name] = true
+	}
+	for name, scope := range scopes {
+		require.Equal(t, scope != "local", open[name], "operation %s is missing from the list of requests, or local", name)
+	}
+	doc := readOpenAPI(t, marshal(t, admin.OpenAPI()))
+	n := 0
+	for _, scope := range ledger.OperatorScopes {
+		for _, by := range []string{"token", "certificate"} {
+			n++
+			round := by + "-" + string(scope)
+			client, header := e.http, http.Header{}
+			if by == "token" {
+				header = authorization(e.token(t, round, string(scope)).Token)
+			} else {
+				client = e.withCertificate(t, e.server.Operators.Issue(round, []string{string(scope), "Operations", "local"}, nil))
+			}
+			t.Run(round, func(t *testing.T) {
+				for _, r := range requests {
+					body := e.fill(t, r.body, round, n)
+					before := e.View().LastEvent().Seq
+					code, answer := e.send(t, client, r.name, body, header)
+					if scopes[r.name] != scope {
+						require.Equal(t, http.StatusForbidden, code, "%s: %s", r.name, answer)
+						require.Equal(t, ledger.OperatorScopeMissing, problemOf(t, answer).Cause)
+						require.Equal(t, []ledger.Cause{ledger.OperatorScopeMissing}, e.server.Refused())
+						require.Equal(t, before, e.View().LastEvent().Seq, r.name)
+						continue
+					}
+					require.Equal(t, http.StatusOK, code, "%s: %s", r.name, answer)
+					require.Empty(t, e.server.Refused())
+					doc.check(t, r.name, []byte(body), answer, code)
+					last := e.View().LastEvent()
+					if r.event == "" {
+						require.Equal(t, before, last.Seq, "%s wrote %s", r.name, last.Kind)
+						continue
+					}
+					require.Greater(t, last.Seq, before, r.name)
+					require.Equal(t, r.event, string(last.Kind), r.name)
+					require.Equal(t, by+":"+round, last.Actor, r.name)
+				}
+				for name, of := range scopes {
+					if of != "local" {
+						continue
+					}
+					code, answer := e.send(t, client, name, `{}`, header)
+					require.Equal(t, http.StatusForbidden, code, name)
+					p := problemOf(t, answer)
+					require.Equal(t, ledger.LocalOnly, p.Cause)
+					require.ErrorIs(t, &p, admin.ErrLocalOnly)
+					require.Equal(t, []ledger.Cause{ledger.LocalOnly}, e.server.Refused())
+				}
+			})
+		}
+	}
+	require.NotContains(t, e.Log.String(), "mmo_")
+	require.Contains(t, e.Log.String(), "operator=token:token-clients")
+}
+
+func (e *remoteEnv) withCertificate(t *testing.T, certificate *tls.Certificate) *http.Client {
+	t.Helper()
+	transport := &http.Transport{TLSClientConfig: &tls.Config{
+		RootCAs: e.server.Authority.Pool(), MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{*certificate},
+	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+func (e *remoteEnv) send(t *testing.T, client *http.Client, name, body string, header http.Header) (int, []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, e.server.URL+"/v1/"+name, strings.NewReader(body))
+	require.NoError(t, err)
+	maps.Copy(r.Header, header)
+	resp, err := client.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return resp.StatusCode, answer
+}
+
+func problemOf(t *testing.T, body []byte) (p admin.Problem) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(body, &p), "%s", body)
+	require.NotEmpty(t, p.Class)
+	return p
+}
+
+// TestRemoteAuthentication sends every operation with what is no valid token or certificate.
+func TestRemoteAuthentication(t *testing.T) {
+	e := newRemoteEnv(t)
+	all := []string{"read", "clients", "users", "settings", "cluster"}
+	revoked := e.token(t, "revoked", all...)
+	ask(t, e.local, admin.RevokeOperatorToken, admin.OperatorTokenRef{Token: "revoked"})
+	short := ask(t, e.local, admin.AddOperatorToken, admin.NewOperatorToken{Name: "short", Scopes: all, Lifetime: time.Minute})
+	good := e.token(t, "good", all...)
+	e.Advance(time.Minute)
+	other := admintest.NewAuthority(t, "operators") // of the same name
+	foreign := credential.NewOperatorToken(bytes.NewReader(make([]byte, 32))).Reveal()
+
+	bearer := func(text string) func() (*http.Client, http.Header) {
+		return func() (*http.Client, http.Header) { return e.http, http.Header{"Authorization": {text}} }
+	}
+	certificate := func(by *admintest.Authority, name string, change func(*x509.Certificate)) func() (*http.Client, http.Header) {
+		return func() (*http.Client, http.Header) {
+			return e.withCertificate(t, by.Issue(name, all, change)), http.Header{}
+		}
+	}
+	for name, test := range map[string]struct {
+		by    func() (*http.Client, http.Header)
+		cause ledger.Cause
+	}{
+		"nothing":       {func() (*http.Client, http.Header) { return e.http, http.Header{} }, ledger.OperatorUnauthenticated},
+		"revoked":       {bearer("Bearer " + revoked.Token.Reveal()), ledger.OperatorTokenRevoked},
+		"expired":       {bearer("Bearer " + short.Token.Reveal()), ledger.OperatorTokenExpired},
+		"unknown":       {bearer("Bearer " + foreign), ledger.OperatorTokenUnknown},
+		"garbage":       {bearer("Bearer hunter2"), ledger.OperatorTokenUnknown},
+		"client secret": {bearer("Bearer mms_" + foreign[4:]), ledger.OperatorTokenUnknown},
+		"basic":         {bearer("Basic " + good.Token.Reveal()), ledger.OperatorTokenUnknown},
+		"token's id":    {bearer("Bearer " + good.ID), ledger.OperatorTokenUnknown},
+		"two headers": {func() (*http.Client, http.Header) {
+			return e.http, http.Header{"Authorization": {"Bearer " + good.Token.Reveal(), "Bearer x"}}
+		}, ledger.OperatorTokenUnknown},
+		"other authority":      {certificate(other, "alice", nil), ledger.OperatorCertificateRefused},
+		"server's authority":   {certificate(e.server.Authority, "alice", nil), ledger.OperatorCertificateRefused},
+		"expired certificate":  {certificate(e.server.Operators, "alice", func(c *x509.Certificate) { c.NotAfter = admintest.Started.Add(time.Second) }), ledger.OperatorCertificateRefused},
+		"later certificate":    {certificate(e.server.Operators, "alice", func(c *x509.Certificate) { c.NotBefore = admintest.Started.Add(time.Hour) }), ledger.OperatorCertificateRefused},
+		"server's certificate": {certificate(e.server.Operators, "alice", admintest.ForServer), ledger.OperatorCertificateRefused},
+		"no name":              {certificate(e.server.Operators, "", nil), ledger.OperatorCertificateRefused},
+		"a name with a colon":  {certificate(e.server.Operators, "token:good", nil), ledger.OperatorCertificateRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client, header := test.by()
+			for operation := range admin.Scopes() {
+				before := e.Proposals.Load()
+				code, answer := e.send(t, client, operation, `{}`, header)
+				require.Equal(t, http.StatusUnauthorized, code, operation)
+				p := problemOf(t, answer)
+				require.Equal(t, admin.Unauthenticated, p.Class)
+				require.Equal(t, []ledger.Cause{test.cause}, e.server.Refused())
+				require.Equal(t, before, e.Proposals.Load())
+			}
+		})
+	}
+	t.Run("certificate without a known unit", func(t *testing.T) {
+		client := e.withCertificate(t, e.server.Operators.Issue("bob", []string{"Read", "admin", ""}, nil))
+		code, _ := e.send(t, client, "client.list", `{}`, nil)
+		require.Equal(t, http.StatusForbidden, code)
+	})
+	code, _ := e.post(t, "client.list", `{}`, authorization(good.Token))
+	require.Equal(t, http.StatusOK, code)
+	code, p := e.post(t, "client.explode", `{}`, authorization(good.Token))
+	require.Equal(t, http.StatusBadRequest, code)
+	require.Contains(t, p.Text, "no such operation")
+	require.NotContains(t, e.Log.String(), "mmo_")
+	require.NotContains(t, e.Log.String(), "hunter2")
+}
+
+// TestRefusedTokensAreCheap verifies that text that is no token costs no view, and that a
+// token that this node does not know costs a paced one only.
+func TestRefusedTokensAreCheap(t *testing.T) {
+	e := newRemoteEnv(t)
+	before := e.Paced.Load()
+	for _, text := range []string{"", "x", "mmo_", "mmo_" + strings.Repeat("A", 44), "mmo_" + strings.Repeat("!", 43)} {
+		code, _ := e.post(t, "client.list", `{}`, authorization(admin.Plain(text)))
+		require.Equal(t, http.StatusUnauthorized, code)
+	}
+	require.Equal(t, before, e.Paced.Load())
+	code, _ := e.post(t, "client.list", `{}`, authorization(admin.Plain("mmo_"+strings.Repeat("A", 43))))
+	require.Equal(t, http.StatusUnauthorized, code)
+	require.Equal(t, before+1, e.Paced.Load())
+}
+
+// TestRemoteWithoutALeader verifies that a token, which may have been revoked elsewhere, is
+// not accepted while nothing can be decided, and that a certificate is.
+func TestRemoteWithoutALeader(t *testing.T) {
+	e := newRemoteEnv(t)
+	token := e.token(t, "reader", "read")
+	c := e.server.Caller(t, token.Token, nil)
+	ask(t, c, admin.ListClients, admin.ClientFilter{})
+	e.SetNoLeader(true)
+	require.Equal(t, admin.Unavailable, refused(t, c, admin.ListClients, admin.ClientFilter{}).Class)
+	stale := 0
+	c = e.server.Caller(t, "", e.server.Operators.Issue("ada", []string{"read"}, nil))
+	c.Stale = func() { stale++ }
+	ask(t, c, admin.ListClients, admin.ClientFilter{})
+	require.Equal(t, 1, stale)
+}
+
+// TestOperatorTokens verifies the operations on tokens, and that the token itself is shown
+// once and stored as a digest only.
+func TestOperatorTokens(t *testing.T) {
+	e := newRemoteEnv(t)
+	added := e.token(t, "ci", "clients", "read")
+	require.Equal(t, []string{"read", "clients"}, added.Scopes)
+	require.Equal(t, "valid", added.State)
+	require.True(t, credential.IsOperatorToken(added.Token.Reveal()))
+	row := e.View().OperatorToken(added.ID)
+	digest, _ := e.Config().Digest(1, added.Token.Reveal())
+	require.Equal(t, digest, row.Digest)
+
+	c := e.server.Caller(t, added.Token, nil)
+	list := ask(t, c, admin.ListOperatorTokens, admin.OperatorTokenFilter{})
+	require.Len(t, list.Tokens, 1)
+	require.Equal(t, admintest.Started, list.Tokens[0].Used)
+	require.NotContains(t, string(marshal(t, list)), added.Token.Reveal())
+
+	require.Equal(t, ledger.BadField, refused(t, e.local, admin.AddOperatorToken, admin.NewOperatorToken{Name: "x", Scopes: []string{"local"}, Lifetime: time.Hour}).Cause)
+	require.Equal(t, admin.NotFound, refused(t, e.local, admin.RevokeOperatorToken, admin.OperatorTokenRef{Token: "none"}).Class)
+	ask(t, e.local, admin.RevokeOperatorToken, admin.OperatorTokenRef{Token: "ci"})
+	require.Equal(t, ledger.OperatorTokenRevoked, refused(t, c, admin.ListClients, admin.ClientFilter{}).Cause)
+	require.Empty(t, ask(t, e.local, admin.ListOperatorTokens, admin.OperatorTokenFilter{}).Tokens)
+	require.Equal(t, "revoked", ask(t, e.local, admin.ListOperatorTokens, admin.OperatorTokenFilter{Ended: true}).Tokens[0].State)
+}
+
+// TestRemoteCaller verifies downloads, and what the Caller refuses by itself.
+func TestRemoteCaller(t *testing.T) {
+	e := newRemoteEnv(t)
+	token := e.token(t, "backup", "cluster", "users").Token
+	c := e.server.Caller(t, token, nil)
+	var saved bytes.Buffer
+	require.NoError(t, admin.SaveBackup(t.Context(), c, &saved))
+	require.Equal(t, "sealed", saved.String())
+
+	p := refused(t, c, admin.RewrapKeys, admin.RewrapRequest{})
+	require.ErrorIs(t, p, admin.ErrLocalOnly)
+	_, err := admin.RestoreBackup(t.Context(), c, &saved, admin.RestoreOptions{})
+	require.ErrorIs(t, err, admin.ErrLocalOnly)
+	require.Empty(t, e.server.Refused(), "nothing was sent")
+	require.Equal(t, ledger.LocalOnly, refused(t, c, admin.AddUser, admin.NewUser{Username: "root", Admin: true}).Cause)
+
+	for name, s := range map[string]admin.RemoteServer{
+		"plain http": {URL: "http://127.0.0.1:1", Token: token},
+		"a path":     {URL: "https://127.0.0.1:1/v1", Token: token},
+		"no name":    {URL: "https://", Token: token},
+		"nothing":    {URL: "https://127.0.0.1:1"},
+		"both":       {URL: "https://127.0.0.1:1", Token: token, Certificate: &tls.Certificate{}},
+	} {
+		_, err := admin.NewRemoteCaller(s)
+		require.Error(t, err, name)
+		require.NotContains(t, err.Error(), token.Reveal())
+	}
+	untrusting, err := admin.NewRemoteCaller(admin.RemoteServer{URL: e.server.URL, Authority: admintest.NewAuthority(t, "x").Pool(), Token: token})
+	require.NoError(t, err)
+	defer untrusting.Close()
+	_, err = admin.ListClients.Call(t.Context(), untrusting, admin.ClientFilter{})
+	require.ErrorIs(t, err, admin.ErrServerUnreachable)
+	require.ErrorContains(t, err, "signed by unknown authority")
+	require.NotErrorIs(t, err, admin.ErrUnreachable)
+	var unreachable *admin.UnreachableError
+	require.True(t, errors.As(err, &unreachable))
+	require.Equal(t, e.server.URL, unreachable.Place)
+}
+
+func FuzzOperatorToken(f *testing.F) {
+	good := credential.NewOperatorToken(bytes.NewReader(bytes.Repeat([]byte{7}, 32))).Reveal()
+	for _, seed := range []string{good, "Bearer " + good, "bearer  " + good, "Bearer", "", "Bearer " + good + " ", "Bearer\t" + good, "Bearer mmo_\x00"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, header string) {
+		token := admin.BearerToken([]string{header})
+		if !credential.IsOperatorToken(token) {
+			return
+		}
+		require.Len(t, token, 47)
+		scheme, rest, _ := strings.Cut(header, " ")
+		require.True(t, strings.EqualFold(scheme, "Bearer"))
+		require.Equal(t, rest, token)
+		require.Len(t, credential.OperatorTokenID(token), 19)
+	})
+}
+
+// An openAPI is a description, for checking bodies against it.
+type openAPI struct {
+	Paths map[string]map[string]struct {
+		RequestBody struct {
+			Content map[string]media `json:"content"`
+		} `json:"requestBody"`
+		Responses map[string]struct {
+			Content map[string]media `json:"content"`
+		} `json:"responses"`
+	} `json:"paths"`
+	Components struct {
+		Schemas map[string]schema `json:"schemas"`
+	} `json:"components"`
+}
+
+type media struct {
+	Schema *schema `json:"schema"`
+}
+
+type schema struct {
+	Ref        string            `json:"$ref"`
+	Type       string            `json:"type"`
+	Format     string            `json:"format"`
+	Properties map[string]schema `json:"properties"`
+	Required   []string          `json:"required"`
+	Items      *schema           `json:"items"`
+	Minimum    *float64          `json:"minimum"`
+	Additional json.RawMessage   `json:"additionalProperties"`
+}
+
+func readOpenAPI(t *testing.T, text []byte) (d openAPI) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(text, &d))
+	return d
+}
+
+func (d openAPI) check(t *testing.T, name string, request, answer []byte, code int) {
+	t.Helper()
+	operation, ok := d.Paths["/v1/"+name]["post"]
+	require.True(t, ok, name)
+	var value any
+	require.NoError(t, json.Unmarshal(request, &value))
+	d.match(t, name, *operation.RequestBody.Content["application/json"].Schema, value)
+	response := operation.Responses[fmt.Sprint(code)]
+	if slices.Contains(admin.Downloads(), name) && code == http.StatusOK {
+		require.Contains(t, response.Content, "application/octet-stream")
+		return
+	}
+	require.NoError(t, json.Unmarshal(answer, &value))
+	d.match(t, name, *response.Content["application/json"].Schema, value)
+}
+
+// match verifies a value against a schema. Fields that an object has beside those of the
+// schema are an error here, since the document describes this version.
+func (d openAPI) match(t *testing.T, at string, s schema, value any) {
+	t.Helper()
+	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
+		found, ok := d.Components.Schemas[name]
+		require.True(t, ok, name)
+		s = found
+	}
+	switch s.Type {
+	case "object":
+		fields, ok := value.(map[string]any)
+		require.True(t, ok, "%s is %T", at, value)
+		for _, name := range s.Required {
+			require.Contains(t, fields, name, at)
+		}
+		for name, field := range fields {
+			of, known := s.Properties[name]
+			if !known {
+				require.NotEmpty(t, s.Additional, "%s.%s is not described", at, name)
+				require.NoError(t, json.Unmarshal(s.Additional, &of), "%s.%s", at, name)
+			}
+			d.match(t, at+"."+name, of, field)
+		}
+	case "array":
+		list, ok := value.([]any)
+		require.True(t, ok, "%s is %T", at, value)
+		for _, item := range list {
+			d.match(t, at+"[]", *s.Items, item)
+		}
+	case "string":
+		text, ok := value.(string)
+		require.True(t, ok, "%s is %T", at, value)
+		if s.Format == "date-time" {
+			_, err := time.Parse(time.RFC3339Nano, text)
+			require.NoError(t, err, at)
+		}
+	case "integer", "number":
+		n, ok := value.(float64)
+		require.True(t, ok, "%s is %T", at, value)
+		require.True(t, s.Minimum == nil || n >= *s.Minimum, at)
+	case "boolean":
+		require.IsType(t, true, value, at)
+	default:
+		t.Fatalf("%s has the type %q", at, s.Type)
+	}
+}
+
+// TestOpenAPI verifies that the listener serves the description, that it has the operations
+// that are open to other machines, and that a Problem has its form.
+func TestOpenAPI(t *testing.T) {
+	e := newRemoteEnv(t)
+	get := func(header http.Header) (int, []byte) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.server.URL+"/v1/openapi.json", nil)
+		require.NoError(t, err)
+		maps.Copy(r.Header, header)
+		resp, err := e.http.Do(r)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, body
+	}
+	code, body := get(authorization(e.token(t, "any", "settings").Token))
+	require.Equal(t, http.StatusOK, code)
+	require.JSONEq(t, string(marshal(t, admin.OpenAPI())), string(body))
+	doc := readOpenAPI(t, body)
+	for name, scope := range admin.Scopes() {
+		_, described := doc.Paths["/v1/"+name]
+		require.Equal(t, scope != "local", described, name)
+	}
+	code, body = get(nil)
+	require.Equal(t, http.StatusUnauthorized, code)
+	doc.check(t, "client.list", []byte(`{}`), body, code)
+}
