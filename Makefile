@@ -3,15 +3,14 @@
 
 GO         ?= go
 BINARY     := bin/mintmark
-# What the program calls itself; without git it keeps its own word.
-VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 E2E        := cmd/mintmark/e2e
+PACKAGING  := cmd/mintmark/packaging
 # What resource servers import: modules of their own, without the server's requirements.
 LIBRARY    := verifier middleware
 # These are modules of their own, so that nobody else gets what only they require.
-NESTED     := $(LIBRARY) middleware/examples verifier/bench $(E2E)/verifiers
+NESTED     := $(LIBRARY) middleware/examples verifier/bench $(E2E)/verifiers $(PACKAGING)/kustomize/check
 # Which modules take part is in their go.mod files alone, whatever go.work a
 # contributor has.
 export GOWORK := off
@@ -29,9 +28,9 @@ cluster: build ## Build and run a cluster of three durable nodes on this machine
 	@MINTMARK=./$(BINARY) ./$(E2E)/three-nodes
 
 build: ## Build the one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath $(if $(VERSION),-ldflags '-X main.version=$(VERSION)') -o $(BINARY) ./cmd/mintmark
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -o $(BINARY) ./cmd/mintmark
 
-deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAProxy, nginx, Apache, npm packages
+deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAProxy, nginx, Apache, promtool, rpm, buildah, npm packages
 	./$(E2E)/install
 
 # A race binary sleeps for a second at its end otherwise.
@@ -54,6 +53,7 @@ test: deps ## Run every test, with the race detector
 	$(GO) test -run 'Allocations$$' ./keys ./issuer/credential ./issuer # left out of a race build
 	cd middleware/examples && $(GO) test -race ./...
 	cd verifier/bench && $(GO) test -race -run 'Corpus|Judge|Fuzz' .
+	cd $(PACKAGING)/kustomize/check && $(GO) test .
 	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/e2e ./cmd/mintmark/upgrade
 	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/chaos
 

@@ -40,6 +40,12 @@ func rowsFrom[R any](v View, table string, from any) iter.Seq[*R] {
 	return walk[R](it, err, table)
 }
 
+// allRows returns all rows of a table.
+func allRows[R any](v View, table string) iter.Seq[*R] {
+	it, err := v.txn.Get(table, indexID)
+	return walk[R](it, err, table)
+}
+
 func walk[R any](it memdb.ResultIterator, err error, table string) iter.Seq[*R] {
 	if err != nil {
 		panic(fmt.Sprintf("ledger: walk %s: %v", table, err))

@@ -27,6 +27,8 @@ var All = []Document{
 	{"install", "operators, day one: service, three nodes, proxy, every setting"},
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},
 	{"operate", "operators, day two: users, alerts, upgrades, backups, keys"},
+	{"monitor", "operators: Prometheus rules, a Grafana dashboard, every alert"},
+	{"sizing", "operators: memory, disk, processors, and how to measure them"},
 	{"disaster", "operators in an outage: a decision table, then the steps"},
 	{"reference", "paths, answers, exit codes, metrics, audit events, log records"},
 	{"design", "how a request is decided, and what is guaranteed"},

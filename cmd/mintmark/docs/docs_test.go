@@ -31,6 +31,8 @@ var limits = map[string]int{
 	"cmd/mintmark/docs/install.md":        300,
 	"cmd/mintmark/docs/sign-in.md":        50,
 	"cmd/mintmark/docs/operate.md":        300,
+	"cmd/mintmark/docs/monitor.md":        150,
+	"cmd/mintmark/docs/sizing.md":         150,
 	"cmd/mintmark/docs/disaster.md":       200,
 	"cmd/mintmark/docs/reference.md":      250,
 	"cmd/mintmark/docs/design.md":         150,

@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -21,11 +22,13 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+	yamlv3 "go.yaml.in/yaml/v3"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 var update = flag.Bool("update", false, "write the generated sections anew")
@@ -38,6 +41,7 @@ var generated = map[string]func(*testing.T) string{
 	"metrics":          metrics,
 	"audit events":     auditEvents,
 	"log records":      logRecords,
+	"alerts":           alerts,
 }
 
 var section = regexp.MustCompile(`(?s)(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->\n)`)
@@ -143,7 +147,7 @@ type metric struct{ name, kind, labels, help string }
 type aNode struct{}
 
 func (aNode) Sample() telemetry.NodeSample {
-	return telemetry.NodeSample{Open: true, CertificateExpires: time.Unix(1, 0)}
+	return telemetry.NodeSample{Open: true, CertificateExpires: time.Unix(1, 0), Numbers: &ledger.Numbers{}}
 }
 
 // scrape returns the metrics that a node exports before its first request, without those
@@ -182,6 +186,26 @@ func metrics(t *testing.T) string {
 		rows = append(rows, []string{code(m.name) + m.labels, m.kind, m.help})
 	}
 	return table([]string{"metric (labels)", "type", "what"}, rows)
+}
+
+// alerts are those that the binary prints.
+func alerts(t *testing.T) string {
+	var file struct {
+		Groups []struct {
+			Rules []struct {
+				Alert, For          string
+				Labels, Annotations map[string]string
+			}
+		}
+	}
+	require.NoError(t, yamlv3.Unmarshal([]byte(telemetry.Rules), &file))
+	var rows [][]string
+	for _, r := range file.Groups[0].Rules {
+		name, _, _ := strings.Cut(r.Annotations["document"], ".md")
+		see := fmt.Sprintf(" [%s](%s)", strings.ToUpper(name[:1])+name[1:], r.Annotations["document"])
+		rows = append(rows, []string{code(r.Alert), r.Labels["severity"], cmp.Or(r.For, "at once"), r.Annotations["action"] + see})
+	}
+	return table([]string{"alert", "severity", "after", "what to do"}, rows)
 }
 
 // auditEvents reads the kinds and their comments.

@@ -91,7 +91,7 @@ func (m *management) clusterGenerate() *cobra.Command {
 			p.remark("copy each folder to its machine as %s, start all nodes, then delete %s; keep cluster.key in a safe place", g.dataDir, made.Out)
 		})
 	})
-	c.Long = aboutGenerate + "\n\nFor Kubernetes:\n\n" + indented(packaging.StatefulSet)
+	c.Long = aboutGenerate + "\n\nFor Kubernetes:\n\n" + indented(packaging.Manifests())
 	f, o := c.Flags(), config.Default()
 	f.StringArrayVar(&g.nodes, "node", nil, "`NAME=HOST:PORT` of a node, and where the others will reach it (3, 5 or 7 times)")
 	f.StringVar(&g.publicURL, "public-url", "", "address of the API as others reach it, and the issuer: for good")

@@ -89,6 +89,9 @@ mintmark secret generate cal-app.secret`,
 mintmark serve --config /etc/mintmark/config.yaml
 mintmark serve --name n2 --join 10.0.0.1:8300 --token-file n2.token`,
 
+	"metrics dashboard": `mintmark metrics dashboard > dashboard.json`,
+	"metrics rules":     `mintmark metrics rules > /etc/prometheus/mintmark.yaml`,
+
 	"settings set":  `mintmark settings set code_lifetime=60s rotate_every=90d`,
 	"settings show": `mintmark settings show`,
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -157,7 +158,10 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 			Template struct {
 				Spec struct {
 					Containers []struct {
-						Args  []string
+						Args []string
+						Env  []struct {
+							Name, Value string
+						}
 						Ready struct {
 							Period   int `yaml:"periodSeconds"`
 							Failures int `yaml:"failureThreshold"`
@@ -170,26 +174,38 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 			}
 		}
 	}
-	_, last, ok := strings.Cut(packaging.StatefulSet, "kind: StatefulSet")
+	_, last, ok := strings.Cut(packaging.Manifests(), "kind: StatefulSet")
+	last, _, _ = strings.Cut(last, "\n---\n")
 	require.True(t, ok)
 	require.NoError(t, yamlv3.Unmarshal([]byte("kind: StatefulSet"+last), &set))
 	require.Equal(t, 3, set.Spec.Replicas)
-	serve, flags, err := testRoot().Find(set.Spec.Template.Spec.Containers[0].Args)
+	container := set.Spec.Template.Spec.Containers[0]
+	require.Equal(t, []string{"serve", "--config", "/etc/mintmark/mintmark.yaml"}, container.Args)
+	var environment []string
+	for _, v := range container.Env {
+		environment = append(environment, v.Name+"="+strings.ReplaceAll(cmp.Or(v.Value, "mintmark-1"), "$(MINTMARK_NAME)", "mintmark-1"))
+	}
+	var o config.Options
+	f := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	o.Flags(f)
+	require.NoError(t, f.Parse([]string{"--config", filepath.Join("..", "..", "packaging", "kustomize", "overlay", "mintmark.yaml")}))
+	o, _, err := config.Load(f, environment)
 	require.NoError(t, err)
-	require.NoError(t, serve.ParseFlags(flags))
-	drain, err := serve.Flags().GetDuration(config.KeyDrain)
-	require.NoError(t, err)
-	ready := set.Spec.Template.Spec.Containers[0].Ready
-	require.Greater(t, drain/2, time.Duration(ready.Period*ready.Failures)*time.Second, "the probe notices a planned stop in time")
+	require.Equal(t, "mintmark-1", o.Name)
+	require.Equal(t, "mintmark-1.mintmark-nodes:8300", o.Advertise)
+	require.Equal(t, packagedDataDir, o.DataDir)
+	ready := container.Ready
+	require.Greater(t, o.Drain/2, time.Duration(ready.Period*ready.Failures)*time.Second, "the probe notices a planned stop in time")
 
 	// The command in its comment, as a shell reads it.
-	_, command, ok := strings.Cut(packaging.StatefulSet, "#   mintmark ")
+	_, command, ok := strings.Cut(packaging.Manifests(), "#   mintmark ")
 	require.True(t, ok)
 	command, _, _ = strings.Cut(command, "#   for")
 	words := strings.Fields(strings.NewReplacer("\\\n", " ", "#", " ").Replace(command))
 	words[slices.Index(words, "generated")] = filepath.Join(t.TempDir(), "generated")
 	require.Equal(t, ExitOK, runLine(t, words...).Code)
-	for _, p := range set.Spec.Template.Spec.Containers[0].Ports {
+	require.Contains(t, words, "mintmark-1="+o.Advertise)
+	for _, p := range container.Ports {
 		require.Contains(t, []int{8080, 8081, 8300}, p.Port)
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -12,10 +13,30 @@ import (
 // shownVersion is the answer of "version". A cluster has the level that all of its
 // nodes' programs have.
 type shownVersion struct {
-	Version string `json:"version"`
-	Level   uint32 `json:"level"`
-	Go      string `json:"go"`
-	System  string `json:"system"`
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"` // commit that it was built of, if that is known
+	Modified bool   `json:"modified,omitempty"` // there were changes that were not committed
+	Level    uint32 `json:"level"`
+	Go       string `json:"go"`
+	System   string `json:"system"`
+}
+
+// builtFrom returns the commit that this program was built of, which Go records in a
+// checkout, and whether the checkout had changes.
+func builtFrom() (revision string, modified bool) {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", false
+	}
+	for _, s := range build.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			modified = s.Value == "true"
+		}
+	}
+	return revision, modified
 }
 
 func versionCommand(version string) *cobra.Command {
@@ -24,9 +45,14 @@ func versionCommand(version string) *cobra.Command {
 		if err := m.checkOutput(); err != nil {
 			return err
 		}
-		v := shownVersion{version, ledger.Level, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+		v := shownVersion{Version: version, Level: ledger.Level, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+		v.Revision, v.Modified = builtFrom()
 		return m.show(cmd, v, func(p *printer) {
-			p.line("mintmark version %s (feature level %d, %s, %s)", v.Version, v.Level, v.Go, v.System)
+			revision := ""
+			if v.Revision != "" {
+				revision = "revision " + v.Revision + ", "
+			}
+			p.line("mintmark version %s (%sfeature level %d, %s, %s)", v.Version, revision, v.Level, v.Go, v.System)
 		})
 	})
 	c.Flags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")

@@ -8,7 +8,7 @@ import (
 )
 
 func TestVersion(t *testing.T) {
-	require.Regexp(t, `^mintmark version \S+ \(feature level \d+, go\S+, \w+/\w+\)\n$`, runLine(t, "version").Out)
+	require.Regexp(t, `^mintmark version \S+ \((?:revision [0-9a-f]{40}, )?feature level \d+, go\S+, \w+/\w+\)\n$`, runLine(t, "version").Out)
 	var v shownVersion
 	require.NoError(t, json.Unmarshal([]byte(runLine(t, "version", "-o", "json").Out), &v))
 	require.Equal(t, "v1", v.Version)

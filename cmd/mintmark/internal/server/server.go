@@ -117,7 +117,8 @@ type Server struct {
 	readerTasks sync.WaitGroup // of the list of resource servers
 	stopReaders context.CancelFunc
 
-	labelTasks   sync.WaitGroup         // of the label of the journal
+	labelTasks   sync.WaitGroup // of the label of the journal, and of the numbers
+	numbers      atomic.Pointer[ledger.Numbers]
 	waitReason   atomic.Pointer[string] // the reason why the node waits; nil at first
 	initRequests chan admin.NewCluster  // addresses for a cluster without them
 	failed       chan error             // errors of listeners
@@ -217,6 +218,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	close(s.opened)
+	s.labelTasks.Go(s.keepNumbers)
 	s.setWaitReason(stillStarting)
 	var err error
 	if c.Cluster != nil {

@@ -40,6 +40,7 @@ func leadingNode() *fakeNode {
 			{ledger.ForCredentials, ledger.KeyActive}: 1,
 			{"of-a-later-version", "whatever"}:        9,
 		},
+		Numbers: &ledger.Numbers{Clients: map[ledger.ClientState]int{ledger.Approved: 12, ledger.Pending: 1, ledger.Deleted: 99}, Users: 7, Sessions: 3, Grants: 40},
 	}
 }
 
@@ -99,7 +100,7 @@ func TestMetricsOfANodeThatWaits(t *testing.T) {
 	got := scrape(t, NewMetrics(&fakeNode{Term: 7}, "dev"))
 	require.Contains(t, got, "mintmark_ready 0\n")
 	require.Contains(t, got, `mintmark_build_info{version="`)
-	for _, name := range []string{"mintmark_cluster_", "mintmark_disk_", "mintmark_keys", "mintmark_queue_"} {
+	for _, name := range []string{"mintmark_cluster_", "mintmark_disk_", "mintmark_keys", "mintmark_queue_", "mintmark_grants", "mintmark_clients"} {
 		require.NotContains(t, got, name)
 	}
 }

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -43,6 +44,8 @@ type NodeSample struct {
 	CertificateExpires time.Time // of the certificate for the other nodes; zero: there is none
 
 	Keys map[KeyKind]int // how many of each kind are in the keyring
+
+	Numbers *ledger.Numbers // of rows, counted in the background; nil until they are
 }
 
 // A KeyKind counts keys of one purpose and state.
@@ -86,6 +89,18 @@ var nodeGauges = []struct {
 	},
 }
 
+// numberGauges are the metrics of a sample's numbers that have no labels.
+var numberGauges = []struct {
+	name, help string
+	value      func(*ledger.Numbers) int
+}{
+	{"mintmark_users", "Users, counted at least once a minute, like clients, sessions and grants; less often if there are very many.", func(n *ledger.Numbers) int { return n.Users }},
+	{"mintmark_sessions", "Sessions of users.", func(n *ledger.Numbers) int { return n.Sessions }},
+	{"mintmark_grants", "Grants that were not ended.", func(n *ledger.Numbers) int { return n.Grants }},
+}
+
+var clientStates = []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended}
+
 // The kinds of keys are exported even with the count zero, for an alarm on "no active
 // key".
 var (
@@ -101,15 +116,22 @@ type nodeCollector struct {
 	ready  *prometheus.Desc
 	gauges []*prometheus.Desc
 	keys   *prometheus.Desc
+
+	numbers []*prometheus.Desc // of numberGauges
+	clients *prometheus.Desc
 }
 
 func newNodeCollector(src Source, version string) *nodeCollector {
 	build := prometheus.NewDesc("mintmark_build_info", "The version of this program; always 1.", nil, prometheus.Labels{"version": version})
 	c := &nodeCollector{
-		src:   src,
-		build: prometheus.MustNewConstMetric(build, prometheus.GaugeValue, 1),
-		ready: prometheus.NewDesc("mintmark_ready", "1 if /readyz answers 200.", nil, nil),
-		keys:  prometheus.NewDesc("mintmark_keys", "Keys of the keyring by purpose and state.", []string{"purpose", "state"}, nil),
+		src:     src,
+		build:   prometheus.MustNewConstMetric(build, prometheus.GaugeValue, 1),
+		ready:   prometheus.NewDesc("mintmark_ready", "1 if /readyz answers 200.", nil, nil),
+		keys:    prometheus.NewDesc("mintmark_keys", "Keys of the keyring by purpose and state.", []string{"purpose", "state"}, nil),
+		clients: prometheus.NewDesc("mintmark_clients", "Clients by state, without the deleted ones.", []string{"state"}, nil),
+	}
+	for _, g := range numberGauges {
+		c.numbers = append(c.numbers, prometheus.NewDesc(g.name, g.help, nil, nil))
 	}
 	for _, g := range nodeGauges {
 		c.gauges = append(c.gauges, prometheus.NewDesc(g.name, g.help, nil, nil))
@@ -122,7 +144,8 @@ func (c *nodeCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- c.build.Desc()
 	out <- c.ready
 	out <- c.keys
-	for _, d := range c.gauges {
+	out <- c.clients
+	for _, d := range slices.Concat(c.gauges, c.numbers) {
 		out <- d
 	}
 }
@@ -147,6 +170,15 @@ func (c *nodeCollector) Collect(out chan<- prometheus.Metric) {
 		for _, state := range keyStates {
 			gauge(c.keys, float64(s.Keys[KeyKind{purpose, state}]), string(purpose), string(state))
 		}
+	}
+	if s.Numbers == nil {
+		return
+	}
+	for i, g := range numberGauges {
+		gauge(c.numbers[i], float64(g.value(s.Numbers)))
+	}
+	for _, state := range clientStates {
+		gauge(c.clients, float64(s.Numbers.Clients[state]), string(state))
 	}
 }
 
