@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
 	"github.com/mintmark-auth/mintmark/cluster/election"
@@ -155,7 +156,7 @@ func (n *Node) openFolder() (fresh bool, known integrity.Position, err error) {
 }
 
 // connect prepares the network; nothing is accepted yet.
-func (n *Node) connect(log *store.Logger) error {
+func (n *Node) connect(log hclog.Logger) error {
 	list := n.folder.PeerList
 	n.authorities = &Authorities{
 		state: n, networked: n.config.Network != nil, sealer: n.config.Secrets, rand: n.config.Rand, now: n.config.Now,
@@ -285,7 +286,7 @@ func (n *Node) servePeers(protocol, peer string, key []byte, c *tls.Conn) {
 	n.net.peers.Serve(c, peer)
 }
 
-func (n *Node) raftConfig(log *store.Logger) *raft.Config {
+func (n *Node) raftConfig(log hclog.Logger) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = n.id
 	c.CommitTimeout = n.config.CommitTimeout

@@ -4,9 +4,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
-
-	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // Transport is raft's network transport without the fast path for heartbeats.
@@ -99,7 +98,7 @@ func clampCommitIndex(q *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	return q
 }
 
-func New(layer raft.StreamLayer, log *store.Logger) *Transport {
+func New(layer raft.StreamLayer, log hclog.Logger) *Transport {
 	return &Transport{NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream:                layer,
 		ServerAddressProvider: addressIsID{},
