@@ -13,6 +13,10 @@ import (
 // A Limiter allows each key a burst of events and then a steady rate: a token bucket for
 // each of the most recently used keys. A dropped key starts again with a full bucket,
 // since memory is bounded.
+//
+// It is not golang.org/x/time/rate because Try must return an event completely:
+// rate.Reservation.Cancel returns less the more events were counted since, and users who
+// sign in correctly at the same time would limit each other.
 type Limiter struct {
 	rate  float64 // events per second
 	burst float64
