@@ -208,7 +208,8 @@ func (l *list) faults(file string, now map[string]string, since map[string]uint3
 	tell := func(lines []string, what, why string) {
 		if len(lines) > 0 {
 			faults = append(faults, what+":\n\t"+strings.Join(lines, "\n\t")+"\n"+why+
-				fmt.Sprintf("\nIf level %d was not released yet, list it there: go test -run TestFieldsOfEachLevel -update", level))
+				fmt.Sprintf("\nIf level %d was not released yet, list it there: go test -run TestFieldsOfEachLevel -update. A frozen level "+
+					"has to be thawed first: in its line delete \"frozen\" and the sum. To freeze it, write \"frozen\" there and update.", level))
 		}
 	}
 	tell(added, "new, not in "+file,

@@ -148,20 +148,23 @@ func (w *env) command(l line) command.Command {
 
 func (w *env) settings(l line) command.Command {
 	s := *w.view().Settings()
-	for key, field := range map[string]*time.Duration{
+	fields := map[string]*time.Duration{
 		"code_lifetime": &s.CodeLifetime, "refresh_idle": &s.RefreshIdle, "grant_absolute": &s.GrantAbsolute,
 		"retry_window": &s.RetryWindow, "retry_window_public": &s.RetryWindowPublic,
 		"session_idle": &s.SessionIdle, "session_absolute": &s.SessionAbsolute, "jwks_max_age": &s.JWKSMaxAge,
 		"rotate_every": &s.RotateEvery,
-	} {
-		if v, ok := l.args[key]; ok {
-			if v == "never" {
-				v = ledger.RotateNever.String()
-			}
-			d, err := time.ParseDuration(v)
-			require.NoError(w.t, err)
-			*field = d
+	}
+	for key, v := range l.args {
+		if key == "seen" || key == "id" {
+			continue
 		}
+		require.Contains(w.t, fields, key, "a setting that this verb does not know")
+		if v == "never" {
+			v = ledger.RotateNever.String()
+		}
+		d, err := time.ParseDuration(v)
+		require.NoError(w.t, err)
+		*fields[key] = d
 	}
 	c := &ledger.Configure{Settings: s}
 	if seen, ok := l.args["seen"]; ok {
