@@ -72,6 +72,10 @@ type Config struct {
 	// their cluster. It may be nil.
 	OnBootstrapWait func(why string)
 
+	// TLSExpires returns when the certificate that the node shows to clients expires, for
+	// its status; zero if it has none. It may be nil.
+	TLSExpires func() time.Time
+
 	// ApplyObserver is called for each command that is applied. It may be nil.
 	ApplyObserver machine.Observer
 

@@ -37,6 +37,11 @@ func (n *Node) status() peerStatus {
 		expires, _ := n.net.credentials.Expiry()
 		s.Expires = expires.UnixMilli()
 	}
+	if n.config.TLSExpires != nil {
+		if at := n.config.TLSExpires(); !at.IsZero() {
+			s.TLSExpires = at.UnixMilli()
+		}
+	}
 	clock, _ := n.watchdog.clock.Report()
 	s.Steady = n.watchdog.clock.Trouble() == nil
 	s.Wall, s.HasReference = watchdog.StampOf(clock.Wall), clock.HasReference
@@ -65,9 +70,10 @@ type NodeStatus struct {
 	Level              uint32
 	ClockOffset        time.Duration // against the node that was asked
 	CertificateExpires time.Time
-	Free               uint64 // bytes left for its data; 0 if unknown
-	Follows            string // name of the leader that it follows, "" if it knows none
-	Err                string // for people: why it can't be reached, or what is wrong with it
+	TLSExpires         time.Time // of the certificate for clients; zero if the node has none
+	Free               uint64    // bytes left for its data; 0 if unknown
+	Follows            string    // name of the leader that it follows, "" if it knows none
+	Err                string    // for people: why it can't be reached, or what is wrong with it
 	// HungUp reports that the node could not be asked because it closed the connection:
 	// it has isolated itself, or is stopping.
 	HungUp bool
@@ -206,6 +212,9 @@ func (n *Node) nodeStatus(ctx context.Context, m member.Member) (s NodeStatus, r
 	}
 	if p.Expires > 0 {
 		s.CertificateExpires = time.UnixMilli(p.Expires)
+	}
+	if p.TLSExpires > 0 {
+		s.TLSExpires = time.UnixMilli(p.TLSExpires)
 	}
 	if m.ID != string(n.id) {
 		samples, _ := n.statuses.last()

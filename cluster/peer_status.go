@@ -62,6 +62,7 @@ type peerStatus struct {
 	HasReference bool  `cbor:"24,keyasint,omitempty"`
 	Ahead        int64 `cbor:"25,keyasint,omitempty"`
 	Unconfirmed  int64 `cbor:"26,keyasint,omitempty"`
+	TLSExpires   int64 `cbor:"27,keyasint,omitempty"` // of the certificate for clients, ms
 }
 
 // hasPeer reports whether a node still accepts a peer.

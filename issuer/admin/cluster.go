@@ -110,8 +110,10 @@ func (c *call) showCluster(ctx context.Context, _ StatusQuery) (ClusterStatus, e
 	s := cluster.Status(ctx)
 	s.Nodes = append([]ClusterNode{}, s.Nodes...) // a copy to modify, and not null in JSON
 	for i := range s.Nodes {
-		if t := &s.Nodes[i].CertificateExpires; !t.IsZero() {
-			*t = t.UTC()
+		for _, t := range []*time.Time{&s.Nodes[i].CertificateExpires, &s.Nodes[i].TLSExpires} {
+			if !t.IsZero() {
+				*t = t.UTC()
+			}
 		}
 	}
 	s.Keys, s.Tolerance = c.clusterKeys(), toleranceOf(s.Nodes)

@@ -12,6 +12,7 @@ import (
 const (
 	maxLag                 = 10_000             // entries
 	minCertificateValidity = 7 * 24 * time.Hour // certificates are renewed long before
+	minTLSValidity         = 2 * 24 * time.Hour // half of what the shortest-lived public certificates have left when they are renewed
 	maxClockOffset         = 5 * time.Second
 	maxStateAhead          = 10 * time.Second // the cluster decides no commands if state time is further ahead
 	defaultDiskLow         = 128 << 20        // bytes
@@ -166,6 +167,13 @@ func (n *ClusterNode) problems(now time.Time) (all []string) {
 		all = append(all, "its certificate has expired")
 	case left < minCertificateValidity:
 		all = append(all, "its certificate expires on "+n.CertificateExpires.UTC().Format(time.RFC3339))
+	}
+	switch left := n.TLSExpires.Sub(now); {
+	case n.TLSExpires.IsZero():
+	case left <= 0:
+		all = append(all, "its TLS certificate for clients has expired")
+	case left < minTLSValidity:
+		all = append(all, "its TLS certificate for clients expires on "+n.TLSExpires.UTC().Format(time.RFC3339))
 	}
 	if o := n.ClockOffset; o > maxClockOffsetMillis || o < -maxClockOffsetMillis {
 		all = append(all, fmt.Sprintf("its clock differs by %s", time.Duration(o)*time.Millisecond))

@@ -90,9 +90,11 @@ type ClusterNode struct {
 	Level              uint32    `json:"level"`
 	ClockOffset        int64     `json:"clock_offset_ms"` // relative to the node that was asked
 	CertificateExpires time.Time `json:"certificate_expires,omitzero"`
-	DiskFree           uint64    `json:"disk_free"`         // bytes; 0 if unknown
-	Follows            string    `json:"follows,omitempty"` // name of the leader that the node reports
-	Error              string    `json:"error"`             // why the node can't be reached, or what is wrong with it
+	// TLSExpires is of the certificate for clients, absent if the node has none.
+	TLSExpires time.Time `json:"tls_expires,omitzero"`
+	DiskFree   uint64    `json:"disk_free"`         // bytes; 0 if unknown
+	Follows    string    `json:"follows,omitempty"` // name of the leader that the node reports
+	Error      string    `json:"error"`             // why the node can't be reached, or what is wrong with it
 
 	// ClockUntrusted reports that the node's clock jumped or is not trusted, or that its
 	// certificate is not valid by the clock of the node that was asked.

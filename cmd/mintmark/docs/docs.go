@@ -24,7 +24,8 @@ const applications = "applications"
 // All are the documents, in the order of README.md's table.
 var All = []Document{
 	{applications, "authors of applications: flow, errors, retries, lifetimes"},
-	{"install", "operators, day one: service, three nodes, proxy, every setting"},
+	{"install", "operators, day one: service, three nodes, every setting"},
+	{"tls", "operators: certificates in the node, or a proxy in front"},
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},
 	{"operate", "operators, day two: users, alerts, upgrades, backups, keys"},
 	{"monitor", "operators: Prometheus rules, a Grafana dashboard, every alert"},

@@ -29,6 +29,7 @@ var limits = map[string]int{
 	"middleware/README.md":                350,
 	"issuer/README.md":                    150,
 	"cmd/mintmark/docs/install.md":        300,
+	"cmd/mintmark/docs/tls.md":            150,
 	"cmd/mintmark/docs/sign-in.md":        50,
 	"cmd/mintmark/docs/operate.md":        300,
 	"cmd/mintmark/docs/monitor.md":        150,

@@ -72,13 +72,13 @@ func (p *person) get(address string) answer {
 var beginLink = regexp.MustCompile(`<a class="button" href="([^"]*)"`)
 
 // TestBehindNginx: no request, and no number of requests, leads to a browser that nginx
-// refuses, and the longest one passes in both directions with the sizes in install.md.
+// refuses, and the longest one passes in both directions with the sizes in tls.md.
 func TestBehindNginx(t *testing.T) {
 	port := freePort(t)
 	p := startProvider(t, 0, local(port)+"/auth/upstream/callback")
 	n := serve(t, port, callback, upstreamSettings(p.Issuer)...)
 	n.waitProviderKnown(p.Issuer)
-	guide, err := os.ReadFile(filepath.Join(root, docs, "install.md"))
+	guide, err := os.ReadFile(filepath.Join(root, docs, "tls.md"))
 	require.NoError(t, err)
 	sizes := regexp.MustCompile(`(?m)^(large_client_header_buffers|proxy_buffer).*;$`).FindAllString(string(guide), -1)
 	require.Len(t, sizes, 3)
@@ -88,7 +88,7 @@ func TestBehindNginx(t *testing.T) {
 		address = authorizeURL(&n.server, "cal-app", callback, "scope", "PROFILE_READ", "state", state)
 		return strings.Replace(address, n.AppURL, at, 1), state
 	}
-	for name, directives := range map[string]string{"by default": "", "as install.md says": strings.Join(sizes, "\n")} {
+	for name, directives := range map[string]string{"by default": "", "as tls.md says": strings.Join(sizes, "\n")} {
 		t.Run(name, func(t *testing.T) {
 			at := startNginx(t, n.AppURL, directives)
 			alice := newPerson(t, "alice", "correct horse")

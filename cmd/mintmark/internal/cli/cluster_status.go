@@ -95,6 +95,11 @@ func showStatus(p *printer, s admin.ClusterStatus) {
 	if len(s.Nodes) > 0 {
 		p.line("")
 		p.table([]string{"NAME", "ROLE", "STATE", "ADDRESS", "TERM", "APPLIED", "LAG", "VERSION", "LEVEL", "CLOCK", "CERTIFICATE UNTIL", "DISK FREE"}, nodeRows(s.Nodes))
+		for i := range s.Nodes {
+			if n := &s.Nodes[i]; !n.TLSExpires.IsZero() {
+				p.line("%s: TLS certificate for clients until %s", n.Name, formatTime(n.TLSExpires))
+			}
+		}
 	}
 	if len(s.Keys) > 0 {
 		p.line("")

@@ -54,7 +54,11 @@ config                       node.yaml        flag --config
 data-dir                     .data            default
 name                         n1               flag --name
 listen                       127.0.0.1:8080   default
+tls-cert-file                -                default
+tls-key-file                 -                default
 ops-listen                   127.0.0.1:9      node.yaml:2
+ops-tls-cert-file            -                default
+ops-tls-key-file             -                default
 cluster-listen               127.0.0.1:8300   default
 advertise                    -                default
 peer                         -                default

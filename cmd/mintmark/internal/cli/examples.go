@@ -68,6 +68,7 @@ mintmark docs operate`,
 	"explain":  `mintmark explain mme_4k2m9x`,
 	"feed add": `mintmark feed add bookings-api --file readers`,
 
+	"health":           `mintmark health --config /etc/mintmark/node.yaml`,
 	"grant disconnect": `mintmark grant disconnect --user alice --client cal-app`,
 	"grant list":       `mintmark grant list --user alice`,
 	"grant revoke":     `mintmark grant revoke 0123456789abcdef0123456789abcdef`,

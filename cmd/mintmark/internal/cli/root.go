@@ -21,7 +21,7 @@ func Root(version string, more ...*cobra.Command) *cobra.Command {
 	}
 	root.AddCommand(more...)
 	root.AddCommand(serveCommand(version), configCommand(), policyCommand(), feedCommand(), generateSecretCommand())
-	root.AddCommand(docsCommand(), unitCommand(), metricsCommand(), versionCommand(version))
+	root.AddCommand(healthCommand(), docsCommand(), unitCommand(), metricsCommand(), versionCommand(version))
 	root.AddCommand(managementCommands(version)...)
 	root.SetFlagErrorFunc(flagError)
 	prepare(root)

@@ -31,6 +31,13 @@ func (o *Options) Check(from Sources) error {
 	for _, l := range o.listeners() {
 		expect(l.key, listenable(l.address), fmt.Sprintf("%s, got %q", expectedListen, l.address))
 	}
+	for _, f := range []struct {
+		cert, key string
+		files     TLSFiles
+	}{{KeyTLSCertFile, KeyTLSKeyFile, o.TLS}, {KeyOpsTLSCertFile, KeyOpsTLSKeyFile, o.OpsTLS}} {
+		expect(f.cert, f.files.Cert != "" || f.files.Key == "", "the file of the certificate, since "+f.key+" is given")
+		expect(f.key, f.files.Key != "" || f.files.Cert == "", "the file of the private key, since "+f.cert+" is given")
+	}
 	errs = append(errs, o.checkAdvertise(from), o.checkPeers(from), o.checkDistinct(from))
 
 	expect(KeyJoin, o.Join == "" || dialable(o.Join), expectedDial)

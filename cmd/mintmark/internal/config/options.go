@@ -22,6 +22,7 @@ type Options struct {
 	Listen        string // HOST:PORT of the API and the pages
 	OpsListen     string // HOST:PORT of /livez, /readyz and /metrics
 	ClusterListen string // HOST:PORT for other nodes
+	TLS, OpsTLS   TLSFiles
 	Advertise     string // HOST:PORT at which other nodes reach ClusterListen; "": that address
 	Peers         []string
 	Join          string // HOST:PORT of a member, to join its cluster at the first start; "": none
@@ -50,6 +51,10 @@ type Options struct {
 	level *slog.LevelVar // level of the log; a reload changes it
 }
 
+// TLSFiles are the files of a listener's certificate and private key in PEM; "" for a
+// listener without TLS.
+type TLSFiles struct{ Cert, Key string }
+
 // Default returns the settings without flags, environment and file.
 func Default() Options {
 	return Options{
@@ -74,6 +79,10 @@ const (
 	KeyName           = "name"
 	KeyListen         = "listen"
 	KeyOpsListen      = "ops-listen"
+	KeyTLSCertFile    = "tls-cert-file"
+	KeyTLSKeyFile     = "tls-key-file"
+	KeyOpsTLSCertFile = "ops-tls-cert-file"
+	KeyOpsTLSKeyFile  = "ops-tls-key-file"
 	KeyClusterListen  = "cluster-listen"
 	KeyAdvertise      = "advertise"
 	KeyPeer           = "peer"
@@ -115,7 +124,11 @@ func (o *Options) Settings() []Setting {
 		{KeyDataDir, &o.DataDir, "`DIR` of the cluster's key, the log and the admin socket"},
 		{KeyName, &o.Name, "this node's `NAME`, as it was invited; a different one is refused (default: the name that it has, at first the host name)"},
 		{KeyListen, &o.Listen, "`HOST:PORT` of the API and the pages"},
+		{KeyTLSCertFile, &o.TLS.Cert, "`FILE` with the certificate chain of --listen in PEM, read again when it changes (default: no TLS)"},
+		{KeyTLSKeyFile, &o.TLS.Key, "`FILE` with the private key of --tls-cert-file in PEM"},
 		{KeyOpsListen, &o.OpsListen, "`HOST:PORT` of /livez, /readyz and /metrics"},
+		{KeyOpsTLSCertFile, &o.OpsTLS.Cert, "`FILE` with the certificate chain of --ops-listen in PEM, read again when it changes (default: no TLS)"},
+		{KeyOpsTLSKeyFile, &o.OpsTLS.Key, "`FILE` with the private key of --ops-tls-cert-file in PEM"},
 		{KeyClusterListen, &o.ClusterListen, "`HOST:PORT` for the other nodes"},
 		{KeyAdvertise, &o.Advertise, "`HOST:PORT` at which other nodes reach --cluster-listen (default: that address)"},
 		{KeyPeer, &o.Peers, "`NAME=HOST:PORT` at which this node reaches another, instead of its advertised address (repeatable)"},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // ErrExposed is in the error of RequirePrivate for a file that others can read.
@@ -13,15 +14,18 @@ var ErrExposed = errors.New("others can read")
 
 // RequirePrivate returns an error if an open file of secrets is not a regular file or
 // can be read by others than its owner. The group may read a file in credentials, the
-// folder of a service manager's credentials ($CREDENTIALS_DIRECTORY). what names the
-// secret in the error.
+// folder of a service manager's credentials ($CREDENTIALS_DIRECTORY), and a file of root
+// if this process is not root's: so a secret is mounted in a container, and PostgreSQL
+// has the same rule. what names the secret in the error.
 func RequirePrivate(f *os.File, what, credentials string) error {
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("stat %s: %w", what, err)
 	}
 	exposed := fs.FileMode(0o077)
-	if credentials != "" && filepath.Dir(f.Name()) == filepath.Clean(credentials) {
+	owner, _ := info.Sys().(*syscall.Stat_t)
+	if credentials != "" && filepath.Dir(f.Name()) == filepath.Clean(credentials) ||
+		owner != nil && forGroup(owner.Uid, os.Geteuid()) {
 		exposed = 0o037
 	}
 	switch {
@@ -32,3 +36,6 @@ func RequirePrivate(f *os.File, what, credentials string) error {
 	}
 	return nil
 }
+
+// forGroup reports whether the group may read a file of an owner, in a process of user.
+func forGroup(owner uint32, user int) bool { return owner == 0 && user != 0 }

@@ -109,7 +109,7 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 	}
 	line, err := json.Marshal(Ready{
 		BaseURL: s.Settings.BaseURL, AppURL: s.Settings.AppURL, Issuer: s.Settings.BaseURL,
-		OpsURL: "http://" + s.OpsAddr.String(),
+		OpsURL: s.OpsURL(),
 	})
 	if err != nil {
 		return err

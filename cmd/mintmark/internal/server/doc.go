@@ -13,6 +13,7 @@
 //	waiting.go   answers of a node that does not serve yet; health.go: /livez and /readyz
 //	handler.go   endpoints and pages behind one handler
 //	listener.go  bounds on connections; listener_source.go: fair shares for sources
+//	certificate.go  certificates of the listeners; listener_plain.go: plain requests to TLS
 //	ops.go       the cluster for operators' commands; change.go: keys and authority
 //	notify.go    what the service manager is told
 //	reload.go    settings that change while the node runs; readers.go: readers of the feed

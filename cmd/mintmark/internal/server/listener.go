@@ -13,6 +13,9 @@ const (
 	maxOpsConnections = 256
 )
 
+// maxStreams is the number of requests that one HTTP/2 connection may have at a time.
+const maxStreams = 100
+
 // bounded limits the open connections of a listener to most, and to half of the file
 // descriptors that the process may have.
 func bounded(l net.Listener, most int) *boundedListener {

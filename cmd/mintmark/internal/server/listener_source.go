@@ -2,6 +2,7 @@ package server
 
 import (
 	"container/list"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
@@ -45,6 +46,7 @@ type trackedConn struct {
 	sources []string
 
 	// Guarded by l.mu.
+	http2       bool          // more than one request at a time
 	idleElement *list.Element // in l.idle, nil while a request is in progress
 	closed      bool          // closed, so no longer counted
 }
@@ -137,12 +139,19 @@ func (g *trackedConn) markBusy() {
 }
 
 // Read implements net.Conn. Anything read may begin a request, so the connection is
-// busy from then on.
+// busy from then on. On HTTP/2 most of what is read between requests begins none, so
+// reading makes an idle connection the last one to be closed, and net/http reports when
+// a request begins.
 func (g *trackedConn) Read(b []byte) (int, error) {
 	n, err := g.Conn.Read(b)
 	if n > 0 {
 		g.l.mu.Lock()
-		g.markBusy()
+		switch {
+		case !g.http2:
+			g.markBusy()
+		case g.idleElement != nil:
+			g.l.idle.MoveToBack(g.idleElement)
+		}
 		gone := g.closed
 		g.l.mu.Unlock()
 		if gone {
@@ -163,12 +172,18 @@ func (g *trackedConn) Close() error {
 
 // followIdle is http.Server's ConnState for connections of a fair listener.
 func followIdle(c net.Conn, state http.ConnState) {
+	secure, _ := c.(*tls.Conn)
+	if secure != nil {
+		c = secure.NetConn().(*maybePlainConn).Conn
+	}
 	g, ok := c.(*trackedConn)
 	if !ok {
 		return
 	}
+	http2 := secure != nil && state == http.StateActive && secure.ConnectionState().NegotiatedProtocol == "h2"
 	g.l.mu.Lock()
 	defer g.l.mu.Unlock()
+	g.http2 = g.http2 || http2
 	switch {
 	case state == http.StateActive:
 		g.markBusy()

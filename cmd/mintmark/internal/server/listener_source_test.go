@@ -1,11 +1,14 @@
 package server
 
 import (
-	"bufio"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 
@@ -169,51 +172,65 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 	for name, from := range map[string]string{
 		"eight /48s": "[2001:db8:%[1]x:%[2]x::1]:1", "eight /64s of a /48": "[2001:db8:1:%[1]x::%[2]x]:1", "eight IPv4 hosts": "198.51.100.%[1]d:1%[2]d",
 	} {
-		t.Run(name, func(t *testing.T) {
-			inner, err := net.Listen("tcp", "127.0.0.1:0")
-			require.NoError(t, err)
-			var came atomic.Int64
-			begun, release := make(chan struct{}, 1), make(chan struct{})
-			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/slow" {
-					begun <- struct{}{}
-					<-release
-				}
-				_, _ = io.WriteString(w, "served")
-			})}
-			l := newFairListener(server, bounded(remoteListener{inner, func() string {
-				n := came.Add(1)
-				return fmt.Sprintf(from, n%8, n)
-			}}, 64), 32, nil)
-			go func() { _ = server.Serve(l) }()
-			t.Cleanup(func() { _ = server.Close() })
-			ask := func(path string) (net.Conn, func() error) {
-				c, err := net.Dial("tcp", inner.Addr().String())
-				require.NoError(t, err)
-				t.Cleanup(func() { _ = c.Close() })
-				_, err = fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path)
-				require.NoError(t, err)
-				return c, func() error {
-					answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-					if err != nil {
-						return err
-					}
-					defer answer.Body.Close()
-					_, err = io.ReadAll(answer.Body)
-					return err
-				}
-			}
-			_, slow := ask("/slow")
-			<-begun
-			for range 100 { // new connections without a request, and served ones
-				c, err := net.Dial("tcp", inner.Addr().String())
-				require.NoError(t, err)
-				t.Cleanup(func() { _ = c.Close() })
-				_, served := ask("/")
-				require.NoError(t, served(), "a new client")
-			}
-			close(release)
-			require.NoError(t, slow(), "the request in progress")
-		})
+		for _, protocol := range []string{"", "http/1.1", "h2"} {
+			t.Run(name+" "+protocol, func(t *testing.T) { idleConnectionsLeaveRoom(t, from, protocol) })
+		}
 	}
+}
+
+// idleConnectionsLeaveRoom takes the protocol that TLS negotiates; "" for plain HTTP.
+func idleConnectionsLeaveRoom(t *testing.T, from, protocol string) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var came atomic.Int64
+	begun, release := make(chan struct{}, 1), make(chan struct{})
+	server := &http.Server{ErrorLog: debugLog(slog.New(slog.DiscardHandler)), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			begun <- struct{}{}
+			<-release
+		}
+		_, _ = io.WriteString(w, "served")
+	})}
+	l := newFairListener(server, bounded(remoteListener{inner, func() string {
+		n := came.Add(1)
+		return fmt.Sprintf(from, n%8, n)
+	}}, 64), 32, nil)
+	scheme, client := "http://", &tls.Config{}
+	if protocol != "" {
+		s := httptest.NewUnstartedServer(nil)
+		s.StartTLS() // for its certificate
+		defer s.Close()
+		scheme, client.RootCAs, client.ServerName = "https://", s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, "example.com"
+		server.TLSConfig, l = &tls.Config{Certificates: s.TLS.Certificates}, plainListener{l, nil}
+	}
+	go (&Server{failed: make(chan error, 1)}).serve(server, l)
+	t.Cleanup(func() { _ = server.Close() })
+	// ask sends a request on a connection of its own, which stays open.
+	ask := func(path string) <-chan error {
+		transport := &http.Transport{TLSClientConfig: client.Clone(), ForceAttemptHTTP2: protocol == "h2"}
+		t.Cleanup(transport.CloseIdleConnections)
+		done := make(chan error, 1)
+		go func() {
+			r, err := (&http.Client{Transport: transport}).Get(scheme + inner.Addr().String() + path)
+			if err == nil {
+				_, err = io.ReadAll(r.Body)
+				_ = r.Body.Close()
+			}
+			if err == nil && (r.ProtoMajor == 2) != (protocol == "h2") {
+				err = errors.New(r.Proto)
+			}
+			done <- err
+		}()
+		return done
+	}
+	slow := ask("/slow")
+	<-begun
+	for range 100 { // new connections without a request, and served ones
+		c, err := net.Dial("tcp", inner.Addr().String())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		require.NoError(t, <-ask("/"), "a new client")
+	}
+	close(release)
+	require.NoError(t, <-slow, "the request in progress")
 }

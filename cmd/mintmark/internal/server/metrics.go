@@ -30,12 +30,17 @@ func (o observer) Refused(client string, c ledger.Cause) {
 
 // Sample returns the state of the node for /metrics.
 func (s *Server) Sample() telemetry.NodeSample {
+	expires := map[string]time.Time{}
+	for _, c := range s.config.certificates() {
+		expires[c.listener] = c.expires()
+	}
 	if !s.isOpen() {
-		return telemetry.NodeSample{}
+		return telemetry.NodeSample{TLSExpires: expires}
 	}
 	n := s.Node.Stats()
 	m := telemetry.NodeSample{
-		Ready: s.isReady(context.Background()), Open: true,
+		TLSExpires: expires,
+		Ready:      s.isReady(context.Background()), Open: true,
 		Leader: n.Leading, LeaderKnown: n.LeaderKnown, Term: n.Term,
 		Applied: n.Applied, Commit: n.Commit, Last: n.Last, Lag: n.Lag,
 		Members: n.Members, MembersReachable: n.Reachable, FeatureLevel: n.Level,

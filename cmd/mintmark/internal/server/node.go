@@ -85,7 +85,7 @@ func (s *Server) nodeConfig(dir string) cluster.Config {
 	return cluster.Config{
 		Dir: dir, Machine: replica.Machine(), Version: s.config.Version, Logger: s.config.Log,
 		Now: s.config.Now, Elapsed: s.config.Elapsed, TrustClock: s.config.TrustClock,
-		Rand: rand.Reader, Fatal: s.fatal,
+		Rand: rand.Reader, Fatal: s.fatal, TLSExpires: s.tlsExpires,
 	}
 }
 

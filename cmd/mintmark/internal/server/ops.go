@@ -37,7 +37,7 @@ func statusOf(o cluster.Overview) admin.ClusterStatus {
 		s.Nodes = append(s.Nodes, admin.ClusterNode{
 			Name: n.Name, ID: n.ID, Address: n.Address, Role: n.Role, State: n.State, Term: n.Term,
 			Applied: n.Applied, Last: n.Last, Lag: n.Lag, Version: n.Version, Level: n.Level,
-			ClockOffset: n.ClockOffset.Milliseconds(), CertificateExpires: n.CertificateExpires,
+			ClockOffset: n.ClockOffset.Milliseconds(), CertificateExpires: n.CertificateExpires, TLSExpires: n.TLSExpires,
 			DiskFree: n.Free, Follows: n.Follows, Error: n.Err, HungUp: n.HungUp, ClockUntrusted: n.ClockUntrusted,
 		})
 	}

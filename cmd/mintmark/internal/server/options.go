@@ -28,8 +28,16 @@ func FromOptions(o *config.Options, version string, log *slog.Logger) (Config, e
 	if err != nil {
 		return Config{}, err
 	}
+	public, err := OpenCertificate(config.KeyListen, o.TLS, os.Getenv)
+	if err != nil {
+		return Config{}, err
+	}
+	ops, err := OpenCertificate(config.KeyOpsListen, o.OpsTLS, os.Getenv)
+	if err != nil {
+		return Config{}, err
+	}
 	return Config{
-		Version: version,
+		Version: version, TLS: public, OpsTLS: ops,
 		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted,
 		Key: config.FindKey(o.ClusterKeyFile, o.DataDir, os.Getenv),
 		Cluster: &Cluster{

@@ -64,6 +64,9 @@ func (r *reloader) reload() {
 	if r.config.Readers != nil {
 		r.config.Readers.reload(log) // now, not only at the next poll
 	}
+	for _, c := range r.config.certificates() {
+		c.reload(log, true)
+	}
 	r.reloadUpstreamSecret()
 	log.Info("configuration reloaded", "changed", changed)
 	if len(restart) > 0 {

@@ -74,6 +74,6 @@ func Run(ctx context.Context, r RunOptions) error {
 func (s *Server) Announce(stdout io.Writer) error {
 	return json.NewEncoder(stdout).Encode(Serving{
 		Name: s.Node.Name(), BaseURL: s.Settings.BaseURL, AppURL: s.Settings.AppURL, Issuer: s.Settings.BaseURL,
-		OpsURL: "http://" + s.OpsAddr.String(), ClusterAddress: s.ClusterAddr.String(),
+		OpsURL: s.OpsURL(), ClusterAddress: s.ClusterAddr.String(),
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -36,6 +37,8 @@ type Config struct {
 	DataDir   string
 	Listen    string // of the API and the pages
 	OpsListen string // of /livez, /readyz and /metrics
+	// TLS and OpsTLS are the certificates of Listen and OpsListen; nil for no TLS.
+	TLS, OpsTLS *Certificate
 
 	// Cluster connects the node with others; nil for a node alone, which creates a
 	// cluster of one.
@@ -117,6 +120,9 @@ type Server struct {
 	readerTasks sync.WaitGroup // of the list of resource servers
 	stopReaders context.CancelFunc
 
+	certificateTasks sync.WaitGroup // of the listeners' certificates
+	stopCertificates context.CancelFunc
+
 	labelTasks   sync.WaitGroup // of the label of the journal, and of the numbers
 	numbers      atomic.Pointer[ledger.Numbers]
 	waitReason   atomic.Pointer[string] // the reason why the node waits; nil at first
@@ -165,6 +171,10 @@ func (s *Server) start(ctx context.Context) error {
 		Handler: s.health(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
 		WriteTimeout: 15 * time.Second, IdleTimeout: 5 * time.Second,
 	}
+	if c.OpsTLS != nil {
+		s.ops.TLSConfig, s.ops.ErrorLog = c.OpsTLS.config(), debugLog(c.Log)
+	}
+	s.watchCertificates()
 	go s.serve(s.ops, bounded(ops, maxOpsConnections))
 
 	// A port in use is the likeliest mistake, so it is found before the data is opened.
@@ -186,9 +196,13 @@ func (s *Server) start(ctx context.Context) error {
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+		ErrorLog:          debugLog(c.Log),
 		// The handler answers "OPTIONS *" too.
 		DisableGeneralOptionsHandler: true,
+	}
+	if c.TLS != nil {
+		s.public.TLSConfig = c.TLS.config()
+		s.public.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
 	}
 	late := time.AfterFunc(earlyClientWait, s.serveWhileStarting)
 	defer late.Stop()
@@ -207,7 +221,11 @@ func (s *Server) servePublic() {
 	defer s.servingMu.Unlock()
 	if !s.serving && s.isStopping() == nil {
 		s.serving = true
-		go s.serve(s.public, newFairListener(s.public, bounded(s.publicListener, maxConnections), maxPerSource, s.config.Proxies))
+		l := newFairListener(s.public, bounded(s.publicListener, maxConnections), maxPerSource, s.config.Proxies)
+		if s.config.TLS != nil {
+			l = plainListener{l, s.Metrics.Timed(http.HandlerFunc(s.answerPlain), nil)}
+		}
+		go s.serve(s.public, l)
 	}
 }
 
@@ -303,9 +321,26 @@ func (s *Server) openAdminSocket(h http.Handler) (err error) {
 }
 
 func (s *Server) serve(h *http.Server, l net.Listener) {
-	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	serve := h.Serve
+	if h.TLSConfig != nil {
+		serve = func(l net.Listener) error { return h.ServeTLS(l, "", "") }
+	}
+	if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 		s.report("listener "+l.Addr().String(), err)
 	}
+}
+
+// debugLog is for what net/http reports of connections, which anybody can cause.
+func debugLog(l *slog.Logger) *log.Logger {
+	return slog.NewLogLogger(l.Handler(), slog.LevelDebug)
+}
+
+// OpsURL returns the address of the operators' listener.
+func (s *Server) OpsURL() string {
+	if s.config.OpsTLS != nil {
+		return "https://" + s.OpsAddr.String()
+	}
+	return "http://" + s.OpsAddr.String()
 }
 
 func (s *Server) report(what string, err error) {
@@ -366,6 +401,10 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.stopReaders != nil {
 		s.stopReaders()
 		s.readerTasks.Wait()
+	}
+	if s.stopCertificates != nil {
+		s.stopCertificates()
+		s.certificateTasks.Wait()
 	}
 	if s.Issuer != nil {
 		s.Issuer.Close()

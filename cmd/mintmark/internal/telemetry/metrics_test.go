@@ -34,6 +34,7 @@ func leadingNode() *fakeNode {
 		Queue: 5, QueueCapacity: 2048, InFlight: 6,
 		DiskFree: 1 << 30, DiskHung: true, ClockOffsetMax: -1500 * time.Millisecond, StateAhead: 2500 * time.Millisecond,
 		CertificateExpires: time.Unix(1_800_000_000, 0),
+		TLSExpires:         map[string]time.Time{"listen": time.Unix(1_800_000_000, 0)},
 		Keys: map[KeyKind]int{
 			{ledger.ForSigning, ledger.KeyActive}:     1,
 			{ledger.ForSigning, ledger.KeyRetiring}:   2,

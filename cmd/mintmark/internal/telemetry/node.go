@@ -43,6 +43,8 @@ type NodeSample struct {
 	StateAhead         time.Duration
 	CertificateExpires time.Time // of the certificate for the other nodes; zero: there is none
 
+	TLSExpires map[string]time.Time // of the certificate of each listener with TLS, by the setting of its address
+
 	Keys map[KeyKind]int // how many of each kind are in the keyring
 
 	Numbers *ledger.Numbers // of rows, counted in the background; nil until they are
@@ -116,6 +118,7 @@ type nodeCollector struct {
 	ready  *prometheus.Desc
 	gauges []*prometheus.Desc
 	keys   *prometheus.Desc
+	tls    *prometheus.Desc
 
 	numbers []*prometheus.Desc // of numberGauges
 	clients *prometheus.Desc
@@ -127,6 +130,7 @@ func newNodeCollector(src Source, version string) *nodeCollector {
 		src:     src,
 		build:   prometheus.MustNewConstMetric(build, prometheus.GaugeValue, 1),
 		ready:   prometheus.NewDesc("mintmark_ready", "1 if /readyz answers 200.", nil, nil),
+		tls:     prometheus.NewDesc("mintmark_tls_certificate_expiry_timestamp_seconds", "When the certificate of a listener, or another one of its chain, expires, in Unix time.", []string{"listener"}, nil),
 		keys:    prometheus.NewDesc("mintmark_keys", "Keys of the keyring by purpose and state.", []string{"purpose", "state"}, nil),
 		clients: prometheus.NewDesc("mintmark_clients", "Clients by state, without the deleted ones.", []string{"state"}, nil),
 	}
@@ -144,6 +148,7 @@ func (c *nodeCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- c.build.Desc()
 	out <- c.ready
 	out <- c.keys
+	out <- c.tls
 	out <- c.clients
 	for _, d := range slices.Concat(c.gauges, c.numbers) {
 		out <- d
@@ -158,6 +163,9 @@ func (c *nodeCollector) Collect(out chan<- prometheus.Metric) {
 	s := c.src.Sample()
 	out <- c.build
 	gauge(c.ready, zeroOrOne(s.Ready))
+	for listener, at := range s.TLSExpires {
+		gauge(c.tls, float64(at.Unix()), listener)
+	}
 	if !s.Open {
 		return
 	}

@@ -1,0 +1,29 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestFilesForAGroup: the group may read a file of root if the process is not root's.
+func TestFilesForAGroup(t *testing.T) {
+	require.True(t, forGroup(0, 10001))
+	require.False(t, forGroup(0, 0))
+	require.False(t, forGroup(10001, 10001))
+	path := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	for mode, private := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o660: false} {
+		require.NoError(t, os.Chmod(path, mode))
+		f, err := os.Open(path)
+		require.NoError(t, err)
+		info, err := f.Stat()
+		require.NoError(t, err)
+		require.EqualValues(t, os.Geteuid(), info.Sys().(*syscall.Stat_t).Uid)
+		require.Equal(t, private, RequirePrivate(f, "key", "") == nil, "%o", mode)
+		require.NoError(t, f.Close())
+	}
+}

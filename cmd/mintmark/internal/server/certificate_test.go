@@ -1,0 +1,36 @@
+package server
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestCertificateWarnings: each threshold is logged once, and short-lived certificates
+// have theirs later.
+func TestCertificateWarnings(t *testing.T) {
+	const day = 24 * time.Hour
+	begins := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for lifetime, left := range map[time.Duration][3]time.Duration{
+		365 * day: {30 * day, 7 * day, 0}, 90 * day: {30 * day, 7 * day, 0}, 6 * day: {2 * day, 12 * time.Hour, 0},
+	} {
+		c := &Certificate{listener: "listen"}
+		c.current.Store(&keyPair{begins: begins, expires: begins.Add(lifetime)})
+		var out bytes.Buffer
+		log := slog.New(slog.NewTextHandler(&out, nil))
+		for i, at := range left {
+			c.warn(begins.Add(lifetime-at-time.Second), log)
+			require.Equal(t, i, strings.Count(out.String(), "\n"), out.String())
+			for range 2 {
+				c.warn(begins.Add(lifetime-at), log)
+				require.Equal(t, i+1, strings.Count(out.String(), "\n"), out.String())
+			}
+		}
+		require.Equal(t, 2, strings.Count(out.String(), "TLS certificate expires soon"))
+		require.Equal(t, 1, strings.Count(out.String(), "TLS certificate expired"))
+	}
+}
