@@ -51,6 +51,9 @@ func NewRemoteCaller(s RemoteServer) (*Caller, error) {
 	}, nil
 }
 
+// Remote reports whether the server is one on another machine.
+func (c *Caller) Remote() bool { return c.remote }
+
 // bearer adds a token to requests (RFC 6750 §2.1).
 type bearer struct {
 	token Plain

@@ -18,10 +18,13 @@ const (
 	SignIn Kind = "sign_in"               // of a user
 	Client Kind = "client_authentication" // of an application at the token endpoint
 	Reader Kind = "reader_authentication" // of a resource server at the revocation feed
+
+	Operator Kind = "operator_authentication" // of an operator on another machine, or for an operation without its scope
 )
 
 var messages = map[Kind]string{
-	SignIn: "sign-in failed", Client: "client authentication failed", Reader: "reader authentication failed",
+	Operator: "operator refused",
+	SignIn:   "sign-in failed", Client: "client authentication failed", Reader: "reader authentication failed",
 }
 
 // A Failure is one failed authentication. No field may contain text that the sender chose:
@@ -34,6 +37,8 @@ type Failure struct {
 	User    string // id of the user; "" if no user has the name that was sent
 	Name    string // user name of User
 	Request string // id of the request
+
+	Operator string // name of a token or certificate that was genuine
 }
 
 // The number of log lines is bounded by key. A key is a kind of authentication, a cause,
@@ -93,6 +98,8 @@ type key struct {
 	network string
 	client  string
 	user    string
+
+	operator string
 }
 
 type repeats struct {
@@ -134,7 +141,7 @@ func (r *Recorder) add(f Failure) (first bool) {
 		of = &keys{map[key]*repeats{}, map[key]*repeats{}}
 		r.kinds[f.Kind] = of
 	}
-	k := key{f.Cause, limit.Site(f.Address), f.Client, f.User}
+	k := key{f.Cause, limit.Site(f.Address), f.Client, f.User, f.Operator}
 	among, most := of.networks, maxNetworks
 	if among[k] == nil && len(among) >= most {
 		k.network = ""
@@ -198,7 +205,7 @@ func (r *Recorder) flush(now bool) {
 // log writes a line about f. If repeated is not 0, f is the last of that many failures.
 func (r *Recorder) log(f Failure, repeated int) {
 	attrs := []any{"kind", string(f.Kind), "cause", r.config.Name(f.Cause)}
-	for _, a := range [][2]string{{"address", f.Address}, {"client", f.Client}, {"user", f.User}, {"name", f.Name}, {"request_id", f.Request}} {
+	for _, a := range [][2]string{{"address", f.Address}, {"client", f.Client}, {"user", f.User}, {"name", f.Name}, {"operator", f.Operator}, {"request_id", f.Request}} {
 		if a[1] != "" {
 			attrs = append(attrs, a[0], a[1])
 		}

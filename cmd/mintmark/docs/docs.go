@@ -27,6 +27,7 @@ var All = []Document{
 	{"install", "operators, day one: service, three nodes, every setting"},
 	{"tls", "operators: certificates in the node, or a proxy in front"},
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},
+	{"remote", "operators on other machines: listener, tokens, certificates, scopes, programs"},
 	{"operate", "operators, day two: users, alerts, upgrades, backups, keys"},
 	{"monitor", "operators: Prometheus rules, a Grafana dashboard, every alert"},
 	{"sizing", "operators: memory, disk, processors, and how to measure them"},

@@ -42,7 +42,7 @@ func (m *management) backupSave() *cobra.Command {
 			counted := &countingWriter{Writer: w}
 			err := admin.SaveBackup(cmdContext(cmd), c, counted)
 			var gone *admin.UnreachableError
-			if dead = errors.As(err, &gone); dead {
+			if dead = errors.As(err, &gone) && !c.Remote(); dead {
 				err = offlineError(err, m.writeOfflineState(keyFile, counted))
 			}
 			saved.Bytes = counted.n

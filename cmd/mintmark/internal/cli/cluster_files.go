@@ -97,7 +97,7 @@ func (m *management) writeJournal(cmd *cobra.Command, keyFile string, w io.Write
 	defer c.Close()
 	err = admin.SaveJournal(cmdContext(cmd), c, w)
 	var gone *admin.UnreachableError
-	if !errors.As(err, &gone) {
+	if !errors.As(err, &gone) || c.Remote() {
 		return err
 	}
 	lacks, dead := m.writeOfflineJournal(keyFile, w)

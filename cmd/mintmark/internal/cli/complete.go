@@ -26,6 +26,7 @@ var completers = map[string]completer{
 	"USER":         usernames,
 	"NODE":         nodeNames,
 	"INVITATION":   invitedNames,
+	"TOKEN":        operatorTokens,
 	"KEY=VALUE...": settingKeys,
 	"--client":     clientIDs,
 	"--user":       usernames,
@@ -84,7 +85,7 @@ func (m *management) complete(cmd *cobra.Command, name string, before []string) 
 	if !ok {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	c, err := admin.NewCaller(m.dataDir)
+	c, err := m.caller(cmd)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -141,6 +142,14 @@ func invitedNames(ctx context.Context, c *admin.Caller, _ []string) (names []str
 		names = append(names, i.Name)
 	}
 	return names
+}
+
+func operatorTokens(ctx context.Context, c *admin.Caller, _ []string) (ids []string) {
+	l, _ := admin.ListOperatorTokens.Call(ctx, c, admin.OperatorTokenFilter{})
+	for _, t := range l.Tokens {
+		ids = append(ids, t.ID+"\t"+t.Name)
+	}
+	return ids
 }
 
 func keyIDs(ctx context.Context, c *admin.Caller, _ []string) (ids []string) {

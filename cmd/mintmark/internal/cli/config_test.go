@@ -80,6 +80,10 @@ upstream-admin-value         -                default
 upstream-admin-email         -                default
 password-sign-in             true             default
 otlp-endpoint                -                default
+operators-listen             -                default
+operators-tls-cert-file      -                default
+operators-tls-key-file       -                default
+operators-ca-file            -                default
 trust-clock                  false            default
 drain                        1s               default
 stop-timeout                 10s              default

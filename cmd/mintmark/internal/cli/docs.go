@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/docs"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
+
+// operatorsOpenAPI is the name of the description of the operations for other machines.
+const operatorsOpenAPI = "operators-openapi"
 
 // docsCommand prints the documents in the binary. It asks no node.
 func docsCommand() *cobra.Command {
@@ -17,6 +22,11 @@ func docsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return listDocuments(cmd)
+			}
+			if args[0] == operatorsOpenAPI {
+				e := json.NewEncoder(cmd.OutOrStdout())
+				e.SetIndent("", "  ")
+				return e.Encode(admin.OpenAPI())
 			}
 			text, ok := docs.Read(args[0])
 			if !ok {
@@ -43,6 +53,7 @@ func listDocuments(cmd *cobra.Command) error {
 	for i, d := range docs.All {
 		rows[i] = []string{d.Name, d.About}
 	}
+	rows = append(rows, []string{operatorsOpenAPI, "programs: the operations of operators-listen (OpenAPI 3.1, JSON)"})
 	p.table([]string{"NAME", "FOR"}, rows)
 	p.remark("authors of APIs: %s", docs.Elsewhere)
 	return p.flush()

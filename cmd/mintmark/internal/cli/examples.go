@@ -80,6 +80,10 @@ mintmark docs operate`,
 mintmark keys rotate
 mintmark keys rotate --emergency sig-k2m9x4`,
 
+	"operator token add":    `mintmark operator token add ci --scope read,clients --lifetime 90d > ci.token`,
+	"operator token list":   `mintmark operator token list`,
+	"operator token revoke": `mintmark operator token revoke ci`,
+
 	"policy check": `mintmark policy check --openapi openapi.yaml --policy policy.txt`,
 
 	"secret generate": `

@@ -28,11 +28,13 @@ func exitCode(err error) int {
 		return ExitUnreachable
 	case errors.As(err, &found):
 		return ExitRefused
+	case errors.Is(err, admin.ErrLocalOnly):
+		return ExitRefused
 	case !errors.As(err, &p):
 		return ExitLocal
 	}
 	switch p.Class {
-	case admin.Refused:
+	case admin.Refused, admin.Unauthenticated, admin.Forbidden:
 		return ExitRefused
 	case admin.NotFound:
 		return ExitNotFound

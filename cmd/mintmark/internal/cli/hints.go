@@ -80,6 +80,10 @@ var hints = []struct {
 	{server.ErrNoAddresses, "give them again: mintmark cluster init --public-url URL"},
 
 	// Operations.
+	{admin.ErrServerUnreachable, "see --server and --server-ca-file"},
+	{admin.ErrLocalOnly, "run it on a node's own machine, without --server"},
+	{server.ErrClusterAuthority, "see --" + config.KeyOperatorsCAFile},
+	{server.ErrListenOperators, "see --" + config.KeyOperatorsListen},
 	{admin.ErrUnreachable, "start the node, or name its data folder with --" + config.KeyDataDir},
 	{cluster.ErrNoMajority, "start the voters that do not answer; where a majority is lost for good, stop the node that is left and run there: mintmark cluster recover"},
 	{admin.ErrMajorityLost, "start the voters that do not answer; where they are lost for good, see mintmark cluster recover --help"},

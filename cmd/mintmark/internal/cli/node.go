@@ -25,11 +25,13 @@ func managementCommands(version string) []*cobra.Command {
 	m := &management{version: version}
 	commands := []*cobra.Command{
 		m.clientCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.settingsCommand(), m.explainCommand(), m.auditCommand(),
-		m.clusterCommand(), m.benchCommand(),
+		m.clusterCommand(), m.operatorCommand(), m.benchCommand(),
 	}
 	dataDir := defaultDataDir(os.Getenv, ".data", packagedDataDir)
 	for _, c := range commands {
 		m.addCompletions(c)
+		m.refuseServer(c, c.Name())
+		m.server.register(c)
 		c.Long = c.Short + ".\n\n" + aboutManagement
 		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
 		config.DurationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultTimeout, "for how long the node may be silent before it counts as hung (exit code 4)")
@@ -60,7 +62,8 @@ func defaultDataDir(getenv func(string) string, candidates ...string) string {
 
 const aboutManagement = `This speaks to the node that runs on this machine, over a socket in its data
 directory that only the node's own account can open. Without --data-dir the socket
-is looked for in .data, then in /var/lib/mintmark.
+is looked for in .data, then in /var/lib/mintmark. With --server it speaks to a
+node on another machine instead: see mintmark docs remote.
 
 Exit codes: 0 done, 1 wrong usage or a local fault, 2 refused by a rule, 3 not
 found, 4 no node answers, or it is silent for --timeout, 5 the node answers, and
@@ -72,6 +75,7 @@ type management struct {
 	dataDir string
 	output  string
 	timeout time.Duration
+	server  remoteServer
 }
 
 // open returns a caller of the node.
@@ -85,7 +89,7 @@ func (m *management) openFor(cmd *cobra.Command, outputs ...string) (*admin.Call
 		return nil, err
 	}
 	cmd.SilenceUsage = true // from here on the command line itself is right
-	c, err := admin.NewCaller(m.dataDir)
+	c, err := m.caller(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +164,10 @@ func readSecret(cmd *cobra.Command, path string) (admin.Plain, error) {
 	if path == "" {
 		return "", nil
 	}
-	in := cmd.InOrStdin()
-	if path != "-" {
+	var in io.Reader
+	if path == "-" {
+		in = cmd.InOrStdin()
+	} else {
 		f, err := os.Open(path)
 		if err != nil {
 			return "", err

@@ -34,9 +34,14 @@ func (o *Options) Check(from Sources) error {
 	for _, f := range []struct {
 		cert, key string
 		files     TLSFiles
-	}{{KeyTLSCertFile, KeyTLSKeyFile, o.TLS}, {KeyOpsTLSCertFile, KeyOpsTLSKeyFile, o.OpsTLS}} {
+	}{{KeyTLSCertFile, KeyTLSKeyFile, o.TLS}, {KeyOpsTLSCertFile, KeyOpsTLSKeyFile, o.OpsTLS}, {KeyOperatorsTLSCertFile, KeyOperatorsTLSKeyFile, o.OperatorsTLS}} {
 		expect(f.cert, f.files.Cert != "" || f.files.Key == "", "the file of the certificate, since "+f.key+" is given")
 		expect(f.key, f.files.Key != "" || f.files.Cert == "", "the file of the private key, since "+f.cert+" is given")
+	}
+	if o.OperatorsListen == "" {
+		expect(KeyOperatorsListen, o.OperatorsTLS == TLSFiles{} && o.OperatorsCAFile == "", "an address, since files for operators are given")
+	} else {
+		expect(KeyOperatorsTLSCertFile, o.OperatorsTLS.Cert != "" || o.OperatorsTLS.Key != "", "the file of the certificate, since operators-listen is given")
 	}
 	errs = append(errs, o.checkAdvertise(from), o.checkPeers(from), o.checkDistinct(from))
 
@@ -81,9 +86,13 @@ var (
 
 // listeners returns the addresses that a node listens on, by the key of their setting.
 func (o *Options) listeners() []struct{ key, address string } {
-	return []struct{ key, address string }{
+	all := []struct{ key, address string }{
 		{KeyListen, o.Listen}, {KeyOpsListen, o.OpsListen}, {KeyClusterListen, o.ClusterListen},
 	}
+	if o.OperatorsListen != "" {
+		all = append(all, struct{ key, address string }{KeyOperatorsListen, o.OperatorsListen})
+	}
+	return all
 }
 
 // checkAdvertise requires an address that other nodes can dial: a listener on every

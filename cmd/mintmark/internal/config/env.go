@@ -22,6 +22,18 @@ const (
 	EnvClusterKey = "MINTMARK_CLUSTER_KEY"
 )
 
+// Variables of the commands that ask a server on another machine. They are no settings of a
+// node.
+const (
+	EnvServer          = "MINTMARK_SERVER"
+	EnvServerCAFile    = "MINTMARK_SERVER_CA_FILE"
+	EnvServerTokenFile = "MINTMARK_SERVER_TOKEN_FILE"
+	EnvServerCertFile  = "MINTMARK_SERVER_CERT_FILE"
+	EnvServerKeyFile   = "MINTMARK_SERVER_KEY_FILE"
+)
+
+var serverVariables = []string{EnvServer, EnvServerCAFile, EnvServerTokenFile, EnvServerCertFile, EnvServerKeyFile}
+
 // An envText is a value from the environment, where every value is text. The entries
 // of a list are separated by commas.
 type envText string
@@ -38,7 +50,7 @@ func environmentLayer(environ []string) (layer, error) {
 		TransformFunc: func(name, value string) (string, any) {
 			key := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, EnvPrefix), "_", "-"))
 			switch {
-			case name == EnvClusterKey, name == EnvUpstreamSecret, strings.HasPrefix(name, EnvTestPrefix), isKubernetesVariable(name, value):
+			case name == EnvClusterKey, name == EnvUpstreamSecret, slices.Contains(serverVariables, name), strings.HasPrefix(name, EnvTestPrefix), isKubernetesVariable(name, value):
 				return "", nil
 			case !slices.Contains(keys, key) || name != Variable(key):
 				errs = append(errs, unknownVariable(name, keys))
@@ -59,7 +71,7 @@ func Variable(key string) string {
 }
 
 func unknownVariable(name string, keys []string) error {
-	names := []string{EnvClusterKey, EnvUpstreamSecret}
+	names := append([]string{EnvClusterKey, EnvUpstreamSecret}, serverVariables...)
 	for _, key := range keys {
 		names = append(names, Variable(key))
 	}

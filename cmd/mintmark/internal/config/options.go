@@ -41,6 +41,10 @@ type Options struct {
 
 	OTLPEndpoint string // URL of the collector of traces; "": no traces
 
+	OperatorsListen string // HOST:PORT for operators on other machines; "" for none
+	OperatorsTLS    TLSFiles
+	OperatorsCAFile string // authority of the certificates of operators; "": they need tokens
+
 	TrustClock bool // accept the clock at a start without a check
 
 	Drain       time.Duration // from "not ready" to the first refused connection
@@ -96,10 +100,16 @@ const (
 	KeyFeedSecrets    = "feed-secrets"
 	KeyOTLPEndpoint   = "otlp-endpoint"
 	KeyTrustClock     = "trust-clock"
-	KeyDrain          = "drain"
-	KeyStopTimeout    = "stop-timeout"
-	KeyLogFormat      = "log-format"
-	KeyVerbose        = "verbose"
+
+	KeyOperatorsListen      = "operators-listen"
+	KeyOperatorsTLSCertFile = "operators-tls-cert-file"
+	KeyOperatorsTLSKeyFile  = "operators-tls-key-file"
+	KeyOperatorsCAFile      = "operators-ca-file"
+
+	KeyDrain       = "drain"
+	KeyStopTimeout = "stop-timeout"
+	KeyLogFormat   = "log-format"
+	KeyVerbose     = "verbose"
 )
 
 // PlainHTTPUsage explains --plain-http wherever there is such a flag.
@@ -142,6 +152,10 @@ func (o *Options) Settings() []Setting {
 		{KeyFeedSecrets, &o.FeedSecrets, "`FILE` of the resource servers that may read the feed of revocations, made by \"mintmark feed add\" (default: none)"},
 	}, o.signInSettings(), []Setting{
 		{KeyOTLPEndpoint, &o.OTLPEndpoint, "`URL` of an OpenTelemetry collector (OTLP over HTTP) for traces (default: no traces)"},
+		{KeyOperatorsListen, &o.OperatorsListen, "`HOST:PORT` for operators on other machines, over TLS (default: none)"},
+		{KeyOperatorsTLSCertFile, &o.OperatorsTLS.Cert, "`FILE` with the certificate chain of --operators-listen in PEM, read again when it changes"},
+		{KeyOperatorsTLSKeyFile, &o.OperatorsTLS.Key, "`FILE` with the private key of --operators-tls-cert-file in PEM"},
+		{KeyOperatorsCAFile, &o.OperatorsCAFile, "`FILE` with the authority of operators' certificates in PEM, never the cluster's, read again when it changes (default: operators need tokens)"},
 		{KeyTrustClock, &o.TrustClock, TrustClockUsage},
 		{KeyDrain, &o.Drain, "how long a stopping node still answers after /readyz fails"},
 		{KeyStopTimeout, &o.StopTimeout, "how long a stopping node then waits for requests in progress"},

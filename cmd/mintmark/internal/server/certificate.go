@@ -198,6 +198,9 @@ func (c *Config) certificates() (all []*Certificate) {
 			all = append(all, one)
 		}
 	}
+	if c.Operators != nil {
+		all = append(all, c.Operators.TLS)
+	}
 	return all
 }
 
@@ -228,6 +231,7 @@ func (s *Server) watchCertificates() {
 				for _, c := range all {
 					c.reload(s.config.Log, false)
 				}
+				s.config.Operators.reloadAuthority(s.config.Log)
 			case <-ctx.Done():
 				again.Stop()
 				return

@@ -12,10 +12,12 @@ import (
 
 // Errors of a start that an operator can correct.
 var (
-	ErrListen        = errors.New("listen for clients")     // on Config.Listen
-	ErrListenOps     = errors.New("listen for operators")   // on Config.OpsListen
-	ErrListenCluster = errors.New("listen for other nodes") // on Cluster.Listen
-	ErrReadToken     = errors.New("read the join token")    // from Cluster.TokenFile
+	ErrListen          = errors.New("listen for clients")          // on Config.Listen
+	ErrListenOps       = errors.New("listen for operators")        // on Config.OpsListen
+	ErrListenCluster   = errors.New("listen for other nodes")      // on Cluster.Listen
+	ErrListenOperators = errors.New("listen for remote operators") // on Operators.Listen
+
+	ErrReadToken = errors.New("read the join token") // from Cluster.TokenFile
 
 	// ErrPrivilegedPort is in an error of listening.
 	ErrPrivilegedPort = errors.New("a port below 1024 needs the capability CAP_NET_BIND_SERVICE")

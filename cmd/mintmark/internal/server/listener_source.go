@@ -174,7 +174,10 @@ func (g *trackedConn) Close() error {
 func followIdle(c net.Conn, state http.ConnState) {
 	secure, _ := c.(*tls.Conn)
 	if secure != nil {
-		c = secure.NetConn().(*maybePlainConn).Conn
+		c = secure.NetConn()
+		if plain, ok := c.(*maybePlainConn); ok {
+			c = plain.Conn
+		}
 	}
 	g, ok := c.(*trackedConn)
 	if !ok {

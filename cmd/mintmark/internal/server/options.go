@@ -36,8 +36,13 @@ func FromOptions(o *config.Options, version string, log *slog.Logger) (Config, e
 	if err != nil {
 		return Config{}, err
 	}
+	operators, err := OpenOperators(o, os.Getenv)
+	if err != nil {
+		return Config{}, err
+	}
 	return Config{
-		Version: version, TLS: public, OpsTLS: ops,
+		Operators: operators,
+		Version:   version, TLS: public, OpsTLS: ops,
 		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted,
 		Key: config.FindKey(o.ClusterKeyFile, o.DataDir, os.Getenv),
 		Cluster: &Cluster{

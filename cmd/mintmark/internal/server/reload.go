@@ -67,6 +67,7 @@ func (r *reloader) reload() {
 	for _, c := range r.config.certificates() {
 		c.reload(log, true)
 	}
+	r.config.Operators.reloadAuthority(log)
 	r.reloadUpstreamSecret()
 	log.Info("configuration reloaded", "changed", changed)
 	if len(restart) > 0 {

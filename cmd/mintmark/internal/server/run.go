@@ -17,6 +17,7 @@ type Serving struct {
 	Issuer         string `json:"issuer"`
 	OpsURL         string `json:"ops_url"`
 	ClusterAddress string `json:"cluster_address"`
+	OperatorsURL   string `json:"operators_url,omitempty"`
 }
 
 // RunOptions are what Run needs.
@@ -72,8 +73,13 @@ func Run(ctx context.Context, r RunOptions) error {
 // Announce writes the line of JSON that reports that the server serves. Its name is the
 // one in the cluster.
 func (s *Server) Announce(stdout io.Writer) error {
+	var operators string
+	if s.OperatorsAddr != nil {
+		operators = "https://" + s.OperatorsAddr.String()
+	}
 	return json.NewEncoder(stdout).Encode(Serving{
-		Name: s.Node.Name(), BaseURL: s.Settings.BaseURL, AppURL: s.Settings.AppURL, Issuer: s.Settings.BaseURL,
+		OperatorsURL: operators,
+		Name:         s.Node.Name(), BaseURL: s.Settings.BaseURL, AppURL: s.Settings.AppURL, Issuer: s.Settings.BaseURL,
 		OpsURL: s.OpsURL(), ClusterAddress: s.ClusterAddr.String(),
 	})
 }

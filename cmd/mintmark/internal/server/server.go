@@ -40,6 +40,9 @@ type Config struct {
 	// TLS and OpsTLS are the certificates of Listen and OpsListen; nil for no TLS.
 	TLS, OpsTLS *Certificate
 
+	// Operators serves operators on other machines; nil for none.
+	Operators *Operators
+
 	// Cluster connects the node with others; nil for a node alone, which creates a
 	// cluster of one.
 	Cluster *Cluster
@@ -102,12 +105,15 @@ type Server struct {
 	Metrics  *telemetry.Metrics
 	failures *security.Recorder
 
-	public, ops     *http.Server
-	publicListener  net.Listener
-	startup         startupHandler
-	clusterListener net.Listener
+	public, ops      *http.Server
+	publicListener   net.Listener
+	startup          startupHandler
+	clusterListener  net.Listener
+	operators        *http.Server // nil until it serves
+	operatorListener net.Listener // nil for none
 	// PublicAddr, OpsAddr and ClusterAddr are the addresses of the listeners.
 	PublicAddr, OpsAddr, ClusterAddr net.Addr
+	OperatorsAddr                    net.Addr // nil if there is no such listener
 
 	servingMu sync.Mutex    // guards serving and admin while the server starts
 	serving   bool          // connections to the public listener are accepted
@@ -141,7 +147,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		c.Now, c.Elapsed = WallClock, watchdog.Elapsed()
 	}
 	s := &Server{
-		config: c, failed: make(chan error, 3), initRequests: make(chan admin.NewCluster),
+		config: c, failed: make(chan error, 4), initRequests: make(chan admin.NewCluster),
 		opened: make(chan struct{}), started: make(chan struct{}), stopping: make(chan struct{}),
 	}
 	s.startup.removed = s.membershipError
@@ -188,6 +194,9 @@ func (s *Server) start(ctx context.Context) error {
 			return err
 		}
 		s.ClusterAddr = s.clusterListener.Addr()
+	}
+	if err := s.listenOperators(); err != nil {
+		return err
 	}
 	s.public = &http.Server{
 		Handler:           &s.startup,
@@ -272,7 +281,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 	}, c.Readers, c.Proxies, s.Metrics, s.failures, c.Traces, c.Log)
 }
 
-// serveAdmin makes the operators' socket serve all commands.
+// serveAdmin makes the operators' socket, and their listener, serve all commands.
 func (s *Server) serveAdmin(passwords *credential.Hasher) error {
 	c := admin.Config{
 		Ledger: s.Issuer, Rand: rand.Reader, Passwords: passwords, Log: s.config.Log,
@@ -283,7 +292,10 @@ func (s *Server) serveAdmin(passwords *credential.Hasher) error {
 	if s.config.Cluster != nil {
 		c.Cluster, c.Backup, c.Journal = clusterOps{s.Node, s.Issuer, s.config.Now}, s.saveState, s.saveJournal
 	}
-	return s.setAdminHandler(admin.NewHandler(c))
+	if err := s.setAdminHandler(admin.NewHandler(c)); err != nil {
+		return err
+	}
+	return s.serveOperators(c)
 }
 
 // setAdminHandler opens the operators' socket with this handler, or replaces its handler.
@@ -391,6 +403,7 @@ func (s *Server) Close(ctx context.Context) error {
 	} else if s.publicListener != nil {
 		errs = append(errs, s.publicListener.Close())
 	}
+	errs = append(errs, s.closeOperators(ctx))
 	if s.admin != nil {
 		errs = append(errs, s.admin.Close())
 	}

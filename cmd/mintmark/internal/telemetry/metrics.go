@@ -77,12 +77,17 @@ func NewMetrics(src Source, version string) *Metrics {
 	}
 	m.failures = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mintmark_authentication_failures_total",
-		Help: "Failed sign-ins, and failed authentications of clients and of readers of revocations, by cause; with the cause throttled, the credentials were not checked.",
+		Help: "Failed sign-ins, and failed authentications of clients, of readers of revocations and of operators on other machines, by cause; with the cause throttled, the credentials were not checked.",
 	}, []string{"kind", "cause"})
 	for kind, causes := range map[security.Kind][]ledger.Cause{
 		security.SignIn: {ledger.PasswordWrong, ledger.NoSuchUser, ledger.Throttled},
 		security.Client: {ledger.SecretWrong, ledger.UnknownClient, ledger.Throttled},
 		security.Reader: {ledger.SecretWrong, ledger.Throttled},
+
+		security.Operator: {
+			ledger.OperatorUnauthenticated, ledger.OperatorTokenUnknown, ledger.OperatorTokenExpired, ledger.OperatorTokenRevoked,
+			ledger.OperatorCertificateRefused, ledger.OperatorScopeMissing, ledger.LocalOnly,
+		},
 	} {
 		for _, cause := range causes { // an alert needs a value before the first failure
 			m.failures.WithLabelValues(string(kind), CauseName(cause))

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
+	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+)
+
+// A remoteCLI is the command line on a machine without a node.
+type remoteCLI struct {
+	*cliEnv
+	server *admintest.RemoteServer
+	flags  []string // of the server
+	token  string   // file
+}
+
+func newRemoteCLI(t *testing.T, scopes string) *remoteCLI {
+	t.Helper()
+	c := newCLI(t)
+	r := &remoteCLI{cliEnv: c, server: c.ServeRemote(), token: filepath.Join(t.TempDir(), "token")}
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	writePEM(t, ca, 0o644, "CERTIFICATE", r.server.Authority.Certificate().Raw)
+	require.NoError(t, os.WriteFile(r.token, []byte(c.OK("", "operator", "token", "add", "ci", "--scope", scopes, "--lifetime", "90d")), 0o600))
+	r.flags = []string{"--server", r.server.URL, "--server-ca-file", ca}
+	return r
+}
+
+func writePEM(t *testing.T, path string, mode os.FileMode, kind string, der []byte) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), mode))
+}
+
+func (r *remoteCLI) run(t *testing.T, args ...string) testkit.Result {
+	t.Helper()
+	return testkit.Run(t, r.Execute, slices.Concat(args, r.flags)...)
+}
+
+func (r *remoteCLI) ok(t *testing.T, args ...string) string {
+	t.Helper()
+	result := r.run(t, args...)
+	require.Zero(t, result.Code, "%v: %s", args, result.Err)
+	return result.Out
+}
+
+func (r *remoteCLI) fails(t *testing.T, code int, text string, args ...string) {
+	t.Helper()
+	result := r.run(t, args...)
+	require.Equal(t, code, result.Code, "%v: %s", args, result.Err)
+	require.Contains(t, result.Err, text)
+	require.Equal(t, 1, strings.Count(result.Err, "\n"), "one line: %s", result.Err)
+}
+
+func TestCommandsWithAToken(t *testing.T) {
+	r := newRemoteCLI(t, "read,clients,users")
+	r.flags = append(r.flags, "--token-file", r.token)
+	require.Contains(t, r.ok(t, "client", "list"), "cal-app")
+	require.Contains(t, r.ok(t, "client", "approve", "cal-app"), "approved")
+	require.Contains(t, r.ok(t, "audit", "--kind", "client.reviewed"), "token:ci")
+	require.Contains(t, r.ok(t, "operator", "token", "list"), "read clients users")
+	require.Contains(t, testkit.Run(t, r.Execute, slices.Concat([]string{"__complete", "client", "show"}, r.flags, []string{""})...).Out, "cal-app")
+
+	r.fails(t, ExitRefused, "does not have the scope of the operation (settings)", "settings", "set", "code_lifetime=60s")
+	r.fails(t, ExitRefused, "only an operator on a node's own machine may do that", "user", "admin", "alice")
+	r.fails(t, ExitNotFound, "there is no such thing", "client", "show", "none")
+	r.fails(t, ExitLocal, "give --data-dir or --server, not both", "client", "list", "--data-dir", r.Dir)
+
+	r.OK("", "operator", "token", "revoke", "ci")
+	r.fails(t, ExitRefused, "the operator token was revoked", "client", "list")
+	require.NoError(t, os.Chmod(r.token, 0o644))
+	r.fails(t, ExitLocal, "others can read", "client", "list")
+	require.NotContains(t, r.Log.String(), "mmo_")
+}
+
+func TestCommandsWithACertificate(t *testing.T) {
+	r := newRemoteCLI(t, "read")
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	pair := r.server.Operators.Issue("ada", []string{"read", "clients"}, nil)
+	writePEM(t, cert, 0o644, "CERTIFICATE", pair.Certificate[0])
+	der, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	require.NoError(t, err)
+	writePEM(t, key, 0o600, "PRIVATE KEY", der)
+	_, err = tls.LoadX509KeyPair(cert, key)
+	require.NoError(t, err)
+	server := r.flags
+	r.flags = append(server, "--cert-file", cert, "--key-file", key)
+	require.Contains(t, r.ok(t, "client", "approve", "cal-app"), "approved")
+	require.Contains(t, r.ok(t, "audit", "--kind", "client.reviewed"), "certificate:ada")
+
+	r.flags = append(server, "--cert-file", cert)
+	r.fails(t, ExitLocal, "--server needs either --token-file, or --cert-file and --key-file", "client", "list")
+	r.flags = append(server, "--cert-file", cert, "--key-file", key, "--token-file", r.token)
+	r.fails(t, ExitLocal, "--server needs either", "client", "list")
+	r.flags = server
+	r.fails(t, ExitLocal, "--server needs either", "client", "list")
+	require.NoError(t, os.Chmod(key, 0o640))
+	r.flags = append(server, "--cert-file", cert, "--key-file", key)
+	r.fails(t, ExitLocal, "others can read", "client", "list")
+}
+
+// TestServerInTheEnvironment verifies that the variables are the defaults of the flags, and
+// that --data-dir names the node on this machine nevertheless.
+func TestServerInTheEnvironment(t *testing.T) {
+	r := newRemoteCLI(t, "read")
+	t.Setenv(config.EnvServer, r.server.URL)
+	t.Setenv(config.EnvServerCAFile, r.flags[3])
+	t.Setenv(config.EnvServerTokenFile, r.token)
+	r.flags = nil
+	require.Contains(t, r.ok(t, "client", "list"), "cal-app")
+	r.fails(t, ExitRefused, "does not have the scope", "client", "approve", "cal-app")
+	r.OK("", "client", "approve", "cal-app")
+	r.fails(t, ExitRefused, "only an operator on a node's own machine may do that", "cluster", "invite", "--name", "n4")
+	var o config.Options
+	serve := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	o.Flags(serve)
+	_, from, err := config.Load(serve, []string{config.EnvServer + "=x", config.EnvServerTokenFile + "=y"})
+	require.NoError(t, err)
+	require.NotContains(t, from, "server", "no setting of a node")
+}
+
+// TestServerUnreachable verifies that a command without an answer never falls back to the
+// files of this machine.
+func TestServerUnreachable(t *testing.T) {
+	r := newRemoteCLI(t, "cluster")
+	r.flags = []string{"--server", "https://127.0.0.1:1", "--token-file", r.token}
+	for _, args := range [][]string{{"client", "list"}, {"cluster", "backup", "save", filepath.Join(t.TempDir(), "b")}, {"cluster", "backup", "journal", filepath.Join(t.TempDir(), "j")}} {
+		r.fails(t, ExitUnreachable, "no answer from the server https://127.0.0.1:1: connection refused (see --server and --server-ca-file)", args...)
+	}
+	r.flags = []string{"--server", r.server.URL, "--token-file", r.token}
+	r.fails(t, ExitUnreachable, "signed by unknown authority", "client", "list")
+	r.flags = []string{"--server", "http://127.0.0.1:1", "--token-file", r.token}
+	r.fails(t, ExitLocal, "must be https://HOST:PORT", "client", "list")
+}
+
+// TestLocalCommands verifies that each command either asks the node that --server names, or
+// refuses the flag.
+func TestLocalCommands(t *testing.T) {
+	r := newRemoteCLI(t, "read")
+	r.flags = []string{"--server", "https://127.0.0.1:1", "--token-file", r.token}
+	arguments := map[string][]string{
+		"bench exchange": {"--yes"}, "bench refresh": {"--yes"},
+		"client set":    {"--name", "x"},
+		"client delete": {"--yes"}, "user delete": {"--yes"}, "cluster remove": {"--yes"}, "cluster recover": {"--yes"},
+		"grant list": {"--user", "x"}, "keys rotate": {"--purpose", "signing"},
+	}
+	files := map[string]string{}
+	asked, local := 0, 0
+	var visit func(c *cobra.Command, path string)
+	visit = func(c *cobra.Command, path string) {
+		for _, below := range c.Commands() {
+			visit(below, strings.TrimSpace(path+" "+below.Name()))
+		}
+		if c.HasSubCommands() || c.InheritedFlags().Lookup("server") == nil && c.Flags().Lookup("server") == nil {
+			return
+		}
+		args := strings.Fields(path)
+		needed, _ := operands(c)
+		for _, operand := range needed {
+			value := "x"
+			if operand == "FILE" {
+				value = filepath.Join(t.TempDir(), "file")
+				files[path] = value
+				if path == "client import" {
+					require.NoError(t, os.WriteFile(value, []byte(`{"id":"x","name":"x","type":"public","owner":"x","redirect_uris":["https://x.example/"]}`+"\n"), 0o600))
+				}
+			}
+			if operand == "KEY=VALUE" {
+				value = "code_lifetime=60s"
+			}
+			args = append(args, value)
+		}
+		args = append(args, arguments[path]...)
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Annotations[cobra.BashCompOneRequiredFlag] != nil && !slices.Contains(args, "--"+f.Name) {
+				value := "x"
+				if f.Value.Type() == "duration" {
+					value = "1h"
+				}
+				args = append(args, "--"+f.Name, value)
+			}
+		})
+		result := r.run(t, args...)
+		if _, is := localCommands[path]; is {
+			local++
+			require.Equal(t, ExitRefused, result.Code, "%s: %s", path, result.Err)
+			require.Contains(t, result.Err, path+": only an operator on a node's own machine may do that (run it on a node's own machine, without --server)")
+			require.Equal(t, 1, strings.Count(result.Err, "\n"), result.Err)
+			return
+		}
+		asked++
+		require.Contains(t, result.Err, "no answer from the server", path)
+	}
+	visit(Root("test"), "")
+	require.Len(t, localCommands, local)
+	require.Greater(t, asked, 30)
+}
