@@ -48,11 +48,10 @@ func vet(t *testing.T, checkout string, programs []step) (string, error) {
 
 // packages are those that declarations in a document may use without an import.
 var packages = map[string]string{
-	"context": "context", "fmt": "fmt", "log": "log", "http": "net/http", "os": "os",
+	"context": "context", "log": "log", "http": "net/http", "os": "os",
 	"middleware": "github.com/mintmark-auth/mintmark/middleware",
 	"policy":     "github.com/mintmark-auth/mintmark/middleware/policy",
 	"verifier":   "github.com/mintmark-auth/mintmark/verifier",
-	"admin":      "github.com/mintmark-auth/mintmark/issuer/admin",
 	"scope":      "github.com/mintmark-auth/mintmark/verifier/scope",
 }
 

@@ -23,10 +23,9 @@ var stories = [][]string{
 	{"README.md"},
 	{"middleware/README.md"},
 	{"issuer/README.md"},
-	{docs + "install.md", docs + "sign-in.md", docs + "tls.md"},
+	{docs + "install.md", docs + "sign-in.md", docs + "tls.md", docs + "remote.md"},
 	{docs + "operate.md", docs + "disaster.md"},
 	{docs + "monitor.md", docs + "sizing.md"},
-	{docs + "remote.md"},
 	{docs + "reference.md", docs + "design.md", docs + "security.md", docs + "contributing.md", docs + "changelog.md"},
 }
 
