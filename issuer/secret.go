@@ -45,6 +45,12 @@ func (i *Issuer) Digest(key uint32, plain string) (digest [32]byte, ok bool) {
 	return credential.Digest(k.Secret, plain), true
 }
 
+// SecretDigests returns the digests of a secret, of which the SHA-256 is known, under every
+// credential key that this node has opened.
+func (i *Issuer) SecretDigests(sum [32]byte) []ledger.Digest {
+	return i.Keyring.Ring().DigestsOfSHA256(sum)
+}
+
 // Declared returns keyed digests of a declaration, by which the ledger recognises one that
 // it has applied: under the active key first, then under the others. They are keyed
 // because declarations contain secrets that can be guessed.

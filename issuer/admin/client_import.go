@@ -2,8 +2,6 @@ package admin
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -88,11 +86,11 @@ func (c *call) importedSecrets(subject string, q LegacyClient) ([]ledger.NewSecr
 		all = append(all, s)
 	}
 	for i, text := range q.SecretsSHA256 {
-		sum, err := hex.DecodeString(text.Reveal())
-		if err != nil || len(sum) != sha256.Size {
-			return nil, badField(subject, fmt.Sprintf("secrets_sha256[%d]", i), "is not a SHA-256 in hexadecimal")
+		sum, err := sumOf(subject, fmt.Sprintf("secrets_sha256[%d]", i), text)
+		if err != nil {
+			return nil, err
 		}
-		s, err := c.SecretOfSHA256([sha256.Size]byte(sum))
+		s, err := c.SecretOfSHA256(sum)
 		if err != nil {
 			return nil, fmt.Errorf("digest a secret: %w", err)
 		}

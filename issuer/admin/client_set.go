@@ -49,7 +49,7 @@ func (c *call) setClient(ctx context.Context, q ClientEdit) (EditedClient, error
 	if _, err := c.propose(ctx, clientSubject(q.ID), cmd); err != nil {
 		return EditedClient{}, addDetails(err, old, c.Ledger.Now())
 	}
-	now, err := c.showClient(ctx, ClientRef{q.ID})
+	now, err := c.showClient(ctx, ClientRef{ID: q.ID})
 	return EditedClient{
 		Client:   now,
 		Dropped:  old.Proposed != nil && !now.Proposed,

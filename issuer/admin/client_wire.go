@@ -10,6 +10,8 @@ import (
 // A ClientRef names a client.
 type ClientRef struct {
 	ID string `json:"id"`
+	// Revision is the revision that the operator saw, for a deletion; 0 means the newest.
+	Revision uint64 `json:"revision,omitempty"`
 }
 
 // A ClientFilter selects clients of the list. Empty fields match all but deleted ones.
@@ -34,6 +36,9 @@ type ClientSummary struct {
 	Proposed bool      `json:"has_proposal"`
 	Revision uint64    `json:"revision"`
 	Created  time.Time `json:"created_at"`
+
+	// ManagedBy is the name under which the files are applied that the client came from.
+	ManagedBy string `json:"managed_by,omitempty"`
 }
 
 // A Client has everything that is known of a client.
@@ -87,6 +92,7 @@ func summaryOf(v ledger.View, c *ledger.Client) ClientSummary {
 	return ClientSummary{
 		ID: c.ID, Name: c.Name, Type: string(c.Type), State: string(c.State), Kind: kind,
 		Owner: userName(v, c.Owner), Proposed: c.Proposed != nil, Revision: c.Revision, Created: stdTime(c.Created),
+		ManagedBy: c.ManagedBy,
 	}
 }
 

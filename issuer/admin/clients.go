@@ -131,7 +131,7 @@ func (c *call) freshClient(ctx context.Context, id string) (*ledger.Client, erro
 }
 
 func (c *call) deleteClient(ctx context.Context, q ClientRef) (Done, error) {
-	out, err := c.propose(ctx, clientSubject(q.ID), &ledger.DeleteClient{Actor: c.actor, ID: q.ID})
+	out, err := c.propose(ctx, clientSubject(q.ID), &ledger.DeleteClient{Actor: c.actor, ID: q.ID, Revision: q.Revision})
 	return Done{out.ID}, err
 }
 
@@ -158,7 +158,7 @@ func (c *call) reviewClient(ctx context.Context, q Review) (Client, error) {
 	if err != nil {
 		return Client{}, addDetails(err, client, c.Ledger.Now())
 	}
-	return c.showClient(ctx, ClientRef{q.ID})
+	return c.showClient(ctx, ClientRef{ID: q.ID})
 }
 
 // addDetails adds facts to a refusal that the operator would otherwise have to look up.

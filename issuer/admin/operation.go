@@ -19,18 +19,24 @@ type Operation[Request, Answer any] string
 
 // Operations.
 const (
-	AddClient    Operation[NewClient, AddedClient]          = "client.add"
-	ListClients  Operation[ClientFilter, ClientList]        = "client.list"
-	ShowClient   Operation[ClientRef, Client]               = "client.show"
-	ReviewClient Operation[Review, Client]                  = "client.review"
-	SetClient    Operation[ClientEdit, EditedClient]        = "client.set"
-	DeleteClient Operation[ClientRef, Done]                 = "client.delete"
-	ImportClient Operation[LegacyClient, Imported]          = "client.import"
+	AddClient    Operation[NewClient, AddedClient]   = "client.add"
+	ListClients  Operation[ClientFilter, ClientList] = "client.list"
+	ShowClient   Operation[ClientRef, Client]        = "client.show"
+	ReviewClient Operation[Review, Client]           = "client.review"
+	SetClient    Operation[ClientEdit, EditedClient] = "client.set"
+	DeleteClient Operation[ClientRef, Done]          = "client.delete"
+	ImportClient Operation[LegacyClient, Imported]   = "client.import"
+	ApplyClient  Operation[DeclaredClient, Applied]  = "client.apply"
+
+	DescribeClients Operation[ClientsQuery, DescribedClients] = "client.describe"
+	DescribeUsers   Operation[UsersQuery, DescribedUsers]     = "user.describe"
+
 	AddSecret    Operation[NewSecret, AddedSecret]          = "client.secret.add"
 	RevokeSecret Operation[SecretRef, Done]                 = "client.secret.revoke"
 	AddUser      Operation[NewUser, AddedUser]              = "user.add"
 	ListUsers    Operation[UserFilter, UserList]            = "user.list"
 	ShowUser     Operation[UserRef, User]                   = "user.show"
+	ApplyUser    Operation[DeclaredUser, Applied]           = "user.apply"
 	SetUserState Operation[UserStateChange, User]           = "user.state"
 	SetPassword  Operation[PasswordChange, ChangedPassword] = "user.password"
 	ListGrants   Operation[GrantFilter, GrantList]          = "grant.list"

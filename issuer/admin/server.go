@@ -53,6 +53,9 @@ type Config struct {
 	// Digest returns the digest of a secret under a credential key; false if the key was
 	// dropped.
 	Digest func(key uint32, plain string) ([32]byte, bool)
+	// SecretDigests returns the digests of a secret, of which the SHA-256 is known, under
+	// every credential key that the node has opened.
+	SecretDigests func(sum [32]byte) []ledger.Digest
 	// Declared returns keyed digests of a declaration, which may contain weak secrets:
 	// under the active key first.
 	Declared func(text []byte) []string
@@ -91,11 +94,15 @@ var routes = []route{
 	operationRoute(ledger.ScopeClients, SetClient, (*call).setClient),
 	operationRoute(ledger.ScopeClients, DeleteClient, (*call).deleteClient),
 	operationRoute(ledger.ScopeClients, ImportClient, (*call).importClient),
+	operationRoute(ledger.ScopeClients, ApplyClient, (*call).applyClient),
+	operationRoute(ledger.ScopeClients, DescribeClients, (*call).describeClients), // it tells whether a secret is right
 	operationRoute(ledger.ScopeClients, AddSecret, (*call).addSecret),
 	operationRoute(ledger.ScopeClients, RevokeSecret, (*call).revokeSecret),
 	operationRoute(ledger.ScopeUsers, AddUser, (*call).addUser),
 	operationRoute(ledger.ScopeRead, ListUsers, (*call).listUsers),
 	operationRoute(ledger.ScopeRead, ShowUser, (*call).showUser),
+	operationRoute(ledger.ScopeUsers, DescribeUsers, (*call).describeUsers), // the same of a password
+	operationRoute(ledger.ScopeUsers, ApplyUser, (*call).applyUser),
 	operationRoute(ledger.ScopeUsers, SetUserState, (*call).setUserState),
 	operationRoute(ledger.ScopeUsers, SetPassword, (*call).setPassword),
 	operationRoute(ledger.ScopeRead, ListGrants, (*call).listGrants),

@@ -17,6 +17,9 @@ type SettingsQuery struct{}
 // A SettingsChange sets some settings, all or none of them.
 type SettingsChange struct {
 	Set map[string]string `json:"set"`
+	// Seen has values that the operator saw. The change is refused if one of them is
+	// another now, unless it is the one to be set.
+	Seen map[string]string `json:"seen,omitempty"`
 }
 
 // Settings are the settings of the cluster, which apply to every node.
@@ -106,8 +109,11 @@ func (c *call) setSettings(ctx context.Context, q SettingsChange) (Settings, err
 			return Settings{}, err
 		}
 		next := *v.Settings()
+		if err := checkSeen(&next, q); err != nil {
+			return Settings{}, err
+		}
 		for _, key := range slices.Sorted(maps.Keys(q.Set)) {
-			if note := set(&next, key, q.Set[key]); note != "" {
+			if note := SetSetting(&next, key, q.Set[key]); note != "" {
 				return Settings{}, badField("settings", key, note)
 			}
 		}
@@ -123,9 +129,55 @@ func (c *call) setSettings(ctx context.Context, q SettingsChange) (Settings, err
 	}
 }
 
-// set sets one setting, and returns what is wrong with the value, or "". The ledger
+// checkSeen returns a refusal if a setting is no longer what the operator saw.
+func checkSeen(s *ledger.Settings, q SettingsChange) error {
+	for _, now := range shownSettings(s).Settings {
+		if seen, ok := q.Seen[now.Key]; ok && seen != now.Value && q.Set[now.Key] != now.Value {
+			p := refusal("settings", &ledger.Refusal{Cause: ledger.Conflict})
+			p.Note = now.Key + " is " + now.Value
+			return p
+		}
+	}
+	return nil
+}
+
+// CanonicalSetting returns the value of a setting as ShowSettings shows it, or what is
+// wrong with it.
+func CanonicalSetting(key, value string) (canonical, note string) {
+	s := ledger.DefaultSettings()
+	if note := SetSetting(&s, key, value); note != "" {
+		return "", note
+	}
+	for _, shown := range shownSettings(&s).Settings {
+		if shown.Key == key {
+			canonical = shown.Value
+		}
+	}
+	return canonical, ""
+}
+
+// SettingsOf returns the settings of a cluster that ShowSettings showed.
+func SettingsOf(shown []Setting) ledger.Settings {
+	s := ledger.DefaultSettings()
+	for _, one := range shown {
+		for _, k := range settings {
+			switch {
+			case k.key != one.Key:
+			case k.flag != nil:
+				*k.flag(&s) = one.Value == strconv.FormatBool(true)
+			case k.text != nil:
+				*k.text(&s) = one.Value
+			default:
+				_ = SetSetting(&s, one.Key, one.Value) // as it was shown
+			}
+		}
+	}
+	return s
+}
+
+// SetSetting sets one setting, and returns what is wrong with the value, or "". The ledger
 // checks bounds.
-func set(s *ledger.Settings, key, value string) (note string) {
+func SetSetting(s *ledger.Settings, key, value string) (note string) {
 	for _, k := range settings {
 		switch {
 		case k.key != key:

@@ -52,6 +52,7 @@ type User struct {
 	Upstream string    `json:"upstream,omitempty"` // issuer of the upstream provider, if the user signs in there
 	Password bool      `json:"has_password"`
 	Created  time.Time `json:"created_at"`
+	Profile
 
 	// The following fields are set only if one user is shown.
 	Clients []string `json:"clients,omitempty"` // ids of the clients the user owns
@@ -69,6 +70,10 @@ func userOf(u *ledger.User) User {
 	return User{
 		ID: u.ID, Username: u.Username, Name: u.Name, Email: u.Email, TimeZone: u.TimeZone,
 		State: state, Admin: u.Admin, Upstream: u.Upstream, Password: u.Password != "", Created: stdTime(u.Created),
+		Profile: Profile{
+			AvatarURL: u.AvatarURL, Bio: u.Bio, TimeFormat: u.TimeFormat, DefaultScheduleID: u.DefaultScheduleID,
+			WeekStart: u.WeekStart, Locale: u.Locale, OrganizationID: u.OrganizationID,
+		},
 	}
 }
 

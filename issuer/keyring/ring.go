@@ -145,9 +145,14 @@ func (r *Ring) AEADs(purpose func(*CredentialKey) cipher.AEAD) func(number uint3
 // Digests returns the digests of a presented secret under every key of the ring. The
 // ledger knows under which key each of the client's secrets was recorded.
 func (r *Ring) Digests(secret string) []ledger.Digest {
+	return r.DigestsOfSHA256(sha256.Sum256([]byte(secret)))
+}
+
+// DigestsOfSHA256 is Digests for a secret of which only the SHA-256 is known.
+func (r *Ring) DigestsOfSHA256(sum [sha256.Size]byte) []ledger.Digest {
 	d := make([]ledger.Digest, 0, len(r.credentials))
 	for number, k := range r.credentials {
-		d = append(d, ledger.Digest{Key: number, MAC: credential.Digest(k.Secret, secret)})
+		d = append(d, ledger.Digest{Key: number, MAC: credential.DigestOfSHA256(k.Secret, sum)})
 	}
 	return d
 }

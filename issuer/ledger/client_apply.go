@@ -56,12 +56,9 @@ func (*ApplyClient) Kind() command.Kind { return KindApplyClient }
 // it carries.
 func (c *ApplyClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
-	who, cause := v.identify(c.Actor, m)
-	switch {
-	case cause != NoCause:
+	who, cause := v.identifyOperator(c.Actor, m)
+	if cause != NoCause {
 		return deny(cause)
-	case !who.operator:
-		return deny(NotAllowed)
 	}
 	old := v.Client(c.ID)
 	if old != nil && old.Last == m.ID {

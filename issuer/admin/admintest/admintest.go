@@ -95,7 +95,7 @@ func Open(t testing.TB, h http.Handler) (dir string, s *admin.Server) {
 func (w *Env) Config() admin.Config {
 	c := admin.Config{
 		Backup: w.Backup, Journal: w.Journal, Rewrap: w.Rewrap,
-		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256,
+		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256, SecretDigests: w.SecretDigests,
 		Digest: w.digest, Declared: w.Declared, Explain: w.explain, Rotate: w.rotate, Replace: w.Replace, Passwords: w.Passwords,
 		Log: slog.New(slog.NewTextHandler(&w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -175,6 +175,11 @@ func (w *Env) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 
 func (w *Env) digest(key uint32, plain string) ([32]byte, bool) {
 	return credential.Digest(w.key.MAC("secret"), plain), key == 1
+}
+
+// SecretDigests returns the digest of a secret of which only the SHA-256 is known.
+func (w *Env) SecretDigests(sum [32]byte) []ledger.Digest {
+	return []ledger.Digest{{Key: 1, MAC: credential.DigestOfSHA256(w.key.MAC("secret"), sum)}}
 }
 
 // Declared returns a keyed digest.

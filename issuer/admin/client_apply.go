@@ -1,0 +1,210 @@
+package admin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A ClientsQuery requests everything that is known of some clients, in one view.
+type ClientsQuery struct {
+	Clients []ClientQuestion `json:"clients"`
+	Grants  bool             `json:"grants,omitempty"` // count their live grants, which walks all users
+}
+
+// A ClientQuestion names a client.
+type ClientQuestion struct {
+	ID string `json:"id"`
+	// SecretsSHA256 are secrets, each as its SHA-256 in hexadecimal, that the client may
+	// have.
+	SecretsSHA256 []Plain `json:"secrets_sha256,omitempty"`
+}
+
+// DescribedClients has those of the clients that exist or were deleted.
+type DescribedClients struct {
+	Clients []DescribedClient `json:"clients"`
+}
+
+// A DescribedClient is a client with the answers to a ClientQuestion.
+type DescribedClient struct {
+	Client
+	SecretIDs []string `json:"secret_ids,omitempty"` // of SecretsSHA256, "" for one that the client does not have
+	Grants    int      `json:"grants,omitempty"`     // live ones
+	Users     int      `json:"users,omitempty"`      // who have a live grant
+}
+
+func (c *call) describeClients(ctx context.Context, q ClientsQuery) (DescribedClients, error) {
+	out := DescribedClients{Clients: []DescribedClient{}}
+	v, err := c.fresh(ctx) // changes are planned on it
+	if err != nil {
+		return out, err
+	}
+	for _, one := range q.Clients {
+		row := v.Client(one.ID)
+		if row == nil {
+			continue
+		}
+		d := DescribedClient{Client: clientOf(v, row, c.Ledger.Now())}
+		for i, text := range one.SecretsSHA256 {
+			sum, err := sumOf(clientSubject(one.ID), fmt.Sprintf("secrets_sha256[%d]", i), text)
+			if err != nil {
+				return out, err
+			}
+			id := ""
+			declared := ledger.DeclaredSecret{Digests: c.SecretDigests(sum)}
+			if s := declared.SecretOf(row); s != nil {
+				id = s.ID
+			}
+			d.SecretIDs = append(d.SecretIDs, id)
+		}
+		out.Clients = append(out.Clients, d)
+	}
+	if q.Grants {
+		c.countGrants(v, out.Clients)
+	}
+	return out, nil
+}
+
+// countGrants walks the users, since grants are not indexed by client.
+func (c *call) countGrants(v ledger.View, clients []DescribedClient) {
+	index := make(map[string]int, len(clients))
+	for i := range clients {
+		index[clients[i].ID] = i
+	}
+	now := c.Ledger.Now()
+	for u := range v.Users() {
+		seen := map[int]bool{}
+		for _, g := range v.GrantsOf(u.ID, now) {
+			if i, ok := index[g.Client]; ok {
+				clients[i].Grants++
+				seen[i] = true
+			}
+		}
+		for i := range seen {
+			clients[i].Users++
+		}
+	}
+}
+
+func sumOf(subject, field string, text Plain) (sum [sha256.Size]byte, err error) {
+	b, err := hex.DecodeString(text.Reveal())
+	if err != nil || len(b) != sha256.Size {
+		return sum, badField(subject, field, "is not a SHA-256 in hexadecimal")
+	}
+	return [sha256.Size]byte(b), nil
+}
+
+// A DeclaredClient is what a file of the operator declares a client to be, and what the
+// operator saw of the client. See ledger.ApplyClient.
+type DeclaredClient struct {
+	ID           string   `json:"id"`
+	Owner        string   `json:"owner"` // a user's name or id
+	Type         string   `json:"type"`
+	State        string   `json:"state,omitempty"` // "" for approved, unless it is suspended
+	Legacy       bool     `json:"legacy,omitempty"`
+	Name         string   `json:"name"`
+	Purpose      string   `json:"purpose,omitempty"`
+	Website      string   `json:"website,omitempty"`
+	RedirectURIs []string `json:"redirect_uris"`
+	Scopes       []string `json:"scopes,omitempty"`
+
+	// Secrets are all secrets that are to be active; nil leaves them as they are.
+	Secrets       *[]DeclaredSecret `json:"secrets,omitempty"`
+	ActiveSecrets []string          `json:"active_secrets,omitempty"` // ids of those that the operator saw
+
+	Revision uint64 `json:"revision,omitempty"` // that the operator saw; 0 means that there was no client
+	Manager  string `json:"manager"`
+	Adopt    bool   `json:"adopt,omitempty"`
+	Confirm  bool   `json:"confirm,omitempty"` // see ClientEdit
+}
+
+// A DeclaredSecret is a secret that does not travel itself.
+type DeclaredSecret struct {
+	SHA256 Plain  `json:"sha256"`         // hexadecimal
+	Tail   string `json:"tail,omitempty"` // its last characters, if they are known: see credential.Tail
+}
+
+// Applied is the result of applying a declaration.
+type Applied struct {
+	ID       string `json:"id"`
+	Result   string `json:"result"` // ResultAdded, ResultChanged or ResultUnchanged
+	Revision uint64 `json:"revision,omitempty"`
+}
+
+// ResultAdded is the result of a declaration that made something.
+const ResultAdded = "added"
+
+func (c *call) applyClient(ctx context.Context, q DeclaredClient) (Applied, error) {
+	subject := clientSubject(q.ID)
+	if err := checkScopes(subject, q.Scopes); err != nil {
+		return Applied{}, err
+	}
+	v, err := c.fresh(ctx)
+	if err != nil {
+		return Applied{}, err
+	}
+	owner := findUser(v, q.Owner)
+	if owner == nil {
+		return Applied{}, badField(subject, "owner", "is not a user")
+	}
+	cmd := &ledger.ApplyClient{
+		Actor: c.actor, ID: q.ID, Owner: owner.ID, Type: ledger.ClientType(q.Type), State: ledger.ClientState(q.State), Legacy: q.Legacy,
+		Profile: ledger.Profile{
+			Name: q.Name, Purpose: q.Purpose, Website: q.Website, RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
+		},
+		NamesSecrets: q.Secrets != nil, ActiveSecrets: q.ActiveSecrets,
+		Revision: q.Revision, Manager: q.Manager, Adopt: q.Adopt, Confirm: q.Confirm,
+	}
+	if q.Secrets != nil {
+		if cmd.Secrets, err = c.declaredSecrets(subject, *q.Secrets); err != nil {
+			return Applied{}, err
+		}
+	}
+	out, err := c.propose(ctx, subject, cmd)
+	if err != nil {
+		if old := v.Client(q.ID); old != nil {
+			err = addDetails(err, old, c.Ledger.Now())
+		}
+		return Applied{}, err
+	}
+	result := Applied{ID: q.ID, Result: ResultUnchanged, Revision: q.Revision}
+	if out.Count > 0 {
+		result.Result = ResultChanged
+		if q.Revision == 0 {
+			result.Result = ResultAdded
+		}
+		result.Revision++
+	}
+	return result, nil
+}
+
+// maxTail is the maximum length of a secret's tail, in bytes: credential.Tail has four
+// characters.
+const maxTail = 16
+
+func (c *call) declaredSecrets(subject string, given []DeclaredSecret) ([]ledger.DeclaredSecret, error) {
+	all := make([]ledger.DeclaredSecret, 0, len(given))
+	for i, d := range given {
+		field := fmt.Sprintf("secrets[%d]", i)
+		sum, err := sumOf(subject, field, d.SHA256)
+		if err != nil {
+			return nil, err
+		}
+		if len(d.Tail) > maxTail {
+			return nil, badField(subject, field, "has a tail that is too long")
+		}
+		s, err := c.SecretOfSHA256(sum)
+		if err != nil {
+			return nil, fmt.Errorf("digest a secret: %w", err)
+		}
+		s.Tail = d.Tail
+		digests := c.SecretDigests(sum)
+		slices.SortFunc(digests, func(a, b ledger.Digest) int { return int(a.Key) - int(b.Key) })
+		all = append(all, ledger.DeclaredSecret{New: s, Digests: digests})
+	}
+	return all, nil
+}
