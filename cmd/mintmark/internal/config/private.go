@@ -3,10 +3,14 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // ErrExposed is in the error of RequirePrivate for a file that others can read.
@@ -39,3 +43,39 @@ func RequirePrivate(f *os.File, what, credentials string) error {
 
 // forGroup reports whether the group may read a file of an owner, in a process of user.
 func forGroup(owner uint32, user int) bool { return owner == 0 && user != 0 }
+
+// MaxSecretFile is the longest accepted file of a secret or password, in bytes.
+const MaxSecretFile = 4096
+
+// ReadSecretFile reads a secret or a password from a file that nobody else can read:
+// credentials is as in RequirePrivate.
+func ReadSecretFile(path, credentials string) (admin.Plain, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	if err := RequirePrivate(f, "password or secret", credentials); err != nil {
+		return "", err
+	}
+	return ReadSecret(f, path)
+}
+
+// ReadSecret reads a secret or a password, which is one line. A line ending at the end is
+// not part of it. name is for errors.
+func ReadSecret(in io.Reader, name string) (admin.Plain, error) {
+	b, err := io.ReadAll(io.LimitReader(in, MaxSecretFile+1))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", name, err)
+	}
+	text := strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
+	switch {
+	case len(b) > MaxSecretFile:
+		return "", fmt.Errorf("%s is longer than %d bytes", name, MaxSecretFile)
+	case text == "":
+		return "", fmt.Errorf("%s is empty", name)
+	case strings.ContainsAny(text, "\r\n\x00"):
+		return "", fmt.Errorf("%s must hold one line of text", name)
+	}
+	return admin.Plain(text), nil
+}

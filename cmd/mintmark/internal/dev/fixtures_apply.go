@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/declare"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -18,9 +19,10 @@ type fixtureDeps struct {
 		ViewFresh(ctx context.Context) (ledger.View, error)
 		Propose(ctx context.Context, c command.Command) (ledger.Outcome, uint64, error)
 	}
-	Secret    func(plain string) (ledger.NewSecret, error)
-	Declared  func(text []byte) []string
-	Passwords *credential.Hasher
+	Secret         func(plain string) (ledger.NewSecret, error)
+	SecretOfSHA256 func(sum [32]byte) (ledger.NewSecret, error)
+	Declared       func(text []byte) []string
+	Passwords      *credential.Hasher
 }
 
 // apply brings the state to what the file declares. An entry that was applied before and
@@ -31,7 +33,7 @@ func (f *fixtures) apply(ctx context.Context, d fixtureDeps) error {
 	if err != nil {
 		return fmt.Errorf("%s: read the state: %w", f.file, err)
 	}
-	steps, err := f.commands(d.Declared, d.Secret)
+	steps, err := f.commands(d)
 	if err != nil {
 		return err
 	}
@@ -56,25 +58,25 @@ func (f *fixtures) do(ctx context.Context, d fixtureDeps, s fixtureStep) error {
 	if s.user != nil && s.password != "" {
 		hash, err := d.Passwords.Hash(ctx, s.password.Reveal())
 		if err != nil {
-			return fmt.Errorf("%s: %s: hash the password: %w", f.file, s.entry, err)
+			return fmt.Errorf("%s: %s: hash the password: %w", f.file, s.place.Entry, err)
 		}
 		s.user.Password = hash
 	}
 	out, _, err := d.Ledger.Propose(ctx, s.command())
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %s: %w", f.file, s.entry, err)
+		return fmt.Errorf("%s: %s: %w", f.file, s.place.Entry, err)
 	case out.Unknown:
-		return fmt.Errorf("%s: %s: whether it was applied can't be told; start again", f.file, s.entry)
+		return fmt.Errorf("%s: %s: whether it was applied can't be told; start again", f.file, s.place.Entry)
 	case out.Refusal != nil:
-		return f.refused(s.entry, out.Refusal)
+		return s.place.Refused(out.Refusal)
 	}
 	return nil
 }
 
 // A fixtureStep is the command of one entry; either user or client is set.
 type fixtureStep struct {
-	entry    string // for errors: "client cal-app"
+	place    *declare.Place // for errors
 	user     *ledger.PutUser
 	password admin.Plain
 	client   *ledger.ImportClient
@@ -109,51 +111,85 @@ func (s fixtureStep) resolveOwner(v ledger.View) {
 	}
 }
 
+// dryRunOn decides the due entries on a scratch state with the rows that they change, so
+// that a file with a mistake changes nothing.
+func (f *fixtures) dryRunOn(v ledger.View, due []fixtureStep) error {
+	scratch := declare.NewScratch()
+	user := func(u *ledger.User) {
+		if u != nil {
+			scratch.Insert(ledger.TableUsers, u)
+		}
+	}
+	for i := range f.Users {
+		user(v.User(f.Users[i].DefaultID()))
+		user(v.UserByName(f.Users[i].Username))
+	}
+	for _, s := range due {
+		if s.client == nil {
+			continue
+		}
+		s.resolveOwner(v)
+		user(v.User(s.client.Owner))
+		if c := v.Client(s.client.ID); c != nil {
+			scratch.Insert(ledger.TableClients, c)
+		}
+	}
+	for _, s := range due {
+		if r := scratch.Do(s.command()); r != nil {
+			return s.place.Refused(r)
+		}
+	}
+	return nil
+}
+
 // commands returns the commands of all entries, users first, without hashed passwords:
 // hashing is slow, and mostly nothing has changed.
-func (f *fixtures) commands(declared func([]byte) []string, secret func(string) (ledger.NewSecret, error)) ([]fixtureStep, error) {
+func (f *fixtures) commands(d fixtureDeps) ([]fixtureStep, error) {
 	var steps []fixtureStep
-	for _, u := range f.users {
+	for i := range f.Users {
+		u := &f.Users[i]
 		text, err := json.Marshal(u)
 		if err != nil {
-			return nil, fmt.Errorf("%s: user %s: %w", f.file, u.Username, err)
+			return nil, fmt.Errorf("%s: %s: %w", f.file, u.Place.Entry, err)
 		}
 		steps = append(steps, fixtureStep{
-			entry: "user " + u.Username, password: u.Password,
+			place: &u.Place, password: u.Password,
 			user: &ledger.PutUser{
-				ID: u.ID, Username: u.Username, Person: u.Person, Admin: u.Admin,
-				Declared: declared(append([]byte("user "), text...)),
+				ID: u.DefaultID(), Username: u.Username, Person: u.Person, Admin: u.Admin,
+				Declared: d.Declared(append([]byte("user "), text...)),
 			},
 		})
 	}
-	for _, c := range f.clients {
-		entry := "client " + c.ID
+	for i := range f.Clients {
+		c := &f.Clients[i]
 		text, err := json.Marshal(c)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", f.file, entry, err)
+			return nil, fmt.Errorf("%s: %s: %w", f.file, c.Place.Entry, err)
 		}
-		cmd := &ledger.ImportClient{
-			ID: c.ID, Owner: f.userID(c.Owner), Type: ledger.ClientType(c.Type), State: ledger.ClientState(c.State), Legacy: c.Legacy,
-			Profile: ledger.Profile{
-				Name: c.Name, Purpose: c.Purpose, Website: c.Website, RedirectURIs: c.RedirectURIs, Scopes: c.Scopes,
-			},
-			Declared: declared(append([]byte("client "), text...)),
+		cmd := c.Import()
+		cmd.Declared = d.Declared(append([]byte("client "), text...))
+		if u := f.User(c.Owner); u != nil {
+			cmd.Owner = u.DefaultID()
 		}
-		if cmd.Secrets, err = digests(c.Secrets, secret); err == nil {
-			cmd.Revoked, err = digests(c.Revoked, secret)
+		if cmd.Secrets, err = d.digests(c.Secrets); err == nil {
+			cmd.Revoked, err = d.digests(c.Revoked)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: digest a secret: %w", f.file, entry, err)
+			return nil, fmt.Errorf("%s: %s: digest a secret: %w", f.file, c.Place.Entry, err)
 		}
-		steps = append(steps, fixtureStep{entry: entry, client: cmd, owner: c.Owner})
+		steps = append(steps, fixtureStep{place: &c.Place, client: cmd, owner: c.Owner})
 	}
 	return steps, nil
 }
 
-func digests(plain []admin.Plain, secret func(string) (ledger.NewSecret, error)) ([]ledger.NewSecret, error) {
+func (d fixtureDeps) digests(secrets []declare.Secret) ([]ledger.NewSecret, error) {
 	var all []ledger.NewSecret
-	for _, p := range plain {
-		s, err := secret(p.Reveal())
+	for i := range secrets {
+		make := func() (ledger.NewSecret, error) { return d.SecretOfSHA256(secrets[i].Sum()) }
+		if text := secrets[i].Text; text != "" {
+			make = func() (ledger.NewSecret, error) { return d.Secret(text.Reveal()) }
+		}
+		s, err := make()
 		if err != nil {
 			return nil, err
 		}

@@ -44,7 +44,7 @@ settings: {retry_window: 45s, code_lifetime: 300s, refresh_idle: 720h, grant_abs
 `
 
 func depsOf(w *admintest.Env) fixtureDeps {
-	return fixtureDeps{Ledger: w, Secret: w.Secret, Declared: w.Declared, Passwords: w.Passwords}
+	return fixtureDeps{Ledger: w, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256, Declared: w.Declared, Passwords: w.Passwords}
 }
 
 func applyFixtures(t *testing.T, w *admintest.Env, text string) error {
@@ -172,7 +172,7 @@ func TestFixturesAreAppliedOnce(t *testing.T) {
 func TestFixturesOfKnownUsers(t *testing.T) {
 	const app = `clients: [{name: App, owner: Carol, type: public, redirect_uris: ["https://a.example/"], scopes: [BOOKING_READ]}]`
 	w := admintest.New(t)
-	require.EqualError(t, applyFixtures(t, w, app), "fixtures.yaml: client app: owner is not a user")
+	require.EqualError(t, applyFixtures(t, w, app), "fixtures.yaml: line 1: client app: owner is not a user")
 	w.Do(&ledger.PutUser{ID: "u_7", Username: "carol"})
 	require.NoError(t, applyFixtures(t, w, app))
 	require.Equal(t, "u_7", w.View().Client("app").Owner)
@@ -186,14 +186,14 @@ func TestFixturesAreAppliedAsAWhole(t *testing.T) {
 	before := w.Proposals.Load()
 	changed := strings.Replace(wholeFixtures, "Alice Example", "Alice Changed", 1)
 	changed = strings.Replace(changed, "type: public\n    redirect_uris: [com.example.app:/cb]", "type: confidential\n    redirect_uris: [https://b.example/]", 1)
-	require.EqualError(t, applyFixtures(t, w, changed), "fixtures.yaml: client bob-s-native-app: type never changes")
+	require.EqualError(t, applyFixtures(t, w, changed), "fixtures.yaml: line 23: client bob-s-native-app: type never changes")
 	require.Equal(t, before, w.Proposals.Load())
 	require.Equal(t, "Alice Example", w.View().User("u-alice").Name)
 
 	w.Do(&ledger.PutUser{ID: "u_9", Username: "dave"})
 	before = w.Proposals.Load()
 	require.EqualError(t, applyFixtures(t, w, "users: [{username: new}, {username: Dave}]"),
-		"fixtures.yaml: user Dave: username is taken")
+		"fixtures.yaml: line 1: user Dave: username is taken")
 	require.Equal(t, before, w.Proposals.Load())
 }
 
@@ -206,33 +206,36 @@ func TestFixtureErrors(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"fragment": {
 			user + "clients:\n  - {id: cal-app, name: A, owner: alice, scopes: [BOOKING_READ], redirect_uris: ['https://a.example/#x']}",
-			"f.yaml: client cal-app: redirect_uris[0] must not have a part after #",
+			"f.yaml: line 3: client cal-app: redirect_uris[0] must not have a part after #",
 		},
 		"unknown key":        {client(", colour: red"), `f.yaml: line 3: client cal-app has the unknown key "colour"`},
 		"unknown top key":    {"user: []", `f.yaml: line 1: the file has the unknown key "user"`},
 		"unknown user key":   {"users:\n  - username: alice\n    mail: x", `f.yaml: line 3: user alice has the unknown key "mail"`},
 		"unknown setting":    {"settings: {retry: 1s}", `f.yaml: line 1: settings has the unknown key "retry"`},
 		"key twice":          {client(", id: b"), `f.yaml: line 3: client cal-app has the key "id" twice`},
-		"three secrets":      {client(", secrets: [hunter2-a, hunter2-b, hunter2-c]"), "f.yaml: client cal-app: secrets has more than 2"},
-		"a secret twice":     {client(", secrets: [hunter2], revoked_secrets: [hunter2]"), "f.yaml: client cal-app: secrets has the same secret twice"},
+		"three secrets":      {client(", secrets: [hunter2-a, hunter2-b, hunter2-c]"), "f.yaml: line 3: client cal-app: secrets has more than 2"},
+		"a secret twice":     {client(", secrets: [hunter2], revoked_secrets: [hunter2]"), "f.yaml: line 3: client cal-app: secrets has the same secret twice"},
 		"empty secret":       {client(`, secrets: [""]`), "f.yaml: line 3: client cal-app: secrets[0] is empty"},
 		"secret as mapping":  {client(", secrets: [{hunter2: x}]"), "f.yaml: line 3: client cal-app: secrets[0] must be a text"},
 		"secrets as a text":  {client(", secrets: hunter2"), "f.yaml: line 3: client cal-app: secrets must be a list"},
 		"unknown scope":      {strings.Replace(client(""), "BOOKING_READ", "BOOKING_REED", 1), `f.yaml: line 3: client cal-app: scopes[0] is no scope: "BOOKING_REED"`},
-		"no scope":           {strings.Replace(client(""), "BOOKING_READ", "", 1), "f.yaml: client cal-app: scopes needs at least one"},
-		"legacy with scopes": {client(", legacy: true"), "f.yaml: client cal-app: scopes must be empty for a legacy client: it selects them at its migration"},
-		"state":              {client(", state: odd"), "f.yaml: client cal-app: state must be pending, approved, rejected or suspended"},
+		"no scope":           {strings.Replace(client(""), "BOOKING_READ", "", 1), "f.yaml: line 3: client cal-app: scopes needs at least one"},
+		"legacy with scopes": {client(", legacy: true"), "f.yaml: line 3: client cal-app: scopes must be empty for a legacy client: it selects them at its migration"},
+		"state":              {client(", state: odd"), "f.yaml: line 3: client cal-app: state must be pending, approved, rejected or suspended"},
 		"boolean":            {client(", legacy: perhaps"), "f.yaml: line 3: client cal-app: legacy must be true or false"},
+		"secret and secrets": {client(", secret: hunter2, secrets: [hunter2]"), "f.yaml: line 3: client cal-app: secret is there beside secrets"},
+		"no digest":          {client(", secret_sha256: hunter2"), "f.yaml: line 3: client cal-app: secret_sha256 is not a SHA-256 in hexadecimal"},
+		"no digest in list":  {client(", secrets_sha256: [hunter2]"), "f.yaml: line 3: client cal-app: secrets_sha256[0] is not a SHA-256 in hexadecimal"},
 		"no owner":           {"clients: [{name: A}]", "f.yaml: line 1: client A: owner is missing"},
 		"no username":        {"users: [{id: a}]", "f.yaml: line 1: user a: username is missing"},
-		"one slug":           {user + "clients:\n" + strings.Repeat("  - {name: A b, owner: alice, scopes: [BOOKING_READ], redirect_uris: [https://a.example/]}\n", 2), "f.yaml: two entries have the client id a-b"},
-		"one user twice":     {"users: [{username: alice, id: a}, {username: Alice, id: b}]", "f.yaml: two entries have the username Alice"},
-		"bad e-mail":         {"users: [{username: alice, email: \"a\\u0007b\"}]", "f.yaml: user alice: email holds a control character"},
-		"time format":        {"users: [{username: alice, time_format: 13}]", "f.yaml: user alice: time_format must be 12 or 24"},
+		"one slug":           {user + "clients:\n" + strings.Repeat("  - {name: A b, owner: alice, scopes: [BOOKING_READ], redirect_uris: [https://a.example/]}\n", 2), "f.yaml: line 4: client a-b: id is that of client a-b in f.yaml, line 3"},
+		"one user twice":     {"users: [{username: alice, id: a}, {username: Alice, id: b}]", "f.yaml: line 1: user Alice: username is that of user alice in f.yaml, line 1"},
+		"bad e-mail":         {"users: [{username: alice, email: \"a\\u0007b\"}]", "f.yaml: line 1: user alice: email holds a control character"},
+		"time format":        {"users: [{username: alice, time_format: 13}]", "f.yaml: line 1: user alice: time_format must be 12 or 24"},
 		"number":             {"users: [{username: alice, time_format: noon}]", "f.yaml: line 1: user alice: time_format must be a number"},
-		"duration":           {"settings:\n  retry_window: 60", "f.yaml: line 2: settings: retry_window must be a duration such as 60s, 720h or 30d"},
-		"bound":              {"settings: {code_lifetime: 700s}", "f.yaml: settings: code_lifetime must be from 1s to 600s"},
-		"algorithm":          {"settings: {algorithm: none}", "f.yaml: settings: algorithm must be ES256, EdDSA or RS256"},
+		"duration":           {"settings:\n  retry_window: 60", "f.yaml: line 2: settings: retry_window must be a duration such as 60s, 12h or 90d"},
+		"bound":              {"settings: {code_lifetime: 700s}", "f.yaml: line 1: settings: code_lifetime must be from 1s to 600s"},
+		"algorithm":          {"settings: {algorithm: none}", "f.yaml: line 1: settings: algorithm must be ES256, EdDSA or RS256"},
 		"a list":             {"- users", "f.yaml: line 1: the file must be a mapping of keys to values"},
 		"two documents":      {"users: []\n---\nusers: []", "f.yaml: line 2: a second YAML document begins"},
 		"anchor":             {"users: [{username: alice, password: *hunter2}]", "f.yaml: is not valid YAML: a value that begins with & or * or ! must be quoted"},
@@ -258,8 +261,8 @@ func TestFixtureSecretsMayBeAnyText(t *testing.T) {
 		if secret[0] == '"' {
 			want = `with " quote`
 		}
-		require.Equal(t, want, f.clients[0].Secrets[0].Reveal())
-		require.Equal(t, want, f.users[0].Password.Reveal())
+		require.Equal(t, want, f.Clients[0].Secrets[0].Text.Reveal())
+		require.Equal(t, want, f.Users[0].Password.Reveal())
 	}
 }
 
@@ -267,7 +270,7 @@ func TestEmptyFixtures(t *testing.T) {
 	for _, text := range []string{"", "# nothing\n", "---\n", "users:\nclients: []\n", "null"} {
 		f, err := ParseFixtures("f", []byte(text))
 		require.NoError(t, err, "%q", text)
-		require.Empty(t, f.users)
+		require.Empty(t, f.Users)
 	}
 }
 
@@ -287,14 +290,14 @@ func FuzzParseFixtures(f *testing.F) {
 			return
 		}
 		w := admintest.New(t)
-		for _, c := range got.clients {
-			if got.userID(c.Owner) == "" {
+		for _, c := range got.Clients {
+			if got.User(c.Owner) == nil {
 				return // only the state can tell
 			}
 		}
 		// What was checked as a whole is applied as a whole, and only once.
-		for i := range got.users {
-			got.users[i].Password = "" // slow
+		for i := range got.Users {
+			got.Users[i].Password = "" // slow
 		}
 		require.NoError(t, got.apply(t.Context(), depsOf(w)))
 		before := w.Proposals.Load()

@@ -1,0 +1,107 @@
+package declare_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/declare"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+const client = `{id: app, name: App, owner: alice, redirect_uris: ["https://app.example/cb"], scopes: [PROFILE_READ], `
+
+// TestSecretsOfFiles: files are named relative to the one that names them, and digests are
+// of the secret.
+func TestSecretsOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "secrets"), 0o700))
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(t, os.Chmod(path, mode))
+		return path
+	}
+	write("secrets/one", "first\r\n", 0o600)
+	write("secrets/two", "second", 0o600)
+	write("exposed", "third", 0o640)
+	sum := strings.Repeat("0f", sha256.Size)
+	file := write("clients.yaml", "users: [{username: alice, password_file: secrets/two}]\n"+
+		"clients:\n  - "+client+"secret_files: [secrets/one, secrets/two], secret_sha256: "+sum+"}\n", 0o644)
+	d, err := declare.Disk(nil).Files(file)
+	require.NoError(t, err)
+	require.Equal(t, "second", d.Users[0].Password.Reveal())
+	secrets := d.Clients[0].Secrets
+	require.Len(t, secrets, 3)
+	require.Equal(t, sha256.Sum256([]byte("first")), secrets[0].Sum())
+	require.Equal(t, "secret_files[1]", secrets[1].Field)
+	require.Equal(t, byte(0x0f), secrets[2].Sum()[31])
+	require.True(t, d.Clients[0].NamesSecrets())
+
+	for name, test := range map[string]struct{ text, want string }{
+		"exposed secret": {"clients:\n  - " + client + "secret_file: exposed}", "line 2: client app: secret_file can't be used: others can read"},
+		"no such file":   {"clients:\n  - " + client + "secret_file: TODO}", "no such file"},
+		"in clear":       {"clients:\n  - " + client + "secret: hunter2}", "line 2: client app: secret is in clear: others can read"},
+		"password":       {"users:\n  - {username: bob, password: hunter2}", "line 2: user bob: password is in clear"},
+		"two passwords":  {"users:\n  - {username: bob, password: hunter2, password_file: exposed}", "password_file is there beside password"},
+		"nothing to set": {"users:\n  - {username: bob, reset_password: true}", "reset_password needs a password_file"},
+	} {
+		_, err := declare.Disk(nil).Files(write("bad.yaml", test.text, 0o644))
+		require.ErrorContains(t, err, test.want, name)
+		require.NotContains(t, err.Error(), "hunter2", name)
+	}
+	private := write("private.yaml", "clients:\n  - "+client+"secret: hunter2}", 0o600)
+	d, err = declare.Disk(strings.NewReader("users: [{username: carol, password: hunter2}]")).Files(private, declare.Stdin)
+	require.NoError(t, err)
+	require.Equal(t, "hunter2", d.Clients[0].Secrets[0].Text.Reveal())
+	require.Equal(t, "carol", d.Users[0].Username)
+}
+
+// TestWriteReadsBack: whatever text a field has, it is read as it was.
+func TestWriteReadsBack(t *testing.T) {
+	text := rapid.OneOf(
+		rapid.String(),
+		rapid.SampledFrom([]string{"yes", "0012", "null", "~", "# no", "a: b", "- x", "with ' and \"", "two\nlines\n", " space ", "é", "{", "!tag", "&a", "*a", "%", "@", "`", "a #b", "a:", ":a", "1_000", "=", "<<"}),
+	).Filter(func(s string) bool { return !strings.ContainsAny(s, "\r\x00\ufeff") && s == strings.ToValidUTF8(s, "") })
+	rapid.Check(t, func(r *rapid.T) {
+		named := text.Filter(func(s string) bool { return s != "" })
+		want := &declare.Declaration{
+			Users: []declare.User{{ID: "u-1", Username: named.Draw(r, "username"), Admin: rapid.Bool().Draw(r, "admin"), Person: ledger.Person{
+				Name: text.Draw(r, "name"), Bio: text.Draw(r, "bio"), TimeFormat: rapid.SampledFrom([]int{0, 12, 24}).Draw(r, "format"),
+			}}},
+			Clients: []declare.Client{{
+				ID: named.Draw(r, "id"), Name: named.Draw(r, "client"), Owner: named.Draw(r, "owner"), Purpose: text.Draw(r, "purpose"),
+				Type: rapid.SampledFrom([]string{"confidential", "public"}).Draw(r, "type"), State: rapid.SampledFrom([]string{"", "pending"}).Draw(r, "state"),
+				RedirectURIs: rapid.SliceOfN(text, 1, 3).Draw(r, "uris"), Scopes: []string{"PROFILE_READ"}, Legacy: rapid.Bool().Draw(r, "legacy"),
+				Comment: "a comment\nof two lines",
+			}},
+			Settings: declare.Settings{Values: map[string]string{"rotate_every": "off", "code_lifetime": "1m"}},
+		}
+		var b bytes.Buffer
+		require.NoError(r, want.Write(&b, "head"))
+		got, err := declare.Reader{}.Text("f.yaml", b.Bytes())
+		require.NoError(r, err, b.String())
+		got.Users[0].Place, got.Clients[0].Place = declare.Place{}, declare.Place{}
+		want.Clients[0].Comment = ""
+		require.Equal(r, want.Users, got.Users, b.String())
+		require.Equal(r, want.Clients, got.Clients, b.String())
+		require.Equal(r, want.Settings.Values, got.Settings.Values, b.String())
+	})
+}
+
+// TestWriteNothing: an empty declaration is a file, too.
+func TestWriteNothing(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, (&declare.Declaration{}).Write(&b, "nothing"))
+	d, err := declare.Reader{}.Text("f.yaml", b.Bytes())
+	require.NoError(t, err)
+	require.Empty(t, slices.Concat(d.Clients))
+	require.Contains(t, b.String(), "# nothing\n")
+}

@@ -1,0 +1,339 @@
+package declare
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// A Reader reads files.
+type Reader struct {
+	// Open returns the text of a declaration, and a function that reports why the file may
+	// hold no secret in clear, or nil.
+	Open func(path string) (text []byte, mayHold func() error, err error)
+	// Secret returns the secret or the password in a file.
+	Secret func(path string) (admin.Plain, error)
+}
+
+// Files reads and merges files, and refuses entries that are there twice.
+func (r Reader) Files(paths ...string) (*Declaration, error) {
+	all := &Declaration{}
+	for _, path := range paths {
+		text, mayHold, err := r.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		one, err := r.read(path, text, mayHold)
+		if err != nil {
+			return nil, err
+		}
+		if err := all.merge(one); err != nil {
+			return nil, err
+		}
+	}
+	return all, all.distinct()
+}
+
+// Text reads one declaration, which may hold secrets in clear; name is for errors.
+func (r Reader) Text(name string, text []byte) (*Declaration, error) {
+	d, err := r.read(name, text, func() error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return d, d.distinct()
+}
+
+// A document is one file that is read.
+type document struct {
+	Reader
+	name    string
+	mayHold func() error
+	out     Declaration
+}
+
+// read reads the form of a file: which keys there are and what kind of value each has. Its
+// errors name a line and never repeat a value.
+func (r Reader) read(name string, text []byte, mayHold func() error) (*Declaration, error) {
+	f := &document{Reader: r, name: name, mayHold: mayHold}
+	root, err := readYAML(text)
+	if root == nil && err == nil {
+		return &f.out, nil
+	}
+	if err == nil {
+		err = eachKey(root, "the file", nil, map[string]yamlReader{
+			"users": func(_ string, n *yaml.Node) error {
+				return eachItem("users", n, func(_ string, item *yaml.Node) error {
+					u, err := f.readUser(item)
+					f.out.Users = append(f.out.Users, u)
+					return err
+				})
+			},
+			"clients": func(_ string, n *yaml.Node) error {
+				return eachItem("clients", n, func(_ string, item *yaml.Node) error {
+					c, err := f.readClient(item)
+					f.out.Clients = append(f.out.Clients, c)
+					return err
+				})
+			},
+			"settings": func(_ string, n *yaml.Node) error { return f.readSettings(n) },
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &f.out, nil
+}
+
+func (f *document) place(n *yaml.Node, entry string) Place {
+	return Place{File: f.name, Entry: entry, Lines: map[string]int{"": n.Line}}
+}
+
+func (f *document) readUser(n *yaml.Node) (User, error) {
+	u := User{Place: f.place(n, entryName(n, "user", "username", "id"))}
+	var passwordFile string
+	label := u.Place.Entry
+	err := eachKey(n, label, u.Place.Lines, map[string]yamlReader{
+		"id":                  yamlText(&u.ID),
+		"username":            yamlText(&u.Username),
+		"email":               yamlText(&u.Person.Email),
+		"name":                yamlText(&u.Person.Name),
+		"password":            yamlText(&u.Password),
+		"password_file":       yamlText(&passwordFile),
+		"reset_password":      yamlBool(&u.ResetPassword),
+		"time_zone":           yamlText(&u.Person.TimeZone),
+		"admin":               yamlBool(&u.Admin),
+		"bio":                 yamlText(&u.Person.Bio),
+		"avatar_url":          yamlText(&u.Person.AvatarURL),
+		"time_format":         yamlNumber(&u.Person.TimeFormat),
+		"default_schedule_id": yamlText(&u.Person.DefaultScheduleID),
+		"week_start":          yamlText(&u.Person.WeekStart),
+		"locale":              yamlText(&u.Person.Locale),
+		"organization_id":     yamlText(&u.Person.OrganizationID),
+	})
+	fail := func(field, note string) (User, error) {
+		return u, fmt.Errorf("line %d: %s: %s %s", u.Place.Lines[field], label, field, note)
+	}
+	switch {
+	case err != nil:
+		return u, err
+	case u.Username == "":
+		return u, fmt.Errorf("line %d: %s: username is missing", n.Line, label)
+	}
+	u.Place.Entry = "user " + u.Username
+	switch {
+	case u.Password != "" && passwordFile != "":
+		return fail("password_file", "is there beside password")
+	case u.ResetPassword && u.Password == "" && passwordFile == "":
+		return fail("reset_password", "needs a password_file")
+	case u.Password != "":
+		if err := f.mayHold(); err != nil {
+			return fail("password", "is in clear: "+err.Error())
+		}
+	case passwordFile != "":
+		if u.Password, err = f.secretIn(passwordFile); err != nil {
+			return fail("password_file", "can't be used: "+err.Error())
+		}
+	}
+	return u, nil
+}
+
+// secretIn reads a file that is named relative to the file that names it.
+func (f *document) secretIn(path string) (admin.Plain, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(f.name), path)
+	}
+	if f.Secret == nil {
+		return "", errors.New("files of secrets are not read here")
+	}
+	text, err := f.Secret(path)
+	if err == nil && text == "" {
+		err = errors.New(path + " is empty")
+	}
+	return text, err
+}
+
+func (f *document) readClient(n *yaml.Node) (Client, error) {
+	c := Client{Type: string(ledger.Confidential), Place: f.place(n, entryName(n, "client", "id", "name"))}
+	label := c.Place.Entry
+	var clear, files, digests, revoked []string
+	err := eachKey(n, label, c.Place.Lines, map[string]yamlReader{
+		"id":              yamlText(&c.ID),
+		"name":            yamlText(&c.Name),
+		"purpose":         yamlText(&c.Purpose),
+		"website":         yamlText(&c.Website),
+		"owner":           yamlText(&c.Owner),
+		"type":            yamlText(&c.Type),
+		"redirect_uris":   yamlTexts(&c.RedirectURIs),
+		"scopes":          yamlTexts(&c.Scopes),
+		"secret":          yamlOne(&clear),
+		"secrets":         yamlTexts(&clear),
+		"secret_file":     yamlOne(&files),
+		"secret_files":    yamlTexts(&files),
+		"secret_sha256":   yamlOne(&digests),
+		"secrets_sha256":  yamlTexts(&digests),
+		"revoked_secrets": yamlTexts(&revoked),
+		"state":           yamlText(&c.State),
+		"legacy":          yamlBool(&c.Legacy),
+	})
+	if err != nil {
+		return c, err
+	}
+	for _, f := range []struct{ name, value string }{{"name", c.Name}, {"owner", c.Owner}} {
+		if f.value == "" {
+			return c, fmt.Errorf("line %d: %s: %s is missing", n.Line, label, f.name)
+		}
+	}
+	for i, s := range c.Scopes {
+		if !scope.Known(s) {
+			return c, fmt.Errorf("line %d: %s: scopes[%d] is no scope: %q", n.Line, label, i, s)
+		}
+	}
+	if c.ID == "" {
+		c.ID = slug(c.Name)
+	}
+	c.Place.Entry = "client " + c.ID
+	fail := func(field, note string) error {
+		base, _, _ := strings.Cut(field, "[")
+		line, ok := c.Place.Lines[field]
+		if !ok {
+			line = c.Place.Lines[base]
+		}
+		return fmt.Errorf("line %d: %s: %s %s", line, label, field, note)
+	}
+	for _, kind := range []struct {
+		keys   [2]string // of one, and of a list
+		values []string
+		read   func(text string) (Secret, string)
+		into   *[]Secret
+	}{
+		{[2]string{"secret", "secrets"}, clear, f.clearSecret, &c.Secrets},
+		{[2]string{"secret_file", "secret_files"}, files, f.fileSecret, &c.Secrets},
+		{[2]string{"secret_sha256", "secrets_sha256"}, digests, digestSecret, &c.Secrets},
+		{[2]string{"", "revoked_secrets"}, revoked, f.clearSecret, &c.Revoked},
+	} {
+		if c.Place.Named(kind.keys[0]) && c.Place.Named(kind.keys[1]) {
+			return c, fail(kind.keys[0], "is there beside "+kind.keys[1])
+		}
+		for i, text := range kind.values {
+			field := kind.keys[0]
+			if !c.Place.Named(field) {
+				field = fmt.Sprintf("%s[%d]", kind.keys[1], i)
+			}
+			s, note := kind.read(text)
+			if note != "" {
+				return c, fail(field, note)
+			}
+			s.Field = field
+			*kind.into = append(*kind.into, s)
+		}
+	}
+	return c, nil
+}
+
+func (f *document) clearSecret(text string) (Secret, string) {
+	if text == "" {
+		return Secret{}, "is empty"
+	}
+	if err := f.mayHold(); err != nil {
+		return Secret{}, "is in clear: " + err.Error()
+	}
+	return Secret{Text: admin.Plain(text)}, ""
+}
+
+func (f *document) fileSecret(path string) (Secret, string) {
+	text, err := f.secretIn(path)
+	if err != nil {
+		return Secret{}, "can't be used: " + err.Error()
+	}
+	return Secret{Text: text}, ""
+}
+
+func digestSecret(text string) (Secret, string) {
+	sum, err := hex.DecodeString(text)
+	if err != nil || len(sum) != sha256.Size {
+		return Secret{}, "is not a SHA-256 in hexadecimal"
+	}
+	return Secret{SHA256: admin.Plain(text)}, ""
+}
+
+// slug makes an id of a name: the same one each time, so that a file finds its client
+// again.
+func slug(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	if len(words) == 0 { // a name in letters that no id can have
+		sum := sha256.Sum256([]byte(name))
+		return "client-" + hex.EncodeToString(sum[:6])
+	}
+	return strings.Join(words, "-")
+}
+
+// Audience is the one setting that fixtures may declare and that can't be changed in a
+// cluster.
+const Audience = "audience"
+
+func (f *document) readSettings(n *yaml.Node) error {
+	p := f.place(n, "settings")
+	known := map[string]yamlReader{}
+	for _, s := range admin.DefaultSettings().Settings {
+		if s.Fixed && s.Key != Audience {
+			continue
+		}
+		known[s.Key] = func(_ string, n *yaml.Node) error {
+			value, err := scalar("settings: "+s.Key, n)
+			if err != nil {
+				return err
+			}
+			if s.Key != Audience {
+				canonical, note := admin.CanonicalSetting(s.Key, value)
+				if note != "" {
+					return fmt.Errorf("line %d: settings: %s %s", n.Line, s.Key, note)
+				}
+				value = canonical
+			}
+			f.out.Settings.set(s.Key, value, p)
+			return nil
+		}
+	}
+	return eachKey(n, "settings", p.Lines, known)
+}
+
+// distinct returns an error for two entries with one id or user name: the second would
+// overwrite the first.
+func (d *Declaration) distinct() error {
+	seen := map[string]*Place{}
+	twice := func(p *Place, field, value string) error {
+		key := field + " " + strings.ToLower(value)
+		if first, there := seen[key]; there {
+			return p.Errorf(field, "is that of %s in %s, line %d", first.Entry, first.File, first.Lines[""])
+		}
+		seen[key] = p
+		return nil
+	}
+	for i := range d.Users {
+		u := &d.Users[i]
+		if err := twice(&u.Place, "username", u.Username); err != nil {
+			return err
+		}
+		if err := twice(&u.Place, "id", "user "+u.DefaultID()); err != nil {
+			return err
+		}
+	}
+	for i := range d.Clients {
+		c := &d.Clients[i]
+		if err := twice(&c.Place, "id", "client "+c.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
