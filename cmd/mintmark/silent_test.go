@@ -28,7 +28,10 @@ func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 	require.NoError(t, os.WriteFile(imported, []byte(`{"id":"x","name":"X","redirect_uris":["https://x.example/cb"],"type":"public","owner":"alice"}`), 0o600))
 	backup := filepath.Join(t.TempDir(), "backup")
 	require.NoError(t, os.WriteFile(backup, []byte("a backup"), 0o600))
+	declared := filepath.Join(t.TempDir(), "clients.yaml")
+	require.NoError(t, os.WriteFile(declared, []byte("settings: {code_lifetime: 60s}"), 0o600))
 	known := map[string]string{
+		"apply":                       "apply -f " + declared,
 		"client add":                  "client add --id x --name X --owner alice --redirect-uri https://x.example/cb --scope PROFILE_READ",
 		"client import":               "client import " + imported,
 		"client set":                  "client set x --name Y",

@@ -29,6 +29,7 @@ var All = []Document{
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},
 	{"remote", "operators on other machines: listener, tokens, certificates, scopes, programs"},
 	{"operate", "operators, day two: users, alerts, upgrades, backups, keys"},
+	{"apply", "operators: clients, users and settings from files in git"},
 	{"monitor", "operators: Prometheus rules, a Grafana dashboard, every alert"},
 	{"sizing", "operators: memory, disk, processors, and how to measure them"},
 	{"disaster", "operators in an outage: a decision table, then the steps"},

@@ -137,7 +137,7 @@ func exitCodes(t *testing.T) string {
 		}
 		rows = append(rows, []string{list[m[2]:m[3]], strings.TrimSuffix(list[m[1]:end], ".")})
 	}
-	require.Len(t, rows, cli.ExitUnhealthy+1)
+	require.Len(t, rows, cli.ExitChanges+1)
 	return table([]string{"code", "meaning"}, rows)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
@@ -92,7 +93,7 @@ func TestSecretsOnTheCommandLine(t *testing.T) {
 	require.NotContains(t, list, secret)
 	require.Contains(t, list, "…"+secret[len(secret)-4:])
 
-	for name, text := range map[string]string{"empty": "\n", "two lines": "a\nb\n", "too long": strings.Repeat("x", maxSecretFile+1)} {
+	for name, text := range map[string]string{"empty": "\n", "two lines": "a\nb\n", "too long": strings.Repeat("x", config.MaxSecretFile+1)} {
 		r := c.Run(text, "client", "secret", "add", "cal-app", "--secret-file", "-")
 		require.Equal(t, ExitLocal, r.Code, name)
 	}

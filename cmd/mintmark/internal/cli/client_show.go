@@ -38,6 +38,7 @@ func printClient(p *printer, c admin.Client) {
 		property{"Scopes", scopes},
 		singleValue("Authorizations", traffic),
 		singleValue("Scopes asked for", strings.Join(c.AskedScopes, " ")),
+		singleValue("Managed by", c.ManagedBy),
 		singleValue("Revision", fmt.Sprint(c.Revision)),
 		singleValue("Created", formatTime(c.Created)),
 		singleValue("Changed", formatTime(c.Changed)),

@@ -2,6 +2,11 @@ package cli
 
 // examples are the examples in the help of each command, by its path.
 var examples = map[string]string{
+	"apply": `
+mintmark apply -f clients.yaml
+mintmark apply -f clients.yaml --dry-run
+mintmark apply -f clients.yaml --prune --yes`,
+
 	"audit": `
 mintmark audit --kind grant --limit 20
 mintmark audit --after 0 --follow -o jsonl`,
@@ -66,6 +71,7 @@ mintmark docs
 mintmark docs operate`,
 
 	"explain":  `mintmark explain mme_4k2m9x`,
+	"export":   `mintmark export > cluster.yaml`,
 	"feed add": `mintmark feed add bookings-api --file readers`,
 
 	"health":           `mintmark health --config /etc/mintmark/node.yaml`,

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/apply"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -14,22 +15,26 @@ const (
 	ExitNotFound    = 3
 	ExitUnreachable = 4
 	ExitUnhealthy   = 5
+	ExitChanges     = 6 // of a dry run
 )
 
 // exitCode returns the exit code of a command's error.
 func exitCode(err error) int {
 	var unreachable *admin.UnreachableError
 	var found *foundError
+	var refused *apply.RefusedError
 	var p *admin.Problem
 	switch {
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &unreachable):
 		return ExitUnreachable
-	case errors.As(err, &found):
+	case errors.As(err, &found), errors.As(err, &refused):
 		return ExitRefused
 	case errors.Is(err, admin.ErrLocalOnly):
 		return ExitRefused
+	case errors.Is(err, errPlanned):
+		return ExitChanges
 	case !errors.As(err, &p):
 		return ExitLocal
 	}

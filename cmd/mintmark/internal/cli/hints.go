@@ -13,6 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/apply"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
@@ -84,6 +85,9 @@ var hints = []struct {
 	{admin.ErrLocalOnly, "run it on a node's own machine, without --server"},
 	{server.ErrClusterAuthority, "see --" + config.KeyOperatorsCAFile},
 	{server.ErrListenOperators, "see --" + config.KeyOperatorsListen},
+	{apply.ErrNoSecret, "make one, and name its file as secret_file or its digest as secret_sha256: mintmark secret generate FILE"},
+	{apply.ErrOtherManager, "give that name as --manager, or take the client over with --adopt"},
+	{apply.ErrSecretGone, "make another one: mintmark secret generate FILE"},
 	{admin.ErrUnreachable, "start the node, or name its data folder with --" + config.KeyDataDir},
 	{cluster.ErrNoMajority, "start the voters that do not answer; where a majority is lost for good, stop the node that is left and run there: mintmark cluster recover"},
 	{admin.ErrMajorityLost, "start the voters that do not answer; where they are lost for good, see mintmark cluster recover --help"},

@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,14 +25,14 @@ func managementCommands(version string) []*cobra.Command {
 	m := &management{version: version}
 	commands := []*cobra.Command{
 		m.clientCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.settingsCommand(), m.explainCommand(), m.auditCommand(),
-		m.clusterCommand(), m.operatorCommand(), m.benchCommand(),
+		m.clusterCommand(), m.operatorCommand(), m.benchCommand(), m.applyCommand(), m.exportCommand(),
 	}
 	dataDir := defaultDataDir(os.Getenv, ".data", packagedDataDir)
 	for _, c := range commands {
 		m.addCompletions(c)
 		m.refuseServer(c, c.Name())
 		m.server.register(c)
-		c.Long = c.Short + ".\n\n" + aboutManagement
+		c.Long = cmp.Or(c.Long, c.Short+".") + "\n\n" + aboutManagement
 		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
 		config.DurationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultTimeout, "for how long the node may be silent before it counts as hung (exit code 4)")
 		c.PersistentFlags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
@@ -67,7 +67,8 @@ node on another machine instead: see mintmark docs remote.
 
 Exit codes: 0 done, 1 wrong usage or a local fault, 2 refused by a rule, 3 not
 found, 4 no node answers, or it is silent for --timeout, 5 the node answers, and
-nothing can be decided now or the cluster is not healthy.`
+nothing can be decided now or the cluster is not healthy, 6 the plan of a dry run
+has changes.`
 
 // A management has the flags that all of these commands have.
 type management struct {
@@ -154,44 +155,16 @@ func (m *management) show(cmd *cobra.Command, answer any, text func(*printer)) e
 	return p.flush()
 }
 
-// maxSecretFile is the longest accepted file of a secret or password, in bytes.
-const maxSecretFile = 4096
-
-// readSecret reads a secret from a file, or from standard input where path is
-// "-". One line ending at the end is not part of it. Without a path it is
-// empty: one is made.
+// readSecret reads a secret from a file, or from standard input where path is "-": see
+// config.ReadSecretFile. Without a path it is empty: one is made.
 func readSecret(cmd *cobra.Command, path string) (admin.Plain, error) {
-	if path == "" {
+	switch path {
+	case "":
 		return "", nil
+	case "-":
+		return config.ReadSecret(cmd.InOrStdin(), path)
 	}
-	var in io.Reader
-	if path == "-" {
-		in = cmd.InOrStdin()
-	} else {
-		f, err := os.Open(path)
-		if err != nil {
-			return "", err
-		}
-		defer func() { _ = f.Close() }()
-		if err := config.RequirePrivate(f, "password or secret", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
-			return "", err
-		}
-		in = f
-	}
-	b, err := io.ReadAll(io.LimitReader(in, maxSecretFile+1))
-	if err != nil {
-		return "", fmt.Errorf("read %s: %w", path, err)
-	}
-	text := strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
-	switch {
-	case len(b) > maxSecretFile:
-		return "", fmt.Errorf("%s is longer than %d bytes", path, maxSecretFile)
-	case text == "":
-		return "", fmt.Errorf("%s is empty", path)
-	case strings.ContainsAny(text, "\r\n\x00"):
-		return "", fmt.Errorf("%s must hold one line of text", path)
-	}
-	return admin.Plain(text), nil
+	return config.ReadSecretFile(path, os.Getenv("CREDENTIALS_DIRECTORY"))
 }
 
 // command returns a cobra command.

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/apply"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/declare"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// errPlanned ends a dry run whose plan has changes.
+var errPlanned = errors.New("the plan has changes")
+
+func (m *management) applyCommand() *cobra.Command {
+	var files []string
+	var o apply.Options
+	var yes, dryRun bool
+	c := command("apply [FILE...]", "Bring clients, users and settings to what files declare", func(cmd *cobra.Command, args []string) error {
+		files := append(files, args...)
+		if len(files) == 0 {
+			return usageError(cmd, "-f FILE is missing")
+		}
+		if err := m.checkOutput(); err != nil {
+			return err
+		}
+		cmd.SilenceUsage = true
+		d, err := declare.Disk(cmd.InOrStdin()).Files(files...)
+		if err != nil {
+			return err
+		}
+		return m.apply(cmd, d, o, yes, dryRun)
+	})
+	c.Long = `Bring clients, users and settings to what YAML files declare. First it prints a
+plan: what is added, what is changed and how, and, with --prune, what is removed.
+After a question, or with --yes, it does each step of the plan as one decision. With
+--dry-run it stops after the plan, and its exit code says whether there are changes.
+
+The files are in the language of the fixtures of "mintmark dev"; "mintmark export"
+writes one, and "mintmark docs apply" explains it. They are checked as a whole before
+anything is changed. A step is refused if its client, user or setting was changed
+since the plan was made. Where a step fails, those before it are done: running the
+command again does the rest.
+
+A client that a file names counts as reviewed. --prune removes the clients that an
+earlier apply with the same --manager made and that the files no longer name, never
+users. All their grants end, so that it needs --yes.`
+	f := c.Flags()
+	f.StringArrayVarP(&files, "file", "f", nil, "`FILE` of a declaration, - for standard input (repeat for more)")
+	f.BoolVar(&dryRun, "dry-run", false, "print the plan only; exit code 6 if it has changes")
+	f.BoolVar(&o.Prune, "prune", false, "remove clients of this manager that the files do not name")
+	f.StringVar(&o.Manager, "manager", "apply", "`NAME` under which the clients of these files are managed")
+	f.BoolVar(&o.Adopt, "adopt", false, "manage clients that the files name and that were made otherwise")
+	confirmFlag(c, &yes, "do what the plan says without a question")
+	return c
+}
+
+func (m *management) apply(cmd *cobra.Command, d *declare.Declaration, o apply.Options, yes, dryRun bool) error {
+	c, err := m.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx := cmdContext(cmd)
+	state, err := apply.ReadState(ctx, c, d, o)
+	if err != nil {
+		return err
+	}
+	plan, err := apply.New(d, state, o)
+	if err != nil {
+		return err
+	}
+	plan.Warnings = append(plan.Warnings, weakDeclared(d)...)
+	if ends := endedByChange(plan.SettingsSet()); ends != "" {
+		plan.Warnings = append(plan.Warnings, "settings: "+ends)
+	}
+	if err := m.show(cmd, plan, func(p *printer) { printPlan(p, plan) }); err != nil {
+		return err
+	}
+	removed, grants := plan.Count(apply.Remove), plan.GrantsEnded()
+	switch {
+	case len(plan.Steps) == 0:
+		return nil
+	case dryRun:
+		return errLogged{errPlanned}
+	case removed > 0 && !yes:
+		return &admin.Problem{Class: admin.Refused, Text: fmt.Sprintf("not confirmed: %s would be removed for good, and %s would end (--%s does it)",
+			counted(removed, "client"), counted(grants, "grant"), yesFlag)}
+	}
+	if err := confirm(cmd, yes, "do this"); err != nil {
+		return err
+	}
+	p := newPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	return plan.Do(ctx, c, func(s *apply.Step, result string) error {
+		p.remark("%s: %s", s.Subject(), result)
+		return p.flush()
+	})
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// weakDeclared returns warnings of secrets that could be guessed, as client import has.
+func weakDeclared(d *declare.Declaration) (all []string) {
+	for i := range d.Clients {
+		for _, s := range d.Clients[i].Secrets {
+			if s.Text != "" && secretBits(s.Text.Reveal()) < minSecretBits {
+				all = append(all, fmt.Sprintf("client %s: %s has less than %d bits", d.Clients[i].ID, s.Field, minSecretBits))
+			}
+		}
+	}
+	return all
+}
+
+var actionSigns = map[apply.Action]string{apply.Add: "+", apply.Change: "~", apply.Remove: "-"}
+
+func printPlan(p *printer, plan *apply.Plan) {
+	for i := range plan.Steps {
+		s := &plan.Steps[i]
+		line := actionSigns[s.Action] + " " + s.Subject()
+		if s.Action == apply.Remove {
+			line += fmt.Sprintf(": %s of %s end", counted(s.Grants, "grant"), counted(s.Users, "user"))
+		}
+		p.line("%s", line)
+		for _, f := range s.Fields {
+			p.line("    %s", fieldLine(s.Action, &f))
+		}
+	}
+	p.line("%d to add, %d to change, %d to remove, %d unchanged",
+		plan.Count(apply.Add), plan.Count(apply.Change), plan.Count(apply.Remove), plan.Unchanged)
+	for _, w := range plan.Warnings {
+		p.remark("warning: %s", w)
+	}
+}
+
+// fieldLine has a field in one line, whatever lines its values have.
+func fieldLine(a apply.Action, f *apply.Field) string {
+	var words []string
+	sign := "+"
+	if a == apply.Add {
+		sign = ""
+	}
+	for _, s := range f.Added {
+		words = append(words, sign+s)
+	}
+	for _, s := range f.Removed {
+		words = append(words, "-"+s)
+	}
+	switch {
+	case len(words) > 0:
+	case a == apply.Add || f.Before == "" && strings.HasPrefix(f.After, "("):
+		words = append(words, oneLine(f.After))
+	default:
+		words = append(words, fmt.Sprintf("%q → %q", f.Before, f.After))
+	}
+	return f.Name + ": " + strings.Join(words, " ")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func (m *management) exportCommand() *cobra.Command {
+	c := command("export", "Write a file that declares what the cluster has", func(cmd *cobra.Command, _ []string) error {
+		c, err := m.openFor(cmd, outputText)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		d, comment, err := apply.Export(cmdContext(cmd), c)
+		if err != nil {
+			return err
+		}
+		return d.Write(cmd.OutOrStdout(), comment)
+	})
+	c.Long = `Write users, clients and settings to standard output, in the language of "mintmark
+apply". Applied to the same cluster the file changes nothing. It has no passwords and
+no secrets, since only digests are stored: a cluster that does not have a client yet
+needs a secret_file or secret_sha256 in its entry. Logos are left out too.`
+	return c
+}
