@@ -95,11 +95,15 @@ var requests = []struct {
 	event      string // kind of the event that the operation writes, "" for none
 }{
 	{"user.add", `{"id":"u-%s","username":"%s"}`, "user.put"},
+	{"user.apply", `{"id":"applied-%s","username":"applied-%s","bio":"Made by a file."}`, "user.put"},
+	{"user.describe", `{"users":[{"user":"alice"}]}`, ""},
 	{"user.show", `{"user":"alice"}`, ""},
 	{"user.list", `{}`, ""},
 	{"user.password", `{"user":"%s","password":"battery staple horse"}`, "user.password"},
 	{"user.state", `{"user":"%s","state":"disable"}`, "user.state"},
 	{"client.add", `{"id":"c-%s","name":"App","owner":"alice","type":"confidential","redirect_uris":["https://a.example/"],"scopes":["PROFILE_READ"]}`, "client.created"},
+	{"client.apply", `{"id":"a-%s","name":"App","owner":"alice","type":"public","redirect_uris":["https://a.example/"],"scopes":["PROFILE_READ"],"manager":"apply"}`, "client.applied"},
+	{"client.describe", `{"clients":[{"id":"cal-app"}],"grants":true}`, ""},
 	{"client.list", `{}`, ""},
 	{"client.show", `{"id":"cal-app"}`, ""},
 	{"client.review", `{"id":"c-%s","verdict":"approve","reason":""}`, "client.reviewed"},
@@ -222,6 +226,24 @@ func TestRemoteOperations(t *testing.T) {
 	}
 	require.NotContains(t, e.Log.String(), "mmo_")
 	require.Contains(t, e.Log.String(), "operator=token:token-clients")
+}
+
+// TestRemoteGuessesNoAdministrator: an operator on another machine, who may not change an
+// administrator, does not learn whether a password is one's either.
+func TestRemoteGuessesNoAdministrator(t *testing.T) {
+	e := newRemoteEnv(t)
+	ask(t, e.local, admin.AddUser, admin.NewUser{Username: "root", Admin: true, Password: alicePassword})
+	header := authorization(e.token(t, "users", "users").Token)
+	question := `{"users":[{"user":"root","password":"` + alicePassword + `"},{"user":"alice","password":"` + alicePassword + `"}]}`
+	code, answer := e.send(t, e.http, "user.describe", question, header)
+	require.Equal(t, http.StatusOK, code)
+	var got admin.DescribedUsers
+	require.NoError(t, json.Unmarshal(answer, &got))
+	require.False(t, got.Users[0].PasswordMatches)
+	require.True(t, got.Users[1].PasswordMatches)
+	code, answer = e.send(t, e.http, "user.apply", `{"username":"new","admin":true}`, header)
+	require.Equal(t, http.StatusUnprocessableEntity, code, "%s", answer)
+	require.Equal(t, ledger.LocalOnly, problemOf(t, answer).Cause)
 }
 
 func (e *remoteEnv) withCertificate(t *testing.T, certificate *tls.Certificate) *http.Client {
