@@ -40,12 +40,16 @@ func ParseFixtures(name string, text []byte) (*fixtures, error) {
 		return nil, err
 	}
 	s := ledger.DefaultSettings()
-	s.BaseURL, s.AppURL, s.Audience = "http://localhost", "http://localhost", "http://localhost" // a file has none
+	s.BaseURL, s.AppURL, s.Audience = nowhere, nowhere, nowhere
 	if err := d.Check(s); err != nil {
 		return nil, err
 	}
 	return &fixtures{name, d}, nil
 }
+
+// nowhere stands for the addresses of the node, which a file has not. No client has a
+// redirection URI there, while one on the loopback may have any port.
+const nowhere = "https://mintmark.invalid"
 
 // publicRetryWindow is the longest retry window of public clients if only retry_window is
 // declared: a public client authenticates with nothing but the refresh token.

@@ -104,6 +104,18 @@ func TestFixtures(t *testing.T) {
 	require.Equal(t, ledger.DefaultSettings().SessionIdle, s.SessionIdle)
 }
 
+// TestDemoFixtures are applied to a node on the loopback.
+func TestDemoFixtures(t *testing.T) {
+	f, err := ParseFixtures("demo.yaml", demoFixtures)
+	require.NoError(t, err)
+	w := admintest.New(t)
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = "http://127.0.0.1:8080", "http://127.0.0.1:8080", "http://127.0.0.1:8080"
+	w.Do(&ledger.Configure{Settings: s})
+	require.NoError(t, f.apply(t.Context(), depsOf(w)))
+	require.True(t, authenticates(w, "demo-app", "demo-secret"))
+}
+
 func TestFixtureSettings(t *testing.T) {
 	for name, test := range map[string]struct {
 		text                string
