@@ -59,6 +59,10 @@ func goldenEveryCommand() []goldenStep {
 		allow(1), allow(2), allow(3),
 		&ledger.Exchange{ClientAuth: proof(1), Credential: &ledger.CredentialRef{Grant: grant(1), Key: 1}, Redirect: digestOf(redirect)},
 		&ledger.Refresh{ClientAuth: proof(2), Credential: &ledger.CredentialRef{Grant: grant(1), Key: 1, Generation: 1}},
+		allow(5), allow(6),
+		&ledger.Exchange{ClientAuth: proof(1), Credential: &ledger.CredentialRef{Grant: grant(5), Key: 1}, Redirect: digestOf(redirect)},
+		&ledger.RevokeToken{ClientAuth: proof(1), Refresh: &ledger.CredentialRef{Grant: grant(5), Key: 1, Generation: 1}},
+		&ledger.RevokeToken{ClientAuth: proof(1), Access: &ledger.AccessRef{Grant: grant(6), Key: "k2"}, Feed: true},
 		&ledger.RevokeSecret{Actor: operator, Client: "app", Secret: "s1"},
 		&ledger.Exchange{ClientAuth: proof(2), Credential: &ledger.CredentialRef{Grant: grant(1), Key: 1}, Redirect: digestOf(redirect)}, // reuse
 		&ledger.RevokeGrant{Actor: operator, Grant: grant(2)},
@@ -81,6 +85,10 @@ func goldenEveryCommand() []goldenStep {
 		&ledger.Allow{
 			Actor: ledger.Actor{Session: id(3)}, User: "u-alice", Grant: grant(4), Revision: 1,
 			Request: oauth.AuthorizationRequest{ClientID: "old", RedirectURI: redirect},
+		},
+		&ledger.EditProfile{
+			Token: ledger.AccessRef{Grant: grant(4), Key: "k2"}, Fields: []string{"name", "time_format"},
+			Person: ledger.Person{Name: "Alice", TimeFormat: 24},
 		},
 		&ledger.BeginRestore{},
 		&ledger.Refresh{ClientAuth: old, Credential: &ledger.CredentialRef{Grant: grant(4), Key: 1, Generation: 5}},

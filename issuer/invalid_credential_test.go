@@ -15,6 +15,12 @@ import (
 func TestRubbishCostsABarrierOnlyWithASecret(t *testing.T) {
 	b := issuertest.New(t)
 	const times = 50
+	refused := func(err error, code oauth.Code) {
+		t.Helper()
+		var refused *oauth.Error
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, code, refused.Code)
+	}
 	present := func(secret string, code oauth.Code) (entries uint64) {
 		t.Helper()
 		before := b.Node.Stats().Commit
@@ -25,14 +31,16 @@ func TestRubbishCostsABarrierOnlyWithASecret(t *testing.T) {
 			} {
 				r.Client = oauth.ClientCredentials{ID: "app", Secret: secret}
 				_, err := b.Token(t.Context(), r)
-				var refused *oauth.Error
-				require.ErrorAs(t, err, &refused)
-				require.Equal(t, code, refused.Code)
+				refused(err, code)
+			}
+			// A revocation is decided in the same way.
+			for _, token := range []string{"rubbish", "a.b.c"} {
+				refused(b.Revoke(t.Context(), oauth.PresentedToken{Client: oauth.ClientCredentials{ID: "app", Secret: secret}, Token: token}), code)
 			}
 		}
 		return b.Node.Stats().Commit - before
 	}
-	require.GreaterOrEqual(t, present("a-secret", oauth.InvalidGrant), uint64(2*times))
+	require.GreaterOrEqual(t, present("a-secret", oauth.InvalidGrant), uint64(4*times))
 	require.Less(t, present("a-wrong-secret", oauth.InvalidClient), uint64(times), "only entries of the node itself")
 	require.Less(t, present("", oauth.InvalidClient), uint64(times))
 }

@@ -12,11 +12,12 @@ import (
 // descriptions are the public texts of refusals: one for each code, so that a response
 // doesn't reveal which check failed.
 var descriptions = map[oauth.Code]string{
-	oauth.InvalidClient:      "Client authentication failed.",
-	oauth.UnauthorizedClient: "The client can not be used now.",
-	oauth.InvalidGrant:       "The code or refresh token is not valid for this request.",
-	oauth.InvalidScope:       "The scope is unknown, or wider than what was granted.",
-	oauth.InvalidRequest:     "The request does not fit the authorization that it belongs to.",
+	oauth.InvalidClient:        "Client authentication failed.",
+	oauth.UnauthorizedClient:   "The client can not be used now.",
+	oauth.InvalidGrant:         "The code or refresh token is not valid for this request.",
+	oauth.UnsupportedTokenType: "Access tokens can not be revoked here.",
+	oauth.InvalidScope:         "The scope is unknown, or wider than what was granted.",
+	oauth.InvalidRequest:       "The request does not fit the authorization that it belongs to.",
 }
 
 // publicError returns the public form of a refusal: its code, the text of the code, and

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
@@ -81,13 +82,7 @@ func (i *Issuer) decideInvalid(ctx context.Context, c command.Command, secret bo
 // refused.
 func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 	ring := i.Keyring.Ring()
-	auth := ledger.ClientAuth{Client: r.Client.ID, Secret: r.Client.Secret != ""}
-	if len(auth.Client) > ledger.MaxID {
-		auth.Client = "" // no client has this id
-	}
-	if auth.Secret {
-		auth.Digests = ring.Digests(r.Client.Secret)
-	}
+	auth := clientAuth(ring, r.Client)
 	if r.GrantType == oauth.AuthorizationCode {
 		ref, err := credential.ParseCode(r.Code, ring.ChainMAC)
 		return &ledger.Exchange{
@@ -99,6 +94,18 @@ func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 	c := &ledger.Refresh{ClientAuth: auth, Credential: genuine(ref, err), Scope: scopeOf(r.Scope)}
 	c.Unspent = c.Credential != nil && i.View().Unspent(*c.Credential, i.Node.LastMeta())
 	return c, err
+}
+
+// clientAuth returns what a client sent to authenticate, in the form of a command.
+func clientAuth(ring *keyring.Ring, c oauth.ClientCredentials) ledger.ClientAuth {
+	auth := ledger.ClientAuth{Client: c.ID, Secret: c.Secret != ""}
+	if len(auth.Client) > ledger.MaxID {
+		auth.Client = "" // no client has this id
+	}
+	if auth.Secret {
+		auth.Digests = ring.Digests(c.Secret)
+	}
+	return auth
 }
 
 // genuine returns the reference in a parsed credential, or nil if the credential is

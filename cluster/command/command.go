@@ -85,9 +85,9 @@ type Decision struct {
 	// Changes are written in order, all or none, at most MaxChanges of them. Without
 	// changes nothing is written and, at the proposer, no command enters the log.
 	Changes []Change
-	// ConfirmFresh marks a refusal (no Changes) that would harm an authenticated caller:
-	// before it is answered, it is decided again on a view that is certainly fresh, so
-	// that a paused or deposed leader refuses no caller.
+	// ConfirmFresh marks a decision without Changes that would harm an authenticated
+	// caller if it were wrong: before it is answered, it is decided again on a view that is
+	// certainly fresh, so that a paused or deposed leader refuses no caller.
 	ConfirmFresh bool
 	// Authenticated reports that the caller authenticated. ConfirmFresh of
 	// unauthenticated callers is rate-limited: the number of their fresh views is bounded

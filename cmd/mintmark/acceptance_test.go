@@ -38,6 +38,7 @@ func TestAcceptance(t *testing.T) {
 		"refresh_without_window":            conformRefreshWithoutWindow,
 		"refresh_over_time":                 conformRefreshOverTime,
 		"access_token":                      conformAccessToken,
+		"revocation":                        conformRevocation,
 		"key_set":                           conformKeySet,
 		"metadata":                          conformMetadata,
 		"resource":                          conformResource,

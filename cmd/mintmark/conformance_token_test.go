@@ -184,7 +184,9 @@ func conformToken(t *testing.T) {
 		require.Empty(s.t, a.Body)
 		require.Equal(s.t, "POST, OPTIONS", a.Header.Get("Allow"))
 		require.Empty(s.t, a.Header.Get("Access-Control-Allow-Credentials"))
-		require.Empty(s.t, a.Header.Get("Access-Control-Allow-Origin"))
+		require.Equal(s.t, "*", a.Header.Get("Access-Control-Allow-Origin"))
+		require.Equal(s.t, "POST", a.Header.Get("Access-Control-Allow-Methods"))
+		require.NotContains(s.t, strings.ToLower(a.Header.Get("Access-Control-Allow-Headers")), "authorization")
 	})
 	t.Run("TK25_no_leader", func(t *testing.T) {
 		s := newSuite(t)

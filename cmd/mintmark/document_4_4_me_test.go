@@ -32,7 +32,7 @@ func documentMe(t *testing.T) {
 		require.Equal(d.t, "application/json", described.Header.Get("Content-Type"))
 		require.Equal(d.t, map[string]any{
 			"resource": d.Base + "/v2/me", "authorization_servers": []any{d.Base},
-			"scopes_supported": []any{"PROFILE_READ"}, "bearer_methods_supported": []any{"header"},
+			"scopes_supported": []any{"PROFILE_READ", "PROFILE_WRITE"}, "bearer_methods_supported": []any{"header"},
 		}, described.JSON(d.t))
 		require.Equal(d.t, http.StatusUnauthorized, d.me(token+"A").Status)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(token[:len(token)-4]).Status)

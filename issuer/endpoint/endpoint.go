@@ -23,6 +23,12 @@ type Server interface {
 	// Token handles a token request. The error is an *oauth.Error with its ID for a refusal,
 	// or oauth.ErrUnavailable if nothing could be decided.
 	Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error)
+	// Revoke handles a revocation request. The error is as that of Token; oauth.InvalidGrant
+	// means that there was nothing to revoke.
+	Revoke(ctx context.Context, r oauth.PresentedToken) error
+	// EditProfile has an edit of a profile decided. It returns the user after the edit, or the
+	// refusal; the error is as that of Token.
+	EditProfile(ctx context.Context, c *ledger.EditProfile) (*ledger.User, *ledger.Refusal, error)
 	// ErrorID seals the cause of a refusal that an endpoint made.
 	ErrorID(client string, r ledger.Refusal) string
 	// View returns the state of this node.
@@ -67,6 +73,7 @@ type Endpoints struct {
 	Config
 	failures *limit.Limiter
 	guesses  *guessLimiter
+	guard    *middleware.Guard // of /v2/me
 }
 
 // New returns the endpoints. It doesn't validate c.
@@ -84,18 +91,32 @@ type Routes interface {
 // doesn't imply it.
 func (e *Endpoints) Register(r Routes) {
 	r.Handle(http.MethodPost, oauth.PathToken, e.token)
-	r.Handle(http.MethodOptions, oauth.PathToken, e.tokenOptions)
+	r.Handle(http.MethodPost, oauth.PathRevoke, e.revoke)
+	for _, path := range crossOrigin {
+		r.Handle(http.MethodOptions, path, options("POST"))
+	}
 	described, guard := e.resourceMetadata(), middleware.Config{}
 	if described != nil {
 		guard.ResourceMetadata = described.URL()
 	}
-	me := middleware.New(e.Verifier, guard).Require(meScope)(http.HandlerFunc(e.me))
+	e.guard = middleware.New(e.Verifier, guard)
+	me := e.guard.Require(meScope)(http.HandlerFunc(e.me))
+	r.Handler(http.MethodPatch, oauth.PathMe, e.guard.Require(editScope)(http.HandlerFunc(e.editMe)))
+	document := options("GET, HEAD")
+	if described != nil {
+		r.Handle(http.MethodOptions, described.Path(), document)
+	}
+	r.Handle(http.MethodOptions, oauth.PathJWKS, document)
+	r.Handle(http.MethodOptions, oauth.PathMetadata, document)
+	r.Handle(http.MethodOptions, oauth.PathOpenAPI, document)
+	description := e.openAPI()
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		if described != nil {
 			r.Handler(method, described.Path(), described)
 		}
 		r.Handle(method, oauth.PathJWKS, e.keySet)
 		r.Handle(method, oauth.PathMetadata, e.metadata)
+		r.Handle(method, oauth.PathOpenAPI, description)
 		r.Handler(method, oauth.PathMe, me)
 	}
 	if e.Revocations != nil {

@@ -26,7 +26,7 @@ import (
 )
 
 // testServer has the endpoints in front of a state without a cluster. It answers every token
-// request with response or err.
+// request with response or err, and every revocation request with err.
 type testServer struct {
 	t        *testing.T
 	routes   *httprouter.Router
@@ -37,15 +37,29 @@ type testServer struct {
 	response oauth.TokenResponse
 	err      error
 
-	requests []oauth.TokenRequest // token requests that reached the server
-	causes   []string             // "client cause" of each error id
-	failures []string             // "kind cause" of each recorded failure
-	log      strings.Builder      // of the security recorder
+	requests []oauth.TokenRequest   // token requests that reached the server
+	revoked  []oauth.PresentedToken // revocation requests that reached the server
+	edits    []*ledger.EditProfile  // edits of profiles that reached the server
+	edited   *ledger.User           // answer to those
+	refusal  *ledger.Refusal        // answer to those
+	causes   []string               // "client cause" of each error id
+	failures []string               // "kind cause" of each recorded failure
+	log      strings.Builder        // of the security recorder
 }
 
 func (s *testServer) Token(_ context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
 	s.requests = append(s.requests, r)
 	return s.response, s.err
+}
+
+func (s *testServer) Revoke(_ context.Context, r oauth.PresentedToken) error {
+	s.revoked = append(s.revoked, r)
+	return s.err
+}
+
+func (s *testServer) EditProfile(_ context.Context, c *ledger.EditProfile) (*ledger.User, *ledger.Refusal, error) {
+	s.edits = append(s.edits, c)
+	return s.edited, s.refusal, s.err
 }
 
 func (s *testServer) View() ledger.View { return ledger.At(s.db.Txn(false)) }

@@ -10,17 +10,20 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// meScope is the scope that GET /v2/me requires.
-const meScope = scope.ProfileRead
+// meScope and editScope are the scopes that GET and PATCH /v2/me require.
+const (
+	meScope   = scope.ProfileRead
+	editScope = scope.ProfileWrite
+)
 
-// resourceMetadata returns the metadata of GET /v2/me as a protected resource. Challenges
+// resourceMetadata returns the metadata of /v2/me as a protected resource. Challenges
 // name it, so that a client that only knows the address finds the authorization server
 // (RFC 9728 §5). The resource identifier is that address (RFC 9728 §3.3). It returns nil
 // for an http address outside the loopback, which can't be an identifier.
 func (e *Endpoints) resourceMetadata() *middleware.Metadata {
 	base := e.Server.View().Settings().BaseURL
 	m, err := middleware.NewMetadata(middleware.MetadataConfig{
-		Resource: base + oauth.PathMe, AuthorizationServers: []string{base}, Scopes: []string{meScope},
+		Resource: base + oauth.PathMe, AuthorizationServers: []string{base}, Scopes: []string{meScope, editScope},
 	})
 	if err != nil {
 		return nil
@@ -76,6 +79,10 @@ func (e *Endpoints) me(w http.ResponseWriter, r *http.Request) {
 		e.fail(w, r, errors.New("token names an unknown user"))
 		return
 	}
+	writeProfile(w, u)
+}
+
+func writeProfile(w http.ResponseWriter, u *ledger.User) {
 	writeJSON(w, http.StatusOK, struct {
 		Status string  `json:"status"`
 		Data   profile `json:"data"`

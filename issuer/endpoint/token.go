@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,6 +26,7 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 		return
 	}
 	request, refused := parse(r, body, oauth.ParseTokenRequest)
+	exposeToScripts(w, request.Client)
 	if refused != nil {
 		e.refuseMalformed(w, r, request.Client, refused)
 		return
@@ -46,13 +48,6 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 	writeJSON(w, http.StatusOK, response)
 }
 
-// tokenOptions responds without a body and permits no foreign origin, since a
-// confidential client's secret must not be used in a browser.
-func (e *Endpoints) tokenOptions(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
-	w.Header().Set("Allow", "POST, OPTIONS")
-	w.WriteHeader(http.StatusNoContent)
-}
-
 // presentedToken reads and parses a revocation or introspection request, or refuses it. The
 // caller must call answered as that of guessLimiter.try.
 func (e *Endpoints) presentedToken(w http.ResponseWriter, r *http.Request) (request oauth.PresentedToken, answered func(error), ok bool) {
@@ -62,6 +57,9 @@ func (e *Endpoints) presentedToken(w http.ResponseWriter, r *http.Request) (requ
 		return request, nil, false
 	}
 	request, refused := parse(r, body, oauth.ParsePresentedToken)
+	if slices.Contains(crossOrigin, r.URL.Path) {
+		exposeToScripts(w, request.Client)
+	}
 	if refused != nil {
 		e.refuseMalformed(w, r, request.Client, refused)
 		return request, nil, false
@@ -136,15 +134,24 @@ func causeOf(c oauth.Code) ledger.Cause {
 	return ledger.RequestMalformed
 }
 
-// refuse writes a refusal (RFC 6749 §5.2), or 429 if this client has failed too often from this
-// address.
+// throttled counts a failure. It writes 429 and returns true if this client has failed too
+// often from this address.
+func (e *Endpoints) throttled(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials, refused *oauth.Error) bool {
+	if refused.Code != oauth.InvalidClient && (refused.Code != oauth.InvalidGrant || refused.Genuine) {
+		return false
+	}
+	wait := e.failures.Take(failureKey(c.ID, e.ClientIP(r)), e.Now())
+	if wait > 0 {
+		e.recordFailure(w, r, security.Client, c.ID, ledger.Throttled)
+		writeThrottled(w, wait, refused.ID)
+	}
+	return wait > 0
+}
+
+// refuse writes a refusal (RFC 6749 §5.2), or 429: see throttled.
 func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials, refused *oauth.Error) {
-	if refused.Code == oauth.InvalidClient || refused.Code == oauth.InvalidGrant && !refused.Genuine {
-		if wait := e.failures.Take(failureKey(c.ID, e.ClientIP(r)), e.Now()); wait > 0 {
-			e.recordFailure(w, r, security.Client, c.ID, ledger.Throttled)
-			writeThrottled(w, wait, refused.ID)
-			return
-		}
+	if e.throttled(w, r, c, refused) {
+		return
 	}
 	status := http.StatusBadRequest
 	if refused.Code == oauth.InvalidClient {

@@ -42,12 +42,6 @@ func TestToken(t *testing.T) {
 	require.Empty(t, s.failures)
 }
 
-func TestTokenOptions(t *testing.T) {
-	w := newTestServer(t, nil).do(http.MethodOptions, oauth.PathToken, "Origin", "https://spa.example")
-	require.Equal(t, http.StatusNoContent, w.Code)
-	require.Equal(t, http.Header{"Allow": {"POST, OPTIONS"}}, w.Header())
-}
-
 // TestTokenRefused covers RFC 6749 §5.2: only a client that failed to authenticate gets
 // 401, and a challenge only if it used the Authorization header.
 func TestTokenRefused(t *testing.T) {

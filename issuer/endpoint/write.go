@@ -30,6 +30,9 @@ var (
 	oneYear   = []string{"max-age=31536000"}
 	anyOrigin = []string{"*"}
 	closing   = []string{"close"}
+	empty     = []string{"0"}
+
+	retryAfter = []string{"Retry-After"}
 )
 
 // writeJSON writes a response with a body that must not be stored (RFC 6749 §5.1).

@@ -14,8 +14,9 @@ const (
 	EventConfigured        EventKind = "settings.changed"
 	EventUserPut           EventKind = "user.put"
 	EventUserState         EventKind = "user.state"
-	EventUserAdded         EventKind = "user.added"  // by an administrator, or at the first sign-in through a provider
-	EventUserEdited        EventKind = "user.edited" // by an administrator
+	EventUserAdded         EventKind = "user.added"   // by an administrator, or at the first sign-in through a provider
+	EventUserEdited        EventKind = "user.edited"  // by an administrator
+	EventProfileEdited     EventKind = "user.profile" // by a client; the detail has the fields that it edits for the first time on a day
 	EventPasswordSet       EventKind = "user.password"
 	EventSignedIn          EventKind = "session.created"
 	EventSignedOut         EventKind = "session.ended"
@@ -58,7 +59,7 @@ const (
 
 // EventKinds are all kinds of events.
 var EventKinds = []EventKind{
-	EventConfigured, EventUserPut, EventUserState, EventUserAdded, EventUserEdited, EventPasswordSet,
+	EventConfigured, EventUserPut, EventUserState, EventUserAdded, EventUserEdited, EventProfileEdited, EventPasswordSet,
 	EventSignedIn, EventSignedOut, EventClientCreated, EventClientEdited, EventClientProposed,
 	EventClientReviewed, EventClientDeleted, EventClientOffered, EventOfferEnded,
 	EventClientTransferred, EventClientImported, EventClientApplied, EventScopesSelected, EventSecretAdded,

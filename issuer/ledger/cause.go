@@ -64,6 +64,9 @@ const (
 	UserDeleted        Cause = 37
 	Reauthorized       Cause = 38 // a legacy grant, replaced when its user allowed scopes
 	SecondFastForward  Cause = 39 // a second refresh token later than the one due, after the same restore
+	GrantEndedByClient Cause = 40 // the client revoked a token
+	// AccessTokenRevocation refuses the revocation of an access token without a revocation feed.
+	AccessTokenRevocation Cause = 41
 
 	// Scope.
 	ScopeUnknown Cause = 50
@@ -162,6 +165,8 @@ var sentences = map[Cause]string{
 	UserDeleted:             "the user's account was deleted",
 	Reauthorized:            "the user allowed this client again with scopes, which ended the older grant without limits",
 	SecondFastForward:       "after a restore or a recovery, a second refresh token later than the one that was due was presented, so the grant was ended",
+	GrantEndedByClient:      "the client revoked a token of the grant, which ended it",
+	AccessTokenRevocation:   "access tokens can't be revoked, since the revocation feed is off; a refresh token can",
 	ScopeUnknown:            "a scope was asked for that does not exist",
 	ScopeTooWide:            "more scopes were asked for than are enabled or granted",
 	ScopeMissing:            "no scope was asked for",

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // A ClientAuth is what a client presented to authenticate (RFC 6749 §2.3.1). A secret is
@@ -31,8 +32,8 @@ type authentication struct {
 // bySecret reports whether the client authenticated by one of its secrets.
 func (a authentication) bySecret() bool { return a.client != nil && a.secret >= 0 }
 
-// confirmFresh marks a refusal, which changes nothing, to be confirmed on an up-to-date
-// view, since this node's view may be stale.
+// confirmFresh marks a decision that changes nothing to be confirmed on an up-to-date view,
+// since this node's view may be stale.
 func (a authentication) confirmFresh(d command.Decision) command.Decision {
 	d.ConfirmFresh, d.Authenticated = true, a.bySecret()
 	return d
@@ -79,6 +80,24 @@ func (v View) authenticate(p ClientAuth) (a authentication, cause Cause, again b
 		}
 	}
 	return a, cause, again
+}
+
+// authenticateSender is authenticate with the decision for a sender that fails it. genuine
+// reports whether the sender presented a genuine code or token: without one, a refusal
+// harms nobody and needs no fresh view.
+func (v View) authenticateSender(p ClientAuth, genuine bool) (a authentication, d command.Decision, ok bool) {
+	a, cause, again := v.authenticate(p)
+	switch {
+	case cause == NoCause:
+		return a, d, true
+	case again:
+		return a, command.Decision{Outcome: Outcome{Unknown: true}}, false
+	}
+	d = refuse(oauth.InvalidClient, cause)
+	if genuine {
+		d = a.confirmFresh(d)
+	}
+	return a, d, false
 }
 
 func (p ClientAuth) matches(s *Secret) (known, match bool) {

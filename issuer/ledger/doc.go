@@ -7,7 +7,8 @@
 // Decide reads a View and returns a Decision: the rows to change, and an Outcome of this
 // package for the caller. Nothing else writes a row or makes a decision. A refusal is a
 // value; it changes no row unless a rule requires it. A command that is proposed again
-// because its fate was unknown (command.Meta.Again) must never revoke.
+// because its fate was unknown (command.Meta.Again) must never conclude that a credential
+// was reused.
 //
 // The package is pure. It uses no clock, randomness, network or goroutine: time,
 // identifiers and random bytes are part of the command, so that every node that applies

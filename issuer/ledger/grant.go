@@ -45,13 +45,17 @@ type Grant struct {
 	Spent   Time `cbor:"12,keyasint,omitempty"` // when generation Due-1 was first accepted
 	Used    Time `cbor:"13,keyasint,omitempty"` // when a credential was last accepted
 
-	Ended     Time       `cbor:"14,keyasint,omitempty"` // 0 while live
-	EndCause  Cause      `cbor:"15,keyasint,omitempty"`
-	RetryDay  int32      `cbor:"18,keyasint,omitempty"` // day (UTC, since the Unix epoch) of the last EventRetried, see auditsRetry
-	Last      command.ID `cbor:"16,keyasint"`
-	Halted    int64      `cbor:"19,keyasint,omitempty"` // Meta.Halted at Spent
-	Repeats   uint8      `cbor:"20,keyasint,omitempty"` // how many consecutive generations, up to the last one, were requested twice; at most sharedAfter
-	SharedDay int32      `cbor:"21,keyasint,omitempty"` // the day (UTC, since the Unix epoch) of the last EventShared
+	Ended    Time       `cbor:"14,keyasint,omitempty"` // 0 while live
+	EndCause Cause      `cbor:"15,keyasint,omitempty"`
+	RetryDay int32      `cbor:"18,keyasint,omitempty"` // day (UTC, since the Unix epoch) of the last EventRetried, see auditsRetry
+	Last     command.ID `cbor:"16,keyasint"`
+	Halted   int64      `cbor:"19,keyasint,omitempty"` // Meta.Halted at Spent
+	Repeats  uint8      `cbor:"20,keyasint,omitempty"` // how many consecutive generations, up to the last one, were requested twice; at most sharedAfter
+	// EditedFields has a bit for each of ProfileFields that has an EventProfileEdited on
+	// EditDay, the day (UTC, since the Unix epoch) of the last one. Here they take no room.
+	EditedFields uint8  `cbor:"22,keyasint,omitempty"`
+	EditDay      uint16 `cbor:"23,keyasint,omitempty"`
+	SharedDay    int32  `cbor:"21,keyasint,omitempty"` // the day (UTC, since the Unix epoch) of the last EventShared
 }
 
 // ended returns why the grant accepts no credential any more, or NoCause: it was ended

@@ -47,6 +47,8 @@ const (
 	KindSumFailures     command.Kind = 39
 	KindMarkLogged      command.Kind = 40
 	KindReauthenticate  command.Kind = 41
+	KindRevokeToken     command.Kind = 46
+	KindEditProfile     command.Kind = 48
 	KindApplyClient     command.Kind = 53
 
 	KindAddOperatorToken    command.Kind = 49
@@ -98,6 +100,8 @@ func Commands() map[command.Kind]func() command.Command {
 		KindSumFailures:     func() command.Command { return new(SumFailures) },
 		KindMarkLogged:      func() command.Command { return new(MarkLogged) },
 		KindReauthenticate:  func() command.Command { return new(Reauthenticate) },
+		KindRevokeToken:     func() command.Command { return new(RevokeToken) },
+		KindEditProfile:     func() command.Command { return new(EditProfile) },
 		KindApplyClient:     func() command.Command { return new(ApplyClient) },
 
 		KindAddOperatorToken:    func() command.Command { return new(AddOperatorToken) },

@@ -38,21 +38,16 @@ type redemption struct {
 //
 // If ok is false, the decision is final.
 func beginRedemption(v View, m command.Meta, p ClientAuth, link *CredentialRef) (r redemption, d command.Decision, ok bool) {
-	auth, cause, again := v.authenticate(p)
-	genuine := func(d command.Decision) command.Decision {
-		if link == nil {
-			return d
-		}
-		return auth.confirmFresh(d)
-	}
-	switch {
-	case cause != NoCause && again:
-		return r, command.Decision{Outcome: Outcome{Unknown: true}}, false
-	case cause != NoCause:
-		return r, genuine(refuse(oauth.InvalidClient, cause)), false
+	auth, d, ok := v.authenticateSender(p, link != nil)
+	if !ok {
+		return r, d, false
 	}
 	if cause := auth.client.usable(); cause != NoCause {
-		return r, genuine(refuse(oauth.UnauthorizedClient, cause)), false
+		d := refuse(oauth.UnauthorizedClient, cause)
+		if link != nil {
+			d = auth.confirmFresh(d)
+		}
+		return r, d, false
 	}
 	if link == nil {
 		return r, refuse(oauth.InvalidGrant, NotACredential), false

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,15 +34,18 @@ const (
 	byGrant
 	// byGrantADay: at most one for each grant and day.
 	byGrantADay
+	// byGrantADayAndField: at most one for each grant, day and field of the profile.
+	byGrantADayAndField
 	// byGrantARestore: at most one for each grant and restore.
 	byGrantARestore
 )
 
 // bounds has the bound of every kind. A new kind must be added here.
 var bounds = map[ledger.EventKind]bound{
-	ledger.EventConfigured: byTrusted,
-	ledger.EventUserPut:    byTrusted,
-	ledger.EventUserEdited: byTrusted,
+	ledger.EventConfigured:    byTrusted,
+	ledger.EventUserPut:       byTrusted,
+	ledger.EventUserEdited:    byTrusted,
+	ledger.EventProfileEdited: byGrantADayAndField,
 	// By administrators, or by the provider's claims at a sign-in.
 	ledger.EventUserState:   bySignIn,
 	ledger.EventUserAdded:   bySignIn,
@@ -103,6 +107,7 @@ func (w *env) checkTrail(v ledger.View) {
 		kind  ledger.EventKind
 		grant ledger.GrantID
 		day   int64
+		field string
 	}
 	seen := map[row]int{}
 	signedIn := map[string]int{}
@@ -127,6 +132,14 @@ func (w *env) checkTrail(v ledger.View) {
 			continue
 		case byGrantADay:
 			one.day = e.At.Unix() / (24 * 60 * 60)
+		case byGrantADayAndField:
+			one.day = e.At.Unix() / (24 * 60 * 60)
+			for _, field := range strings.Fields(e.Detail) {
+				one.field = field
+				seen[one]++
+				require.LessOrEqual(w.t, seen[one], most, "%s of %s of one grant", e.Kind, field)
+			}
+			continue
 		case byGrantARestore:
 			most = int(v.Restore().Count)
 		}

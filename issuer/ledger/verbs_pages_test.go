@@ -28,6 +28,12 @@ func (w *env) pagesCommand(l line) command.Command {
 			c.ExpectedLast = id16(seen)
 		}
 		return c
+	case "profile":
+		c := &ledger.EditProfile{Token: ledger.AccessRef{Grant: id16(l.args["grant"]), Key: l.or("key", "k1")}, Person: l.person()}
+		c.Person.WeekStart, c.Person.TimeZone, c.Person.Locale = l.args["week"], l.args["zone"], l.args["locale"]
+		c.Person.DefaultScheduleID, c.Person.TimeFormat = l.args["schedule"], int(l.number("clock"))
+		c.Fields = l.list("fields")
+		return c
 	case "upstream":
 		c := &ledger.SignInUpstream{
 			Session: sha256.Sum256([]byte("session " + l.or("session", l.name))), Issuer: l.or("issuer", "https://idp.example"), Subject: l.name,

@@ -104,6 +104,14 @@ func (w *env) command(l line) command.Command {
 		return &ledger.Refresh{ClientAuth: l.clientAuth(), Credential: l.credentialRef(), Scope: l.args["scope"], Unspent: l.bool("unspent")}
 	case "revoke":
 		return &ledger.RevokeGrant{Actor: l.actor(), Grant: id16(l.name)}
+	case "revoke-token":
+		c := &ledger.RevokeToken{ClientAuth: l.clientAuth(), Feed: l.bool("feed")}
+		if l.bool("access") {
+			c.Access = &ledger.AccessRef{Grant: id16(l.args["grant"]), Key: l.or("key", "k1")}
+		} else {
+			c.Refresh = l.credentialRef()
+		}
+		return c
 	case "disconnect":
 		return &ledger.Disconnect{Actor: l.actor(), User: "u-" + l.name, Client: l.args["client"]}
 

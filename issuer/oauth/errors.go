@@ -17,6 +17,7 @@ const (
 	UnauthorizedClient      Code = "unauthorized_client"       // RFC 6749 §4.1.2.1, §5.2
 	UnsupportedGrantType    Code = "unsupported_grant_type"    // RFC 6749 §5.2
 	UnsupportedResponseType Code = "unsupported_response_type" // RFC 6749 §4.1.2.1
+	UnsupportedTokenType    Code = "unsupported_token_type"    // RFC 7009 §2.2.1
 	InvalidScope            Code = "invalid_scope"             // RFC 6749 §4.1.2.1, §5.2
 	AccessDenied            Code = "access_denied"             // RFC 6749 §4.1.2.1
 	ServerError             Code = "server_error"              // RFC 6749 §4.1.2.1

@@ -7,6 +7,8 @@ import "time"
 const (
 	PathAuthorize   = "/auth/oauth2/authorize"                  // of the web application
 	PathToken       = "/v2/auth/oauth2/token"                   // of the API
+	PathRevoke      = "/v2/auth/oauth2/revoke"                  // of the API, RFC 7009 §2
+	PathOpenAPI     = "/v2/openapi.json"                        // of the API
 	PathMe          = "/v2/me"                                  // of the API
 	PathJWKS        = "/.well-known/jwks.json"                  // RFC 7517 §5
 	PathMetadata    = "/.well-known/oauth-authorization-server" // RFC 8414 §3
@@ -33,12 +35,15 @@ type Metadata struct {
 	GrantTypes            []string `json:"grant_types_supported"`
 	AuthMethods           []string `json:"token_endpoint_auth_methods_supported"`
 	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
+	RevocationEndpoint    string   `json:"revocation_endpoint"`
+	RevocationAuthMethods []string `json:"revocation_endpoint_auth_methods_supported"`
 	IssParameter          bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207 §3
 }
 
 // DescribeServer returns the metadata of a server with these base addresses, without
 // trailing slash, and these scopes.
 func DescribeServer(baseURL, appURL string, scopes []string) Metadata {
+	methods := []string{"client_secret_basic", "client_secret_post", "none"}
 	return Metadata{
 		Issuer:                baseURL,
 		AuthorizationEndpoint: appURL + PathAuthorize,
@@ -48,7 +53,9 @@ func DescribeServer(baseURL, appURL string, scopes []string) Metadata {
 		ResponseTypes:         []string{"code"},
 		ResponseModes:         []string{"query"},
 		GrantTypes:            []string{string(AuthorizationCode), string(RefreshToken)},
-		AuthMethods:           []string{"client_secret_basic", "client_secret_post", "none"},
+		AuthMethods:           methods,
+		RevocationEndpoint:    baseURL + PathRevoke,
+		RevocationAuthMethods: methods,
 		ChallengeMethods:      []string{"S256"},
 		IssParameter:          true,
 	}

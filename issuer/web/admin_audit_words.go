@@ -58,6 +58,7 @@ var eventWords = []struct {
 	{ledger.EventUserAdded, "User added"},
 	{ledger.EventUserPut, "User set by the operator"},
 	{ledger.EventUserEdited, "User changed"},
+	{ledger.EventProfileEdited, "Profile changed by an application"},
 	{ledger.EventUserState, "Role or state of a user changed"},
 	{ledger.EventPasswordSet, "Password set"},
 	{ledger.EventSignedIn, "Signed in"},

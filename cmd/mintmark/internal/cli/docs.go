@@ -9,10 +9,16 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/docs"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 )
 
-// operatorsOpenAPI is the name of the description of the operations for other machines.
-const operatorsOpenAPI = "operators-openapi"
+// Names of the descriptions in OpenAPI 3.1, which are JSON. A node serves that of the API with
+// its own addresses at oauth.PathOpenAPI.
+const (
+	apiOpenAPI       = "openapi"
+	aboutAPIOpenAPI  = "programs: the endpoints of the API (OpenAPI 3.1, JSON)"
+	operatorsOpenAPI = "operators-openapi"
+)
 
 // docsCommand prints the documents in the binary. It asks no node.
 func docsCommand() *cobra.Command {
@@ -22,6 +28,10 @@ func docsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return listDocuments(cmd)
+			}
+			if args[0] == apiOpenAPI {
+				_, err := cmd.OutOrStdout().Write(endpoint.OpenAPI("https://api.example.com", "https://app.example.com"))
+				return err
 			}
 			if args[0] == operatorsOpenAPI {
 				e := json.NewEncoder(cmd.OutOrStdout())
@@ -53,7 +63,7 @@ func listDocuments(cmd *cobra.Command) error {
 	for i, d := range docs.All {
 		rows[i] = []string{d.Name, d.About}
 	}
-	rows = append(rows, []string{operatorsOpenAPI, "programs: the operations of operators-listen (OpenAPI 3.1, JSON)"})
+	rows = append(rows, []string{apiOpenAPI, aboutAPIOpenAPI}, []string{operatorsOpenAPI, "programs: the operations of operators-listen (OpenAPI 3.1, JSON)"})
 	p.table([]string{"NAME", "FOR"}, rows)
 	p.remark("authors of APIs: %s", docs.Elsewhere)
 	return p.flush()

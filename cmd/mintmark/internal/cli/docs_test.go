@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -20,6 +21,11 @@ func TestDocs(t *testing.T) {
 	r = runLine(t, "docs", "disaster")
 	require.Equal(t, ExitOK, r.Code, r.Err)
 	require.True(t, strings.HasPrefix(r.Out, "# Disaster\n"), r.Out)
+
+	r = runLine(t, "docs", "openapi")
+	require.Equal(t, ExitOK, r.Code, r.Err)
+	require.True(t, json.Valid([]byte(r.Out)))
+	require.Contains(t, r.Out, `"openapi": "3.1.0"`)
 
 	r = runLine(t, "docs", "none")
 	require.Equal(t, ExitLocal, r.Code)

@@ -37,6 +37,9 @@ var causeNames = [...]string{
 	ledger.UserDeleted:        "user_deleted",
 	ledger.Reauthorized:       "reauthorized",
 	ledger.SecondFastForward:  "second_fast_forward",
+	ledger.GrantEndedByClient: "grant_ended_by_client",
+
+	ledger.AccessTokenRevocation: "access_token_revocation",
 
 	ledger.ScopeUnknown: "scope_unknown",
 	ledger.ScopeTooWide: "scope_too_wide",

@@ -1,0 +1,76 @@
+package issuer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// Revoke handles a revocation request (RFC 7009 §2.1). The error is an *oauth.Error with
+// its error_id for a refusal, oauth.ErrUnavailable if nothing could be decided, and
+// otherwise an internal error. The error oauth.InvalidGrant means that the value is not a
+// token of the client, so that there is nothing to revoke.
+func (i *Issuer) Revoke(ctx context.Context, r oauth.PresentedToken) error {
+	cmd, parse := i.revocation(ctx, r)
+	if errors.Is(parse, credential.ErrUnknownKey) {
+		// The token may be under a key that this node doesn't know yet.
+		if err := i.Keyring.Reload(ctx); err != nil {
+			return err
+		}
+		cmd, parse = i.revocation(ctx, r)
+	}
+	var outcome ledger.Outcome
+	var err error
+	switch {
+	case errors.Is(parse, verifier.ErrKeysUnavailable):
+		return fmt.Errorf("%w: %w", oauth.ErrUnavailable, parse)
+	case parse == nil:
+		outcome, _, err = i.Propose(ctx, cmd)
+	default:
+		outcome, err = i.decideInvalid(ctx, cmd, r.Client.Secret != "")
+	}
+	if err != nil || outcome.Refusal == nil {
+		return err
+	}
+	refused := i.publicError(r.Client.ID, *outcome.Refusal)
+	refused.Genuine = parse == nil || errors.Is(parse, verifier.ErrExpired)
+	return refused
+}
+
+// revocation returns the command for a request. The error is why the presented value is not
+// a token of this server; the command then has no reference to one, and revokes nothing. The
+// two kinds of tokens have different forms, so a hint is not needed.
+func (i *Issuer) revocation(ctx context.Context, r oauth.PresentedToken) (*ledger.RevokeToken, error) {
+	ring := i.Keyring.Ring()
+	c := &ledger.RevokeToken{ClientAuth: clientAuth(ring, r.Client), Feed: i.feed != nil}
+	ref, err := credential.ParseRefresh(r.Token, ring.ChainMAC)
+	if c.Refresh = genuine(ref, err); !errors.Is(err, credential.ErrMalformed) {
+		return c, err
+	}
+	c.Access, err = i.parseAccess(ctx, r.Token)
+	return c, err
+}
+
+// parseAccess returns the reference in a valid access token of this server, revoked or not.
+// The error is that of verifier.Verifier.Verify.
+func (i *Issuer) parseAccess(ctx context.Context, token string) (*ledger.AccessRef, error) {
+	s := i.View().Settings()
+	v, err := verifier.New(verifier.Config{Issuer: s.BaseURL, Audience: s.Audience, Keys: i.Keyring, CacheSize: -1, Now: i.Clock})
+	if err != nil {
+		return nil, err
+	}
+	claims, err := v.Verify(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	ref, ok := credential.AccessRef(token, claims.GrantID())
+	if !ok {
+		return nil, verifier.ErrInvalid
+	}
+	return &ref, nil
+}
