@@ -150,7 +150,10 @@ func TestServerUnreachable(t *testing.T) {
 func TestLocalCommands(t *testing.T) {
 	r := newRemoteCLI(t, "read")
 	r.flags = []string{"--server", "https://127.0.0.1:1", "--token-file", r.token}
+	declared := filepath.Join(t.TempDir(), "declared.yaml")
+	require.NoError(t, os.WriteFile(declared, []byte("users:\n  - id: u-x\n    username: x\n"), 0o600))
 	arguments := map[string][]string{
+		"apply": {"-f", declared},
 		"bench exchange": {"--yes"}, "bench refresh": {"--yes"},
 		"client set":    {"--name", "x"},
 		"client delete": {"--yes"}, "user delete": {"--yes"}, "cluster remove": {"--yes"}, "cluster recover": {"--yes"},
