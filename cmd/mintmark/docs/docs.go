@@ -24,6 +24,7 @@ const applications = "applications"
 // All are the documents, in the order of README.md's table.
 var All = []Document{
 	{applications, "authors of applications: flow, errors, retries, lifetimes"},
+	{"api", "programs: revocation, browsers, the profile, OpenAPI"},
 	{"install", "operators, day one: service, three nodes, every setting"},
 	{"tls", "operators: certificates in the node, or a proxy in front"},
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},

@@ -28,6 +28,7 @@ var limits = map[string]int{
 	"README.md":                           250,
 	"middleware/README.md":                350,
 	"issuer/README.md":                    150,
+	"cmd/mintmark/docs/api.md":            150,
 	"cmd/mintmark/docs/install.md":        300,
 	"cmd/mintmark/docs/tls.md":            150,
 	"cmd/mintmark/docs/sign-in.md":        50,

@@ -26,6 +26,7 @@ var stories = [][]string{
 	{docs + "install.md", docs + "sign-in.md", docs + "tls.md", docs + "remote.md"},
 	{docs + "operate.md", docs + "disaster.md"},
 	{docs + "apply.md"},
+	{docs + "api.md"},
 	{docs + "monitor.md", docs + "sizing.md"},
 	{docs + "reference.md", docs + "design.md", docs + "security.md", docs + "contributing.md", docs + "changelog.md"},
 }
