@@ -16,7 +16,7 @@ NESTED     := $(LIBRARY) middleware/examples verifier/bench $(E2E)/verifiers $(P
 export GOWORK := off
 
 .DEFAULT_GOAL := help
-.PHONY: help run cluster build deps quick test check chaos mutate bench bench-large fuzz
+.PHONY: help run cluster build release deps quick test check chaos mutate bench bench-large fuzz
 
 help: ## List these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,9 @@ cluster: build ## Build and run a cluster of three durable nodes on this machine
 
 build: ## Build the one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -o $(BINARY) ./cmd/mintmark
+
+release: ## Make archives, packages, SBOMs and checksums of this commit, in bin/release
+	./$(PACKAGING)/release
 
 deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAProxy, nginx, Apache, promtool, rpm, buildah, npm packages
 	./$(E2E)/install

@@ -24,8 +24,13 @@ const applications = "applications"
 // All are the documents, in the order of README.md's table.
 var All = []Document{
 	{applications, "authors of applications: flow, errors, retries, lifetimes"},
+<<<<<<< HEAD
 	{"api", "programs: revocation, browsers, the profile, OpenAPI"},
 	{"install", "operators, day one: service, three nodes, every setting"},
+=======
+	{"packages", "operators: packages, Kubernetes, releases"},
+	{"install", "operators, day one: service, three nodes, proxy, every setting"},
+>>>>>>> e49be3f (packaging: make releases, .deb and .rpm packages)
 	{"tls", "operators: certificates in the node, or a proxy in front"},
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},
 	{"remote", "operators on other machines: listener, tokens, certificates, scopes, programs"},
@@ -37,6 +42,7 @@ var All = []Document{
 	{"reference", "paths, answers, exit codes, metrics, audit events, log records"},
 	{"design", "how a request is decided, and what is guaranteed"},
 	{"security", "reporting, what is protected and how, limits"},
+	{"support", "versions, platforms, what stays compatible, upgrades"},
 	{"contributing", "modules, tests, releases"},
 	{"changelog", "what changed in each release"},
 }

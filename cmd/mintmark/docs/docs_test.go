@@ -34,6 +34,8 @@ var limits = map[string]int{
 	"cmd/mintmark/docs/sign-in.md":        50,
 	"cmd/mintmark/docs/operate.md":        300,
 	"cmd/mintmark/docs/monitor.md":        150,
+	"cmd/mintmark/docs/packages.md":       150,
+	"cmd/mintmark/docs/support.md":        150,
 	"cmd/mintmark/docs/sizing.md":         150,
 	"cmd/mintmark/docs/remote.md":         150,
 	"cmd/mintmark/docs/disaster.md":       200,

@@ -1,0 +1,226 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
+)
+
+// onDebian skips a test of programs that make deps installs on Debian only.
+func onDebian(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat("/etc/debian_version"); err != nil || os.Geteuid() != 0 {
+		t.Skip("this needs Debian, and root")
+	}
+}
+
+// output runs a program and returns what it prints.
+func output(t testing.TB, dir string, environment []string, name string, arguments ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, name, arguments...)
+	c.Dir, c.Env = dir, append(os.Environ(), environment...)
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s %v: %s", name, arguments, out)
+	return string(out)
+}
+
+// released makes a release of a tagged copy of the checkout for this machine, in a folder of
+// its own, and returns its folder.
+func released(t *testing.T, source, version string) string {
+	t.Helper()
+	clone := filepath.Join(t.TempDir(), "clone")
+	output(t, "", nil, "git", "clone", "--quiet", "file://"+source, clone)
+	output(t, clone, nil, "git", "tag", version)
+	output(t, clone, nil, "cmd/mintmark/packaging/release", "linux/"+runtime.GOARCH)
+	return filepath.Join(clone, "bin", "release")
+}
+
+// TestReleaseIsReproducible: two releases of one commit, made in different folders, are equal
+// byte by byte, and have what they promise. What the packages install is tested with them.
+func TestReleaseIsReproducible(t *testing.T) {
+	onDebian(t)
+	const version = "v0.1.0"
+	source := copyCheckout(t)
+	revision := strings.TrimSpace(output(t, source, nil, "git", "rev-parse", "HEAD"))
+	dir, name := released(t, source, version), "mintmark-"+version+"-linux-"+runtime.GOARCH
+	sums, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
+	require.NoError(t, err)
+	again, err := os.ReadFile(filepath.Join(released(t, source, version), "SHA256SUMS"))
+	require.NoError(t, err)
+	require.Equal(t, string(sums), string(again))
+	require.Equal(t, 4, strings.Count(string(sums), name+"."))
+	output(t, dir, nil, "sha256sum", "--check", "SHA256SUMS")
+
+	output(t, dir, nil, "tar", "-xf", name+".tar.gz")
+	program := filepath.Join(dir, name, "mintmark")
+	require.Contains(t, output(t, dir, nil, program, "version"), "mintmark version "+version+" (revision "+revision+", ")
+	require.NotContains(t, output(t, dir, nil, "go", "version", "-m", program), "CGO_ENABLED=1")
+
+	// The SBOM has each module that the program has.
+	text, err := os.ReadFile(filepath.Join(dir, name+".cdx.json"))
+	require.NoError(t, err)
+	var bom struct {
+		BOMFormat, SpecVersion string
+		Metadata               struct{ Component struct{ Version string } }
+		Components             []struct{ Name, Version, PURL string }
+	}
+	require.NoError(t, json.Unmarshal(text, &bom))
+	require.Equal(t, "CycloneDX", bom.BOMFormat)
+	require.Equal(t, version, bom.Metadata.Component.Version)
+	modules := regexp.MustCompile(`(?m)^\tdep\t(\S+)\t(\S+)`).FindAllStringSubmatch(output(t, dir, nil, "go", "version", "-m", program), -1)
+	require.Len(t, bom.Components, len(modules)+1, "and the standard library")
+	for i, m := range modules {
+		c := bom.Components[i+1]
+		require.Equal(t, m[1], c.Name)
+		require.True(t, strings.HasPrefix(c.PURL, "pkg:golang/"+m[1]+"@v"), c.PURL)
+	}
+
+	t.Run("deb", func(t *testing.T) { testDeb(t, filepath.Join(dir, name+".deb")) })
+	t.Run("rpm", func(t *testing.T) { testRPM(t, filepath.Join(dir, name+".rpm"), program) })
+}
+
+// A chroot is a small system with dpkg's administration, in which scripts find the programs
+// that they call, and a systemctl that only records how it is called.
+type chroot struct {
+	t   *testing.T
+	dir string
+}
+
+const fakeSystemctl = "#!/bin/sh\necho \"$@\" >> /systemctl.log\n"
+
+func newChroot(t *testing.T, programs ...string) *chroot {
+	t.Helper()
+	c := &chroot{t, t.TempDir()}
+	require.NoError(t, os.Chmod(c.dir, 0o755))
+	for _, folder := range []string{"etc", "tmp", "run/systemd/system", "var/lib/dpkg/info", "var/lib/dpkg/updates", "var/lib/dpkg/triggers", "usr/bin", "usr/sbin", "dev", "proc"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(c.dir, folder), 0o755))
+	}
+	for _, name := range []string{"status", "available"} {
+		c.write("var/lib/dpkg/"+name, "", 0o644)
+	}
+	c.write("usr/bin/systemctl", fakeSystemctl, 0o755)
+	for _, link := range []string{"bin", "sbin", "lib", "lib64"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(c.dir, "usr", link), 0o755))
+		require.NoError(t, os.Symlink("usr/"+link, filepath.Join(c.dir, link)))
+	}
+	for _, name := range programs {
+		path, err := exec.LookPath(name)
+		require.NoError(t, err)
+		files := append(regexp.MustCompile(`/\S+`).FindAllString(output(t, "", nil, "ldd", path), -1), path)
+		for _, file := range files {
+			text, err := os.ReadFile(strings.TrimSuffix(file, ":"))
+			require.NoError(t, err)
+			c.write(file, string(text), 0o755)
+		}
+	}
+	c.write("etc/passwd", "root:x:0:0::/root:/bin/sh\n", 0o644)
+	c.write("etc/group", "root:x:0:\n", 0o644)
+	return c
+}
+
+func (c *chroot) write(path, text string, mode os.FileMode) {
+	c.t.Helper()
+	path = filepath.Join(c.dir, path)
+	require.NoError(c.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(c.t, os.WriteFile(path, []byte(text), mode))
+}
+
+func (c *chroot) read(path string) string {
+	c.t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.dir, path))
+	require.NoError(c.t, err)
+	return string(text)
+}
+
+func (c *chroot) dpkg(arguments ...string) string {
+	c.t.Helper()
+	return output(c.t, "", []string{"DEBIAN_FRONTEND=noninteractive"}, "dpkg", append([]string{"--root=" + c.dir, "--force-depends", "--force-confold"}, arguments...)...)
+}
+
+// testDeb installs the package, starts what it installed with the settings that it installed,
+// as its account, upgrades it meanwhile, removes it and purges it.
+func testDeb(t *testing.T, file string) {
+	c := newChroot(t, "sh", "mkdir", "chmod", "chown", "rm", "systemd-sysusers")
+	c.dpkg("--install", file)
+	account := regexp.MustCompile(`(?m)^mintmark:x:(\d+):(\d+):.*:/var/lib/mintmark:/usr/sbin/nologin$`).FindStringSubmatch(c.read("etc/passwd"))
+	require.NotNil(t, account, c.read("etc/passwd"))
+	uid, err := strconv.ParseUint(account[1], 10, 32)
+	require.NoError(t, err)
+	gid, err := strconv.ParseUint(account[2], 10, 32)
+	require.NoError(t, err)
+	data, err := os.Stat(filepath.Join(c.dir, "var/lib/mintmark"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), data.Mode().Perm())
+	require.Equal(t, uint32(uid), data.Sys().(*syscall.Stat_t).Uid)
+	require.Contains(t, c.read("usr/lib/systemd/system/mintmark.service"), "\nExecStart=/usr/bin/mintmark serve --config /etc/mintmark/mintmark.yaml ")
+	require.Contains(t, c.read("usr/share/bash-completion/completions/mintmark"), "__complete")
+	require.FileExists(t, filepath.Join(c.dir, "usr/share/man/man1/mintmark-cluster-status.1.gz"))
+	require.Equal(t, "daemon-reload\n--quiet is-active mintmark\n", c.read("systemctl.log"), "nothing is started")
+
+	// Free ports override those of the file: others may run here.
+	inside := func(arguments ...string) *exec.Cmd {
+		p := exec.Command("/usr/bin/mintmark", arguments...)
+		p.Dir, p.Env = "/", []string{"MINTMARK_LISTEN=127.0.0.1:0", "MINTMARK_OPS_LISTEN=127.0.0.1:0", "MINTMARK_CLUSTER_LISTEN=127.0.0.1:0"}
+		p.SysProcAttr = &syscall.SysProcAttr{Chroot: c.dir, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+		return p
+	}
+	p, err := testkit.Start(inside("serve", "--config", "/etc/mintmark/mintmark.yaml"), filepath.Join(t.TempDir(), "log"))
+	require.NoError(t, err)
+	t.Cleanup(p.Kill)
+	require.Eventually(t, func() bool {
+		return inside("cluster", "init", "--public-url", "http://127.0.0.1:8080").Run() == nil
+	}, testkit.Limit, 50*time.Millisecond, "%s", p.LogText())
+	_, err = p.FirstLine(testkit.Limit)
+	require.NoError(t, err)
+
+	c.write("etc/mintmark/mintmark.yaml", "data-dir: /var/lib/mintmark\nname: kept\n", 0o644)
+	c.write("systemctl.log", "", 0o644)
+	require.Contains(t, c.dpkg("--install", file), "restart one node after the other")
+	require.Equal(t, "daemon-reload\n--quiet is-active mintmark\n", c.read("systemctl.log"), "an upgrade stops and restarts nothing")
+	require.Contains(t, c.read("etc/mintmark/mintmark.yaml"), "name: kept")
+	require.True(t, p.Running())
+	require.NoError(t, p.Stop(syscall.SIGTERM, testkit.Limit))
+
+	c.write("systemctl.log", "", 0o644)
+	c.dpkg("--remove", "mintmark")
+	require.Equal(t, "--no-reload disable --now mintmark\ndaemon-reload\n", c.read("systemctl.log"))
+	require.FileExists(t, filepath.Join(c.dir, "var/lib/mintmark/cluster.key"))
+	require.FileExists(t, filepath.Join(c.dir, "etc/mintmark/mintmark.yaml"))
+	require.NoFileExists(t, filepath.Join(c.dir, "usr/bin/mintmark"))
+	c.dpkg("--purge", "mintmark")
+	require.NoDirExists(t, filepath.Join(c.dir, "var/lib/mintmark"))
+	require.NoDirExists(t, filepath.Join(c.dir, "etc/mintmark"))
+}
+
+// testRPM compares the package with the program, and looks at what it would do.
+func testRPM(t *testing.T, file, program string) {
+	list := output(t, "", nil, "rpm", "-qlp", file)
+	for _, path := range []string{
+		"/usr/bin/mintmark", "/usr/lib/systemd/system/mintmark.service", "/usr/lib/sysusers.d/mintmark.conf", "/etc/mintmark/mintmark.yaml", "/usr/share/man/man1/mintmark.1.gz",
+	} {
+		require.Contains(t, list, path+"\n")
+	}
+	require.Equal(t, "/etc/mintmark/mintmark.yaml\n", output(t, "", nil, "rpm", "-qp", "--configfiles", file))
+	scripts := output(t, "", nil, "rpm", "-qp", "--scripts", file)
+	require.Contains(t, scripts, "systemd-sysusers /usr/lib/sysusers.d/mintmark.conf")
+	require.Contains(t, scripts, "remove | 0)")
+	require.NotContains(t, scripts, "rm -rf", "an erased package keeps the data")
+	sum, _, _ := strings.Cut(output(t, "", nil, "sha256sum", program), " ")
+	require.Regexp(t, `(?m)^/usr/bin/mintmark \d+ \d+ `+sum+` 0100755 root root `, output(t, "", nil, "rpm", "-qp", "--dump", file))
+	require.Regexp(t, `(?m)^/etc/mintmark/mintmark.yaml \d+ \d+ \w+ 0100644 root root 1 `, output(t, "", nil, "rpm", "-qp", "--dump", file))
+}
