@@ -7,6 +7,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 E2E        := cmd/mintmark/e2e
 PACKAGING  := cmd/mintmark/packaging
+BUILDER    ?= docker
 # What resource servers import: modules of their own, without the server's requirements.
 LIBRARY    := verifier middleware
 # These are modules of their own, so that nobody else gets what only they require.
@@ -16,7 +17,7 @@ NESTED     := $(LIBRARY) middleware/examples verifier/bench $(E2E)/verifiers $(P
 export GOWORK := off
 
 .DEFAULT_GOAL := help
-.PHONY: help run cluster build release deps quick test check chaos mutate bench bench-large fuzz
+.PHONY: help run cluster build release image deps quick test check chaos mutate bench bench-large fuzz
 
 help: ## List these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,6 +33,9 @@ build: ## Build the one static binary
 
 release: ## Make archives, packages, SBOMs and checksums of this commit, in bin/release
 	./$(PACKAGING)/release
+
+image: build ## Build the container image mintmark with BUILDER (docker, podman or buildah)
+	./$(PACKAGING)/image $(BINARY) $(BUILDER)
 
 deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAProxy, nginx, Apache, promtool, rpm, buildah, npm packages
 	./$(E2E)/install

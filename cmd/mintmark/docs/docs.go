@@ -28,9 +28,9 @@ var All = []Document{
 	{"api", "programs: revocation, browsers, the profile, OpenAPI"},
 	{"install", "operators, day one: service, three nodes, every setting"},
 =======
-	{"packages", "operators: packages, Kubernetes, releases"},
-	{"install", "operators, day one: service, three nodes, proxy, every setting"},
->>>>>>> e49be3f (packaging: make releases, .deb and .rpm packages)
+	{"install", "operators, day one: service, three nodes, every setting"},
+	{"packages", "operators: packages, container, Kubernetes, releases"},
+>>>>>>> 936623e (packaging: build a container image, and run it in a test)
 	{"tls", "operators: certificates in the node, or a proxy in front"},
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},
 	{"remote", "operators on other machines: listener, tokens, certificates, scopes, programs"},

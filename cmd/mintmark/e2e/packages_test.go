@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
@@ -223,4 +226,64 @@ func testRPM(t *testing.T, file, program string) {
 	sum, _, _ := strings.Cut(output(t, "", nil, "sha256sum", program), " ")
 	require.Regexp(t, `(?m)^/usr/bin/mintmark \d+ \d+ `+sum+` 0100755 root root `, output(t, "", nil, "rpm", "-qp", "--dump", file))
 	require.Regexp(t, `(?m)^/etc/mintmark/mintmark.yaml \d+ \d+ \w+ 0100644 root root 1 `, output(t, "", nil, "rpm", "-qp", "--dump", file))
+}
+
+// TestImage builds the image and runs it: a node that becomes a cluster, and answers its own
+// health check.
+func TestImage(t *testing.T) {
+	onDebian(t)
+	dir := t.TempDir()
+	storage := filepath.Join(dir, "storage.conf")
+	require.NoError(t, os.WriteFile(storage, []byte("[storage]\ndriver = \"vfs\"\ngraphroot = \""+dir+"/graph\"\nrunroot = \""+dir+"/run\"\n"), 0o600))
+	certificates := filepath.Join(dir, "certificates")
+	require.NoError(t, os.WriteFile(certificates, []byte("none\n"), 0o600))
+	environment := []string{"CONTAINERS_STORAGE_CONF=" + storage, "BUILDAH_ISOLATION=chroot", "IMAGE=localhost/mintmark:test", "CA_CERTIFICATES=" + certificates}
+	output(t, root, environment, "./cmd/mintmark/packaging/image", binary, "buildah")
+
+	var image struct {
+		Docker struct {
+			Config struct {
+				User        string
+				Entrypoint  []string
+				Volumes     map[string]any
+				Healthcheck struct{ Test []string }
+			} `json:"config"`
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(output(t, dir, environment, "buildah", "inspect", "--type", "image", "localhost/mintmark:test")), &image))
+	require.Equal(t, "10001:10001", image.Docker.Config.User)
+	require.Equal(t, []string{"/usr/bin/mintmark"}, image.Docker.Config.Entrypoint)
+	require.Contains(t, image.Docker.Config.Volumes, "/var/lib/mintmark")
+	require.Equal(t, []string{"CMD", "/usr/bin/mintmark", "health"}, image.Docker.Config.Healthcheck.Test)
+
+	container := strings.TrimSpace(output(t, dir, environment, "buildah", "from", "--pull-never", "localhost/mintmark:test"))
+	ops := clustertest.Address(t)
+	run := func(arguments ...string) *exec.Cmd {
+		c := exec.Command("buildah", append([]string{
+			"run", "--env", "MINTMARK_LISTEN=" + clustertest.Address(t), "--env", "MINTMARK_CLUSTER_LISTEN=" + clustertest.Address(t), "--env", "MINTMARK_OPS_LISTEN=" + ops, container, "--", "/usr/bin/mintmark",
+		}, arguments...)...)
+		c.Env = append(os.Environ(), environment...)
+		return c
+	}
+	p, err := testkit.Start(run("serve"), filepath.Join(t.TempDir(), "log"))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = p.Signal(syscall.SIGTERM)
+		_ = p.Wait()
+	})
+	require.Eventually(t, func() bool {
+		return run("cluster", "init", "--public-url", "http://127.0.0.1:8080").Run() == nil
+	}, testkit.Limit, 100*time.Millisecond, "%s", p.LogText())
+	require.Eventually(t, func() bool {
+		r, err := http.Get("http://" + ops + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer r.Body.Close()
+		_, _ = io.Copy(io.Discard, r.Body)
+		return r.StatusCode == http.StatusOK
+	}, testkit.Limit, 50*time.Millisecond)
+	out, err := run("health").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "ready")
 }
