@@ -24,13 +24,9 @@ const applications = "applications"
 // All are the documents, in the order of README.md's table.
 var All = []Document{
 	{applications, "authors of applications: flow, errors, retries, lifetimes"},
-<<<<<<< HEAD
 	{"api", "programs: revocation, browsers, the profile, OpenAPI"},
 	{"install", "operators, day one: service, three nodes, every setting"},
-=======
-	{"install", "operators, day one: service, three nodes, every setting"},
 	{"packages", "operators: packages, container, Kubernetes, releases"},
->>>>>>> 936623e (packaging: build a container image, and run it in a test)
 	{"tls", "operators: certificates in the node, or a proxy in front"},
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},
 	{"remote", "operators on other machines: listener, tokens, certificates, scopes, programs"},
