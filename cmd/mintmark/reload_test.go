@@ -103,7 +103,7 @@ func TestHangup(t *testing.T) {
 	}
 	n.logLine(t, "configuration reloaded")
 
-	write(config, "log-format: json\nfeed-secrets: "+readers+"\nverbose: true\ndrain: 2s\n")
+	write(config, "log-format: json\nfeed-secrets: "+readers+"\nlog-level: debug\ndrain: 2s\n")
 	hangup()
 	require.Equal(t, []any{"drain"}, n.logLine(t, "changed settings need a restart")["settings"])
 	write(config, "log-format: jason\n")

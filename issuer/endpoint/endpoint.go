@@ -51,10 +51,8 @@ type Config struct {
 	ClientIP func(*http.Request) string
 	// Security records failed authentications. It may be nil.
 	Security *security.Recorder
-	// RequestID returns the id of a request for logs. It may be nil.
-	RequestID func(*http.Request) string
-	Log       *slog.Logger
-	Now       func() time.Time
+	Log      *slog.Logger
+	Now      func() time.Time
 }
 
 // The limits on failures of one client from one address: a burst, and a rate per second.
@@ -154,7 +152,7 @@ func (e *Endpoints) fail(w http.ResponseWriter, r *http.Request, err error) {
 			w.Header().Set("Retry-After", "2") // longer than an election usually takes
 		}
 	} else {
-		e.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		e.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	answer.ID = e.Server.ErrorID("", ledger.Refusal{Code: answer.Code, Cause: cause})
 	writeError(w, status, answer)

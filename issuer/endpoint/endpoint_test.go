@@ -141,8 +141,11 @@ const typeForm = "application/x-www-form-urlencoded"
 // refresh sends a token request of a client with a secret, or without one if it is "".
 func (s *testServer) refresh(client, secret string, headers ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
-	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"t"}, "client_id": {client}, "client_secret": {secret}}
-	return s.post(strings.NewReader(form.Encode()), append(headers, "Content-Type", typeForm)...)
+	return s.post(strings.NewReader(encodeForm(client, secret)), append(headers, "Content-Type", typeForm)...)
+}
+
+func encodeForm(client, secret string) string {
+	return url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"t"}, "client_id": {client}, "client_secret": {secret}}.Encode()
 }
 
 func (s *testServer) post(body io.Reader, headers ...string) *httptest.ResponseRecorder {

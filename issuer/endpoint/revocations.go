@@ -61,7 +61,7 @@ var typeRevocations = []string{"application/mintmark-revocations+jwt"}
 func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried bool) {
 	if tried {
 		if wait := e.failures.Take(failureKey("\x00reader", e.ClientIP(r)), e.Now()); wait > 0 {
-			e.recordFailure(w, r, security.Reader, "", ledger.Throttled)
+			e.recordFailure(r, security.Reader, "", ledger.Throttled)
 			w.Header().Set("Retry-After", seconds(wait))
 			writeError(w, http.StatusTooManyRequests, &oauth.Error{
 				Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.",
@@ -70,7 +70,7 @@ func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried b
 		}
 	}
 	if tried {
-		e.recordFailure(w, r, security.Reader, "", ledger.SecretWrong)
+		e.recordFailure(r, security.Reader, "", ledger.SecretWrong)
 	}
 	w.Header().Set("WWW-Authenticate", `Basic realm="revocations", charset="UTF-8"`)
 	writeError(w, http.StatusUnauthorized, &oauth.Error{

@@ -3,6 +3,7 @@ package endpoint
 import (
 	"errors"
 	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
@@ -45,6 +47,7 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 		e.fail(w, r, err)
 		return
 	}
+	requestlog.Add(r.Context(), slog.String("client", request.Client.ID))
 	writeJSON(w, http.StatusOK, response)
 }
 
@@ -97,7 +100,7 @@ func (e *Endpoints) refuseMalformed(w http.ResponseWriter, r *http.Request, c oa
 func (e *Endpoints) tryGuess(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials) (answered func(error), ok bool) {
 	wait, answered := e.guesses.try(c, e.ClientIP(r), e.Now())
 	if wait > 0 {
-		e.recordFailure(w, r, security.Client, c.ID, ledger.Throttled)
+		e.recordFailure(r, security.Client, c.ID, ledger.Throttled)
 		writeThrottled(w, wait, e.Server.ErrorID(c.ID, ledger.Refusal{Code: oauth.TemporarilyUnavailable, Cause: ledger.Throttled}))
 		return nil, false
 	}
@@ -142,7 +145,7 @@ func (e *Endpoints) throttled(w http.ResponseWriter, r *http.Request, c oauth.Cl
 	}
 	wait := e.failures.Take(failureKey(c.ID, e.ClientIP(r)), e.Now())
 	if wait > 0 {
-		e.recordFailure(w, r, security.Client, c.ID, ledger.Throttled)
+		e.recordFailure(r, security.Client, c.ID, ledger.Throttled)
 		writeThrottled(w, wait, refused.ID)
 	}
 	return wait > 0
@@ -153,9 +156,13 @@ func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.Clien
 	if e.throttled(w, r, c, refused) {
 		return
 	}
+	requestlog.Add(r.Context(), slog.String("cause", ledger.Cause(refused.Cause).String()))
+	if known := e.Server.View().Client(c.ID); known != nil {
+		requestlog.Add(r.Context(), slog.String("client", known.ID))
+	}
 	status := http.StatusBadRequest
 	if refused.Code == oauth.InvalidClient {
-		e.recordFailure(w, r, security.Client, c.ID, ledger.Cause(refused.Cause))
+		e.recordFailure(r, security.Client, c.ID, ledger.Cause(refused.Cause))
 		status = http.StatusUnauthorized
 		if c.Basic {
 			w.Header().Set("WWW-Authenticate", `Basic realm="token", charset="UTF-8"`)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -15,7 +16,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
-	"github.com/mintmark-auth/mintmark/issuer/security"
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 )
 
 const (
@@ -327,18 +328,14 @@ func (s *testServer) from(address string) *http.Request {
 // TestRecordedFailure verifies that only the id of an existing client is recorded, since
 // another may be a secret in the wrong place.
 func TestRecordedFailure(t *testing.T) {
-	s := newTestServer(t, func(s *testServer) {
-		s.config.RequestID = func(*http.Request) string { return "request-1" }
-	}, &ledger.Client{ID: "known", Owner: "u"})
+	s := newTestServer(t, nil, &ledger.Client{ID: "known", Owner: "u"})
 	s.err = &oauth.Error{Code: oauth.InvalidClient}
-	require.Equal(t, "request-1", s.refresh("known", "guess").Header().Get(security.RequestID))
+	form := strings.NewReader(encodeForm("known", "guess"))
+	ctx := requestlog.With(t.Context(), &requestlog.Record{ID: "request-1"})
+	s.send(httptest.NewRequestWithContext(ctx, http.MethodPost, oauth.PathToken, form), "Content-Type", typeForm)
 	require.Contains(t, s.log.String(), "security.client=known security.request_id=request-1")
 	s.log.Reset()
 	s.refresh("mms_a-secret", "guess")
 	require.Contains(t, s.log.String(), "client authentication failed")
 	require.NotContains(t, s.log.String(), "security.client=")
-
-	s = newTestServer(t, nil)
-	s.err = &oauth.Error{Code: oauth.InvalidClient}
-	require.NotContains(t, s.refresh("known", "guess").Header(), security.RequestID)
 }

@@ -61,10 +61,6 @@ const (
 // counted without the account.
 const maxAccounts = 10_000
 
-// RequestID is the header with the id of a request. Every response has it, and a trusted
-// proxy may set it in the request.
-const RequestID = "X-Request-Id"
-
 // Config configures a Recorder.
 type Config struct {
 	Log *slog.Logger

@@ -31,7 +31,7 @@ type Config struct {
 
 	Now func() time.Time // for the expiry of ID tokens; default: time.Now
 	Log *slog.Logger     // default: slog.Default()
-	// Transport sends the requests. The default has its own limits.
+	// Transport sends the requests. Default: NewTransport().
 	Transport http.RoundTripper
 }
 
@@ -66,7 +66,7 @@ func New(c Config) *Provider {
 		c.Log = slog.Default()
 	}
 	if c.Transport == nil {
-		c.Transport = newTransport()
+		c.Transport = NewTransport()
 	}
 	p := &Provider{config: c, client: newClient(c.Transport)}
 	p.SetClientSecret(c.ClientSecret)

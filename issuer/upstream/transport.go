@@ -16,9 +16,9 @@ const (
 	maxConnections = 16
 )
 
-// newTransport returns a transport with limits on everything, so that the provider, or an
+// NewTransport returns a transport with limits on everything, so that the provider, or an
 // impostor, can't exhaust resources of this service.
-func newTransport() *http.Transport {
+func NewTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,

@@ -10,6 +10,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 )
 
 // A request is one HTTP request and the data for its log record. It is used by one goroutine.
@@ -88,17 +89,14 @@ func (w *Web) serve(c *request, h handler) {
 	}
 }
 
-// record writes the log record of a request. The record never contains a query, a form or
-// a cookie.
+// record adds to the record of the request, or writes one if there is none or the page
+// failed. It never contains a query, a form or a cookie.
 func (w *Web) record(c *request, took time.Duration) {
 	level := slog.LevelInfo
 	if c.status >= http.StatusInternalServerError {
 		level = slog.LevelWarn
 	}
-	attrs := []slog.Attr{
-		slog.String("method", c.r.Method), slog.String("route", c.route),
-		slog.Int("status", c.status), slog.Float64("took_ms", float64(took.Microseconds())/1000),
-	}
+	var attrs []slog.Attr
 	if c.client != "" {
 		attrs = append(attrs, slog.String("client", c.client))
 	}
@@ -108,6 +106,12 @@ func (w *Web) record(c *request, took time.Duration) {
 	if c.cause != ledger.NoCause {
 		attrs = append(attrs, slog.String("cause", c.cause.String()))
 	}
+	if requestlog.Add(c.r.Context(), attrs...) && c.err == nil {
+		return
+	}
+	attrs = append(attrs,
+		slog.String("method", c.r.Method), slog.String("route", c.route),
+		slog.Int("status", c.status), slog.Float64("took_ms", float64(took.Microseconds())/1000))
 	if c.err != nil {
 		attrs = append(attrs, slog.Any("error", c.err))
 	}

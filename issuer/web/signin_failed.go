@@ -2,6 +2,7 @@ package web
 
 import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
@@ -9,13 +10,9 @@ import (
 // user has the typed name: that name is not recorded, since it may be a password typed
 // into the wrong field.
 func (w *Web) recordFailure(c *request, u *ledger.User, cause ledger.Cause) {
-	f := security.Failure{Kind: security.SignIn, Cause: cause, Address: w.config.ClientIP(c.r)}
+	f := security.Failure{Kind: security.SignIn, Cause: cause, Address: w.config.ClientIP(c.r), Request: requestlog.ID(c.r.Context())}
 	if u != nil {
 		f.User, f.Name = u.ID, u.Username
-	}
-	if w.config.RequestID != nil {
-		f.Request = w.config.RequestID(c.r)
-		c.Header().Set(security.RequestID, f.Request)
 	}
 	w.config.Security.Record(f)
 }

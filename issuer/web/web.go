@@ -76,11 +76,10 @@ type Config struct {
 	Refusals *Refusals
 	// Security records failed sign-ins. It may be nil.
 	Security *security.Recorder
-	// RequestID returns the id of a request for logs. It may be nil.
-	RequestID func(*http.Request) string
 	// Rand must be safe for concurrent use. Default: crypto/rand.Reader.
 	Rand io.Reader
-	// Log receives one record for each request. Default: slog.Default().
+	// Log receives why a page failed, and one record for each request whose context has
+	// none of package requestlog. Default: slog.Default().
 	Log *slog.Logger
 	// Passwords must bound how many hashes are computed concurrently. Default: a
 	// credential.Hasher with one for each CPU.

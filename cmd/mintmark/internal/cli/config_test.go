@@ -44,7 +44,7 @@ func TestConfigShow(t *testing.T) {
 	t.Setenv(config.EnvUpstreamSecret, key)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("node.yaml", []byte("\nops-listen: 127.0.0.1:9\n"), 0o600))
-	arguments := []string{"show", "--config", "node.yaml", "--name", "n1", "--verbose"}
+	arguments := []string{"show", "--config", "node.yaml", "--name", "n1", "--log-level", "debug"}
 
 	text, err := runConfig(t, arguments...)
 	require.NoError(t, err)
@@ -88,7 +88,9 @@ trust-clock                  false            default
 drain                        1s               default
 stop-timeout                 10s              default
 log-format                   text             default
-verbose                      true             flag --verbose
+log-level                    debug            flag --log-level
+access-log                   true             default
+ops-debug                    false            default
 cluster-key                  (not shown)      environment MINTMARK_CLUSTER_KEY
 upstream-client-secret       (not shown)      environment MINTMARK_UPSTREAM_CLIENT_SECRET
 `, text)
@@ -111,7 +113,7 @@ upstream-client-secret       (not shown)      environment MINTMARK_UPSTREAM_CLIE
 	require.Equal(t, [3]any{"127.0.0.1:9", "file", "node.yaml:2"}, found[config.KeyOpsListen])
 	require.Equal(t, [3]any{[]any{"10.0.0.0/8", "::1"}, "environment", "MINTMARK_TRUSTED_PROXY"}, found[config.KeyTrustedProxy])
 	require.Equal(t, [3]any{[]any{}, "default", ""}, found[config.KeyPeer], "an empty list, not null")
-	require.Equal(t, [3]any{true, "flag", "--verbose"}, found[config.KeyVerbose])
+	require.Equal(t, [3]any{"debug", "flag", "--log-level"}, found[config.KeyLogLevel])
 	require.Equal(t, [3]any{config.Hidden, "environment", config.EnvClusterKey}, found["cluster-key"])
 	require.Equal(t, [3]any{config.Hidden, "environment", config.EnvUpstreamSecret}, found["upstream-client-secret"])
 }

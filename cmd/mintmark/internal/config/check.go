@@ -66,6 +66,8 @@ func (o *Options) Check(from Sources) error {
 	expect(KeyOTLPEndpoint, o.OTLPEndpoint == "" || isOrigin(strings.TrimSuffix(o.OTLPEndpoint, "/")), ExpectedOrigin)
 	expect(KeyDrain, o.Drain >= 0, "a duration that is not negative")
 	expect(KeyStopTimeout, o.StopTimeout >= time.Millisecond, "a duration of at least 1ms")
+	_, known := ParseLogLevel(o.LogLevel)
+	expect(KeyLogLevel, known, ExpectedLogLevel)
 	expect(KeyLogFormat, o.LogFormat == LogText || o.LogFormat == LogJSON, "text or json")
 	return errors.Join(errs...)
 }

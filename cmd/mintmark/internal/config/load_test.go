@@ -36,7 +36,7 @@ func base(s Source) string {
 }
 
 func TestConfigOrder(t *testing.T) {
-	const file = "# first\nlisten: 127.0.0.1:3\nops-listen: 127.0.0.1:4\ndrain: 3s\nverbose: true\n"
+	const file = "# first\nlisten: 127.0.0.1:3\nops-listen: 127.0.0.1:4\ndrain: 3s\nlog-level: debug\n"
 	o, from, err := loadConfig(t,
 		[]string{"--listen", "127.0.0.1:1", "--name", "n1"},
 		[]string{"MINTMARK_LISTEN=127.0.0.1:2", "MINTMARK_OPS_LISTEN=127.0.0.1:5", "PATH=/bin", "MINTMARK_JOIN="}, file)
@@ -49,7 +49,7 @@ func TestConfigOrder(t *testing.T) {
 		KeyName:          {o.Name, "n1", "flag --name"},
 		KeyOpsListen:     {o.OpsListen, "127.0.0.1:5", "environment MINTMARK_OPS_LISTEN"},
 		KeyDrain:         {o.Drain, 3 * time.Second, "node.yaml:4"},
-		KeyVerbose:       {o.Verbose, true, "node.yaml:5"},
+		KeyLogLevel:      {o.LogLevel, "debug", "node.yaml:5"},
 		KeyClusterListen: {o.ClusterListen, "127.0.0.1:8300", "default"},
 		KeyJoin:          {o.Join, "", "default"},
 	} {
@@ -66,23 +66,23 @@ func TestConfigTypes(t *testing.T) {
 		require.Equal(t, []string{"n2=10.0.0.2:8300", "n3=10.0.0.3:8300"}, o.Peers)
 		require.Equal(t, map[string]string{"n2": "10.0.0.2:8300", "n3": "10.0.0.3:8300"}, o.PeerAddresses())
 		require.Equal(t, 1500*time.Millisecond, o.Drain)
-		require.True(t, o.Verbose)
+		require.Equal(t, "debug", o.LogLevel)
 		require.Equal(t, "https://api.example.com", o.PublicURL, "without the slash")
 	}
 	o, _, err := loadConfig(t, []string{
-		"--peer", "n2=10.0.0.2:8300", "--peer", "n3=10.0.0.3:8300", "--drain", "1.5s", "--verbose", "--public-url", "https://api.example.com/",
+		"--peer", "n2=10.0.0.2:8300", "--peer", "n3=10.0.0.3:8300", "--drain", "1.5s", "--log-level", "debug", "--public-url", "https://api.example.com/",
 	}, nil, "")
 	require.NoError(t, err)
 	want(o)
 	o, _, err = loadConfig(t, nil, []string{
-		"MINTMARK_PEER=n2=10.0.0.2:8300, n3=10.0.0.3:8300,", "MINTMARK_DRAIN=1.5s", "MINTMARK_VERBOSE=1", "MINTMARK_PUBLIC_URL=https://api.example.com/",
+		"MINTMARK_PEER=n2=10.0.0.2:8300, n3=10.0.0.3:8300,", "MINTMARK_DRAIN=1.5s", "MINTMARK_LOG_LEVEL=debug", "MINTMARK_PUBLIC_URL=https://api.example.com/",
 	}, "")
 	require.NoError(t, err)
 	want(o)
 	o, _, err = loadConfig(t, nil, nil, `
 peer: [n2=10.0.0.2:8300, "n3=10.0.0.3:8300"]
 drain: 1.5s
-verbose: true
+log-level: debug
 public-url: https://api.example.com/
 `)
 	require.NoError(t, err)
@@ -151,14 +151,14 @@ func TestConfigMistakes(t *testing.T) {
 		"text for list":       {nil, "trusted-proxy: 10.0.0.0/8\n", []string{"node.yaml:1): expected a list of texts"}},
 		"numbers for list":    {nil, "peer: [1]\n", []string{"expected a list of texts"}},
 		"map for list":        {nil, "peer: {n2: \"" + pasted + "\"}\n", []string{"expected a list of texts"}},
-		"text for yes or no":  {nil, "verbose: \"yes\"\n", []string{"verbose (", "expected true or false"}},
+		"text for yes or no":  {nil, "trust-clock: \"yes\"\n", []string{"trust-clock (", "expected true or false"}},
 		"unknown variable":    {[]string{"MINTMARK_CLUSTER_LISTN=" + pasted}, "", []string{"unknown variable MINTMARK_CLUSTER_LISTN in the environment: is MINTMARK_CLUSTER_LISTEN meant?"}},
 		"unknown and empty":   {[]string{"MINTMARK_LISTENN="}, "", []string{"is MINTMARK_LISTEN meant?"}},
 		"key's name mistyped": {[]string{"MINTMARK_CLUSTERKEY=" + pasted}, "", []string{"is MINTMARK_CLUSTER_KEY meant?"}},
 		"small letters":       {[]string{"MINTMARK_listen=x"}, "", []string{"unknown variable MINTMARK_listen", "MINTMARK_LISTEN"}},
 		"dashes":              {[]string{"MINTMARK_OPS-LISTEN=x"}, "", []string{"is MINTMARK_OPS_LISTEN meant?"}},
 		"a port":              {[]string{"MINTMARK_PORT=8080"}, "", []string{"unknown variable MINTMARK_PORT in the environment"}},
-		"wrong in variables":  {[]string{"MINTMARK_DRAIN=" + pasted, "MINTMARK_VERBOSE=" + pasted}, "", []string{"drain (environment MINTMARK_DRAIN): expected a duration", "verbose (environment MINTMARK_VERBOSE): expected true or false"}},
+		"wrong in variables":  {[]string{"MINTMARK_DRAIN=" + pasted, "MINTMARK_TRUST_CLOCK=" + pasted}, "", []string{"drain (environment MINTMARK_DRAIN): expected a duration", "trust-clock (environment MINTMARK_TRUST_CLOCK): expected true or false"}},
 		"all at once":         {[]string{"MINTMARK_X=1"}, "y: 1\ndrain: 1\n", []string{"MINTMARK_X", `"y"`, "drain ("}},
 	} {
 		t.Run(name, func(t *testing.T) {

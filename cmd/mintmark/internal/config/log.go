@@ -34,11 +34,25 @@ func HandlerOptions(level slog.Leveler) *slog.HandlerOptions {
 	}}
 }
 
+// SetLogLevel sets the level of the log to that of the options; info if it is wrong.
 func (o *Options) SetLogLevel() {
-	o.level.Set(slog.LevelInfo)
-	if o.Verbose {
-		o.level.Set(slog.LevelDebug)
+	level, _ := ParseLogLevel(o.LogLevel)
+	o.level.Set(level)
+}
+
+// Level returns the level of the log that Logger made.
+func (o *Options) Level() *slog.LevelVar { return o.level }
+
+// ExpectedLogLevel describes the texts of ParseLogLevel.
+const ExpectedLogLevel = "debug, info, warn or error"
+
+// ParseLogLevel parses the name of a level.
+func ParseLogLevel(text string) (level slog.Level, known bool) {
+	switch text {
+	case "debug", "info", "warn", "error":
+		return level, level.UnmarshalText([]byte(text)) == nil
 	}
+	return slog.LevelInfo, false
 }
 
 // LogStart logs the program's version, the addresses, and the source of each

@@ -10,8 +10,8 @@ import (
 )
 
 // Options are the settings of one node, from flags, environment and file. They are
-// read once, checked as a whole and not changed afterwards; only Verbose follows a
-// reload.
+// read once, checked as a whole and not changed afterwards; only LogLevel and AccessLog
+// follow a reload.
 type Options struct {
 	Config string // path of a YAML file with the other settings; "" for none
 
@@ -50,7 +50,9 @@ type Options struct {
 	Drain       time.Duration // from "not ready" to the first refused connection
 	StopTimeout time.Duration // after Drain, for the requests still in progress
 	LogFormat   string        // LogText or LogJSON
-	Verbose     bool
+	LogLevel    string        // debug, info, warn or error
+	AccessLog   bool          // write a line for each request
+	OpsDebug    bool          // serve profiles and the level of the log on OpsListen
 
 	level *slog.LevelVar // level of the log; a reload changes it
 }
@@ -72,6 +74,8 @@ func Default() Options {
 		Drain:       time.Second,
 		StopTimeout: 10 * time.Second,
 		LogFormat:   LogText,
+		LogLevel:    "info",
+		AccessLog:   true,
 	}
 }
 
@@ -109,7 +113,9 @@ const (
 	KeyDrain       = "drain"
 	KeyStopTimeout = "stop-timeout"
 	KeyLogFormat   = "log-format"
-	KeyVerbose     = "verbose"
+	KeyLogLevel    = "log-level"
+	KeyAccessLog   = "access-log"
+	KeyOpsDebug    = "ops-debug"
 )
 
 // PlainHTTPUsage explains --plain-http wherever there is such a flag.
@@ -160,7 +166,9 @@ func (o *Options) Settings() []Setting {
 		{KeyDrain, &o.Drain, "how long a stopping node still answers after /readyz fails"},
 		{KeyStopTimeout, &o.StopTimeout, "how long a stopping node then waits for requests in progress"},
 		{KeyLogFormat, &o.LogFormat, "`FORMAT` of the log on standard error: text or json"},
-		{KeyVerbose, &o.Verbose, "log debug records too"},
+		{KeyLogLevel, &o.LogLevel, "least `LEVEL` of the log: debug, info, warn or error"},
+		{KeyAccessLog, &o.AccessLog, "whether the log has a line for each request to --listen"},
+		{KeyOpsDebug, &o.OpsDebug, "serve /debug/pprof/ and /debug/log-level on --ops-listen"},
 	})
 }
 

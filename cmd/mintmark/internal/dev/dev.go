@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -152,9 +153,11 @@ func (o Options) Config(stderr io.Writer) (server.Config, error) {
 	if err != nil {
 		return server.Config{}, err
 	}
+	access := new(atomic.Bool)
+	access.Store(true) // seen with --verbose only
 	return server.Config{
 		Version: o.Version,
-		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted, Readers: readers, TrustClock: o.TrustClock, Log: log,
+		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted, Readers: readers, TrustClock: o.TrustClock, Log: log, AccessLog: access,
 		Key: config.KeySource{File: filepath.Join(o.DataDir, "cluster.key")},
 		Settings: func(current ledger.Settings, listening string) (ledger.Settings, error) {
 			wanted, err := o.settings(current, f, listening)

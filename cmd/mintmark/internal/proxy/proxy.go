@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mintmark-auth/mintmark/issuer/security"
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 )
 
 // Trusted are the networks of peers whose X-Forwarded-For is used. From any other peer
@@ -84,11 +84,10 @@ func (p Trusted) ClientIP(log *slog.Logger) func(*http.Request) string {
 	}
 }
 
-// RequestID returns the id of a request for the log: that of a trusted proxy, or a
-// random one.
+// RequestID returns the id of a request: that of a trusted proxy, or a random one.
 func (p Trusted) RequestID(r *http.Request) string {
 	address, _, _ := net.SplitHostPort(r.RemoteAddr)
-	if id := r.Header.Get(security.RequestID); p.Trusts(address) && sentID.MatchString(id) {
+	if id := r.Header.Get(requestlog.Header); p.Trusts(address) && sentID.MatchString(id) {
 		return id
 	}
 	return rand.Text()

@@ -11,6 +11,7 @@
 //	             one (setup.go, restore.go), mark data of "mintmark dev" (dev_mark.go)
 //	settings.go  the replicated settings that a node starts with
 //	waiting.go   answers of a node that does not serve yet; health.go: /livez and /readyz
+//	debug.go     profiles and the level of the log, for operators who ask for them
 //	handler.go   endpoints and pages behind one handler
 //	listener.go  bounds on connections; listener_source.go: fair shares for sources
 //	certificate.go  certificates of the listeners; listener_plain.go: plain requests to TLS

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
@@ -16,9 +15,9 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// handler returns the handler of the public listener: the endpoints for programs and the
+// handler returns the handler of the public listener, for Metrics.Timed: the endpoints for programs and the
 // pages for people. people has the ways to sign in.
-func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *Readers, trusted proxy.Trusted, m *telemetry.Metrics, failures *security.Recorder, spans *telemetry.Tracing, log *slog.Logger) (http.Handler, error) {
+func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *Readers, clientIP func(*http.Request) string, m *telemetry.Metrics, failures *security.Recorder, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i.Keyring, Now: i.Clock,
 		Revoked: func(c *verifier.Claims) bool {
@@ -29,9 +28,8 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *Re
 	if err != nil {
 		return nil, err
 	}
-	clientIP := trusted.ClientIP(log)
 	router := endpoint.NewRouter()
-	api := endpoint.Config{Server: i, KeySet: i.Keyring.KeySet, Verifier: v, ClientIP: clientIP, Security: failures, RequestID: trusted.RequestID, Log: log, Now: i.Clock}
+	api := endpoint.Config{Server: i, KeySet: i.Keyring.KeySet, Verifier: v, ClientIP: clientIP, Security: failures, Log: log, Now: i.Clock}
 	if readers != nil {
 		api.Revocations, api.Readers = i.Revocations(), readers.current.Load
 	}
@@ -40,7 +38,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *Re
 	people.Attempts, people.Devices, people.Sessions, people.NewSecrets, people.Forms = i, i, i, i, i
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
 	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP
-	people.Security, people.RequestID = failures, trusted.RequestID
+	people.Security = failures
 	pages, err := web.New(people)
 	if err != nil {
 		return nil, err
@@ -49,7 +47,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *Re
 	notFound := apiOrPage(endpoint.NotFound, pages.NotFound)
 	router.NotFound = notFound
 	router.MethodNotAllowed = endpoint.FixAllowHeader(router, apiOrPage(endpoint.MethodNotAllowed, pages.MethodNotAllowed))
-	return m.Timed(endpoint.Guard(router, notFound, strings.HasPrefix(s.BaseURL, "https://"), log), spans), nil
+	return endpoint.Guard(router, notFound, strings.HasPrefix(s.BaseURL, "https://"), log), nil
 }
 
 // apiOrPage answers with api below the paths of the API, and with page elsewhere.

@@ -28,6 +28,9 @@ func (s *Server) health() http.Handler {
 		writeHealth(w, r, s.readiness(r.Context())...)
 	})
 	mux.Handle("GET /metrics", s.Metrics.Handler())
+	if s.config.OpsDebug {
+		s.debugRoutes(mux)
+	}
 	return mux
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
@@ -40,6 +41,8 @@ func FromOptions(o *config.Options, version string, log *slog.Logger) (Config, e
 	if err != nil {
 		return Config{}, err
 	}
+	access := new(atomic.Bool)
+	access.Store(o.AccessLog)
 	return Config{
 		Operators: operators,
 		Version:   version, TLS: public, OpsTLS: ops,
@@ -52,7 +55,8 @@ func FromOptions(o *config.Options, version string, log *slog.Logger) (Config, e
 		Upstream: provider, NoPasswords: !o.PasswordSignIn, Readers: readers,
 		Settings:  func(s ledger.Settings, _ string) (ledger.Settings, error) { return checkSettings(o, s) },
 		PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,
-		Log:    log,
+		Log:       log,
+		AccessLog: access, LogLevel: o.Level(), OpsDebug: o.OpsDebug,
 		Traces: telemetry.NewTracing(o.OTLPEndpoint, o.Name, version, trusted, log),
 	}, nil
 }

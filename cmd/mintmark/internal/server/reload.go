@@ -39,7 +39,7 @@ type reloader struct {
 }
 
 // reloadable are the settings that take effect without a restart.
-var reloadable = []string{config.KeyVerbose}
+var reloadable = []string{config.KeyLogLevel, config.KeyAccessLog}
 
 func (r *reloader) reload() {
 	log := r.config.Log
@@ -59,8 +59,9 @@ func (r *reloader) reload() {
 			restart = append(restart, s.Key)
 		}
 	}
-	r.current.Verbose = o.Verbose
+	r.current.LogLevel, r.current.AccessLog = o.LogLevel, o.AccessLog
 	r.current.SetLogLevel()
+	r.config.AccessLog.Store(o.AccessLog)
 	if r.config.Readers != nil {
 		r.config.Readers.reload(log) // now, not only at the next poll
 	}

@@ -27,11 +27,13 @@ func TestReloadOfTheLogLevel(t *testing.T) {
 	file := o
 	r := reloader{current: o, load: func() (config.Options, config.Sources, error) { return file, nil, nil }, config: &c}
 	for i, verbose := range []bool{false, true, false} {
-		file.Verbose = verbose
+		file.LogLevel = map[bool]string{false: "info", true: "debug"}[verbose]
+		file.AccessLog = verbose
 		r.reload()
 		marker := fmt.Sprint("look ", i)
 		log.Debug(marker)
 		require.Equal(t, verbose, strings.Contains(text.String(), marker))
+		require.Equal(t, verbose, c.AccessLog.Load())
 	}
 }
 

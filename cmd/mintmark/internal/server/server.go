@@ -24,6 +24,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 	"github.com/mintmark-auth/mintmark/issuer/restore"
 	"github.com/mintmark-auth/mintmark/issuer/security"
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
@@ -81,6 +82,12 @@ type Config struct {
 
 	// Traces may be nil. The server closes it.
 	Traces *telemetry.Tracing
+	// AccessLog reports whether a line is written for each request; nil for no lines.
+	AccessLog *atomic.Bool
+	// LogLevel is the level of Log, which OpsDebug shows and changes; it may be nil.
+	LogLevel *slog.LevelVar
+	// OpsDebug serves profiles and LogLevel on OpsListen.
+	OpsDebug bool
 
 	Log *slog.Logger
 	// Now is the clock that stamps commands, and by which tokens expire. Default: that of
@@ -104,6 +111,8 @@ type Server struct {
 	Settings ledger.Settings
 	Metrics  *telemetry.Metrics
 	failures *security.Recorder
+	clientIP func(*http.Request) string
+	access   *telemetry.AccessLog
 
 	public, ops      *http.Server
 	publicListener   net.Listener
@@ -150,6 +159,9 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		config: c, failed: make(chan error, 4), initRequests: make(chan admin.NewCluster),
 		opened: make(chan struct{}), started: make(chan struct{}), stopping: make(chan struct{}),
 	}
+	c.Log = slog.New(requestlog.Handler{Handler: c.Log.Handler()})
+	s.config.Log, s.clientIP = c.Log, c.Proxies.ClientIP(c.Log)
+	s.access = telemetry.NewAccessLog(c.Log, s.clientIP, c.AccessLog)
 	s.startup.removed = s.membershipError
 	s.Metrics = telemetry.NewMetrics(s, c.Version)
 	s.failures = security.New(security.Config{Log: c.Log, Now: c.Now, Name: telemetry.CauseName, Count: s.Metrics.Failed})
@@ -177,6 +189,10 @@ func (s *Server) start(ctx context.Context) error {
 		Handler: s.health(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
 		WriteTimeout: 15 * time.Second, IdleTimeout: 5 * time.Second,
 	}
+	if c.OpsDebug {
+		s.ops.WriteTimeout = debugWriteTimeout
+		c.Log.Warn("profiles and the level of the log served to operators", "ops_listen", s.OpsAddr.String())
+	}
 	if c.OpsTLS != nil {
 		s.ops.TLSConfig, s.ops.ErrorLog = c.OpsTLS.config(), debugLog(c.Log)
 	}
@@ -199,7 +215,7 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.public = &http.Server{
-		Handler:           &s.startup,
+		Handler:           s.Metrics.Timed(&s.startup, s.recording()),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      30 * time.Second,
@@ -232,7 +248,7 @@ func (s *Server) servePublic() {
 		s.serving = true
 		l := newFairListener(s.public, bounded(s.publicListener, maxConnections), maxPerSource, s.config.Proxies)
 		if s.config.TLS != nil {
-			l = plainListener{l, s.Metrics.Timed(http.HandlerFunc(s.answerPlain), nil)}
+			l = plainListener{l, s.Metrics.Timed(http.HandlerFunc(s.answerPlain), s.recording())}
 		}
 		go s.serve(s.public, l)
 	}
@@ -278,7 +294,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 	}
 	return handler(s.Issuer, s.Settings, web.Config{
 		Passwords: passwords, Refusals: refusals, Upstream: s.startUpstream(ctx), NoPasswords: c.NoPasswords,
-	}, c.Readers, c.Proxies, s.Metrics, s.failures, c.Traces, c.Log)
+	}, c.Readers, s.clientIP, s.Metrics, s.failures, c.Log)
 }
 
 // serveAdmin makes the operators' socket, and their listener, serve all commands.
@@ -341,6 +357,11 @@ func (s *Server) serve(h *http.Server, l net.Listener) {
 	if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 		s.report("listener "+l.Addr().String(), err)
 	}
+}
+
+// recording is what is recorded of a request to the public listener.
+func (s *Server) recording() telemetry.Recording {
+	return telemetry.Recording{Traces: s.config.Traces, Access: s.access, Trusted: s.config.Proxies}
 }
 
 // debugLog is for what net/http reports of connections, which anybody can cause.
@@ -432,6 +453,7 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.Journal != nil {
 		errs = append(errs, s.Journal.Journal.Close())
 	}
+	s.access.Close()
 	errs = append(errs, s.config.Traces.Close(ctx))
 	if s.ops != nil {
 		errs = append(errs, s.ops.Close())

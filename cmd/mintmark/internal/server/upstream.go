@@ -16,6 +16,7 @@ func (s *Server) startUpstream(ctx context.Context) web.Upstream {
 	c := *s.config.Upstream
 	c.RedirectURI = s.Settings.AppURL + web.PathUpstreamCallback
 	c.Now, c.Log = s.config.Now, s.config.Log
+	c.Transport = s.config.Traces.Transport(upstream.NewTransport())
 	provider := upstream.New(c)
 	s.provider.Store(provider)
 	ctx, s.stopUpstream = context.WithCancel(context.WithoutCancel(ctx))

@@ -1,5 +1,6 @@
 // Package telemetry exports a node's metrics at /metrics (Metrics), and sends traces to
-// an OpenTelemetry collector (Tracing).
+// an OpenTelemetry collector (Tracing). Timed connects both, and the access log
+// (AccessLog), with the requests.
 //
 // Each metric is defined in one place: those of requests, tokens and refusals in
 // metrics.go and http.go, those of the node and its cluster in node.go, the causes in

@@ -7,6 +7,9 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 )
 
 // statusClasses are the values of the label status, by the first digit of the status. A
@@ -50,33 +53,50 @@ func (r *Route) served(status int, d time.Duration) {
 	r.duration.Observe(d.Seconds())
 }
 
-// Timed counts and measures the requests that next answers, and makes a span of each
-// unless spans is nil. It is the outermost handler, so requests that are refused before
-// the router are counted too. The handler that the router finds sets the route: see
-// Router.
-func (m *Metrics) Timed(next http.Handler, spans *Tracing) http.Handler {
+// Recording is what is recorded of requests beside their metrics. The zero value is
+// nothing but their ids.
+type Recording struct {
+	Traces  *Tracing
+	Access  *AccessLog
+	Trusted proxy.Trusted // peers whose request ids are used
+}
+
+// Timed counts and measures the requests that next answers, and records each. It is the
+// outermost handler, so requests that are refused before the router are counted too. The
+// handler that the router finds sets the route: see Router. Each response has the
+// request's id, and its trace if there is one.
+func (m *Metrics) Timed(next http.Handler, o Recording) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r, span := spans.begin(r)
+		record := &requestlog.Record{ID: o.Trusted.RequestID(r)}
+		w.Header()[requestlog.Header] = []string{record.ID}
+		r, span := o.Traces.begin(r.WithContext(requestlog.With(r.Context(), record)))
+		if span != nil {
+			record.Trace = span.SpanContext().TraceID().String()
+			w.Header()[traceResponse] = []string{traceResponseOf(span.SpanContext())}
+		}
 		t := &timedWriter{ResponseWriter: w, route: m.unrouted}
 		begun, returned := time.Now(), false
 		defer func() {
 			if returned && t.status == 0 {
 				t.status = http.StatusOK // as net/http does for a handler that writes nothing
 			}
-			t.route.served(t.status, time.Since(begun))
-			spans.end(span, t.route, t.status)
+			took := time.Since(begun)
+			t.route.served(t.status, took)
+			o.Traces.end(span, t.route, t.status)
+			o.Access.write(r, record, t, took)
 		}()
 		next.ServeHTTP(t, r)
 		returned = true
 	})
 }
 
-// A timedWriter records the status and the route of one request. It belongs to that
+// A timedWriter records the status, the size and the route of one response. It belongs to that
 // request's goroutine.
 type timedWriter struct {
 	http.ResponseWriter
 	route  *Route
-	status int // 0: none yet
+	status int   // 0: none yet
+	bytes  int64 // of the body
 }
 
 // WriteHeader records the first final status.
@@ -91,7 +111,9 @@ func (w *timedWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	return w.ResponseWriter.Write(b)
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
 }
 
 // Unwrap lets http.ResponseController reach the writer of net/http.

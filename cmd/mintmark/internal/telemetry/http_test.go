@@ -39,7 +39,7 @@ func timedServer(m *Metrics) http.Handler {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
-	return m.Timed(router, nil)
+	return m.Timed(router, Recording{})
 }
 
 func TestTimedRequests(t *testing.T) {
@@ -124,7 +124,7 @@ func BenchmarkTimed(b *testing.B) {
 	bare.Handle(http.MethodGet, "/", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
 		w.WriteHeader(http.StatusNoContent)
 	})
-	for name, h := range map[string]http.Handler{"timed": m.Timed(router, nil), "bare": bare} {
+	for name, h := range map[string]http.Handler{"timed": m.Timed(router, Recording{}), "bare": bare} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			r, w := httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder()

@@ -50,7 +50,8 @@ func (t *Tracing) IssuerTracer() trace.Tracer {
 }
 
 // begin starts the span of a request. The trace of a request is taken only from a trusted
-// proxy: any other client could have everything traced.
+// proxy: any other client could have everything traced, or put its requests into the
+// trace of another. It is not linked either, because a link has the same ids.
 func (t *Tracing) begin(r *http.Request) (*http.Request, trace.Span) {
 	if t == nil {
 		return r, nil
@@ -81,6 +82,48 @@ func (t *Tracing) end(span trace.Span, route *Route, status int) {
 		}
 	}
 	span.End()
+}
+
+// traceResponse is the header of a response that names its span, in the form of
+// traceparent (W3C Trace Context HTTP Response Headers Format).
+const traceResponse = "Traceresponse"
+
+func traceResponseOf(s trace.SpanContext) string {
+	return "00-" + s.TraceID().String() + "-" + s.SpanID().String() + "-" + s.TraceFlags().String()
+}
+
+// Transport makes a span of each request that has the context of a span, and sends its
+// trace along (traceparent). It does not send tracestate, which may have what only the
+// systems in front should know. Without tracing it returns next.
+func (t *Tracing) Transport(next http.RoundTripper) http.RoundTripper {
+	if t == nil {
+		return next
+	}
+	return tracedTransport{t, next}
+}
+
+type tracedTransport struct {
+	tracing *Tracing
+	next    http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t tracedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !trace.SpanContextFromContext(r.Context()).IsValid() {
+		return t.next.RoundTrip(r)
+	}
+	ctx, span := t.tracing.http.Start(r.Context(), "upstream "+r.Method, trace.WithSpanKind(trace.SpanKindClient))
+	defer span.End()
+	r = r.Clone(ctx)
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(r.Header))
+	r.Header.Del("Tracestate")
+	answer, err := t.next.RoundTrip(r)
+	if err != nil {
+		span.SetStatus(codes.Error, "no response")
+		return nil, err
+	}
+	span.SetAttributes(attribute.Int("http.response.status_code", answer.StatusCode))
+	return answer, nil
 }
 
 // Close sends the remaining spans.

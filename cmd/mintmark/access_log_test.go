@@ -1,0 +1,99 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// TestLogOfAWholeFlow: each answer has a request id, each request a line with it, and no
+// line of the whole log has a secret, a code, a token or a cookie.
+func TestLogOfAWholeFlow(t *testing.T) {
+	t.Parallel()
+	var log lockedBuffer
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
+		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	b := ts.browser()
+	page := b.get(good("cal-app"))
+	wrong := b.submit(page, "password", "username", "alice", "password", "a-wrong-password")
+	require.Equal(t, http.StatusUnprocessableEntity, wrong.Status)
+	to := b.allow("alice", good("cal-app"))
+	code := to.Query().Get("code")
+	first := tokensOf(t, ts.exchange("cal-app", code))
+	second := tokensOf(t, ts.refresh("cal-app", first.Refresh))
+	answers := map[string]answer{
+		"POST /v2/auth/oauth2/token 401": ts.basicForm("cal-app", "a-wrong-secret", "grant_type", "refresh_token", "refresh_token", second.Refresh),
+		"POST /v2/auth/oauth2/token 400": ts.exchange("cal-app", code),
+		"GET /v2/me 401":                 ts.me(second.Access + "x"),
+		"GET /auth/oauth2/authorize 200": page,
+		"POST /auth/sign-in 422":         wrong,
+		"other other 404":                ts.request("GET", "/a-private-path?a-private-query", ""),
+		"GET /.well-known/jwks.json 200": ts.request("GET", oauth.PathJWKS, "", "Authorization", "Bearer "+second.Access),
+	}
+	ts.close()
+	text := string(log.Bytes())
+	for what, a := range answers {
+		id := a.Header.Get("X-Request-Id")
+		require.Regexp(t, `^[A-Z2-7]{26}$`, id, what)
+		line := regexp.MustCompile(`(?m)^.*msg=request method=(\S+) route=(\S+) status=(\d+) bytes=\d+ duration=\S+s address=127.0.0.1.* request_id=`+id+`$`).FindAllStringSubmatch(text, -1)
+		require.Len(t, line, 1, "%s: %s\n%s", what, id, text)
+		require.Equal(t, what, line[0][1]+" "+line[0][2]+" "+line[0][3])
+	}
+	require.Contains(t, text, "security.request_id="+answers["POST /v2/auth/oauth2/token 401"].Header.Get("X-Request-Id"))
+	require.Regexp(t, `route=/v2/auth/oauth2/token status=200 .* client=cal-app request_id=`, text)
+
+	secrets := []string{
+		code, first.Access, first.Refresh, second.Access, second.Refresh, "cal-app-secret", "a-wrong-secret", "a-wrong-password",
+		"a-private", basicAuth("cal-app", "a-wrong-secret"),
+	}
+	for _, password := range passwords {
+		secrets = append(secrets, password)
+	}
+	origin, err := url.Parse(ts.App)
+	require.NoError(t, err)
+	cookies := b.client.Jar.Cookies(origin)
+	require.NotEmpty(t, cookies)
+	for _, c := range cookies {
+		secrets = append(secrets, c.Value)
+	}
+	for _, secret := range secrets {
+		require.NotEmpty(t, secret)
+		require.NotContains(t, text, secret)
+		require.NotContains(t, text, url.QueryEscape(secret))
+	}
+}
+
+// TestOpsDebug: profiles and the level of the log are on the operators' listener, if they
+// are asked for, and never on the public one.
+func TestOpsDebug(t *testing.T) {
+	t.Parallel()
+	level := new(slog.LevelVar)
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) { c.OpsDebug, c.LogLevel = true, level })
+	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap?debug=1", "/debug/pprof/cmdline", "/debug/pprof/symbol", "/debug/log-level"} {
+		require.Equal(t, http.StatusOK, ts.request("GET", ts.Ops+path, "").Status, path)
+		require.Equal(t, http.StatusNotFound, ts.request("GET", path, "").Status, path)
+	}
+	put := func(body string) answer { return ts.request("PUT", ts.Ops+"/debug/log-level", body) }
+	require.Equal(t, "debug\n", put("debug\n").Body)
+	require.Equal(t, slog.LevelDebug, level.Level())
+	for _, wrong := range []string{"", "verbose", "DEBUG", strings.Repeat("x", 1000)} {
+		require.Equal(t, http.StatusBadRequest, put(wrong).Status)
+	}
+	require.Equal(t, "debug\n", ts.request("GET", ts.Ops+"/debug/log-level", "").Body)
+	require.Equal(t, http.StatusNotFound, ts.request("PUT", "/debug/log-level", "debug").Status)
+
+	plain := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) { c.LogLevel, c.Log = level, slog.New(slog.NewTextHandler(io.Discard, nil)) })
+	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/log-level"} {
+		require.Equal(t, http.StatusNotFound, plain.request("GET", plain.Ops+path, "").Status, path)
+	}
+}
