@@ -15,9 +15,8 @@ const dutyPause = 5 * time.Second
 // startDuties starts the duties of every node and those of the leader. Close ends them.
 func (i *Issuer) startDuties(ctx context.Context) {
 	ctx, i.stop = context.WithCancel(ctx)
-	if i.config.Feed {
-		i.serveRevocations(ctx)
-	}
+	i.serveRevocations(ctx)
+	i.done.Go(func() { i.recordUses(ctx) })
 	i.done.Go(func() { i.Rekey.Follow(ctx) })
 	i.done.Go(func() { i.Keyring.LoadFresh(ctx) })
 	for _, duty := range []func(context.Context){i.lead, i.beginTimeline, i.logTrail} {

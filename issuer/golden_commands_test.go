@@ -62,7 +62,7 @@ func goldenEveryCommand() []goldenStep {
 		allow(5), allow(6),
 		&ledger.Exchange{ClientAuth: proof(1), Credential: &ledger.CredentialRef{Grant: grant(5), Key: 1}, Redirect: digestOf(redirect)},
 		&ledger.RevokeToken{ClientAuth: proof(1), Refresh: &ledger.CredentialRef{Grant: grant(5), Key: 1, Generation: 1}},
-		&ledger.RevokeToken{ClientAuth: proof(1), Access: &ledger.AccessRef{Grant: grant(6), Key: "k2"}, Feed: true},
+		&ledger.RevokeToken{ClientAuth: proof(1), Access: &ledger.AccessRef{Grant: grant(6), Key: "k2"}},
 		&ledger.RevokeSecret{Actor: operator, Client: "app", Secret: "s1"},
 		&ledger.Exchange{ClientAuth: proof(2), Credential: &ledger.CredentialRef{Grant: grant(1), Key: 1}, Redirect: digestOf(redirect)}, // reuse
 		&ledger.RevokeGrant{Actor: operator, Grant: grant(2)},

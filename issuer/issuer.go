@@ -34,8 +34,6 @@ type Config struct {
 	Failures *security.Recorder
 	// Tracer creates a span for each proposal. It may be nil.
 	Tracer trace.Tracer
-	// Feed enables the revocation feed: see Revocations.
-	Feed bool
 	// FreshWait is keyring.Config.FreshWait.
 	FreshWait time.Duration
 }
@@ -68,7 +66,8 @@ type Issuer struct {
 	Rekey   *rekey.Rekeyer
 
 	config Config
-	feed   *feed.Feed // nil unless Config.Feed
+	feed   *feed.Feed
+	uses   secretUses
 
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -84,7 +83,7 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	l := replica.New(replica.Config{Node: c.Node, Clock: c.Now, Tracer: c.Tracer, Committed: c.Observer.Committed})
 	k := keyring.New(keyring.Config{Ledger: l, ClusterKeys: c.ClusterKeys, Log: c.Log, Rand: c.Rand, FreshWait: c.FreshWait})
 	r := rekey.New(rekey.Config{Ledger: l, Keyring: k, ClusterKeys: c.ClusterKeys, Version: c.Version, Log: c.Log, Rand: c.Rand})
-	i := &Issuer{Ledger: l, Keyring: k, Rekey: r, config: c}
+	i := &Issuer{Ledger: l, Keyring: k, Rekey: r, config: c, uses: newSecretUses()}
 	if err := r.Open(ctx); err != nil {
 		return nil, err
 	}

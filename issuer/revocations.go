@@ -20,7 +20,7 @@ const (
 	confirmEvery = time.Second
 )
 
-// Revocations returns the revocation feed, or nil unless Config.Feed is set.
+// Revocations returns the revocation feed. It is empty until a resource server is registered.
 func (i *Issuer) Revocations() *feed.Feed { return i.feed }
 
 // serveRevocations starts the feed.
@@ -45,8 +45,16 @@ func (i *Issuer) activeSigner() (feed.Signer, error) {
 	return nil, errNoActiveKey
 }
 
-// followRevocations updates the feed whenever the audit trail grows.
+// followRevocations updates the feed whenever the audit trail grows, from the time on when a
+// resource server is registered, at any node.
 func (i *Issuer) followRevocations(ctx context.Context) {
+	for registered := i.Node.Changed(ledger.TableResourceServers); !i.View().FeedServed(); registered = i.Node.Changed(ledger.TableResourceServers) {
+		select {
+		case <-registered:
+		case <-ctx.Done():
+			return
+		}
+	}
 	for {
 		trail, restores := i.Node.Changed(ledger.TableAudit), i.Node.Changed(ledger.TableRestores)
 		if i.feed.Update(i.View) && pause(ctx, gatherInterval) != nil {
@@ -95,7 +103,7 @@ func pause(ctx context.Context, d time.Duration) error {
 // keepEventsSince returns the time from which on events are kept beyond the usual length
 // of the audit trail, since the feed needs them.
 func (i *Issuer) keepEventsSince(now ledger.Time) ledger.Time {
-	if i.feed == nil {
+	if !i.View().FeedServed() {
 		return math.MaxInt64
 	}
 	return now.Add(-feed.Window)

@@ -47,7 +47,7 @@ func (i *Issuer) Revoke(ctx context.Context, r oauth.PresentedToken) error {
 // two kinds of tokens have different forms, so a hint is not needed.
 func (i *Issuer) revocation(ctx context.Context, r oauth.PresentedToken) (*ledger.RevokeToken, error) {
 	ring := i.Keyring.Ring()
-	c := &ledger.RevokeToken{ClientAuth: clientAuth(ring, r.Client), Feed: i.feed != nil}
+	c := &ledger.RevokeToken{ClientAuth: i.clientAuth(r.Client, ledger.MaxID)}
 	ref, err := credential.ParseRefresh(r.Token, ring.ChainMAC)
 	if c.Refresh = genuine(ref, err); !errors.Is(err, credential.ErrMalformed) {
 		return c, err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
-	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
@@ -81,8 +80,7 @@ func (i *Issuer) decideInvalid(ctx context.Context, c command.Command, secret bo
 // is not a credential of this server; the command then has no reference to one, and is
 // refused.
 func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
-	ring := i.Keyring.Ring()
-	auth := clientAuth(ring, r.Client)
+	ring, auth := i.Keyring.Ring(), i.clientAuth(r.Client, ledger.MaxID)
 	if r.GrantType == oauth.AuthorizationCode {
 		ref, err := credential.ParseCode(r.Code, ring.ChainMAC)
 		return &ledger.Exchange{
@@ -96,14 +94,15 @@ func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 	return c, err
 }
 
-// clientAuth returns what a client sent to authenticate, in the form of a command.
-func clientAuth(ring *keyring.Ring, c oauth.ClientCredentials) ledger.ClientAuth {
+// clientAuth returns credentials in the form of a command, without an id that is longer than
+// any that is registered.
+func (i *Issuer) clientAuth(c oauth.ClientCredentials, longest int) ledger.ClientAuth {
 	auth := ledger.ClientAuth{Client: c.ID, Secret: c.Secret != ""}
-	if len(auth.Client) > ledger.MaxID {
-		auth.Client = "" // no client has this id
+	if len(auth.Client) > longest {
+		auth.Client = ""
 	}
 	if auth.Secret {
-		auth.Digests = ring.Digests(c.Secret)
+		auth.Digests = i.Keyring.Ring().Digests(c.Secret)
 	}
 	return auth
 }

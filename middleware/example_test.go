@@ -95,7 +95,7 @@ func ExampleGuard_FailClosed() {
 	issuer := verifiertest.NewIssuer()
 	defer issuer.Close()
 	config := issuer.Config()
-	config.Revocations = issuer.RevocationsConfig() // in production: the Name and the Secret of "mintmark feed add"
+	config.Revocations = issuer.RevocationsConfig() // in production: the Name and the Secret of "mintmark resource-server add"
 	v, err := verifier.New(config)
 	if err != nil {
 		log.Fatal(err)

@@ -42,6 +42,7 @@ func TestAcceptance(t *testing.T) {
 		"key_set":                           conformKeySet,
 		"metadata":                          conformMetadata,
 		"resource":                          conformResource,
+		"introspection":                     conformIntrospection,
 		"clients":                           conformClients,
 		"secrets":                           conformSecrets,
 		"document_addresses":                documentAddresses,

@@ -72,7 +72,7 @@ func conformRevocation(t *testing.T) {
 		s.refreshed("cal-app", live.Refresh)
 	})
 	t.Run("RV01_access_token", func(t *testing.T) {
-		ts, _, secret := feedServer(t)
+		ts, secret := feedServer(t)
 		s := suiteOf(t, ts)
 		live := s.tokens("cal-app")
 		revoked(t, s.revoke("cal-app", live.Access))

@@ -24,7 +24,7 @@ import (
 // a revocation; give it -benchtime 1000x for ten seconds of them.
 func BenchmarkRevocations(b *testing.B) {
 	const readers, rate = 50, 100
-	ts, _, secret := feedServer(b)
+	ts, secret := feedServer(b)
 	var servers []*verifier.Verifier
 	for range readers {
 		v, err := verifier.New(verifier.Config{

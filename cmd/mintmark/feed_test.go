@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -20,19 +19,19 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// feedServer is a server with a feed, that a resource server may read.
-func feedServer(t testing.TB, change ...func(*server.Config)) (ts *testServer, file, secret string) {
+// feedServer is a server with a resource server, "calendar", which may read the feed.
+func feedServer(t testing.TB, change ...func(*server.Config)) (ts *testServer, secret string) {
 	t.Helper()
-	dir := t.TempDir()
-	file = filepath.Join(dir, "feed.secrets")
-	r := commandLine(t, "feed", "add", "calendar", "--file", file)
-	require.Zero(t, r.Code, r.Err)
-	change = append(change, func(c *server.Config) {
-		var err error
-		c.Readers, err = server.OpenReaders(file, func(string) string { return "" })
-		require.NoError(t, err)
-	})
-	return startTestServer(t, dir, fixtureText, change...), file, strings.TrimSpace(r.Out)
+	ts = startTestServer(t, t.TempDir(), fixtureText, change...)
+	return ts, ts.registerCalendar()
+}
+
+// registerCalendar registers a resource server and returns its secret.
+func (ts *testServer) registerCalendar() string {
+	ts.t.Helper()
+	r := operatorOf(ts.t, filepath.Join(ts.dir, "data")).Run("", "resource-server", "add", "https://calendar.example", "--name", "calendar")
+	require.Zero(ts.t, r.Code, r.Err)
+	return strings.TrimSpace(r.Out)
 }
 
 // revocations are the claims of an answer of the feed.
@@ -54,7 +53,7 @@ func (ts *testServer) revocations(name, secret, query string) map[string]any {
 // TestFeedOfRevocations: who disconnects an application is heard of at once by
 // the resource servers that wait, and by nobody else.
 func TestFeedOfRevocations(t *testing.T) {
-	ts, file, secret := feedServer(t)
+	ts, secret := feedServer(t)
 	token := ts.tokens("other-app")
 	grant, _ := claimsOf(t, token.Access)["grant_id"].(string)
 	first := ts.revocations("calendar", secret, "")
@@ -94,20 +93,6 @@ func TestFeedOfRevocations(t *testing.T) {
 		a := ts.request(http.MethodGet, oauth.PathRevocations+"?wait="+wait, "", "Authorization", basicAuth("calendar", secret))
 		require.Equal(t, http.StatusBadRequest, a.Status, wait)
 	}
-
-	// The file has no secret, and more may be added to it.
-	r := commandLine(t, "feed", "add", "calendar", "--file", file)
-	require.Zero(t, r.Code, r.Err)
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.NotContains(t, string(text), secret)
-	require.Equal(t, 2, strings.Count(string(text), "calendar:"))
-	require.NotZero(t, commandLine(t, "feed", "add", "two words", "--file", file).Code)
-	require.NotZero(t, commandLine(t, "feed", "add", "calendar").Code)
-	require.NoError(t, os.Chmod(file, 0o644))
-	_, err = server.OpenReaders(file, func(string) string { return "" })
-	require.ErrorContains(t, err, "others can read")
-	require.NotZero(t, commandLine(t, "feed", "add", "calendar", "--file", file).Code)
 }
 
 // TestRevokedBeforeWithinASecond: what is issued after a cut counts at once, and whatever
@@ -116,7 +101,7 @@ func TestRevokedBeforeWithinASecond(t *testing.T) {
 	var now atomic.Int64 // of all, which stands but for a step between the rows
 	now.Store(time.Now().Truncate(time.Second).UnixMilli())
 	clock := func() time.Time { return time.UnixMilli(now.Load()) }
-	ts, _, secret := feedServer(t, func(c *server.Config) { c.Now, c.Elapsed = clock, nil })
+	ts, secret := feedServer(t, func(c *server.Config) { c.Now, c.Elapsed = clock, nil })
 	v, err := verifier.New(verifier.Config{
 		Issuer: ts.Base, Audience: ts.Base, Now: clock,
 		Revocations: &verifier.RevocationsConfig{Name: "calendar", Secret: secret},
@@ -190,7 +175,7 @@ func TestRevokedBeforeWithinASecond(t *testing.T) {
 
 // TestStopWaitsForNoReader: one who waits for something new is answered first.
 func TestStopWaitsForNoReader(t *testing.T) {
-	ts, _, secret := feedServer(t)
+	ts, secret := feedServer(t)
 	version, _ := ts.revocations("calendar", secret, "")["version"].(string)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, ts.Base+oauth.PathRevocations+"?wait=10&after="+version, nil)
 	require.NoError(t, err)
@@ -215,8 +200,15 @@ func TestStopWaitsForNoReader(t *testing.T) {
 	require.Equal(t, http.StatusOK, <-status)
 }
 
-// TestNoFeed: who has not asked for it does not serve it.
+// TestNoFeed: without a resource server nobody reads the feed, and the first one does at once.
 func TestNoFeed(t *testing.T) {
 	ts := newTestServer(t)
-	require.Equal(t, http.StatusNotFound, ts.request(http.MethodGet, oauth.PathRevocations, "", "Authorization", basicAuth("a", "b")).Status)
+	status := func(secret string) int {
+		return ts.request(http.MethodGet, oauth.PathRevocations, "", "Authorization", basicAuth("calendar", secret)).Status
+	}
+	require.Equal(t, http.StatusUnauthorized, status("b"))
+	secret := ts.registerCalendar()
+	require.Equal(t, http.StatusOK, status(secret))
+	operatorOf(ts.t, filepath.Join(ts.dir, "data")).OK("", "resource-server", "remove", "calendar", "--yes")
+	require.Equal(t, http.StatusUnauthorized, status(secret))
 }

@@ -25,10 +25,10 @@ type feedCluster3 struct {
 func newFeedCluster3(t *testing.T) *feedCluster3 {
 	t.Helper()
 	dir := t.TempDir()
-	alone, file, secret := feedServer(t)
+	alone, secret := feedServer(t)
 	base, data := alone.Base, filepath.Join(alone.dir, "data")
 	alone.close()
-	h := &feedCluster3{cluster3: startCluster3(t, dir, data, "--feed-secrets", file), base: base, secret: secret}
+	h := &feedCluster3{cluster3: startCluster3(t, dir, data), base: base, secret: secret}
 	for _, n := range h.nodes {
 		h.servers = append(h.servers, h.server(t, n))
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
-	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -56,10 +55,9 @@ func TestHangup(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 2)
 	n := newNodeOf(t, filepath.Join(dir, "data"))
-	config, readers := filepath.Join(dir, "node.yaml"), filepath.Join(dir, "feed.secrets")
+	config := filepath.Join(dir, "node.yaml")
 	write := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
-	write(readers, endpoint.ReaderLine("calendar", "a secret")+"\n")
-	write(config, "log-format: json\nfeed-secrets: "+readers+"\n")
+	write(config, "log-format: json\n")
 	n.start(t, "--config", config)
 	require.True(t, n.WaitReady(20*time.Second))
 	started := n.logLine(t, "node starting")
@@ -68,7 +66,7 @@ func TestHangup(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"config": "flag --config", "data-dir": "flag --data-dir", "name": "flag --name", "listen": "flag --listen",
 		"ops-listen": "flag --ops-listen", "cluster-listen": "flag --cluster-listen",
-		"log-format": config + ":1", "feed-secrets": config + ":2",
+		"log-format": config + ":1",
 	}, started["settings_from"])
 	require.Equal(t, n.Raft, n.logLine(t, "node serving")["cluster_listen"])
 
@@ -103,7 +101,7 @@ func TestHangup(t *testing.T) {
 	}
 	n.logLine(t, "configuration reloaded")
 
-	write(config, "log-format: json\nfeed-secrets: "+readers+"\nlog-level: debug\ndrain: 2s\n")
+	write(config, "log-format: json\nlog-level: debug\ndrain: 2s\n")
 	hangup()
 	require.Equal(t, []any{"drain"}, n.logLine(t, "changed settings need a restart")["settings"])
 	write(config, "log-format: jason\n")

@@ -60,7 +60,7 @@ type Client struct {
 	AskedScopes []string `json:"asked_scopes,omitempty"`
 }
 
-// A Secret is a client secret without its text.
+// A Secret is a secret of a client or a resource server, without its text.
 type Secret struct {
 	ID      string    `json:"id"`
 	Tail    string    `json:"tail,omitempty"`
@@ -101,20 +101,7 @@ func clientOf(v ledger.View, c *ledger.Client, now ledger.Time) Client {
 		ClientSummary: summaryOf(v, c),
 		Reason:        c.Reason, OwnerID: c.Owner, Purpose: c.Purpose, Website: c.Website,
 		RedirectURIs: notNil(c.RedirectURIs), Scopes: notNil(c.Scopes), Changed: stdTime(c.Changed),
-		Secrets: make([]Secret, 0, len(c.Secrets)),
-	}
-	for i := range c.Secrets {
-		s := &c.Secrets[i]
-		state := "revoked"
-		switch {
-		case v.KeyDropped(s):
-			state = "void"
-		case s.Active():
-			state = "active"
-		}
-		out.Secrets = append(out.Secrets, Secret{
-			ID: s.ID, Tail: s.Tail, State: state, Created: stdTime(s.Created), Used: stdTime(s.Used), Revoked: stdTime(s.Revoked),
-		})
+		Secrets: secretsOf(v, c.Secrets),
 	}
 	if c.Proposed != nil {
 		out.Difference = difference(&c.Profile, c.Proposed)
@@ -125,6 +112,24 @@ func clientOf(v ledger.View, c *ledger.Client, now ledger.Time) Client {
 		out.AskedScopes = c.RequestedScopes
 	}
 	return out
+}
+
+func secretsOf(v ledger.View, all ledger.Secrets) []Secret {
+	list := make([]Secret, 0, len(all))
+	for i := range all {
+		s := &all[i]
+		state := "revoked"
+		switch {
+		case v.KeyDropped(s):
+			state = "void"
+		case s.Active():
+			state = "active"
+		}
+		list = append(list, Secret{
+			ID: s.ID, Tail: s.Tail, State: state, Created: stdTime(s.Created), Used: stdTime(s.Used), Revoked: stdTime(s.Revoked),
+		})
+	}
+	return list
 }
 
 // difference returns what the proposal would change, one line for each change.

@@ -71,9 +71,18 @@ type Rotated struct {
 	Steps      []string `json:"steps,omitempty"`       // steps that were taken; none if all had been taken before
 	WaitingFor []string `json:"waiting_for,omitempty"` // names of nodes that have not opened the active key
 	LockedOut  []string `json:"locked_out,omitempty"`  // ids of clients that have no valid secret left
-	// DroppedSecrets are the client secrets that became invalid with a credential key,
-	// including those of clients with another valid secret.
-	DroppedSecrets []SecretRef `json:"dropped_secrets,omitempty"`
+	// LockedOutResources are the identifier URIs of resource servers without a valid secret.
+	LockedOutResources []string `json:"locked_out_resource_servers,omitempty"`
+	// DroppedSecrets are the secrets that became invalid with a credential key, including
+	// those of clients and resource servers with another valid secret.
+	DroppedSecrets []DroppedSecret `json:"dropped_secrets,omitempty"`
+}
+
+// A DroppedSecret names a secret of a client or a resource server.
+type DroppedSecret struct {
+	Client   string `json:"client,omitempty"`
+	Resource string `json:"resource_server,omitempty"`
+	ID       string `json:"id"`
 }
 
 func (c *call) rotateKeys(ctx context.Context, q Rotation) (Rotated, error) {

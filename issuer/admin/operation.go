@@ -50,6 +50,14 @@ const (
 	RotateKeys   Operation[Rotation, Rotated]               = "keys.rotate"
 	RewrapKeys   Operation[RewrapRequest, RewrapResult]     = "keys.rewrap"
 
+	AddResourceServer    Operation[NewResourceServer, AddedResourceServer]   = "resource-server.add"
+	ListResourceServers  Operation[ResourceServerFilter, ResourceServerList] = "resource-server.list"
+	ShowResourceServer   Operation[ResourceServerRef, ResourceServer]        = "resource-server.show"
+	SetResourceServer    Operation[ResourceServerEdit, ResourceServer]       = "resource-server.set"
+	RemoveResourceServer Operation[ResourceServerRef, Done]                  = "resource-server.remove"
+	AddResourceSecret    Operation[NewResourceSecret, AddedSecret]           = "resource-server.secret.add"
+	RevokeResourceSecret Operation[ResourceSecretRef, Done]                  = "resource-server.secret.revoke"
+
 	AddOperatorToken    Operation[NewOperatorToken, AddedOperatorToken]   = "operator.token.add"
 	ListOperatorTokens  Operation[OperatorTokenFilter, OperatorTokenList] = "operator.token.list"
 	RevokeOperatorToken Operation[OperatorTokenRef, Done]                 = "operator.token.revoke"

@@ -98,6 +98,13 @@ var routes = []route{
 	operationRoute(ledger.ScopeClients, DescribeClients, (*call).describeClients), // it tells whether a secret is right
 	operationRoute(ledger.ScopeClients, AddSecret, (*call).addSecret),
 	operationRoute(ledger.ScopeClients, RevokeSecret, (*call).revokeSecret),
+	operationRoute(ledger.ScopeClients, AddResourceServer, (*call).addResourceServer),
+	operationRoute(ledger.ScopeRead, ListResourceServers, (*call).listResourceServers),
+	operationRoute(ledger.ScopeRead, ShowResourceServer, (*call).showResourceServer),
+	operationRoute(ledger.ScopeClients, SetResourceServer, (*call).setResourceServer),
+	operationRoute(ledger.ScopeClients, RemoveResourceServer, (*call).removeResourceServer),
+	operationRoute(ledger.ScopeClients, AddResourceSecret, (*call).addResourceSecret),
+	operationRoute(ledger.ScopeClients, RevokeResourceSecret, (*call).revokeResourceSecret),
 	operationRoute(ledger.ScopeUsers, AddUser, (*call).addUser),
 	operationRoute(ledger.ScopeRead, ListUsers, (*call).listUsers),
 	operationRoute(ledger.ScopeRead, ShowUser, (*call).showUser),

@@ -29,6 +29,12 @@ type Server interface {
 	// EditProfile has an edit of a profile decided. It returns the user after the edit, or the
 	// refusal; the error is as that of Token.
 	EditProfile(ctx context.Context, c *ledger.EditProfile) (*ledger.User, *ledger.Refusal, error)
+	// Introspect handles an introspection request. claims are those of the token, nil if it
+	// is no valid access token. Errors are like those of Token.
+	Introspect(ctx context.Context, r oauth.PresentedToken, claims *verifier.Claims) (oauth.Introspection, error)
+	// AuthenticateReader authenticates a resource server that reads the revocation feed, and
+	// returns its identifier. Errors are like those of Token.
+	AuthenticateReader(ctx context.Context, c oauth.ClientCredentials) (string, error)
 	// ErrorID seals the cause of a refusal that an endpoint made.
 	ErrorID(client string, r ledger.Refusal) string
 	// View returns the state of this node.
@@ -43,10 +49,8 @@ type Config struct {
 	// Verifier verifies the tokens for GET /v2/me. It must refuse tokens of an ended grant,
 	// which is known here, unlike at a resource server.
 	Verifier *verifier.Verifier
-	// Revocations is the revocation feed for the readers that Readers returns, which may
-	// change between calls. nil disables it.
+	// Revocations is the revocation feed.
 	Revocations Revocations
-	Readers     func() *Readers
 	// ClientIP returns the address under which failures are counted.
 	ClientIP func(*http.Request) string
 	// Security records failed authentications. It may be nil.
@@ -117,9 +121,8 @@ func (e *Endpoints) Register(r Routes) {
 		r.Handle(method, oauth.PathOpenAPI, description)
 		r.Handler(method, oauth.PathMe, me)
 	}
-	if e.Revocations != nil {
-		r.Handle(http.MethodGet, oauth.PathRevocations, e.revocations)
-	}
+	r.Handle(http.MethodPost, oauth.PathIntrospect, e.introspect)
+	r.Handle(http.MethodGet, oauth.PathRevocations, e.revocations)
 }
 
 // NotFound responds for a path of the API that doesn't exist.

@@ -42,9 +42,14 @@ type testServer struct {
 	edits    []*ledger.EditProfile  // edits of profiles that reached the server
 	edited   *ledger.User           // answer to those
 	refusal  *ledger.Refusal        // answer to those
-	causes   []string               // "client cause" of each error id
-	failures []string               // "kind cause" of each recorded failure
-	log      strings.Builder        // of the security recorder
+
+	introspection oauth.Introspection    // the answer to every introspection, unless err is set
+	presented     []oauth.PresentedToken // introspections that reached the server
+	verified      []*verifier.Claims     // of their tokens
+
+	causes   []string        // "client cause" of each error id
+	failures []string        // "kind cause" of each recorded failure
+	log      strings.Builder // of the security recorder
 }
 
 func (s *testServer) Token(_ context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
@@ -60,6 +65,22 @@ func (s *testServer) Revoke(_ context.Context, r oauth.PresentedToken) error {
 func (s *testServer) EditProfile(_ context.Context, c *ledger.EditProfile) (*ledger.User, *ledger.Refusal, error) {
 	s.edits = append(s.edits, c)
 	return s.edited, s.refusal, s.err
+}
+
+func (s *testServer) Introspect(_ context.Context, r oauth.PresentedToken, claims *verifier.Claims) (oauth.Introspection, error) {
+	s.presented, s.verified = append(s.presented, r), append(s.verified, claims)
+	return s.introspection, s.err
+}
+
+// AuthenticateReader knows one resource server, calendar, with the secret "s".
+func (s *testServer) AuthenticateReader(_ context.Context, c oauth.ClientCredentials) (string, error) {
+	switch {
+	case s.err != nil:
+		return "", s.err
+	case c.ID != "calendar" || c.Secret != "s":
+		return "", &oauth.Error{Code: oauth.InvalidClient, Cause: uint16(ledger.SecretWrong)}
+	}
+	return "https://calendar.example", nil
 }
 
 func (s *testServer) View() ledger.View { return ledger.At(s.db.Txn(false)) }

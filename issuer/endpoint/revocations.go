@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -28,21 +29,35 @@ const maxWait = 60
 // revocations handles GET /v2/auth/oauth2/revocations, for resource servers only, since it names
 // users.
 func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
-	name, secret, ok := r.BasicAuth()
-	if !ok || len(r.Header["Authorization"]) != 1 || !e.Readers().authenticate(name, secret) {
-		e.refuseReader(w, r, ok)
+	header := r.Header["Authorization"]
+	var sender oauth.ClientCredentials
+	ok := len(header) == 1
+	if ok {
+		sender, ok = oauth.ParseBasic(header[0])
+	}
+	if !ok {
+		e.refuseReader(w, r, len(header) > 1, ledger.AuthenticationMalformed)
+		return
+	}
+	reader, err := e.Server.AuthenticateReader(r.Context(), sender)
+	var refused *oauth.Error
+	switch {
+	case errors.As(err, &refused):
+		e.refuseReader(w, r, true, ledger.Cause(refused.Cause))
+		return
+	case err != nil:
+		e.fail(w, r, err)
 		return
 	}
 	wait := 0
 	query := r.URL.Query()
 	if text := query.Get("wait"); text != "" {
-		var err error
 		if wait, err = strconv.Atoi(text); err != nil || wait < 0 || wait > maxWait {
 			writeError(w, http.StatusBadRequest, &oauth.Error{Code: oauth.InvalidRequest, Description: "wait is not a number of seconds from 0 to 60."})
 			return
 		}
 	}
-	body, err := e.Revocations.Poll(r.Context(), name, query.Get("after"), time.Duration(wait)*time.Second)
+	body, err := e.Revocations.Poll(r.Context(), reader, query.Get("after"), time.Duration(wait)*time.Second)
 	if err != nil {
 		e.fail(w, r, err)
 		return
@@ -56,9 +71,9 @@ func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httpro
 
 var typeRevocations = []string{"application/mintmark-revocations+jwt"}
 
-// refuseReader responds to a sender that is no reader. A wrong secret is counted like that of a
-// client.
-func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried bool) {
+// refuseReader responds to a sender that is no resource server. A wrong secret is counted like
+// that of a client.
+func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried bool, cause ledger.Cause) {
 	if tried {
 		if wait := e.failures.Take(failureKey("\x00reader", e.ClientIP(r)), e.Now()); wait > 0 {
 			e.recordFailure(r, security.Reader, "", ledger.Throttled)
@@ -70,7 +85,7 @@ func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried b
 		}
 	}
 	if tried {
-		e.recordFailure(r, security.Reader, "", ledger.SecretWrong)
+		e.recordFailure(r, security.Reader, "", cause)
 	}
 	w.Header().Set("WWW-Authenticate", `Basic realm="revocations", charset="UTF-8"`)
 	writeError(w, http.StatusUnauthorized, &oauth.Error{

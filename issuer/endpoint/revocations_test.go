@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -26,11 +24,7 @@ func (p polled) Poll(_ context.Context, reader, after string, wait time.Duration
 
 // newFeedServer has one reader, calendar, with the secret "s".
 func newFeedServer(t *testing.T, feed polled) *testServer {
-	return newTestServer(t, func(s *testServer) {
-		readers, err := endpoint.ParseReaders(strings.NewReader(endpoint.ReaderLine("calendar", "s")))
-		require.NoError(t, err)
-		s.config.Revocations, s.config.Readers = feed, func() *endpoint.Readers { return readers }
-	})
+	return newTestServer(t, func(s *testServer) { s.config.Revocations = feed })
 }
 
 func (s *testServer) feed(query string, headers ...string) *httptest.ResponseRecorder {
@@ -41,10 +35,10 @@ func TestRevocations(t *testing.T) {
 	s := newFeedServer(t, polled{})
 	calendar := []string{"Authorization", basic("calendar:s")}
 	for query, want := range map[string]string{
-		"":                   "calendar  0s",
-		"?wait=":             "calendar  0s",
-		"?wait=0":            "calendar  0s",
-		"?after=1-2&wait=60": "calendar 1-2 1m0s",
+		"":                   "https://calendar.example  0s",
+		"?wait=":             "https://calendar.example  0s",
+		"?wait=0":            "https://calendar.example  0s",
+		"?after=1-2&wait=60": "https://calendar.example 1-2 1m0s",
 	} {
 		w := s.feed(query, calendar...)
 		require.Equal(t, http.StatusOK, w.Code, query)
@@ -63,7 +57,9 @@ func TestRevocations(t *testing.T) {
 	requireError(t, s.feed("", calendar...), http.StatusServiceUnavailable, oauth.TemporarilyUnavailable)
 	s = newFeedServer(t, polled{err: errors.New("disk on fire")})
 	requireError(t, s.feed("", calendar...), http.StatusInternalServerError, oauth.ServerError)
-	require.Equal(t, http.StatusNotFound, newTestServer(t, nil).feed("", calendar...).Code, "the feed is disabled")
+	s = newFeedServer(t, polled{})
+	s.err = oauth.ErrUnavailable
+	requireError(t, s.feed("", calendar...), http.StatusServiceUnavailable, oauth.TemporarilyUnavailable)
 }
 
 // TestRevocationsRefused verifies that wrong secrets are counted, and that a request without
@@ -71,6 +67,7 @@ func TestRevocations(t *testing.T) {
 func TestRevocationsRefused(t *testing.T) {
 	s := newFeedServer(t, polled{})
 	wrong := []string{fmt.Sprint("reader_authentication ", ledger.SecretWrong)}
+	malformed := []string{fmt.Sprint("reader_authentication ", ledger.AuthenticationMalformed)}
 	for name, c := range map[string]struct {
 		headers  []string
 		recorded []string
@@ -79,7 +76,7 @@ func TestRevocationsRefused(t *testing.T) {
 		"another scheme": {[]string{"Authorization", "Bearer x"}, nil},
 		"another reader": {[]string{"Authorization", basic("booking:s")}, wrong},
 		"a wrong secret": {[]string{"Authorization", basic("calendar:t")}, wrong},
-		"two headers":    {[]string{"Authorization", basic("calendar:s"), "Authorization", basic("calendar:s")}, wrong},
+		"two headers":    {[]string{"Authorization", basic("calendar:s"), "Authorization", basic("calendar:s")}, malformed},
 	} {
 		s.failures = nil
 		w := s.feed("", c.headers...)

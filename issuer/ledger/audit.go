@@ -55,6 +55,13 @@ const (
 	EventOperatorTokenAdded   EventKind = "operator.token_added"
 	EventOperatorTokenRevoked EventKind = "operator.token_revoked"
 	EventOperation            EventKind = "operator.operation" // begun by an operator on another machine, and not a change of the state that has its own event
+
+	// The detail of these begins with the identifier URI.
+	EventResourceAdded         EventKind = "resource_server.added"
+	EventResourceEdited        EventKind = "resource_server.edited"
+	EventResourceRemoved       EventKind = "resource_server.removed"
+	EventResourceSecretAdded   EventKind = "resource_server.secret_added"
+	EventResourceSecretRevoked EventKind = "resource_server.secret_revoked"
 )
 
 // EventKinds are all kinds of events.
@@ -68,6 +75,7 @@ var EventKinds = []EventKind{
 	EventKeyDropped, EventKeyEmergency, EventRewrapped, EventNodeForgotten, EventRestored,
 	EventReplayed, EventRecovered, EventFailures,
 	EventOperatorTokenAdded, EventOperatorTokenRevoked, EventOperation,
+	EventResourceAdded, EventResourceEdited, EventResourceRemoved, EventResourceSecretAdded, EventResourceSecretRevoked,
 }
 
 // An Event is one entry of the audit trail. Entries are in log order; a command adds at

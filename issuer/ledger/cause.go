@@ -120,6 +120,7 @@ const (
 	UpstreamRefused      Cause = 108 // the provider refused the sign-in, or its answer is not valid
 	SignInTooOld         Cause = 109 // the action needs a sign-in within ReauthenticateAfter
 	OtherPerson          Cause = 110 // the provider signed in a person other than the session's user
+	TooManyResources     Cause = 111
 
 	// Operators on other machines.
 	LocalOnly                  Cause = 120 // only the local socket accepts it
@@ -191,7 +192,7 @@ var sentences = map[Cause]string{
 	BadField:                "a field is not valid",
 	Conflict:                "it has changed since it was looked at; look again",
 	WrongState:              "its state does not allow that",
-	TooManySecrets:          "a client has at most 2 active secrets; revoke one first",
+	TooManySecrets:          "there are at most 2 active secrets; revoke one first",
 	LastSecret:              "the last active secret of a confidential client can't be revoked, only replaced",
 	TooManyURIs:             "a client has at most 10 redirect URIs",
 	ConfirmMigration:        "authorization requests of the last 30 days still came without scope; users who follow such a link would meet an error: confirm to go on",
@@ -213,6 +214,7 @@ var sentences = map[Cause]string{
 	UpstreamRefused:         "the provider signed nobody in",
 	SignInTooOld:            "the sign-in is older than 15 minutes: prove again who you are",
 	OtherPerson:             "the provider signed somebody else in",
+	TooManyResources:        "there are at most 1,000 resource servers",
 	LocalOnly:               "only an operator on a node's own machine may do that",
 	OperatorTokenUnknown:    "the operator token is not one of this cluster",
 	OperatorTokenExpired:    "the operator token has expired",

@@ -54,7 +54,7 @@ type Client struct {
 	Legacy    bool `cbor:"10,keyasint,omitempty"`
 	WasLegacy bool `cbor:"11,keyasint,omitempty"`
 
-	Secrets []Secret `cbor:"12,keyasint,omitempty"`
+	Secrets Secrets `cbor:"12,keyasint,omitempty"`
 
 	// Revision counts the changes of everything that is reviewed. A review names the
 	// revision that the reviewer saw.
@@ -111,31 +111,8 @@ type DailyTraffic struct {
 	WithScope    uint32 `cbor:"3,keyasint"`
 }
 
-// A Secret is one client secret. The row stores HMAC(key, SHA-256(secret)), so that even
-// a weak imported secret can't be guessed from a backup.
-type Secret struct {
-	ID      string   `cbor:"1,keyasint"`
-	Key     uint32   `cbor:"2,keyasint"` // number of the credential key of Digest
-	Digest  [32]byte `cbor:"3,keyasint"`
-	Tail    string   `cbor:"4,keyasint,omitempty"` // its last characters, to recognise it on pages
-	Created Time     `cbor:"5,keyasint"`
-	Used    Time     `cbor:"6,keyasint,omitempty"` // last use, to the minute
-	Revoked Time     `cbor:"7,keyasint,omitempty"` // 0 while active
-}
-
-// Active reports whether the secret has not been revoked.
-func (s *Secret) Active() bool { return s.Revoked == 0 }
-
 // ActiveSecrets returns the number of active secrets.
-func (c *Client) ActiveSecrets() int {
-	n := 0
-	for i := range c.Secrets {
-		if c.Secrets[i].Active() {
-			n++
-		}
-	}
-	return n
-}
+func (c *Client) ActiveSecrets() int { return c.Secrets.active() }
 
 // Public reports whether the client has no secrets (RFC 6749 §2.1).
 func (c *Client) Public() bool { return c.Type == Public }

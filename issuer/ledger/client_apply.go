@@ -189,37 +189,36 @@ func (c *ApplyClient) secrets(old []Secret, m command.Meta) ([]Secret, *Refusal)
 		r.Field, r.Note = "secrets", "has more than 2"
 		return nil, r
 	}
-	row := Client{Secrets: slices.Clone(old)}
+	all := Secrets(slices.Clone(old))
 	kept, added := make([]bool, len(old)), []Secret(nil)
 	for i := range c.Secrets {
 		d := &c.Secrets[i]
-		j := slices.IndexFunc(row.Secrets, func(s Secret) bool { return d.is(&s) })
+		j := slices.IndexFunc(all, func(s Secret) bool { return d.is(&s) })
 		switch {
 		case j < 0 && slices.ContainsFunc(c.Secrets[:i], func(o DeclaredSecret) bool { return o.New.Digest == d.New.Digest }),
 			j >= 0 && kept[j]:
 			return bad("has the same secret twice")
-		case j < 0 && row.secretIndex(d.New.ID) >= 0:
+		case j < 0 && all.index(d.New.ID) >= 0:
 			return nil, outcome(deny(AlreadyExists)).Refusal
 		case j < 0:
 			added = append(added, d.New.at(stateTime(m)))
-		case !row.Secrets[j].Active():
-			return bad("has " + row.Secrets[j].ID + ", which was revoked")
+		case !all[j].Active():
+			return bad("has " + all[j].ID + ", which was revoked")
 		default:
 			kept[j] = true
 		}
 	}
-	had := row.ActiveSecrets()
-	for i := range row.Secrets {
-		if s := &row.Secrets[i]; s.Active() && !kept[i] {
+	had := all.active()
+	for i := range all {
+		if s := &all[i]; s.Active() && !kept[i] {
 			s.Revoked = stateTime(m)
 		}
 	}
-	row.Secrets = append(row.Secrets, added...)
-	if had > 0 && row.ActiveSecrets() == 0 {
+	all = append(all, added...)
+	if had > 0 && all.active() == 0 {
 		return nil, outcome(deny(LastSecret)).Refusal
 	}
-	row.forgetOldSecrets()
-	return row.Secrets, nil
+	return all.forgetOld(), nil
 }
 
 // is reports whether the client has the declared secret as s.

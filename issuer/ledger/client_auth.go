@@ -63,13 +63,23 @@ func (v View) authenticate(p ClientAuth) (a authentication, cause Cause, again b
 	if !p.Secret {
 		return a, SecretMissing, false
 	}
+	i, cause, again := v.matchSecret(p, c.Secrets)
+	if cause != NoCause {
+		return a, cause, again
+	}
+	return authentication{client: c, secret: i}, NoCause, false
+}
+
+// matchSecret returns the index of the active secret that was presented, or why there is
+// none. again is like that of authenticate.
+func (v View) matchSecret(p ClientAuth, secrets Secrets) (index int, cause Cause, again bool) {
 	cause = SecretWrong
-	for i := range c.Secrets {
-		s := &c.Secrets[i]
+	for i := range secrets {
+		s := &secrets[i]
 		known, match := p.matches(s)
 		switch {
 		case match && s.Active():
-			return authentication{client: c, secret: i}, NoCause, false
+			return i, NoCause, false
 		case match:
 			cause = SecretRevoked
 		case known || !s.Active():
@@ -79,7 +89,7 @@ func (v View) authenticate(p ClientAuth) (a authentication, cause Cause, again b
 			cause = SecretKeyDropped
 		}
 	}
-	return a, cause, again
+	return -1, cause, again
 }
 
 // authenticateSender is authenticate with the decision for a sender that fails it. genuine
@@ -120,20 +130,31 @@ func (a authentication) recordUse(v View, m command.Meta, p ClientAuth) []comman
 	if a.secret < 0 {
 		return nil
 	}
-	s := a.client.Secrets[a.secret]
+	secrets, changed := v.useSecret(m, p, a.client.Secrets, a.secret)
+	if !changed {
+		return nil
+	}
+	next := *a.client // Last and Changed stay: a use is not a change of the client
+	next.Secrets = secrets
+	return []command.Change{put(TableClients, &next)}
+}
+
+// useSecret returns the secrets of a row after the use of one of them, and whether they
+// changed.
+func (v View) useSecret(m command.Meta, p ClientAuth, secrets Secrets, index int) (Secrets, bool) {
+	s := secrets[index]
 	used := stateTime(m) - stateTime(m)%minute
 	anew, ok := p.activeDigest(v, &s)
 	if s.Used >= used && !ok {
-		return nil
+		return secrets, false
 	}
 	s.Used = max(s.Used, used)
 	if ok {
 		s.Key, s.Digest = anew.Key, anew.MAC
 	}
-	next := *a.client // Last and Changed stay: a use is not a change of the client
-	next.Secrets = slices.Clone(a.client.Secrets)
-	next.Secrets[a.secret] = s
-	return []command.Change{put(TableClients, &next)}
+	secrets = slices.Clone(secrets)
+	secrets[index] = s
+	return secrets, true
 }
 
 // activeDigest returns the digest of the presented secret under the active key, if s is

@@ -122,7 +122,7 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 
 // secrets returns the declared secrets. A secret that exists already keeps its id and its
 // history; one that is not declared is revoked.
-func (c *ImportClient) secrets(old []Secret, m command.Meta) []Secret {
+func (c *ImportClient) secrets(old Secrets, m command.Meta) Secrets {
 	known := func(n NewSecret) Secret {
 		for _, s := range old {
 			if s.Key == n.Key && s.Digest == n.Digest {
@@ -131,7 +131,7 @@ func (c *ImportClient) secrets(old []Secret, m command.Meta) []Secret {
 		}
 		return n.at(stateTime(m))
 	}
-	var list []Secret
+	var list Secrets
 	listed := func(s Secret) bool {
 		return slices.ContainsFunc(list, func(o Secret) bool { return o.ID == s.ID })
 	}
@@ -155,7 +155,5 @@ func (c *ImportClient) secrets(old []Secret, m command.Meta) []Secret {
 			list = append(list, s)
 		}
 	}
-	row := Client{Secrets: list}
-	row.forgetOldSecrets()
-	return row.Secrets
+	return list.forgetOld()
 }

@@ -8,10 +8,6 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// maxRevokedSecrets is the number of revoked secrets that a client's row keeps, so that
-// its owner can learn which of them an application still sends.
-const maxRevokedSecrets = 8
-
 // AddSecret adds a second secret; the existing one stays valid (service document,
 // section 5.4).
 type AddSecret struct {
@@ -35,7 +31,7 @@ func (c *AddSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if !ok {
 		return refused
 	}
-	if i := old.secretIndex(c.Secret.ID); i >= 0 {
+	if i := old.Secrets.index(c.Secret.ID); i >= 0 {
 		if old.Last == m.ID {
 			return accept(Outcome{ID: c.Secret.ID})
 		}
@@ -50,7 +46,7 @@ func (c *AddSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return deny(Conflict)
 	}
 	next := old.changed(m)
-	next.Secrets = append(slices.Clone(old.Secrets), c.Secret.at(stateTime(m)))
+	next.Secrets = old.Secrets.added(c.Secret, stateTime(m))
 	return accept(Outcome{ID: c.Secret.ID}, put(TableClients, next),
 		event(m, Event{Kind: EventSecretAdded, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret.ID}))
 }
@@ -73,7 +69,7 @@ func (c *RevokeSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if !ok {
 		return refused
 	}
-	i := old.secretIndex(c.Secret)
+	i := old.Secrets.index(c.Secret)
 	switch {
 	case i < 0:
 		return deny(NotFound)
@@ -83,9 +79,7 @@ func (c *RevokeSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return deny(LastSecret)
 	}
 	next := old.changed(m)
-	next.Secrets = slices.Clone(old.Secrets)
-	next.Secrets[i].Revoked = stateTime(m)
-	next.forgetOldSecrets()
+	next.Secrets, _ = old.Secrets.revoked(c.Secret, stateTime(m))
 	return accept(Outcome{ID: c.Secret}, put(TableClients, next),
 		event(m, Event{Kind: EventSecretRevoked, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret}))
 }
@@ -98,7 +92,7 @@ func (c *Client) revokeSecrets(at Time) {
 			c.Secrets[i].Revoked = at
 		}
 	}
-	c.forgetOldSecrets()
+	c.Secrets = c.Secrets.forgetOld()
 }
 
 // managedClient returns a client that the actor may manage.
@@ -114,35 +108,8 @@ func (v View) managedClient(a Actor, id string, m command.Meta) (*Client, caller
 	return c, who, command.Decision{}, true
 }
 
-// NewestSecret returns the id of the secret that was added last, active or revoked, or
-// "". Once another secret was added, an older one never becomes the newest again.
-func (c *Client) NewestSecret() string {
-	if len(c.Secrets) == 0 {
-		return ""
-	}
-	return c.Secrets[len(c.Secrets)-1].ID
-}
+// NewestSecret returns the id of the secret that was added last, active or revoked, or "".
+func (c *Client) NewestSecret() string { return c.Secrets.newest() }
 
 // SecretOf returns the secret with an id, or nil if the row doesn't have it.
-func (c *Client) SecretOf(id string) *Secret {
-	if i := c.secretIndex(id); i >= 0 {
-		return &c.Secrets[i]
-	}
-	return nil
-}
-
-func (c *Client) secretIndex(id string) int {
-	return slices.IndexFunc(c.Secrets, func(s Secret) bool { return s.ID == id })
-}
-
-// forgetOldSecrets removes the oldest revoked secrets. c must own the slice c.Secrets.
-func (c *Client) forgetOldSecrets() {
-	surplus := len(c.Secrets) - c.ActiveSecrets() - maxRevokedSecrets
-	c.Secrets = slices.DeleteFunc(c.Secrets, func(s Secret) bool {
-		if s.Active() || surplus <= 0 {
-			return false
-		}
-		surplus--
-		return true
-	})
-}
+func (c *Client) SecretOf(id string) *Secret { return c.Secrets.of(id) }

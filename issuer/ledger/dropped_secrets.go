@@ -8,20 +8,17 @@ func (v View) KeyDropped(s *Secret) bool { return s.Active() && !v.keyKnown(s.Ke
 
 // A DroppedSecret is a secret that became invalid with its key.
 type DroppedSecret struct {
-	Client string
+	SecretHolder
 	Secret string // the secret's id
 }
 
-// DroppedSecrets returns the secrets recorded under a credential key, by client. It walks
-// the table of clients.
+// DroppedSecrets returns the secrets recorded under a credential key, by client and resource
+// server. It walks both tables.
 func (v View) DroppedSecrets(number uint32) (all []DroppedSecret) {
-	for c := range v.Clients() {
-		if c.State == Deleted {
-			continue
-		}
-		for i := range c.Secrets {
-			if s := &c.Secrets[i]; s.Key == number && v.KeyDropped(s) {
-				all = append(all, DroppedSecret{Client: c.ID, Secret: s.ID})
+	for holder, list := range v.secretLists() {
+		for i := range list {
+			if s := &list[i]; s.Key == number && v.KeyDropped(s) {
+				all = append(all, DroppedSecret{holder, s.ID})
 			}
 		}
 	}

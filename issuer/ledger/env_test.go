@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -502,7 +503,11 @@ func (w *env) show(l line) string {
 	case "shared":
 		return fmt.Sprint(v.Grant(id16(l.args["grant"])).Shared())
 	case "locked-out":
-		return suffix(len(v.LockedOutClients()) == 0, "none", strings.Join(v.LockedOutClients(), " "))
+		var all []string
+		for _, h := range v.LockedOut() {
+			all = append(all, cmp.Or(h.Client, h.Resource))
+		}
+		return suffix(len(all) == 0, "none", strings.Join(all, " "))
 	case "settings":
 		s := v.Settings()
 		return fmt.Sprintf("jwks_max_age %s, retry_window %s", s.JWKSMaxAge, s.RetryWindow)

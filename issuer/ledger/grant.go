@@ -107,6 +107,13 @@ func (v View) expired(g *Grant, s *Settings, generation uint32, at Time) (cause 
 	return NoCause, 0
 }
 
+// RefreshExpires returns when the refresh token that is due expires if it is not used.
+func (v View) RefreshExpires(g *Grant) Time {
+	s := v.Settings()
+	idle := max(g.Created, g.Used, v.restoredAt(g.CreatedSeq)).Add(s.RefreshIdle)
+	return min(idle, g.Created.Add(s.GrantAbsolute))
+}
+
 // latestPresentable returns the latest generation that may be presented, ignoring expiry.
 // It is a refresh token, although the code is due, if a fast-forward is possible.
 func (v View) latestPresentable(g *Grant) uint32 {

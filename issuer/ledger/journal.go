@@ -68,6 +68,11 @@ func (v View) effects(to []Effect, c *command.Change, emergency bool) []Effect {
 		if before := v.OperatorToken(row.ID); before != nil && before.Revoked == 0 && row.Revoked != 0 {
 			return append(to, Effect{Kind: EffectOperatorTokenRevoked, ID: row.ID})
 		}
+	case *ResourceServer:
+		// Recording a use of a secret doesn't change Last.
+		if before := v.ResourceServer(row.ID); before != nil && (c.Delete || before.Last != row.Last) {
+			return resourceEffects(to, before, row, c.Delete)
+		}
 	case *Key:
 		return v.keyEffects(to, row, c.Delete, emergency)
 	}
@@ -137,18 +142,41 @@ func clientEffects(to []Effect, before, after *Client) []Effect {
 	if len(subtract(before.RedirectURIs, after.RedirectURIs))+len(subtract(before.Scopes, after.Scopes)) > 0 {
 		to = append(to, Effect{Kind: EffectClientNarrowed, Client: after.ID, URIs: after.RedirectURIs, Scopes: after.Scopes})
 	}
+	return secretEffects(to, before.Secrets, after.Secrets, Effect{Client: after.ID}, EffectSecretRevoked, EffectSecretAdded)
+}
+
+// secretEffects appends the effects on the secrets of one row, which of names.
+func secretEffects(to []Effect, before, after Secrets, of Effect, revoked, added EffectKind) []Effect {
 	// Revocations come first, so that there are never more active secrets than allowed.
-	for i := range before.Secrets {
-		if s := &before.Secrets[i]; s.Active() && !after.active(s.ID) {
-			to = append(to, Effect{Kind: EffectSecretRevoked, Client: after.ID, ID: s.ID})
+	for i := range before {
+		if s := &before[i]; s.Active() && !after.has(s.ID) {
+			e := of
+			e.Kind, e.ID = revoked, s.ID
+			to = append(to, e)
 		}
 	}
-	for i := range after.Secrets {
-		if s := &after.Secrets[i]; s.Active() && !before.active(s.ID) {
-			to = append(to, Effect{Kind: EffectSecretAdded, Client: after.ID, Secret: &NewSecret{ID: s.ID, Key: s.Key, Digest: s.Digest, Tail: s.Tail}})
+	for i := range after {
+		if s := &after[i]; s.Active() && !before.has(s.ID) {
+			e := of
+			e.Kind, e.Secret = added, &NewSecret{ID: s.ID, Key: s.Key, Digest: s.Digest, Tail: s.Tail}
+			to = append(to, e)
 		}
 	}
 	return to
+}
+
+func resourceEffects(to []Effect, before, after *ResourceServer, removed bool) []Effect {
+	of := Effect{Resource: before.ID}
+	if removed {
+		of.Kind = EffectResourceRemoved
+		return append(to, of)
+	}
+	if len(after.Scopes) > 0 && (len(before.Scopes) == 0 || len(subtract(before.Scopes, after.Scopes)) > 0) {
+		e := of
+		e.Kind, e.Scopes = EffectResourceNarrowed, after.Scopes
+		to = append(to, e)
+	}
+	return secretEffects(to, before.Secrets, after.Secrets, of, EffectResourceSecretRevoked, EffectResourceSecretAdded)
 }
 
 // stateJournaled reports whether a client's change of state is journaled. An approval is
@@ -162,12 +190,6 @@ func stateJournaled(before, after ClientState) bool {
 		return before != Rejected // an edit after a review; the client is unusable in both states
 	}
 	return true
-}
-
-// active reports whether c has an active secret with an id.
-func (c *Client) active(secret string) bool {
-	i := c.secretIndex(secret)
-	return i >= 0 && c.Secrets[i].Active()
 }
 
 func (v View) keyEffects(to []Effect, row *Key, dropped, emergency bool) []Effect {

@@ -21,6 +21,7 @@ func TestReplayProperties(t *testing.T) {
 			"settings session_absolute=2000h session_idle=1000h", "user alice", "user bob",
 			"import cal owner=bob secrets=s1 scopes=PROFILE_READ,BOOKING_READ uris=https://app.example/cb,https://app.example/2",
 			"import old owner=bob secrets=o1 legacy",
+			"put-resource api secret=r1 scopes=PROFILE_READ,BOOKING_READ", "put-resource all secret=r1",
 		} {
 			w.run(line)
 		}
@@ -44,6 +45,7 @@ func TestReplayProperties(t *testing.T) {
 			sum := w.memory.Checksum()
 			w.comparePeople(r, lost)
 			w.compareClients(r, lost)
+			w.compareResources(r, lost)
 			require.Equal(r, keyringRows(lost), keyringRows(w.view()))
 			w.replay()
 			require.Equal(r, sum, w.memory.Checksum(), "a second replay changed the state")
@@ -68,7 +70,7 @@ func (w *env) event(r *rapid.T) []string {
 	}
 	switch pick("event", "user", "password", "sign-in", "sign-in", "sign-out", "allow", "allow", "reuse", "refresh", "revoke", "disconnect",
 		"add-secret", "revoke-secret", "import", "edit", "select", "owner edits", "review", "review", "rare", "keys", "keys",
-		"transfer", "offer", "upstream", "upstream", "end-session") {
+		"transfer", "offer", "upstream", "upstream", "end-session", "resource", "resource") {
 	case "user":
 		return []string{"user-state " + user + " to=" + pick("state", "disable", "enable", "enable", "promote", "demote")}
 	case "password":
@@ -115,6 +117,10 @@ func (w *env) event(r *rapid.T) []string {
 			"upstream 7 session=" + session + pick("role", "", " admin"),
 			"user-state 7 to=" + pick("to", "disable", "disable", "enable", "promote", "delete"),
 		}
+	case "resource":
+		name, r := pick("resource", "api", "all"), pick("resource secret", "r1", "r2", "r3")
+		return []string{pick("on resource", "add-resource-secret "+name+" secret="+r, "revoke-resource-secret "+name+" secret="+r,
+			"put-resource "+name+" scopes="+pick("resource scopes", "PROFILE_READ", "BOOKING_READ", ""), "remove-resource "+name)}
 	case "end-session":
 		return []string{"end-session " + user + session + " by=" + user + pick("browser", "1", "2")}
 	case "rare":
@@ -185,14 +191,27 @@ func (w *env) compareClients(r *rapid.T, lost ledger.View) {
 	}
 }
 
-func active(c *ledger.Client) (ids []string) {
-	for _, s := range c.Secrets {
+func active(c *ledger.Client) []string { return activeOf(c.Secrets) }
+
+func activeOf(secrets ledger.Secrets) (ids []string) {
+	for _, s := range secrets {
 		if s.Active() {
 			ids = append(ids, s.ID)
 		}
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// compareResources verifies that no resource server has a secret or a scope that it had lost.
+// One that was removed and registered again is lost; one that was there all the time has all
+// of its secrets.
+func (w *env) compareResources(r *rapid.T, lost ledger.View) {
+	for s := range w.view().ResourceServers() {
+		was := lost.ResourceServer(s.ID)
+		require.NotNil(r, was, "%s was removed", s.ID)
+		require.Equal(r, activeOf(was.Secrets), activeOf(s.Secrets), "the active secrets of %s", s.ID)
+	}
 }
 
 // keyringRows returns the fields of all keys that a replay must restore.

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"slices"
-
 	"github.com/hashicorp/go-memdb"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
@@ -59,44 +57,4 @@ func (v View) recordHighestNumber(k *Key) []command.Change {
 	next := *active
 	next.HighestNumber = k.Number
 	return []command.Change{put(TableKeys, &next)}
-}
-
-// SecretsUnder returns how many active client secrets, and operator tokens that were not
-// revoked, are recorded under a credential key. It walks both tables.
-func (v View) SecretsUnder(number uint32) (n int) {
-	for t := range v.OperatorTokens() {
-		if t.Key == number && t.Revoked == 0 {
-			n++
-		}
-	}
-	for c := range v.Clients() {
-		n += c.secretsUnder(number)
-	}
-	return n
-}
-
-// LockedOutClients returns the clients that can't authenticate any more, because each of
-// their active secrets is recorded under a dropped key.
-func (v View) LockedOutClients() (ids []string) {
-	for c := range v.Clients() {
-		if n := c.ActiveSecrets(); c.State == Deleted || n == 0 {
-			continue
-		}
-		if !slices.ContainsFunc(c.Secrets, func(s Secret) bool { return s.Active() && v.keyKnown(s.Key) }) {
-			ids = append(ids, c.ID)
-		}
-	}
-	return ids
-}
-
-func (c *Client) secretsUnder(number uint32) (n int) {
-	if c.State == Deleted {
-		return 0
-	}
-	for i := range c.Secrets {
-		if c.Secrets[i].Key == number && c.Secrets[i].Active() {
-			n++
-		}
-	}
-	return n
 }

@@ -244,7 +244,7 @@ func TestSecretsUnderAKey(t *testing.T) {
 	require.Equal(t, 3, w.view().SecretsUnder(1))
 	require.Zero(t, w.view().SecretsUnder(2))
 	require.Empty(t, w.view().DroppedSecrets(1), "the key is known")
-	require.Empty(t, w.view().LockedOutClients())
+	require.Empty(t, w.view().LockedOut())
 
 	w.run("acknowledge n1 keys=c2")
 	w.run("add-key c2 purpose=credential number=2")
@@ -254,9 +254,9 @@ func TestSecretsUnderAKey(t *testing.T) {
 	w.must(&ledger.AddSecret{Actor: ledger.Actor{Operator: true}, Client: "one", Secret: mixed})
 	w.must(&ledger.DropKey{ID: "c1", Emergency: true})
 	require.Zero(t, w.view().Key("c2").HighestNumber, "it has the highest number itself")
-	require.Equal(t, []ledger.DroppedSecret{{"one", "s3"}, {"two", "s1"}, {"two", "s2"}}, w.view().DroppedSecrets(1))
+	require.Equal(t, []ledger.DroppedSecret{{ledger.SecretHolder{Client: "one"}, "s3"}, {ledger.SecretHolder{Client: "two"}, "s1"}, {ledger.SecretHolder{Client: "two"}, "s2"}}, w.view().DroppedSecrets(1))
 	require.Empty(t, w.view().DroppedSecrets(2))
-	require.Equal(t, []string{"two"}, w.view().LockedOutClients(), "one has a secret under a known key")
+	require.Equal(t, []ledger.SecretHolder{{Client: "two"}}, w.view().LockedOut(), "one has a secret under a known key")
 }
 
 // TestDropSigningKey verifies that the number of a signing key means nothing.
@@ -281,6 +281,6 @@ func TestDropWithoutActiveKey(t *testing.T) {
 			{ID: "app", Secrets: []ledger.Secret{{ID: "a", Key: 9}, {ID: "b", Key: 5, Revoked: 1}}},
 			{ID: "two", Secrets: []ledger.Secret{{ID: "a", Key: 9}, {ID: "b", Key: 5}}},
 		}))
-	require.Equal(t, []string{"app"}, v.LockedOutClients(), "a revoked secret lets nobody in")
+	require.Equal(t, []ledger.SecretHolder{{Client: "app"}}, v.LockedOut(), "a revoked secret lets nobody in")
 	require.Equal(t, ledger.Outcome{ID: "c5"}, v.Decide(&ledger.DropKey{ID: "c5"}, command.Meta{ID: command.ID{1}, Seq: 9, At: 9}))
 }

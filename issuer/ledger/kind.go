@@ -51,6 +51,12 @@ const (
 	KindEditProfile     command.Kind = 48
 	KindApplyClient     command.Kind = 53
 
+	KindPutResourceServer    command.Kind = 42
+	KindAddResourceSecret    command.Kind = 43
+	KindRevokeResourceSecret command.Kind = 44
+	KindRemoveResourceServer command.Kind = 45
+	KindNoteSecretUse        command.Kind = 47
+
 	KindAddOperatorToken    command.Kind = 49
 	KindRevokeOperatorToken command.Kind = 50
 	KindRecordOperation     command.Kind = 58
@@ -103,6 +109,12 @@ func Commands() map[command.Kind]func() command.Command {
 		KindRevokeToken:     func() command.Command { return new(RevokeToken) },
 		KindEditProfile:     func() command.Command { return new(EditProfile) },
 		KindApplyClient:     func() command.Command { return new(ApplyClient) },
+
+		KindPutResourceServer:    func() command.Command { return new(PutResourceServer) },
+		KindAddResourceSecret:    func() command.Command { return new(AddResourceSecret) },
+		KindRevokeResourceSecret: func() command.Command { return new(RevokeResourceSecret) },
+		KindRemoveResourceServer: func() command.Command { return new(RemoveResourceServer) },
+		KindNoteSecretUse:        func() command.Command { return new(NoteSecretUse) },
 
 		KindAddOperatorToken:    func() command.Command { return new(AddOperatorToken) },
 		KindRevokeOperatorToken: func() command.Command { return new(RevokeOperatorToken) },

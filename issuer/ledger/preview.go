@@ -55,8 +55,8 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 	if s.tooLate {
 		return Preview{}, outcome(deny(ReplayTooLate)).Refusal
 	}
-	for _, id := range s.lockedOutClients() {
-		p.Unapplied = append(p.Unapplied, "client "+id+" can't authenticate: "+ErrLockedOut.Error())
+	for _, holder := range s.lockedOut() {
+		p.Unapplied = append(p.Unapplied, holder.String()+" can't authenticate: "+ErrLockedOut.Error())
 	}
 	p.Keyring = s.keyring
 	for kind, n := range counts {
@@ -95,6 +95,8 @@ func (s *replayState) whyUnapplied(e *Effect) string {
 		}
 	case EffectSecretRevoked, EffectSecretAdded:
 		return s.whySecretUnapplied(e)
+	case EffectResourceSecretRevoked, EffectResourceSecretAdded:
+		return s.whyResourceSecretUnapplied(e)
 	}
 	return ""
 }
@@ -105,10 +107,23 @@ func (s *replayState) whySecretUnapplied(e *Effect) string {
 	case c == nil:
 		return "the backup does not have the client"
 	case c.State == Deleted:
-	case e.Kind == EffectSecretRevoked && c.secretIndex(e.ID) < 0:
+	case e.Kind == EffectSecretRevoked && c.Secrets.index(e.ID) < 0:
 		return "the backup does not have it"
-	case e.Kind == EffectSecretAdded && !c.active(e.Secret.ID):
+	case e.Kind == EffectSecretAdded && !c.Secrets.has(e.Secret.ID):
 		return "the client has others"
+	}
+	return ""
+}
+
+func (s *replayState) whyResourceSecretUnapplied(e *Effect) string {
+	r := s.resources.get(e.Resource)
+	switch {
+	case r == nil:
+		return "the backup does not have the resource server"
+	case e.Kind == EffectResourceSecretRevoked && r.Secrets.index(e.ID) < 0:
+		return "the backup does not have it"
+	case e.Kind == EffectResourceSecretAdded && !r.Secrets.has(e.Secret.ID):
+		return "the resource server has others"
 	}
 	return ""
 }

@@ -6,7 +6,7 @@ import "cmp"
 // a restore of an older backup doesn't give back what was taken after it. They describe
 // effects instead of rows: an effect can be applied to an older version of the row.
 //
-// A Record contains no secret in clear: client secrets are keyed digests, passwords are
+// A Record contains no secret in clear: secrets are keyed digests, passwords are
 // hashes, keys are sealed.
 type Record struct {
 	Seq     uint64   `cbor:"1,keyasint"` // Meta.Seq of the command
@@ -47,7 +47,12 @@ const (
 
 	EffectOperatorTokenRevoked EffectKind = 23 // ID
 
-	lastEffect = EffectOperatorTokenRevoked
+	EffectResourceSecretRevoked EffectKind = 24 // Resource: ID
+	EffectResourceSecretAdded   EffectKind = 25 // Resource: Secret
+	EffectResourceRemoved       EffectKind = 26 // Resource
+	EffectResourceNarrowed      EffectKind = 27 // Resource: Scopes that remained
+
+	lastEffect = EffectResourceNarrowed
 )
 
 // An Effect is one thing that a command took away or gave back.
@@ -80,6 +85,8 @@ type Effect struct {
 	// Identity is the identity of a user of an upstream provider, for effects that follow
 	// the person and not only the row. It may be set although the user is unknown.
 	Identity Identity `cbor:"19,keyasint,omitempty"`
+
+	Resource string `cbor:"20,keyasint,omitempty"` // identifier URI of a resource server
 }
 
 // when returns the time of e in its record.
@@ -98,11 +105,11 @@ func (e *Effect) revokedBefore(seq uint64) uint64 {
 // complete reports whether the kind of e is known and all fields that it needs are set.
 func (e *Effect) complete() bool {
 	switch e.Kind {
-	case EffectSecretAdded:
+	case EffectSecretAdded, EffectResourceSecretAdded:
 		return e.Secret != nil
 	case EffectKeyAdded:
 		return e.Key != nil
-	case EffectScopesSelected:
+	case EffectScopesSelected, EffectResourceNarrowed:
 		return len(e.Scopes) > 0
 	case EffectClientTransferred:
 		return e.User != ""

@@ -31,7 +31,11 @@ var effectNames = map[EffectKind]string{
 	EffectRewrapped:         "changes of the cluster key",
 	EffectClientTransferred: "clients transferred",
 
-	EffectOperatorTokenRevoked: "operator tokens revoked",
+	EffectOperatorTokenRevoked:  "operator tokens revoked",
+	EffectResourceSecretRevoked: "secrets of resource servers revoked",
+	EffectResourceSecretAdded:   "secrets of resource servers added",
+	EffectResourceRemoved:       "resource servers removed",
+	EffectResourceNarrowed:      "resource servers narrowed",
 }
 
 // RevokingEffects returns the kinds of effects that take access away, in order. A state
@@ -39,7 +43,7 @@ var effectNames = map[EffectKind]string{
 func RevokingEffects() (all []EffectKind) {
 	for kind := EffectKind(1); kind <= lastEffect; kind++ {
 		switch kind {
-		case EffectUserEnabled, EffectAdminGranted, EffectSecretAdded, EffectKeyAdded, EffectKeyActivated:
+		case EffectUserEnabled, EffectAdminGranted, EffectSecretAdded, EffectKeyAdded, EffectKeyActivated, EffectResourceSecretAdded:
 		default:
 			all = append(all, kind)
 		}
@@ -113,6 +117,14 @@ func (e *Effect) String() string {
 		return fmt.Sprintf("operator token %s revoked", e.ID)
 	case EffectClientTransferred:
 		return fmt.Sprintf("client %s transferred to user %s", e.Client, e.User)
+	case EffectResourceSecretRevoked:
+		return fmt.Sprintf("resource server %s: secret %s revoked", e.Resource, e.ID)
+	case EffectResourceSecretAdded:
+		return fmt.Sprintf("resource server %s: secret %s added", e.Resource, e.Secret.ID)
+	case EffectResourceRemoved:
+		return fmt.Sprintf("resource server %s removed", e.Resource)
+	case EffectResourceNarrowed:
+		return fmt.Sprintf("resource server %s narrowed to scopes %s", e.Resource, list(e.Scopes))
 	}
 	return e.Kind.String()
 }

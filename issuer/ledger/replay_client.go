@@ -1,7 +1,5 @@
 package ledger
 
-import "slices"
-
 func (s *replayState) applyClient(e *Effect, at Time) bool {
 	c := s.clients.get(e.Client)
 	if c == nil || c.State == Deleted {
@@ -21,9 +19,12 @@ func (s *replayState) applyClient(e *Effect, at Time) bool {
 		changed = c.Legacy
 		next.Legacy, next.Scopes, next.Proposed = false, e.Scopes, nil
 	case EffectSecretRevoked:
-		changed = next.revokeSecret(e.ID, at)
+		// The last active secret too: the application may have been given another, which is lost.
+		next.Secrets, changed = c.Secrets.revoked(e.ID, at)
 	case EffectSecretAdded:
-		changed = next.restoreSecret(*e.Secret, at)
+		if !c.Public() {
+			next.Secrets, changed = c.Secrets.restored(*e.Secret, at)
+		}
 	case EffectClientTransferred:
 		changed = c.Owner != e.User
 		next.setOwner(e.User)
@@ -67,33 +68,5 @@ func (c *Client) retain(uris, scopes []string) bool {
 		return false
 	}
 	c.Proposed = nil // it may contain what was removed
-	return true
-}
-
-// revokeSecret revokes a secret even if it is the last active one: the application may have
-// been given another, which is lost.
-func (c *Client) revokeSecret(id string, at Time) bool {
-	i := c.secretIndex(id)
-	if i < 0 || !c.Secrets[i].Active() {
-		return false
-	}
-	c.Secrets = slices.Clone(c.Secrets)
-	c.Secrets[i].Revoked = at
-	c.forgetOldSecrets()
-	return true
-}
-
-// restoreSecret adds a secret, or makes a revoked one active again, as an import may have
-// done.
-func (c *Client) restoreSecret(n NewSecret, at Time) bool {
-	if c.Public() || c.active(n.ID) || c.ActiveSecrets() >= MaxActiveSecrets {
-		return false
-	}
-	c.Secrets = slices.Clone(c.Secrets)
-	if i := c.secretIndex(n.ID); i >= 0 {
-		c.Secrets[i].Revoked = 0
-	} else {
-		c.Secrets = append(c.Secrets, n.at(at))
-	}
 	return true
 }

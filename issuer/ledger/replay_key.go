@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 )
 
@@ -35,32 +36,49 @@ func (s *replayState) applyKey(e *Effect, at Time) bool {
 	return changed
 }
 
-// secretsUnder reports whether a client secret is recorded under a credential key. The
-// secrets were recorded under a newer key before this one was dropped, which the backup
-// doesn't know: the key can be dropped once they have been used again.
+// secretsUnder reports whether a secret is recorded under a credential key. The secrets were
+// recorded under a newer key before this one was dropped, which the backup doesn't know: the
+// key can be dropped once they have been used again.
 func (s *replayState) secretsUnder(number uint32) bool {
-	for c := range s.v.Clients() {
-		if s.clients.get(c.ID).secretsUnder(number) > 0 {
+	for _, list := range s.secretLists() {
+		if list.under(number) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// lockedOutClients returns the clients of the backup that can't authenticate any more,
-// because their secrets are recorded under a dropped key.
-func (s *replayState) lockedOutClients() (ids []string) {
-	kept := func(secret Secret) bool {
-		return secret.Active() && slices.ContainsFunc(s.keyring, func(k *Key) bool { return k.Purpose == ForCredentials && k.Number == secret.Key })
+// lockedOut returns the clients and resource servers of the backup that can't authenticate
+// any more, because their secrets are recorded under a dropped key.
+func (s *replayState) lockedOut() (all []SecretHolder) {
+	known := func(number uint32) bool {
+		return slices.ContainsFunc(s.keyring, func(k *Key) bool { return k.Purpose == ForCredentials && k.Number == number })
 	}
-	before := s.v.LockedOutClients()
-	for c := range s.v.Clients() {
-		c = s.clients.get(c.ID)
-		if c.State != Deleted && c.ActiveSecrets() > 0 && !slices.ContainsFunc(c.Secrets, kept) && !slices.Contains(before, c.ID) {
-			ids = append(ids, c.ID)
+	before := s.v.LockedOut()
+	for holder, list := range s.secretLists() {
+		if list.lockedOut(known) && !slices.Contains(before, holder) {
+			all = append(all, holder)
 		}
 	}
-	return ids
+	return all
+}
+
+// secretLists is View.secretLists after the effects that were applied.
+func (s *replayState) secretLists() iter.Seq2[SecretHolder, Secrets] {
+	return func(yield func(SecretHolder, Secrets) bool) {
+		for holder := range s.v.secretLists() {
+			var list Secrets
+			if c := s.clients.get(holder.Client); c != nil && c.State != Deleted {
+				list = c.Secrets
+			}
+			if r := s.resources.get(holder.Resource); r != nil {
+				list = r.Secrets
+			}
+			if !yield(holder, list) {
+				return
+			}
+		}
+	}
 }
 
 // dropKey removes a key in the same way as DropKey.

@@ -104,6 +104,7 @@ func TestReplaysFit(t *testing.T) {
 			{Kind: ledger.EffectClientState, Client: client, State: ledger.Suspended, Reason: long},
 			{Kind: ledger.EffectPassword, User: client, Password: long},
 			{Kind: ledger.EffectClientTransferred, User: long, Client: client},
+			{Kind: ledger.EffectResourceRemoved, Resource: long},
 		}}
 		if seq%7 != 0 {
 			r.Effects = r.Effects[2:3] // most records are small

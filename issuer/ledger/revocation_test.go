@@ -165,6 +165,10 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 		// Access doesn't change.
 		ledger.EventFailures: nothing,
 
+		// Resource servers read tokens; nobody's access changes.
+		ledger.EventResourceAdded: nothing, ledger.EventResourceEdited: nothing, ledger.EventResourceRemoved: nothing,
+		ledger.EventResourceSecretAdded: nothing, ledger.EventResourceSecretRevoked: nothing,
+
 		ledger.EventOperatorTokenAdded: nothing, ledger.EventOperatorTokenRevoked: nothing, ledger.EventOperation: nothing,
 	}
 	for _, kind := range kindsInTheText(t) {

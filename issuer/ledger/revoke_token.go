@@ -13,9 +13,6 @@ type RevokeToken struct {
 	ClientAuth ClientAuth     `cbor:"1,keyasint"`
 	Refresh    *CredentialRef `cbor:"2,keyasint,omitempty"` // nil if the presented value is no refresh token of this server
 	Access     *AccessRef     `cbor:"3,keyasint,omitempty"` // nil if the presented value is no valid access token of this server
-	// Feed reports that resource servers can read the revocation feed. Without it they
-	// accept an access token until it expires.
-	Feed bool `cbor:"4,keyasint,omitempty"`
 }
 
 // An AccessRef identifies a valid access token: its grant and the key that signed it. The
@@ -66,7 +63,7 @@ func (c *RevokeToken) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return refuse(oauth.InvalidGrant, NotACredential)
 	case !c.signed(v):
 		return auth.confirmFresh(refuse(oauth.InvalidGrant, KeyNotRecorded))
-	case c.Access != nil && !c.Feed:
+	case c.Access != nil && !v.FeedServed(): // resource servers accept the token until it expires
 		return auth.confirmFresh(refuse(oauth.UnsupportedTokenType, AccessTokenRevocation))
 	case g == nil:
 		return auth.confirmFresh(accept(Outcome{})) // swept after it ended

@@ -24,7 +24,8 @@ const (
 	TableFailures = "failures"
 	TableTrail    = "trail"
 
-	TableOperatorTokens = "operator_tokens"
+	TableOperatorTokens  = "operator_tokens"
+	TableResourceServers = "resource_servers"
 )
 
 const indexID = "id"
@@ -93,6 +94,10 @@ func Tables() map[string]*memdb.TableSchema {
 		TableTrail: table(TableTrail,
 			unique(indexID, false, text(func(t *Trail) string { return t.ID })),
 		),
+		TableResourceServers: table(TableResourceServers,
+			unique(indexID, false, text(func(s *ResourceServer) string { return s.ID })),
+			unique("name", false, text(func(s *ResourceServer) string { return fold(s.Name) })),
+		),
 		TableFailures: table(TableFailures,
 			unique(indexID, false, text(func(r *FailureReport) string { return r.ID })),
 		),
@@ -118,7 +123,8 @@ func Rows() map[string]func() any {
 		TableTrail:    func() any { return new(Trail) },
 		TableFailures: func() any { return new(FailureReport) },
 
-		TableOperatorTokens: func() any { return new(OperatorToken) },
+		TableOperatorTokens:  func() any { return new(OperatorToken) },
+		TableResourceServers: func() any { return new(ResourceServer) },
 	}
 }
 

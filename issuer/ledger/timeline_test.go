@@ -132,5 +132,6 @@ func TestRevocations(t *testing.T) {
 		"passwords changed", "users disabled", "users deleted", "administrators dismissed", "states of clients changed",
 		"clients deleted", "clients narrowed", "legacy clients given scopes", "client secrets revoked", "keys dropped",
 		"changes of the cluster key", "clients transferred", "operator tokens revoked",
+		"secrets of resource servers revoked", "resource servers removed", "resource servers narrowed",
 	}, names)
 }

@@ -90,6 +90,12 @@ var bounds = map[ledger.EventKind]bound{
 	ledger.EventOperatorTokenAdded:   byTrusted,
 	ledger.EventOperatorTokenRevoked: byTrusted,
 	ledger.EventOperation:            byTrusted,
+
+	ledger.EventResourceAdded:         byTrusted,
+	ledger.EventResourceEdited:        byTrusted,
+	ledger.EventResourceRemoved:       byTrusted,
+	ledger.EventResourceSecretAdded:   byTrusted,
+	ledger.EventResourceSecretRevoked: byTrusted,
 }
 
 func TestEveryKindIsBounded(t *testing.T) {

@@ -53,9 +53,38 @@ func (w *env) pagesCommand(l line) command.Command {
 		return &ledger.DeclineClient{Actor: l.actor(), ID: l.name}
 	case "transfer":
 		return &ledger.TransferClient{Actor: l.actor(), ID: l.name, Username: l.args["to"], Revision: w.revision(l)}
+	case "put-resource":
+		c := &ledger.PutResourceServer{Actor: l.actor(), ID: l.uri(), Name: l.or("called", l.name), Scopes: l.list("scopes"), New: l.bool("new")}
+		if s, ok := l.args["secret"]; ok {
+			n := secretOf(s)
+			c.Secret = &n
+		}
+		if seen, ok := l.args["seen"]; ok {
+			c.ExpectedLast = id16(seen)
+		}
+		return c
+	case "remove-resource":
+		c := &ledger.RemoveResourceServer{Actor: l.actor(), ID: l.uri()}
+		if seen, ok := l.args["seen"]; ok {
+			c.ExpectedLast = id16(seen)
+		}
+		return c
+	case "add-resource-secret":
+		c := &ledger.AddResourceSecret{Actor: l.actor(), Resource: l.uri(), Secret: secretOf(l.args["secret"]), After: l.args["after"]}
+		if s := w.view().ResourceServer(l.uri()); s != nil && c.After == "" {
+			c.After = s.NewestSecret()
+		}
+		return c
+	case "revoke-resource-secret":
+		return &ledger.RevokeResourceSecret{Actor: l.actor(), Resource: l.uri(), Secret: l.args["secret"]}
+	case "note-use":
+		return &ledger.NoteSecretUse{ClientAuth: l.clientAuth()}
 	}
 	return nil
 }
+
+// uri returns the identifier of the resource server that a line names.
+func (l line) uri() string { return l.or("uri", "https://"+l.name+".example") }
 
 // ago returns the auth_time of a line, 0 if it has none.
 func (w *env) ago(l line) ledger.Time {
@@ -143,6 +172,25 @@ func (w *env) showPages(l line) string {
 		for _, u := range c.Recent {
 			fmt.Fprintf(&b, "%s since %s, refreshed %s%s\n", u.User, clock(u.Since), clock(u.Refreshed), suffix(u.Legacy, ", legacy", "")+suffix(u.Profile, ", known", ""))
 		}
+	case "resources":
+		for r := range v.ResourceServers() {
+			fmt.Fprintf(&b, "%s %s, scopes %s\n", r.Name, r.ID, suffix(len(r.Scopes) == 0, "all", strings.Join(r.Scopes, " ")))
+			for _, s := range r.Secrets {
+				fmt.Fprintf(&b, "secret %s %s%s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), suffix(s.Key == 1, "", fmt.Sprintf(", under key %d", s.Key)),
+					suffix(s.Used == 0, "", ", used "+s.Used.Std().Format(time.TimeOnly)))
+			}
+		}
+	case "reader": // who authenticates to learn about tokens
+		r, cause, again := v.ReadsTokens(l.clientAuth())
+		switch {
+		case again:
+			return "again"
+		case cause != ledger.NoCause:
+			return cause.String()
+		case r.Resource != nil:
+			return "resource server " + r.Resource.ID
+		}
+		return "client " + r.Client.ID
 	case "owner":
 		c := v.Client(l.args["id"])
 		fmt.Fprintf(&b, "owner %s, revision %d, %d active secrets", c.Owner, c.Revision, c.ActiveSecrets())

@@ -105,7 +105,7 @@ func (w *env) command(l line) command.Command {
 	case "revoke":
 		return &ledger.RevokeGrant{Actor: l.actor(), Grant: id16(l.name)}
 	case "revoke-token":
-		c := &ledger.RevokeToken{ClientAuth: l.clientAuth(), Feed: l.bool("feed")}
+		c := &ledger.RevokeToken{ClientAuth: l.clientAuth()}
 		if l.bool("access") {
 			c.Access = &ledger.AccessRef{Grant: id16(l.args["grant"]), Key: l.or("key", "k1")}
 		} else {

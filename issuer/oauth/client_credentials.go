@@ -31,6 +31,13 @@ func clientCredentials(authorization, id, secret string) (ClientCredentials, *Er
 	return ClientCredentials{ID: basicID, Secret: basicSecret, Basic: true}, nil
 }
 
+// ParseBasic returns the credentials in an Authorization header, or false if it has none of
+// HTTP Basic.
+func ParseBasic(authorization string) (ClientCredentials, bool) {
+	id, secret, ok := basic(authorization)
+	return ClientCredentials{ID: id, Secret: secret, Basic: true}, ok
+}
+
 // basic parses HTTP Basic credentials. Both parts are form-encoded (RFC 6749 §2.3.1). A part
 // that is not valid form encoding is taken unchanged, since common tools send secrets with a
 // percent sign unencoded.

@@ -12,6 +12,7 @@ const (
 	PathMe          = "/v2/me"                                  // of the API
 	PathJWKS        = "/.well-known/jwks.json"                  // RFC 7517 §5
 	PathMetadata    = "/.well-known/oauth-authorization-server" // RFC 8414 §3
+	PathIntrospect  = "/v2/auth/oauth2/introspect"              // of the API
 	PathRevocations = "/v2/auth/oauth2/revocations"             // of the API, for resource servers
 )
 
@@ -37,6 +38,8 @@ type Metadata struct {
 	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
 	RevocationEndpoint    string   `json:"revocation_endpoint"`
 	RevocationAuthMethods []string `json:"revocation_endpoint_auth_methods_supported"`
+	IntrospectionEndpoint string   `json:"introspection_endpoint"`
+	IntrospectionMethods  []string `json:"introspection_endpoint_auth_methods_supported"`
 	IssParameter          bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207 §3
 }
 
@@ -57,6 +60,8 @@ func DescribeServer(baseURL, appURL string, scopes []string) Metadata {
 		RevocationEndpoint:    baseURL + PathRevoke,
 		RevocationAuthMethods: methods,
 		ChallengeMethods:      []string{"S256"},
+		IntrospectionEndpoint: baseURL + PathIntrospect,
+		IntrospectionMethods:  []string{"client_secret_basic", "client_secret_post"},
 		IssParameter:          true,
 	}
 }

@@ -24,11 +24,11 @@ type ReplaceResult struct {
 	Active string
 	// WaitingFor are the names of voters that have not opened Active.
 	WaitingFor []string
-	// LockedOut are the ids of clients that can't authenticate any more and need another
-	// secret.
-	LockedOut []string
-	// DroppedSecrets are the secrets that were recorded under the key. A client with
-	// another secret can authenticate with that one only.
+	// LockedOut are the clients and resource servers that can't authenticate any more and
+	// need another secret.
+	LockedOut []ledger.SecretHolder
+	// DroppedSecrets are the secrets that were recorded under the key. A holder of another
+	// secret can authenticate with that one only.
 	DroppedSecrets []ledger.DroppedSecret
 }
 
@@ -96,7 +96,7 @@ func (r *Rekeyer) finishReplace(v ledger.View, done *ReplaceResult) error {
 		done.WaitingFor = r.nodeNames(without)
 	}
 	if done.Purpose == ledger.ForCredentials {
-		done.LockedOut, done.DroppedSecrets = v.LockedOutClients(), v.DroppedSecrets(keyring.CredentialNumber(done.Leaked))
+		done.LockedOut, done.DroppedSecrets = v.LockedOut(), v.DroppedSecrets(keyring.CredentialNumber(done.Leaked))
 	}
 	return r.Keyring.Reopen()
 }

@@ -51,8 +51,8 @@ func TestReplaceACredentialKey(t *testing.T) {
 	r, err := b.Rekey.Replace(t.Context(), "c1")
 	require.NoError(t, err)
 	require.Equal(t, []string{"key c1 is dropped"}, r.Steps)
-	require.Equal(t, []string{"idle"}, r.LockedOut)
-	lost := []ledger.DroppedSecret{{Client: "idle", Secret: first.ID}, {Client: "two", Secret: first.ID}}
+	require.Equal(t, []ledger.SecretHolder{{Client: "idle"}}, r.LockedOut)
+	lost := []ledger.DroppedSecret{{SecretHolder: ledger.SecretHolder{Client: "idle"}, Secret: first.ID}, {SecretHolder: ledger.SecretHolder{Client: "two"}, Secret: first.ID}}
 	require.Equal(t, lost, r.DroppedSecrets)
 	again, err := b.Rekey.Replace(t.Context(), "c1")
 	require.NoError(t, err)

@@ -1,9 +1,7 @@
 package chaos
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -19,17 +17,18 @@ import (
 )
 
 // The resource server that reads the feed of revocations.
-const reader, readerSecret = "calendar", "reader-secret"
+const reader, readerSecret = "calendar", "mms_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // fedCluster starts three nodes that serve the feed.
 func fedCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := newSingle(t, build(t), false)
-	file := filepath.Join(c.dir, "feed.secrets")
-	digest := sha256.Sum256([]byte(readerSecret))
-	require.NoError(t, os.WriteFile(file, []byte(reader+":"+hex.EncodeToString(digest[:])+"\n"), 0o600))
-	c.flags = []string{"--feed-secrets", file}
 	c.assemble(3)
+	file := filepath.Join(c.dir, "reader-secret")
+	require.NoError(t, os.WriteFile(file, []byte(readerSecret), 0o600))
+	require.True(t, testkit.Until(eventually, func() bool {
+		return c.all()[0].run("resource-server", "add", "https://calendar.example", "--name", reader, "--secret-file", file).Code == exitOK
+	}))
 	return c
 }
 

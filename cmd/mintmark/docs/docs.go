@@ -30,6 +30,7 @@ var All = []Document{
 	{"tls", "operators: certificates in the node, or a proxy in front"},
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},
 	{"remote", "operators on other machines: listener, tokens, certificates, scopes, programs"},
+	{"resource-servers", "operators and authors of APIs: registration, introspection"},
 	{"operate", "operators, day two: users, alerts, upgrades, backups, keys"},
 	{"apply", "operators: clients, users and settings from files in git"},
 	{"monitor", "operators: Prometheus rules, a Grafana dashboard, every alert"},

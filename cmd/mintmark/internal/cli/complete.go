@@ -19,10 +19,17 @@ const completionTimeout = 2 * time.Second
 // tab. before are the arguments in front.
 type completer func(ctx context.Context, c *admin.Caller, before []string) []string
 
+// resourceSecret is the operand SECRET_ID of a resource server.
+const resourceSecret = "SECRET_ID of RESOURCE_SERVER"
+
 // completers are by the name of an operand, or of a flag with its dashes.
 var completers = map[string]completer{
-	"CLIENT":       clientIDs,
-	"SECRET_ID":    secretIDs,
+	"CLIENT":    clientIDs,
+	"SECRET_ID": secretIDs,
+
+	"RESOURCE_SERVER": resourceServerNames,
+	resourceSecret:    resourceSecretIDs,
+
 	"USER":         usernames,
 	"NODE":         nodeNames,
 	"INVITATION":   invitedNames,
@@ -64,7 +71,11 @@ func (m *management) addCompletions(c *cobra.Command) {
 		if position >= len(names) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return m.complete(cmd, names[position], args)
+		name := names[position]
+		if name == "SECRET_ID" && names[0] == "RESOURCE_SERVER" {
+			name = resourceSecret
+		}
+		return m.complete(cmd, name, args)
 	}
 	for flag := range completers {
 		name, isFlag := strings.CutPrefix(flag, "--")
@@ -107,12 +118,33 @@ func clientIDs(ctx context.Context, c *admin.Caller, _ []string) (ids []string) 
 }
 
 // secretIDs are those of the client in front that can be revoked.
-func secretIDs(ctx context.Context, c *admin.Caller, before []string) (ids []string) {
+func secretIDs(ctx context.Context, c *admin.Caller, before []string) []string {
 	if len(before) == 0 {
 		return nil
 	}
 	client, _ := admin.ShowClient.Call(ctx, c, admin.ClientRef{ID: before[0]})
-	for _, s := range client.Secrets {
+	return revocable(client.Secrets)
+}
+
+func resourceServerNames(ctx context.Context, c *admin.Caller, _ []string) (names []string) {
+	list, _ := admin.ListResourceServers.Call(ctx, c, admin.ResourceServerFilter{})
+	for i := range list.ResourceServers {
+		names = append(names, list.ResourceServers[i].Name+"\t"+list.ResourceServers[i].ID)
+	}
+	return names
+}
+
+// resourceSecretIDs are those of the resource server in front that can be revoked.
+func resourceSecretIDs(ctx context.Context, c *admin.Caller, before []string) []string {
+	if len(before) == 0 {
+		return nil
+	}
+	s, _ := admin.ShowResourceServer.Call(ctx, c, admin.ResourceServerRef{ID: before[0]})
+	return revocable(s.Secrets)
+}
+
+func revocable(secrets []admin.Secret) (ids []string) {
+	for _, s := range secrets {
 		if s.Revoked.IsZero() {
 			ids = append(ids, s.ID+"\tmade "+formatTime(s.Created))
 		}

@@ -69,7 +69,6 @@ app-url                      -                default
 plain-http                   false            default
 cluster-key-file             -                default
 trusted-proxy                10.0.0.0/8, ::1  environment MINTMARK_TRUSTED_PROXY
-feed-secrets                 -                default
 upstream-issuer              -                default
 upstream-name                -                default
 upstream-client-id           -                default

@@ -70,9 +70,8 @@ mintmark dev --fixtures fixtures.yaml --data-dir /tmp/mintmark`,
 mintmark docs
 mintmark docs operate`,
 
-	"explain":  `mintmark explain mme_4k2m9x`,
-	"export":   `mintmark export > cluster.yaml`,
-	"feed add": `mintmark feed add bookings-api --file readers`,
+	"explain": `mintmark explain mme_4k2m9x`,
+	"export":  `mintmark export > cluster.yaml`,
 
 	"health":           `mintmark health --config /etc/mintmark/node.yaml`,
 	"grant disconnect": `mintmark grant disconnect --user alice --client cal-app`,
@@ -91,6 +90,16 @@ mintmark keys rotate --emergency sig-k2m9x4`,
 	"operator token revoke": `mintmark operator token revoke ci`,
 
 	"policy check": `mintmark policy check --openapi openapi.yaml --policy policy.txt`,
+
+	"resource-server add": `
+mintmark resource-server add https://bookings.example.com --name bookings
+mintmark resource-server add https://bookings.example.com/v2 --name bookings-v2 --scope BOOKING_READ,BOOKING_WRITE`,
+	"resource-server list":          `mintmark resource-server list`,
+	"resource-server remove":        `mintmark resource-server remove bookings`,
+	"resource-server secret add":    `mintmark resource-server secret add bookings`,
+	"resource-server secret revoke": `mintmark resource-server secret revoke bookings s_x7d2k4`,
+	"resource-server set":           `mintmark resource-server set bookings --scope BOOKING_READ`,
+	"resource-server show":          `mintmark resource-server show bookings`,
 
 	"secret generate": `
 mintmark secret generate

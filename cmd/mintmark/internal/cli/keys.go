@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -99,13 +100,16 @@ func showKeyReplacement(p *printer, a admin.Rotated) {
 	if len(a.LockedOut) > 0 {
 		p.remark("these clients can't sign in until another secret is made for them (mintmark client secret add; where there are two, revoke one first): %s", strings.Join(a.LockedOut, ", "))
 	}
+	if len(a.LockedOutResources) > 0 {
+		p.remark("these resource servers can't introspect tokens or read the feed of revocations until another secret is made for them (mintmark resource-server secret add; where there are two, revoke one first): %s", strings.Join(a.LockedOutResources, ", "))
+	}
 	var others []string
 	for _, s := range a.DroppedSecrets {
-		if !slices.Contains(a.LockedOut, s.Client) {
-			others = append(others, fmt.Sprintf("%s (secret %s)", s.Client, s.ID))
+		if !slices.Contains(a.LockedOut, s.Client) && !slices.Contains(a.LockedOutResources, s.Resource) {
+			others = append(others, fmt.Sprintf("%s (secret %s)", cmp.Or(s.Client, s.Resource), s.ID))
 		}
 	}
 	if len(others) > 0 {
-		p.remark("these clients have another secret, and can't sign in with the one that is recorded under the key any more: %s", strings.Join(others, ", "))
+		p.remark("these have another secret, and can't sign in with the one that is recorded under the key any more: %s", strings.Join(others, ", "))
 	}
 }

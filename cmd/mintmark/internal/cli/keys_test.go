@@ -40,7 +40,7 @@ func TestEmergencyOnTheCommandLine(t *testing.T) {
 	require.Contains(t, r.Err, "node n3 has not opened key k2")
 	require.Contains(t, r.Err, "as soon as verifiers fetch the keys again")
 
-	answer = admin.Rotated{ID: "c2", Purpose: "credential", Dropped: "c1", LockedOut: []string{"old", "older"}, DroppedSecrets: []admin.SecretRef{
+	answer = admin.Rotated{ID: "c2", Purpose: "credential", Dropped: "c1", LockedOut: []string{"old", "older"}, DroppedSecrets: []admin.DroppedSecret{
 		{Client: "old", ID: "s1"}, {Client: "older", ID: "s2"}, {Client: "careful", ID: "s3"},
 	}}
 	r = c.Run("", "keys", "rotate", "--emergency", "c1")

@@ -153,7 +153,7 @@ func TestLocalCommands(t *testing.T) {
 	declared := filepath.Join(t.TempDir(), "declared.yaml")
 	require.NoError(t, os.WriteFile(declared, []byte("users:\n  - id: u-x\n    username: x\n"), 0o600))
 	arguments := map[string][]string{
-		"apply": {"-f", declared},
+		"apply":          {"-f", declared},
 		"bench exchange": {"--yes"}, "bench refresh": {"--yes"},
 		"client set":    {"--name", "x"},
 		"client delete": {"--yes"}, "user delete": {"--yes"}, "cluster remove": {"--yes"}, "cluster recover": {"--yes"},

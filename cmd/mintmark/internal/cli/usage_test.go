@@ -80,7 +80,7 @@ func TestUsageErrors(t *testing.T) {
 		"mintmark settings set":                    "KEY=VALUE is missing",
 		"mintmark client add --name X":             "--owner, --redirect-uri, --scope are missing",
 		"mintmark client reject a":                 "--reason is missing",
-		"mintmark feed add a":                      "--file is missing",
+		"mintmark resource-server add https://a":   "--name is missing",
 		"mintmark client list --colour":            `unknown flag --colour for "mintmark client list"`,
 		"mintmark client list --stat pending":      `unknown flag --stat for "mintmark client list"; did you mean --state?`,
 		"mintmark client list -x":                  `unknown flag -x for "mintmark client list"`,

@@ -34,7 +34,6 @@ type Options struct {
 
 	ClusterKeyFile string // "": MINTMARK_CLUSTER_KEY, a systemd credential, or DIR/cluster.key
 	TrustedProxies []string
-	FeedSecrets    string // file of the resource servers that may read the revocation feed; "": no feed
 
 	Upstream       Upstream
 	PasswordSignIn bool // false: users sign in with Upstream only
@@ -101,7 +100,6 @@ const (
 	KeyPlainHTTP      = "plain-http"
 	KeyClusterKeyFile = "cluster-key-file"
 	KeyTrustedProxy   = "trusted-proxy"
-	KeyFeedSecrets    = "feed-secrets"
 	KeyOTLPEndpoint   = "otlp-endpoint"
 	KeyTrustClock     = "trust-clock"
 
@@ -155,7 +153,6 @@ func (o *Options) Settings() []Setting {
 		{KeyPlainHTTP, &o.PlainHTTP, PlainHTTPUsage},
 		{KeyClusterKeyFile, &o.ClusterKeyFile, "`FILE` with the cluster's key (default: cluster.key in the data folder)"},
 		{KeyTrustedProxy, &o.TrustedProxies, "address or network (`CIDR`) of a proxy in front, whose X-Forwarded-For is used (repeatable)"},
-		{KeyFeedSecrets, &o.FeedSecrets, "`FILE` of the resource servers that may read the feed of revocations, made by \"mintmark feed add\" (default: none)"},
 	}, o.signInSettings(), []Setting{
 		{KeyOTLPEndpoint, &o.OTLPEndpoint, "`URL` of an OpenTelemetry collector (OTLP over HTTP) for traces (default: no traces)"},
 		{KeyOperatorsListen, &o.OperatorsListen, "`HOST:PORT` for operators on other machines, over TLS (default: none)"},

@@ -40,7 +40,6 @@ type Options struct {
 	DataDir           string
 	Fixtures          string   // path of a YAML file; "": the demo's
 	TrustedProxies    []string // addresses or networks
-	FeedSecrets       string   // file of the resource servers that may read the feed; "": no feed
 	TrustClock        bool     // accept the clock at a start without a check
 	Verbose           bool
 }
@@ -72,7 +71,6 @@ people goes to standard error.`,
 	f.StringVar(&o.DataDir, "data-dir", defaultDataDir(), "folder of the data")
 	f.StringVar(&o.Fixtures, "fixtures", "", "YAML file of users, clients and settings (default: the demo's)")
 	f.StringArrayVar(&o.TrustedProxies, "trusted-proxy", nil, "address or network of a proxy in front, whose X-Forwarded-For is believed (repeatable)")
-	f.StringVar(&o.FeedSecrets, "feed-secrets", "", "file of the resource servers that may read what was revoked, as \"mintmark feed add\" makes it")
 	f.BoolVar(&o.TrustClock, "trust-clock", false, config.TrustClockUsage)
 	f.BoolVar(&o.Verbose, "verbose", false, "log what happens inside")
 	return c
@@ -136,10 +134,6 @@ func (o Options) Config(stderr io.Writer) (server.Config, error) {
 	if err != nil {
 		return server.Config{}, fmt.Errorf("--trusted-proxy: %w", err)
 	}
-	readers, err := server.OpenReaders(o.FeedSecrets, os.Getenv)
-	if err != nil {
-		return server.Config{}, err
-	}
 	var f *fixtures
 	o.PublicURL, o.AppURL = strings.TrimSuffix(o.PublicURL, "/"), strings.TrimSuffix(o.AppURL, "/")
 	if o.demo() {
@@ -157,7 +151,7 @@ func (o Options) Config(stderr io.Writer) (server.Config, error) {
 	access.Store(true) // seen with --verbose only
 	return server.Config{
 		Version: o.Version,
-		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted, Readers: readers, TrustClock: o.TrustClock, Log: log, AccessLog: access,
+		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted, TrustClock: o.TrustClock, Log: log, AccessLog: access,
 		Key: config.KeySource{File: filepath.Join(o.DataDir, "cluster.key")},
 		Settings: func(current ledger.Settings, listening string) (ledger.Settings, error) {
 			wanted, err := o.settings(current, f, listening)

@@ -52,10 +52,17 @@ func (s *Server) replace(ctx context.Context, leaked string) (admin.Rotated, err
 		return admin.Rotated{}, err
 	}
 	a := admin.Rotated{
-		ID: r.Active, Purpose: string(r.Purpose), Dropped: r.Leaked, Steps: r.Steps, WaitingFor: r.WaitingFor, LockedOut: r.LockedOut,
+		ID: r.Active, Purpose: string(r.Purpose), Dropped: r.Leaked, Steps: r.Steps, WaitingFor: r.WaitingFor,
+	}
+	for _, h := range r.LockedOut {
+		if h.Client != "" {
+			a.LockedOut = append(a.LockedOut, h.Client)
+		} else {
+			a.LockedOutResources = append(a.LockedOutResources, h.Resource)
+		}
 	}
 	for _, l := range r.DroppedSecrets {
-		a.DroppedSecrets = append(a.DroppedSecrets, admin.SecretRef{Client: l.Client, ID: l.Secret})
+		a.DroppedSecrets = append(a.DroppedSecrets, admin.DroppedSecret{Client: l.Client, Resource: l.Resource, ID: l.Secret})
 	}
 	return a, nil
 }

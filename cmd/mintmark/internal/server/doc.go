@@ -17,7 +17,7 @@
 //	certificate.go  certificates of the listeners; listener_plain.go: plain requests to TLS
 //	ops.go       the cluster for operators' commands; change.go: keys and authority
 //	notify.go    what the service manager is told
-//	reload.go    settings that change while the node runs; readers.go: readers of the feed
+//	reload.go    settings that change while the node runs
 //
 // The rules of OAuth are in issuer, those of consensus and membership in cluster, those
 // of a restore in issuer/restore. This package has none of them.

@@ -17,7 +17,7 @@ import (
 
 // handler returns the handler of the public listener, for Metrics.Timed: the endpoints for programs and the
 // pages for people. people has the ways to sign in.
-func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *Readers, clientIP func(*http.Request) string, m *telemetry.Metrics, failures *security.Recorder, log *slog.Logger) (http.Handler, error) {
+func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, clientIP func(*http.Request) string, m *telemetry.Metrics, failures *security.Recorder, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i.Keyring, Now: i.Clock,
 		Revoked: func(c *verifier.Claims) bool {
@@ -29,10 +29,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *Re
 		return nil, err
 	}
 	router := endpoint.NewRouter()
-	api := endpoint.Config{Server: i, KeySet: i.Keyring.KeySet, Verifier: v, ClientIP: clientIP, Security: failures, Log: log, Now: i.Clock}
-	if readers != nil {
-		api.Revocations, api.Readers = i.Revocations(), readers.current.Load
-	}
+	api := endpoint.Config{Server: i, KeySet: i.Keyring.KeySet, Verifier: v, Revocations: i.Revocations(), ClientIP: clientIP, Security: failures, Log: log, Now: i.Clock}
 	endpoint.New(api).Register(m.Router(router))
 	people.Ledger, people.Code, people.Secret, people.Explain = i, i.Code, i.Secret, i.Explain
 	people.Attempts, people.Devices, people.Sessions, people.NewSecrets, people.Forms = i, i, i, i, i

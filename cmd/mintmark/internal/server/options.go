@@ -25,10 +25,6 @@ func FromOptions(o *config.Options, version string, log *slog.Logger) (Config, e
 	if err != nil {
 		return Config{}, err
 	}
-	readers, err := OpenReaders(o.FeedSecrets, os.Getenv)
-	if err != nil {
-		return Config{}, err
-	}
 	public, err := OpenCertificate(config.KeyListen, o.TLS, os.Getenv)
 	if err != nil {
 		return Config{}, err
@@ -52,7 +48,7 @@ func FromOptions(o *config.Options, version string, log *slog.Logger) (Config, e
 			Name: o.Name, Named: o.Named, Listen: o.ClusterListen, Advertise: o.Advertise, Peers: o.PeerAddresses(),
 			Join: o.Join, TokenFile: o.TokenFile,
 		},
-		Upstream: provider, NoPasswords: !o.PasswordSignIn, Readers: readers,
+		Upstream: provider, NoPasswords: !o.PasswordSignIn,
 		Settings:  func(s ledger.Settings, _ string) (ledger.Settings, error) { return checkSettings(o, s) },
 		PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,
 		Log:       log,

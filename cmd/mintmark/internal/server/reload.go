@@ -62,9 +62,6 @@ func (r *reloader) reload() {
 	r.current.LogLevel, r.current.AccessLog = o.LogLevel, o.AccessLog
 	r.current.SetLogLevel()
 	r.config.AccessLog.Store(o.AccessLog)
-	if r.config.Readers != nil {
-		r.config.Readers.reload(log) // now, not only at the next poll
-	}
 	for _, c := range r.config.certificates() {
 		c.reload(log, true)
 	}

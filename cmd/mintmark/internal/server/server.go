@@ -66,9 +66,6 @@ type Config struct {
 	Upstream    *upstream.Config
 	NoPasswords bool
 
-	// Readers may read the feed of revocations; nil for no feed.
-	Readers *Readers
-
 	// Proxies are the peers whose X-Forwarded-For is used.
 	Proxies proxy.Trusted
 
@@ -131,9 +128,6 @@ type Server struct {
 	provider      atomic.Pointer[upstream.Provider] // nil for none, and until it is made
 	upstreamTasks sync.WaitGroup                    // of the upstream provider
 	stopUpstream  context.CancelFunc
-
-	readerTasks sync.WaitGroup // of the list of resource servers
-	stopReaders context.CancelFunc
 
 	certificateTasks sync.WaitGroup // of the listeners' certificates
 	stopCertificates context.CancelFunc
@@ -277,12 +271,11 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 	refusals := web.NewRefusals()
 	s.Issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.Node, ClusterKeys: s.Keys, Version: s.config.Version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
-		Observer: observer{s.Metrics, refusals, c.Now}, Failures: s.failures, Feed: c.Readers != nil, Tracer: c.Traces.IssuerTracer(),
+		Observer: observer{s.Metrics, refusals, c.Now}, Failures: s.failures, Tracer: c.Traces.IssuerTracer(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.watchReaders(ctx)
 	passwords := credential.NewHasher(rand.Reader, 0)
 	if c.Prepare != nil {
 		if err := c.Prepare(ctx, s.Issuer, passwords); err != nil {
@@ -294,7 +287,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 	}
 	return handler(s.Issuer, s.Settings, web.Config{
 		Passwords: passwords, Refusals: refusals, Upstream: s.startUpstream(ctx), NoPasswords: c.NoPasswords,
-	}, c.Readers, s.clientIP, s.Metrics, s.failures, c.Log)
+	}, s.clientIP, s.Metrics, s.failures, c.Log)
 }
 
 // serveAdmin makes the operators' socket, and their listener, serve all commands.
@@ -417,7 +410,7 @@ func (s *Server) Close(ctx context.Context) error {
 		s.sleep(ctx, s.config.Drain/2)
 		s.Node.StepDown(ctx)
 	}
-	if s.Issuer != nil && s.Issuer.Revocations() != nil {
+	if s.Issuer != nil {
 		s.Issuer.Revocations().Close() // ends the requests of waiting readers
 	}
 	if s.serving {
@@ -432,10 +425,6 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.stopUpstream != nil {
 		s.stopUpstream()
 		s.upstreamTasks.Wait()
-	}
-	if s.stopReaders != nil {
-		s.stopReaders()
-		s.readerTasks.Wait()
 	}
 	if s.stopCertificates != nil {
 		s.stopCertificates()

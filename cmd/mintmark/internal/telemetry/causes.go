@@ -90,6 +90,7 @@ var causeNames = [...]string{
 	ledger.UpstreamRefused:      "upstream_refused",
 	ledger.SignInTooOld:         "sign_in_too_old",
 	ledger.OtherPerson:          "other_person",
+	ledger.TooManyResources:     "too_many_resources",
 
 	ledger.LocalOnly:                  "local_only",
 	ledger.OperatorTokenUnknown:       "operator_token_unknown",

@@ -1,0 +1,142 @@
+package issuer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// Introspect handles an introspection request (RFC 7662 §2): a client learns about its own
+// tokens, a resource server about every access token. It authenticates and answers on one
+// view that includes every command that was answered before, such as a revocation at another
+// node. claims are those of the token, nil if it is no valid access token. Errors are like
+// those of Token.
+func (i *Issuer) Introspect(ctx context.Context, r oauth.PresentedToken, claims *verifier.Claims) (oauth.Introspection, error) {
+	reader, auth, v, err := i.authenticateReader(ctx, r.Client, ledger.View.ReadsTokens)
+	if err != nil {
+		return oauth.Introspection{}, err
+	}
+	var t *oauth.ActiveToken
+	switch {
+	case claims != nil:
+		t = i.activeAccess(v, claims)
+	case reader.Client != nil:
+		t, err = i.activeRefresh(ctx, v, auth, r.Token)
+	}
+	switch {
+	case t == nil || err != nil:
+		return oauth.Introspection{}, err
+	case reader.Resource != nil:
+		t.Scope = reader.Resource.ScopeFor(t.Scope)
+	case t.ClientID != reader.Client.ID:
+		return oauth.Introspection{}, nil
+	}
+	return oauth.Introspection{Active: true, ActiveToken: t}, nil
+}
+
+// AuthenticateReader authenticates a resource server that reads the feed of revocations, and
+// returns its identifier URI. Errors are like those of Token. A node without contact to the
+// leader authenticates on its own view: the feed there has nothing that was revoked since, and
+// its document says so.
+func (i *Issuer) AuthenticateReader(ctx context.Context, c oauth.ClientCredentials) (string, error) {
+	if !i.InTouch() {
+		if reader, cause, _ := i.View().ReadsFeed(i.clientAuth(c, oauth.MaxResource)); cause == ledger.NoCause {
+			return reader.Resource.ID, nil
+		}
+	}
+	reader, _, _, err := i.authenticateReader(ctx, c, ledger.View.ReadsFeed)
+	if err != nil {
+		return "", err
+	}
+	return reader.Resource.ID, nil
+}
+
+// authenticateReader authenticates on a fresh view, which it returns. A sender who is unknown
+// to this node's own view has proved nothing, so it shares the bounded number of fresh views
+// of such senders.
+func (i *Issuer) authenticateReader(ctx context.Context, c oauth.ClientCredentials, authenticate func(ledger.View, ledger.ClientAuth) (ledger.TokenReader, ledger.Cause, bool)) (ledger.TokenReader, ledger.ClientAuth, ledger.View, error) {
+	refused := func(cause ledger.Cause) error {
+		return i.publicError(c.ID, ledger.Refusal{Code: oauth.InvalidClient, Cause: cause})
+	}
+	auth := i.clientAuth(c, oauth.MaxResource)
+	reader, cause, again := authenticate(i.View(), auth)
+	if again { // the secret is recorded under a key that this node has not opened yet
+		if err := i.Keyring.Reload(ctx); err != nil {
+			return reader, auth, ledger.View{}, err
+		}
+		auth = i.clientAuth(c, oauth.MaxResource)
+		reader, cause, _ = authenticate(i.View(), auth)
+	}
+	fresh := i.ViewFresh
+	switch {
+	case cause != ledger.NoCause && c.Secret == "":
+		return reader, auth, ledger.View{}, refused(cause) // nobody is admitted without a secret
+	case cause != ledger.NoCause:
+		fresh = i.ViewPaced
+	}
+	v, err := fresh(ctx)
+	if err != nil {
+		return reader, auth, v, err
+	}
+	reader, cause, again = authenticate(v, auth)
+	switch {
+	case again:
+		return reader, auth, v, oauth.ErrUnavailable
+	case cause != ledger.NoCause:
+		return reader, auth, v, refused(cause)
+	}
+	i.noteUse(v, reader, auth)
+	return reader, auth, v, nil
+}
+
+// activeAccess returns what is told about a verified access token, or nil if it is not active
+// any more.
+func (i *Issuer) activeAccess(v ledger.View, c *verifier.Claims) *oauth.ActiveToken {
+	id, ok := ledger.ParseGrantID(c.GrantID())
+	// The verifier allows for clocks that differ. A grant that is unknown ended long ago, or
+	// was lost in a restore.
+	if !ok || i.Now().Unix() >= c.ExpiresAt().Unix() || v.Grant(id) == nil || v.TokensRevoked(id) != ledger.NoCause {
+		return nil
+	}
+	return &oauth.ActiveToken{
+		Scope: c.ScopeText(), ClientID: c.ClientID(), TokenType: oauth.TokenTypeBearer,
+		ExpiresAt: c.ExpiresAt().Unix(), IssuedAt: c.IssuedAt().Unix(),
+		Subject: c.Subject(), Audience: v.Settings().Audience, Issuer: c.Issuer(), ID: c.ID(),
+		Legacy: c.Legacy(), GrantID: c.GrantID(),
+	}
+}
+
+// activeRefresh returns what is told about a refresh token, or nil if a refresh with it would
+// be refused now. A token that was used is not active, even while a refresh with it may be
+// repeated.
+func (i *Issuer) activeRefresh(ctx context.Context, v ledger.View, auth ledger.ClientAuth, token string) (*oauth.ActiveToken, error) {
+	ref, err := credential.ParseRefresh(token, i.Keyring.Ring().ChainMAC)
+	if errors.Is(err, credential.ErrUnknownKey) {
+		if err := i.Keyring.Reload(ctx); err != nil {
+			return nil, err
+		}
+		ref, err = credential.ParseRefresh(token, i.Keyring.Ring().ChainMAC)
+	}
+	if err != nil {
+		return nil, nil // not a refresh token of this server
+	}
+	m := command.Meta{At: int64(i.Now()), Halted: i.Node.LastMeta().Halted}
+	outcome := v.Decide(&ledger.Refresh{ClientAuth: auth, Credential: &ref}, m)
+	switch o := outcome.Issued; {
+	case outcome.Unknown:
+		return nil, oauth.ErrUnavailable
+	case o == nil || o.Retry:
+		return nil, nil
+	default:
+		g := v.Grant(ref.Grant)
+		return &oauth.ActiveToken{
+			Scope: o.Scope, ClientID: o.Client, ExpiresAt: v.RefreshExpires(g).Unix(), IssuedAt: g.Spent.Unix(),
+			Subject: o.User, Issuer: v.Settings().BaseURL, Legacy: o.Legacy, GrantID: o.Grant.String(),
+		}, nil
+	}
+}

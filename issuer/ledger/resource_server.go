@@ -1,0 +1,300 @@
+package ledger
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// A ResourceServer is a registered resource server (RFC 6749 §1.1). By a secret it may
+// introspect access tokens and read the feed of revocations.
+type ResourceServer struct {
+	ID   string `cbor:"1,keyasint"` // identifier URI (RFC 8707 §2): see oauth.CheckResource
+	Name string `cbor:"2,keyasint"` // unique, ignoring case; an identifier that needs no escaping
+	// Scopes are the scopes that the server uses, in catalogue order. An introspection shows
+	// it no others. None means every scope.
+	Scopes  []string   `cbor:"3,keyasint,omitempty"`
+	Secrets Secrets    `cbor:"4,keyasint,omitempty"`
+	Created Time       `cbor:"5,keyasint"`
+	Changed Time       `cbor:"6,keyasint"`
+	Last    command.ID `cbor:"7,keyasint"` // the last command that changed this row
+}
+
+// maxResources is the maximum number of resource servers.
+const maxResources = 1000
+
+// MaxResourceName is the maximum length of the name of a resource server.
+const MaxResourceName = 63
+
+// ActiveSecrets returns the number of active secrets.
+func (s *ResourceServer) ActiveSecrets() int { return s.Secrets.active() }
+
+// NewestSecret is like Client.NewestSecret.
+func (s *ResourceServer) NewestSecret() string { return s.Secrets.newest() }
+
+// SecretOf returns the secret with an id, or nil if the row doesn't have it.
+func (s *ResourceServer) SecretOf(id string) *Secret { return s.Secrets.of(id) }
+
+// changed returns a copy of s for a command to change. Slices are shared with s.
+func (s *ResourceServer) changed(m command.Meta) *ResourceServer {
+	next := *s
+	next.Last, next.Changed = m.ID, stateTime(m)
+	return &next
+}
+
+// ScopeFor returns the part of an access token's scope that an introspection shows to s: the
+// scopes that s uses, and those that cover one of them.
+func (s *ResourceServer) ScopeFor(text string) string {
+	if len(s.Scopes) == 0 {
+		return text
+	}
+	var shown []string
+	for name := range strings.FieldsSeq(text) {
+		if set, err := scope.Of(name); err == nil && slices.ContainsFunc(s.Scopes, set.Covers) {
+			shown = append(shown, name)
+		}
+	}
+	return strings.Join(shown, " ")
+}
+
+// ResourceServer returns the resource server with an identifier URI, or nil.
+func (v View) ResourceServer(id string) *ResourceServer {
+	if id == "" {
+		return nil
+	}
+	return first[ResourceServer](v, TableResourceServers, indexID, id)
+}
+
+// ResourceServerNamed returns the resource server with an identifier URI or a name, ignoring
+// the case of a name, or nil.
+func (v View) ResourceServerNamed(ref string) *ResourceServer {
+	if s := v.ResourceServer(ref); s != nil || ref == "" {
+		return s
+	}
+	return first[ResourceServer](v, TableResourceServers, "name", fold(ref))
+}
+
+// ResourceServers returns all resource servers by identifier URI.
+func (v View) ResourceServers() iter.Seq[*ResourceServer] {
+	return rowsFrom[ResourceServer](v, TableResourceServers, "")
+}
+
+// FeedServed reports whether the feed of revocations is served: there is a resource server
+// that may read it.
+func (v View) FeedServed() bool {
+	for range v.ResourceServers() {
+		return true
+	}
+	return false
+}
+
+// PutResourceServer registers a resource server, or changes its name and scopes.
+type PutResourceServer struct {
+	Actor  Actor    `cbor:"1,keyasint"`
+	ID     string   `cbor:"2,keyasint"`
+	Name   string   `cbor:"3,keyasint"`
+	Scopes []string `cbor:"4,keyasint,omitempty"`
+	// Secret is the first secret of a new resource server. It may be nil.
+	Secret *NewSecret `cbor:"5,keyasint,omitempty"`
+	New    bool       `cbor:"6,keyasint,omitempty"` // refuse to change an existing one
+	// ExpectedLast is the ResourceServer.Last that the sender saw. The command is refused if
+	// the resource server was changed or removed since. Zero matches any.
+	ExpectedLast command.ID `cbor:"7,keyasint,omitzero"`
+}
+
+// Kind implements command.Command.
+func (*PutResourceServer) Kind() command.Kind { return KindPutResourceServer }
+
+// Decide refuses a name that another resource server has.
+func (c *PutResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
+	who, cause := v.identifyAdministrator(c.Actor, m)
+	if cause != NoCause {
+		return deny(cause)
+	}
+	old := v.ResourceServer(c.ID)
+	switch {
+	case old != nil && old.Last == m.ID:
+		return accept(Outcome{ID: c.ID})
+	case old != nil && c.New:
+		return taken("id")
+	case c.ExpectedLast != (command.ID{}) && (old == nil || old.Last != c.ExpectedLast):
+		return deny(Conflict)
+	case old != nil && c.Secret != nil:
+		return badField("secret", "is for a new resource server only")
+	case old == nil && v.countResources() >= maxResources:
+		return deny(TooManyResources)
+	}
+	scopes, field, note := c.check()
+	if note != "" {
+		return badField(field, note)
+	}
+	if other := v.ResourceServerNamed(c.Name); other != nil && other.ID != c.ID {
+		return taken("name")
+	}
+	next, kind := &ResourceServer{ID: c.ID, Created: stateTime(m)}, EventResourceAdded
+	if old != nil {
+		if old.Name == c.Name && slices.Equal(old.Scopes, scopes) {
+			return accept(Outcome{ID: c.ID})
+		}
+		next, kind = old.changed(m), EventResourceEdited
+	}
+	next.Name, next.Scopes, next.Last, next.Changed = c.Name, scopes, m.ID, stateTime(m)
+	if c.Secret != nil {
+		next.Secrets = Secrets{c.Secret.at(stateTime(m))}
+	}
+	return accept(Outcome{ID: c.ID, Count: 1}, put(TableResourceServers, next), resourceEvent(m, kind, who, c.ID, ""))
+}
+
+func taken(field string) command.Decision {
+	d := deny(AlreadyExists)
+	outcome(d).Refusal.Field, outcome(d).Refusal.Note = field, "is taken"
+	return d
+}
+
+func (v View) countResources() (n int) {
+	for range v.ResourceServers() {
+		n++
+	}
+	return n
+}
+
+// check returns the scopes in catalogue order, or which field is not valid, and why.
+func (c *PutResourceServer) check() (scopes []string, field, note string) {
+	if note := oauth.CheckResource(c.ID); note != "" {
+		return nil, "id", note
+	}
+	if note := checkID(c.Name); note != "" {
+		return nil, "name", note
+	}
+	if len(c.Name) > MaxResourceName {
+		return nil, "name", "is longer than 63 characters"
+	}
+	set, _, err := scope.Parse(strings.Join(c.Scopes, " "))
+	if err != nil {
+		return nil, "scopes", "names a scope that does not exist"
+	}
+	return set.Names(), "", ""
+}
+
+func resourceEvent(m command.Meta, kind EventKind, who caller, id, secret string) command.Change {
+	detail := id
+	if secret != "" {
+		detail += " " + secret
+	}
+	return event(m, Event{Kind: kind, Actor: who.name(), Detail: detail})
+}
+
+// AddResourceSecret adds a secret to a resource server.
+type AddResourceSecret struct {
+	Actor    Actor     `cbor:"1,keyasint"`
+	Resource string    `cbor:"2,keyasint"` // identifier URI
+	Secret   NewSecret `cbor:"3,keyasint"`
+	After    string    `cbor:"4,keyasint,omitempty"` // like AddSecret.After
+}
+
+// Kind implements command.Command.
+func (*AddResourceSecret) Kind() command.Kind { return KindAddResourceSecret }
+
+// Decide refuses a third active secret.
+func (c *AddResourceSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
+	old, who, refused, ok := v.managedResource(c.Actor, c.Resource, m)
+	if !ok {
+		return refused
+	}
+	if old.Secrets.index(c.Secret.ID) >= 0 {
+		if old.Last == m.ID {
+			return accept(Outcome{ID: c.Secret.ID})
+		}
+		return deny(AlreadyExists)
+	}
+	switch {
+	case old.ActiveSecrets() >= MaxActiveSecrets:
+		return deny(TooManySecrets)
+	case !who.operator && old.NewestSecret() != c.After:
+		return deny(Conflict)
+	}
+	next := old.changed(m)
+	next.Secrets = old.Secrets.added(c.Secret, stateTime(m))
+	return accept(Outcome{ID: c.Secret.ID}, put(TableResourceServers, next),
+		resourceEvent(m, EventResourceSecretAdded, who, old.ID, c.Secret.ID))
+}
+
+// RevokeResourceSecret revokes a secret of a resource server. The revocation takes effect
+// before the response is sent.
+type RevokeResourceSecret struct {
+	Actor    Actor  `cbor:"1,keyasint"`
+	Resource string `cbor:"2,keyasint"` // identifier URI
+	Secret   string `cbor:"3,keyasint"` // the secret's id
+}
+
+// Kind implements command.Command.
+func (*RevokeResourceSecret) Kind() command.Kind { return KindRevokeResourceSecret }
+
+// Decide also revokes the last active secret: unlike an application, a resource server goes
+// on verifying tokens without one.
+func (c *RevokeResourceSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
+	old, who, refused, ok := v.managedResource(c.Actor, c.Resource, m)
+	if !ok {
+		return refused
+	}
+	if old.Secrets.index(c.Secret) < 0 {
+		return deny(NotFound)
+	}
+	secrets, was := old.Secrets.revoked(c.Secret, stateTime(m))
+	if !was {
+		return accept(Outcome{ID: c.Secret})
+	}
+	next := old.changed(m)
+	next.Secrets = secrets
+	return accept(Outcome{ID: c.Secret}, put(TableResourceServers, next),
+		resourceEvent(m, EventResourceSecretRevoked, who, old.ID, c.Secret))
+}
+
+// RemoveResourceServer removes a resource server and its secrets. Its identifier URI may be
+// registered again.
+type RemoveResourceServer struct {
+	Actor        Actor      `cbor:"1,keyasint"`
+	ID           string     `cbor:"2,keyasint"`
+	ExpectedLast command.ID `cbor:"3,keyasint,omitzero"` // like PutResourceServer.ExpectedLast
+}
+
+// Kind implements command.Command.
+func (*RemoveResourceServer) Kind() command.Kind { return KindRemoveResourceServer }
+
+// Decide accepts a repeated command whose row is removed.
+func (c *RemoveResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
+	if m.Again && v.ResourceServer(c.ID) == nil {
+		return accept(Outcome{ID: c.ID})
+	}
+	old, who, refused, ok := v.managedResource(c.Actor, c.ID, m)
+	switch {
+	case !ok:
+		return refused
+	case c.ExpectedLast != (command.ID{}) && old.Last != c.ExpectedLast:
+		return deny(Conflict)
+	}
+	return accept(Outcome{ID: c.ID}, remove(TableResourceServers, old), resourceEvent(m, EventResourceRemoved, who, c.ID, ""))
+}
+
+// managedResource returns a resource server for an administrator to change.
+func (v View) managedResource(a Actor, id string, m command.Meta) (*ResourceServer, caller, command.Decision, bool) {
+	who, cause := v.identifyAdministrator(a, m)
+	if cause != NoCause {
+		return nil, who, deny(cause), false
+	}
+	s := v.ResourceServer(id)
+	if s == nil {
+		return nil, who, deny(NotFound), false
+	}
+	return s, who, command.Decision{}, true
+}
