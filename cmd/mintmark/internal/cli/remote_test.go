@@ -17,6 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // A remoteCLI is the command line on a machine without a node.
@@ -145,6 +146,27 @@ func TestServerUnreachable(t *testing.T) {
 	r.fails(t, ExitLocal, "must be https://HOST:PORT", "client", "list")
 }
 
+// TestApplyFromElsewhere: a laptop or a pipeline applies a file, and needs no other access.
+func TestApplyFromElsewhere(t *testing.T) {
+	r := newRemoteCLI(t, "read,clients,users,settings")
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = "https://id.example", "https://id.example", "https://id.example"
+	r.Do(&ledger.Configure{Settings: s})
+	r.flags = append(r.flags, "--token-file", r.token)
+	file := filepath.Join(t.TempDir(), "clients.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`
+users: [{username: ada}]
+clients: [{id: app, name: App, owner: ada, type: public, redirect_uris: ["https://app.example/cb"], scopes: [PROFILE_READ]}]
+settings: {code_lifetime: 60s}
+`), 0o644))
+	require.Contains(t, r.ok(t, "apply", "-f", file, "--yes"), "2 to add, 1 to change")
+	require.Contains(t, r.ok(t, "apply", "-f", file, "--dry-run"), "3 unchanged")
+	require.Contains(t, r.ok(t, "export"), "id: app")
+	require.Contains(t, r.OK("", "audit", "--kind", "client.applied"), "token:ci")
+	require.NoError(t, os.WriteFile(file, []byte(`users: [{username: ada, admin: true}]`), 0o644))
+	r.fails(t, ExitRefused, "only an operator on a node's own machine may do that", "apply", "-f", file, "--yes")
+}
+
 // TestLocalCommands verifies that each command either asks the node that --server names, or
 // refuses the flag.
 func TestLocalCommands(t *testing.T) {
@@ -159,6 +181,9 @@ func TestLocalCommands(t *testing.T) {
 		"client delete": {"--yes"}, "user delete": {"--yes"}, "cluster remove": {"--yes"}, "cluster recover": {"--yes"},
 		"grant list": {"--user", "x"}, "keys rotate": {"--purpose", "signing"},
 	}
+	declared := filepath.Join(t.TempDir(), "clients.yaml")
+	require.NoError(t, os.WriteFile(declared, []byte("settings: {code_lifetime: 60s}"), 0o600))
+	arguments["apply"] = []string{"-f", declared}
 	files := map[string]string{}
 	asked, local := 0, 0
 	var visit func(c *cobra.Command, path string)
