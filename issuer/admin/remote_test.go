@@ -52,6 +52,7 @@ func newRemoteEnv(t *testing.T) *remoteEnv {
 	e.http = &http.Client{Transport: transport}
 	ask(t, e.local, admin.AddUser, admin.NewUser{ID: "u-alice", Username: "alice", Password: alicePassword})
 	ask(t, e.local, admin.AddClient, calApp())
+	ask(t, e.local, admin.AddResourceServer, admin.NewResourceServer{ID: "https://calendar.example", Name: "calendar"})
 	return e
 }
 
@@ -115,6 +116,13 @@ var requests = []struct {
 	{"grant.revoke", `{"id":"GRANT"}`, "grant.revoked"},
 	{"grant.disconnect", `{"user":"alice","client":"CONNECTED"}`, "grant.disconnected"},
 	{"client.delete", `{"id":"c-%s"}`, "client.deleted"},
+	{"resource-server.add", `{"id":"https://%s.example","name":"%s"}`, "resource_server.added"},
+	{"resource-server.list", `{}`, ""},
+	{"resource-server.show", `{"id":"calendar"}`, ""},
+	{"resource-server.set", `{"id":"%s","scopes":["PROFILE_READ"]}`, "resource_server.edited"},
+	{"resource-server.secret.add", `{"resource_server":"%s"}`, "resource_server.secret_added"},
+	{"resource-server.secret.revoke", `{"resource_server":"%s","id":"DIGEST"}`, "resource_server.secret_revoked"},
+	{"resource-server.remove", `{"id":"%s"}`, "resource_server.removed"},
 	{"explain", `{"error_id":"ERROR"}`, ""},
 	{"audit", `{}`, ""},
 	{"keys.list", `{}`, ""},
@@ -139,6 +147,12 @@ var requests = []struct {
 func (e *remoteEnv) fill(t *testing.T, body, round string, n int) string {
 	t.Helper()
 	switch {
+	case strings.Contains(body, "DIGEST"):
+		id := "s_0"
+		if s := e.View().ResourceServerNamed(round); s != nil {
+			id = s.Secrets[0].ID
+		}
+		body = strings.ReplaceAll(body, "DIGEST", id)
 	case strings.Contains(body, "SECRET"):
 		id := "s_0"
 		if c := e.View().Client("c-" + round); c != nil {
