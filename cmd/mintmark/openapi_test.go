@@ -30,7 +30,7 @@ func undescribed(r *http.Request, a answer) error {
 	if err != nil {
 		return err
 	}
-	item := doc.Paths.Value(r.URL.Path)
+	item := doc.Paths.Value(r.URL.EscapedPath()) // another spelling of a path is another path
 	if item == nil || item.GetOperation(r.Method) == nil {
 		return nil
 	}

@@ -145,7 +145,9 @@ func (ts *testServer) request(method, path, body string, headers ...string) answ
 		r.Header.Add(headers[i], headers[i+1])
 	}
 	a := do(ts.t, noRedirects(nil), r)
-	require.NoError(ts.t, undescribed(r, a), "%s %s answers %d %s", method, path, a.Status, a.Body)
+	if strings.HasPrefix(path, ts.Base+"/") { // others are resource servers of the test
+		require.NoError(ts.t, undescribed(r, a), "%s %s answers %d %s", method, path, a.Status, a.Body)
+	}
 	return a
 }
 
