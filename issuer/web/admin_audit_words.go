@@ -82,6 +82,7 @@ var eventWords = []struct {
 	{ledger.EventFailures, "Failed sign-ins and client authentications in an hour"},
 	{ledger.EventOperatorTokenAdded, "Operator token made"},
 	{ledger.EventOperatorTokenRevoked, "Operator token revoked"},
+	{ledger.EventOperation, "Operation by an operator on another machine"},
 	{ledger.EventOperation, "Operation from another machine"},
 }
 

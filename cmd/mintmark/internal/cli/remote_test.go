@@ -179,11 +179,9 @@ func TestLocalCommands(t *testing.T) {
 		"bench exchange": {"--yes"}, "bench refresh": {"--yes"},
 		"client set":    {"--name", "x"},
 		"client delete": {"--yes"}, "user delete": {"--yes"}, "cluster remove": {"--yes"}, "cluster recover": {"--yes"},
+		"resource-server remove": {"--yes"},
 		"grant list": {"--user", "x"}, "keys rotate": {"--purpose", "signing"},
 	}
-	declared := filepath.Join(t.TempDir(), "clients.yaml")
-	require.NoError(t, os.WriteFile(declared, []byte("settings: {code_lifetime: 60s}"), 0o600))
-	arguments["apply"] = []string{"-f", declared}
 	files := map[string]string{}
 	asked, local := 0, 0
 	var visit func(c *cobra.Command, path string)
