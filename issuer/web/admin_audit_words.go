@@ -27,6 +27,7 @@ var kindGroups = []struct{ value, text string }{
 	{"node", "Nodes"},
 	{"restore", "Restores"},
 	{"security", "Failures to authenticate"},
+	{"operator", "Operators on other machines"},
 }
 
 // eventWords has the text of every kind of event. The part of a kind before the point is its

@@ -179,7 +179,7 @@ func TestLocalCommands(t *testing.T) {
 		"bench exchange": {"--yes"}, "bench refresh": {"--yes"},
 		"client set":    {"--name", "x"},
 		"client delete": {"--yes"}, "user delete": {"--yes"}, "cluster remove": {"--yes"}, "cluster recover": {"--yes"},
-		"resource-server remove": {"--yes"},
+		"resource-server remove": {"--yes"}, "resource-server set": {"--name", "x"},
 		"grant list": {"--user", "x"}, "keys rotate": {"--purpose", "signing"},
 	}
 	files := map[string]string{}
