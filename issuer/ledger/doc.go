@@ -1,6 +1,6 @@
 // Package ledger owns every rule and every table of the authorization server: clients and
 // their secrets, users, sessions, grants, keys, nodes, settings, logos, the audit trail,
-// and the last restore from a backup. It also decides what the journal records of a
+// the schedule of backups, and the last restore from a backup. It also decides what the journal records of a
 // command and how records are replayed; packages journal and restore own the files.
 //
 // Everything that may be allowed or refused is a command of package cluster/command. Its

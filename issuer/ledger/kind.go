@@ -60,6 +60,8 @@ const (
 	KindAddOperatorToken    command.Kind = 49
 	KindRevokeOperatorToken command.Kind = 50
 	KindRecordOperation     command.Kind = 58
+	KindRecordBackup        command.Kind = 51
+	KindChooseBackupNode    command.Kind = 52
 )
 
 // Commands returns a constructor for every kind of command, for decoding the log.
@@ -119,5 +121,7 @@ func Commands() map[command.Kind]func() command.Command {
 		KindAddOperatorToken:    func() command.Command { return new(AddOperatorToken) },
 		KindRevokeOperatorToken: func() command.Command { return new(RevokeOperatorToken) },
 		KindRecordOperation:     func() command.Command { return new(RecordOperation) },
+		KindRecordBackup:        func() command.Command { return new(RecordBackup) },
+		KindChooseBackupNode:    func() command.Command { return new(ChooseBackupNode) },
 	}
 }

@@ -67,8 +67,8 @@ func (c *BeginRestore) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	lives := append(slices.Clip(old.Timelines), Timeline{ID: m.ID, From: c.Backup + 1})
 	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: stateTime(m), Last: m.ID, Timelines: lives}
-	return accept(Outcome{ID: RestoreID}, put(TableRestores, next),
-		event(m, Event{Kind: EventRestored, Actor: Operator}))
+	return accept(Outcome{ID: RestoreID}, append(v.forgetBackups(), put(TableRestores, next),
+		event(m, Event{Kind: EventRestored, Actor: Operator}))...)
 }
 
 // BeginTimeline gives a cluster without a timeline its first one. The leader sends it.
@@ -109,7 +109,7 @@ func (c *BeginTimeline) Decide(txn *memdb.Txn, m command.Meta) command.Decision 
 		return accept(Outcome{ID: RestoreID}, put(TableRestores, &next))
 	}
 	next.Count, next.Seq, next.Last, next.Replayed = old.Count+1, m.Seq, m.ID, 0
-	return accept(Outcome{ID: RestoreID}, put(TableRestores, &next), event(m, Event{Kind: EventRecovered, Actor: Operator}))
+	return accept(Outcome{ID: RestoreID}, append(v.forgetBackups(), put(TableRestores, &next), event(m, Event{Kind: EventRecovered, Actor: Operator}))...)
 }
 
 // Timelines returns the timelines that led to this state, the current one last; none before

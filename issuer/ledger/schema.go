@@ -23,6 +23,7 @@ const (
 	TableLogos    = "logos"
 	TableFailures = "failures"
 	TableTrail    = "trail"
+	TableBackups  = "backups"
 
 	TableOperatorTokens  = "operator_tokens"
 	TableResourceServers = "resource_servers"
@@ -101,6 +102,9 @@ func Tables() map[string]*memdb.TableSchema {
 		TableFailures: table(TableFailures,
 			unique(indexID, false, text(func(r *FailureReport) string { return r.ID })),
 		),
+		TableBackups: table(TableBackups,
+			unique(indexID, false, text(func(s *BackupSchedule) string { return s.ID })),
+		),
 		TableOperatorTokens: table(TableOperatorTokens,
 			unique(indexID, false, text(func(t *OperatorToken) string { return t.ID })),
 		),
@@ -122,6 +126,7 @@ func Rows() map[string]func() any {
 		TableLogos:    func() any { return new(Logo) },
 		TableTrail:    func() any { return new(Trail) },
 		TableFailures: func() any { return new(FailureReport) },
+		TableBackups:  func() any { return new(BackupSchedule) },
 
 		TableOperatorTokens:  func() any { return new(OperatorToken) },
 		TableResourceServers: func() any { return new(ResourceServer) },
