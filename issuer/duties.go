@@ -7,6 +7,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/schedule"
 )
 
 // dutyPause is the time between two rounds of the leader's duties, none of which is urgent.
@@ -19,6 +20,7 @@ func (i *Issuer) startDuties(ctx context.Context) {
 	i.done.Go(func() { i.recordUses(ctx) })
 	i.done.Go(func() { i.Rekey.Follow(ctx) })
 	i.done.Go(func() { i.Keyring.LoadFresh(ctx) })
+	i.done.Go(func() { i.runBackups(ctx) })
 	for _, duty := range []func(context.Context){i.lead, i.beginTimeline, i.logTrail} {
 		i.done.Go(func() { i.Node.WhileLeading(ctx, duty) })
 	}
@@ -64,4 +66,12 @@ func (i *Issuer) forgetNodes(ctx context.Context) {
 			i.config.Log.Warn("node row not removed", "node", n.ID, "error", err)
 		}
 	}
+}
+
+// runBackups makes the scheduled backups while the cluster chooses this node.
+func (i *Issuer) runBackups(ctx context.Context) {
+	c := i.config.Backups
+	c.Ledger, c.ID, c.Log = i.Ledger, i.Node.ID(), i.config.Log
+	c.Changed = func() <-chan struct{} { return i.Node.Changed(ledger.TableBackups) }
+	schedule.New(c).Run(ctx)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/rekey"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
+	"github.com/mintmark-auth/mintmark/issuer/schedule"
 	"github.com/mintmark-auth/mintmark/issuer/security"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -36,6 +37,9 @@ type Config struct {
 	Tracer trace.Tracer
 	// FreshWait is keyring.Config.FreshWait.
 	FreshWait time.Duration
+	// Backups configures the scheduled backups that this node makes. New sets Ledger,
+	// Changed, ID and Log. The zero value makes none.
+	Backups schedule.Config
 }
 
 // An Observer counts events for metrics. Its methods are called concurrently and during

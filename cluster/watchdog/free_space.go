@@ -13,15 +13,27 @@ const minStartSpace = 32 << 20
 // a new node there. dir must exist. Where the system does not report free space, it
 // returns nil.
 func CheckFreeSpace(dir string) error {
+	free, _, out, err := FreeSpace(dir)
+	if err != nil {
+		return err
+	}
+	if free < out {
+		return fmt.Errorf("create data folder: the disk under %s has %d MiB free, and a new node needs %d MiB", dir, free>>20, out>>20)
+	}
+	return nil
+}
+
+// FreeSpace returns the free bytes of the disk under dir, and the limits below which a node
+// with its data there needs attention, and takes no commands. All are 0 where the system
+// does not report free space.
+func FreeSpace(dir string) (free, low, out uint64, err error) {
 	free, total, err := diskSpace(dir)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported), err == nil && total == 0: // not reported
-		return nil
+		return 0, 0, 0, nil
 	case err != nil:
-		return fmt.Errorf("read free space of %s: %w", dir, err)
+		return 0, 0, 0, fmt.Errorf("read free space of %s: %w", dir, err)
 	}
-	if _, out := spaceThresholds(total, 0); free < max(out, minStartSpace) {
-		return fmt.Errorf("create data folder: the disk under %s has %d MiB free, and a new node needs %d MiB", dir, free>>20, max(out, minStartSpace)>>20)
-	}
-	return nil
+	low, out = spaceThresholds(total, 0)
+	return free, low, max(out, minStartSpace), nil
 }

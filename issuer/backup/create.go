@@ -26,17 +26,27 @@ func Create(path string, write func(io.Writer) error) error {
 	if dir == "" {
 		dir = "."
 	}
-	f, err := os.CreateTemp(dir, "."+name+".*.tmp") // mode 0600
+	return create(dir, "."+name+".*.tmp", write, func(*os.File) (string, error) { return path, nil })
+}
+
+// create writes a file under a temporary name made of pattern, and gives it the name that
+// finish returns. finish may read the file, which is on disk.
+func create(dir, pattern string, write func(io.Writer) error, finish func(*os.File) (path string, err error)) error {
+	f, err := os.CreateTemp(dir, pattern) // mode 0600
 	if err != nil {
-		return fmt.Errorf("create %s: %w", path, err)
+		return fmt.Errorf("create file in %s: %w", dir, err)
 	}
 	defer func() { // also after a panic
 		_ = f.Close()
 		_ = os.Remove(f.Name())
 	}()
+	path := f.Name()
 	err = write(f)
 	if err == nil {
 		err = durable.Sync(f)
+	}
+	if err == nil {
+		path, err = finish(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)

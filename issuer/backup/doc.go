@@ -7,7 +7,8 @@
 //	SHA-256 of everything before it, 32 bytes
 //
 // It owns this frame and how such a file is created: complete or not at all, readable by
-// its owner only, never overwriting another. The body, the state of a cluster or a
+// its owner only, never overwriting another. It also owns the folder of a node's scheduled
+// backups ([Folder]): their names, and which of them are removed; not when one is made. The body, the state of a cluster or a
 // journal, and the key belong to the caller. The checksum detects accidents; only the seal
 // detects forgery: nothing that [Inspect] and [Open] return of a header is authenticated
 // before the first byte of the body has been read.

@@ -23,6 +23,15 @@ func Inspect(r io.Reader) (Header, error) {
 	return h, nil
 }
 
+// ReadHeader returns the header of a file, without looking at anything behind it.
+func ReadHeader(r io.Reader) (Header, error) {
+	h, _, err := readHeader(bufio.NewReader(r))
+	if err != nil {
+		return Header{}, fmt.Errorf("read header of backup: %w", err)
+	}
+	return h, nil
+}
+
 // Open returns the header and a reader of the body. It calls open with the header, whose
 // ClusterKey names the required key, the sealed bytes, and the context that they are bound
 // to. If open fails, the header is returned nevertheless.

@@ -30,8 +30,19 @@ func (e Exporter) State(w io.Writer, b *machine.Backup) error {
 	h.Cluster, h.Timelines = v.Settings().BaseURL, Timelines(v)
 	h.StateTime, h.Seq, h.LogIndex = time.UnixMilli(b.At).UTC(), b.Seq, b.Index
 	h.Level, h.Counts = b.Level, maps.Clone(b.Rows)
-	delete(h.Counts, ledger.TableRestores) // the table's only row would be mistaken for the number of restores
+	delete(h.Counts, ledger.TableRestores) // the table's only row would be mistaken for the number of restores,
+	delete(h.Counts, ledger.TableBackups)  // and this one's for the number of backups
 	return backup.Write(w, h, e.seal, b.Write)
+}
+
+// VerifyState reads a whole backup and returns its header. An error means that it could
+// not be restored: it is damaged, or was not sealed under one of these keys.
+func VerifyState(in io.Reader, held *keys.ClusterKeys) (backup.Header, error) {
+	h, body, err := open(in, backup.KindState, held)
+	if err == nil {
+		_, err = io.Copy(io.Discard, body)
+	}
+	return h, err
 }
 
 // Journal writes the journal of a running node with the state v.
