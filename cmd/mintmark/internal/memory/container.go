@@ -2,10 +2,15 @@ package memory
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"strconv"
 	"strings"
 )
+
+// ContainerLimit returns the memory, in bytes, that the container of this process may take,
+// 0 if there is no limit.
+func ContainerLimit() int64 { return containerLimit(os.DirFS("/")) }
 
 // containerLimit returns the memory, in bytes, that the container of this process may
 // take, 0 if there is no limit. It reads both versions of Linux's control groups; a group

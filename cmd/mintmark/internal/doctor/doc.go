@@ -1,0 +1,8 @@
+// Package doctor checks a machine and, if a node runs there, its cluster.
+//
+//	gather.go  measures the facts of a machine; changes nothing
+//	check.go   judges facts, without looking at anything else
+//	settings.go, node.go  the checks
+//
+// It owns limits and advice. It does not repair anything, and does not print.
+package doctor

@@ -1,0 +1,99 @@
+package doctor_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/doctor"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// gather measures this machine with a data folder, where no node runs.
+func gather(t *testing.T, o config.Options) *doctor.Facts {
+	t.Helper()
+	m := doctor.Machine{
+		Version: "dev", Options: o, Getenv: func(string) string { return "" },
+		Status: func(context.Context) (admin.ClusterStatus, error) {
+			return admin.ClusterStatus{}, &admin.UnreachableError{Place: "socket", Err: os.ErrNotExist}
+		},
+	}
+	return m.Gather(t.Context())
+}
+
+func state(f *doctor.Facts, check string) doctor.Result {
+	for _, r := range doctor.Check(f) {
+		if r.Check == check {
+			return r
+		}
+	}
+	return doctor.Result{}
+}
+
+// TestGatherChangesNothing: the folder is as it was, and the disk was measured.
+func TestGatherChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	o := config.Default()
+	o.DataDir = filepath.Join(dir, "data")
+	f := gather(t, o)
+	require.False(t, f.Folder.Exists)
+	require.NoDirExists(t, o.DataDir)
+	require.Nil(t, f.Cluster)
+	require.NoError(t, f.ClusterError)
+	require.Positive(t, f.Descriptors)
+
+	require.NoError(t, os.MkdirAll(filepath.Join(o.DataDir, "raft"), 0o700))
+	key := filepath.Join(o.DataDir, "cluster.key")
+	require.NoError(t, os.WriteFile(key, []byte("x"), 0o600))
+	before, err := os.ReadDir(o.DataDir)
+	require.NoError(t, err)
+	f = gather(t, o)
+	after, err := os.ReadDir(o.DataDir)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	require.NotEmpty(t, f.Disk.Sync)
+	require.Positive(t, f.Disk.Free)
+	require.Equal(t, doctor.OK, state(f, "secret files").State)
+	require.Equal(t, doctor.OK, state(f, "data folder").State)
+}
+
+func TestGatherBrokenFolders(t *testing.T) {
+	o := config.Default()
+	o.DataDir = t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(o.DataDir, "raft"), 0o700))
+	require.Equal(t, doctor.Failure, state(gather(t, o), "secret files").State, "data without their key")
+	key := filepath.Join(o.DataDir, "cluster.key")
+	require.NoError(t, os.WriteFile(key, []byte("x"), 0o600))
+	require.NoError(t, os.Chmod(key, 0o644))
+	require.Equal(t, doctor.Failure, state(gather(t, o), "secret files").State)
+	require.NoError(t, os.Chmod(key, 0o600))
+	require.NoError(t, os.Chmod(o.DataDir, 0o777))
+	require.Equal(t, doctor.Failure, state(gather(t, o), "data folder").State)
+
+	o.BackupEvery, o.BackupDir = time.Hour, filepath.Join(o.DataDir, "no", "parent")
+	require.Equal(t, doctor.Failure, state(gather(t, o), "backup folder").State)
+	o.BackupDir = filepath.Join(o.DataDir, "backups")
+	require.Equal(t, doctor.Warning, state(gather(t, o), "backup folder").State, "on the disk of the data")
+	require.NoDirExists(t, o.BackupDir)
+
+	file := filepath.Join(o.DataDir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	o.BackupDir = file
+	require.Equal(t, doctor.Failure, state(gather(t, o), "backup folder").State)
+	o.DataDir = file
+	require.Equal(t, doctor.Failure, state(gather(t, o), "data folder").State)
+}
+
+// TestGatherHungNode: a node that runs and does not answer is a failure.
+func TestGatherHungNode(t *testing.T) {
+	m := doctor.Machine{Options: config.Default(), Getenv: os.Getenv, Status: func(context.Context) (admin.ClusterStatus, error) {
+		return admin.ClusterStatus{}, &admin.UnreachableError{Place: "socket", Err: os.ErrPermission}
+	}}
+	m.Options.DataDir = t.TempDir()
+	require.Equal(t, doctor.Failure, state(m.Gather(t.Context()), "cluster").State)
+}
