@@ -119,6 +119,7 @@ func (c *call) showCluster(ctx context.Context, _ StatusQuery) (ClusterStatus, e
 	s.Keys, s.Tolerance = c.clusterKeys(), toleranceOf(s.Nodes)
 	s.Problems = s.problems(c.Ledger.Now().Std())
 	s.Healthy = len(s.Problems) == 0
+	s.Attention = s.Backup.attention(c.Ledger.Now().Std())
 	return s, nil
 }
 

@@ -71,6 +71,12 @@ type ClusterStatus struct {
 	// MostMembers is how many nodes have been members at once; 0 if that is not known.
 	MostMembers int `json:"most_members,omitempty"`
 
+	// Backup describes the scheduled backups; nil if there never were any.
+	Backup *BackupStatus `json:"backup,omitempty"`
+	// Attention has what should be looked at although the cluster is healthy, in words for
+	// operators.
+	Attention []string `json:"attention,omitempty"`
+
 	// Unfinished are changes that have been waiting for too long, in words for operators.
 	Unfinished []string `json:"-"`
 }
@@ -106,6 +112,33 @@ type ClusterNode struct {
 	// DiskLow is how many bytes should be free on the node's disk; 0 means the minimum
 	// for a node of any size.
 	DiskLow uint64 `json:"-"`
+}
+
+// A BackupStatus describes the scheduled backups of the cluster.
+type BackupStatus struct {
+	Node    string         `json:"node"`           // name of the node that makes them; "" if none does now
+	Every   int64          `json:"every_seconds"`  // between two of them; 0 if none are scheduled any more
+	Since   time.Time      `json:"since,omitzero"` // when they were scheduled
+	Next    time.Time      `json:"next,omitzero"`  // when the next may begin
+	Last    *SavedBackup   `json:"last,omitempty"` // the last one that was verified; nil before the first
+	Failed  []FailedBackup `json:"failed"`         // the last failure of each node since its last success
+	Overdue bool           `json:"overdue"`        // the last one is older than twice Every
+}
+
+// A SavedBackup is a scheduled backup that was read back and verified after it was written.
+type SavedBackup struct {
+	Node  string    `json:"node"` // name of the node that has it
+	File  string    `json:"file"` // path on that node
+	At    time.Time `json:"at"`   // when it was begun
+	Bytes int64     `json:"bytes"`
+	Seq   uint64    `json:"seq"` // of the last command in it
+}
+
+// A FailedBackup is a failure of a scheduled backup.
+type FailedBackup struct {
+	Node   string    `json:"node"` // name
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"` // disk_full, not_verified or not_written
 }
 
 // A ClusterKey is a summary of one key of the keyring.

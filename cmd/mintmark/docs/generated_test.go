@@ -147,7 +147,7 @@ type metric struct{ name, kind, labels, help string }
 type aNode struct{}
 
 func (aNode) Sample() telemetry.NodeSample {
-	return telemetry.NodeSample{Open: true, CertificateExpires: time.Unix(1, 0), TLSExpires: map[string]time.Time{"listen": time.Unix(1, 0)}, Numbers: &ledger.Numbers{}}
+	return telemetry.NodeSample{Open: true, CertificateExpires: time.Unix(1, 0), BackupAt: time.Unix(1, 0), BackupEvery: time.Hour, TLSExpires: map[string]time.Time{"listen": time.Unix(1, 0)}, Numbers: &ledger.Numbers{}}
 }
 
 // scrape returns the metrics that a node exports before its first request, without those

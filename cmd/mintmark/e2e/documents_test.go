@@ -24,7 +24,7 @@ var stories = [][]string{
 	{"middleware/README.md"},
 	{"issuer/README.md"},
 	{docs + "install.md", docs + "sign-in.md", docs + "tls.md", docs + "remote.md"},
-	{docs + "operate.md", docs + "disaster.md"},
+	{docs + "operate.md", docs + "backup.md", docs + "disaster.md"},
 	{docs + "apply.md"},
 	{docs + "api.md"},
 	{docs + "packages.md", docs + "monitor.md", docs + "sizing.md", docs + "support.md"},

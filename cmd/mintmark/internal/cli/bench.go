@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/bench"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/progress"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -116,8 +116,9 @@ func (b *benchRun) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	b.load.Progress = progress(cmd)
+	stop := b.startProgress(cmd)
 	result, err := b.load.Run(ctx)
+	stop()
 	if err := errors.Join(err, end()); err != nil {
 		return err
 	}
@@ -181,17 +182,14 @@ func (b *benchRun) readClients() (end func() error, err error) {
 	return end, end() // before tokens are spent: the file must be writable
 }
 
-// progress returns a function that shows the progress on a terminal; nil if standard error
-// is none.
-func progress(cmd *cobra.Command) func(answered, failed int64) {
-	f, ok := cmd.ErrOrStderr().(*os.File)
-	if !ok || !isatty.IsTerminal(f.Fd()) {
-		return nil
+// startProgress shows the progress of a measurement. The caller must call stop.
+func (b *benchRun) startProgress(cmd *cobra.Command) (stop func()) {
+	all, began := b.load.Warmup+b.load.Duration, time.Now()
+	p := progress.Start(progress.Options{Out: cmd.ErrOrStderr(), What: "measuring", Total: all.Milliseconds(), Plain: true})
+	b.load.Progress = func(answered, failed int64) {
+		p.Set(time.Since(began).Milliseconds(), all.Milliseconds(), fmt.Sprintf("%d requests/s, %d failed", answered, failed))
 	}
-	began := time.Now()
-	return func(answered, failed int64) {
-		fmt.Fprintf(f, "%3.0fs  %6d requests/s  %d failed\n", time.Since(began).Seconds(), answered, failed)
-	}
+	return p.Stop
 }
 
 func printResult(p *printer, r *bench.Result) {

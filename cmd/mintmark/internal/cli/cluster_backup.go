@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/progress"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
@@ -30,41 +32,96 @@ type savedBackup struct {
 
 func (m *management) backupSave() *cobra.Command {
 	keyFile := os.Getenv(config.Variable(config.KeyClusterKeyFile))
-	c := command("save FILE", "Write a backup to a new file", func(cmd *cobra.Command, args []string) error {
+	c := command("save FILE", "Write a backup to a new file, or to standard output", func(cmd *cobra.Command, args []string) error {
+		saved := savedBackup{File: args[0]}
+		if saved.File == stdio {
+			if err := m.checkStdout(cmd); err != nil {
+				return err
+			}
+		}
 		c, err := m.open(cmd)
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		saved := savedBackup{File: args[0]}
-		dead := false
-		err = backup.Create(saved.File, func(w io.Writer) error {
-			counted := &countingWriter{Writer: w}
+		offline := false
+		write := func(w io.Writer) error {
+			shown := progress.Start(progress.Options{Out: cmd.ErrOrStderr(), What: "saving the backup"})
+			defer shown.Stop()
+			counted := &countingWriter{Writer: shown.Writer(w)}
 			err := admin.SaveBackup(cmdContext(cmd), c, counted)
 			var gone *admin.UnreachableError
-			if dead = errors.As(err, &gone) && !c.Remote(); dead {
+			if offline = errors.As(err, &gone) && !c.Remote() && counted.n == 0; offline {
 				err = offlineError(err, m.writeOfflineState(keyFile, counted))
 			}
 			saved.Bytes = counted.n
 			return err
-		})
-		if err != nil {
+		}
+		if saved.File == stdio {
+			if err := write(cmd.OutOrStdout()); err != nil {
+				return err
+			}
+			p := newPrinter(cmd.ErrOrStderr(), cmd.ErrOrStderr())
+			showSaved(p, saved, offline)
+			return p.flush()
+		}
+		if err := backup.Create(saved.File, write); err != nil {
 			return err
 		}
-		return m.show(cmd, saved, func(p *printer) {
-			p.line("%s: %d bytes", saved.File, saved.Bytes)
-			if dead {
-				p.remark("no node runs here, so the backup has what this folder's log has, and nothing that only other nodes had")
-			}
-			p.remark("it is sealed under the cluster's key (cluster.key), which is not in it: keep that, too, in another place")
-		})
+		return m.show(cmd, saved, func(p *printer) { showSaved(p, saved, offline) })
 	})
 	c.Long = `Write a backup to a new file that only its owner can read. A file that is there
 already is never overwritten, and one that is not complete is not left behind.
+With - as FILE it is written to standard output: it is complete only if the exit
+code is 0.
 If no node runs, the state is read from the data directory, even from that of a
 node that was removed or given up.`
 	addKeyFileFlag(c, &keyFile)
 	return c
+}
+
+// showSaved describes a backup. offline: it was read from the folder of a stopped node.
+func showSaved(p *printer, saved savedBackup, offline bool) {
+	p.line("%s: %d bytes", saved.File, saved.Bytes)
+	if offline {
+		p.remark("no node runs here, so the backup has what this folder's log has, and nothing that only other nodes had")
+	}
+	p.remark("it is sealed under the cluster's key (cluster.key), which is not in it: keep that, too, in another place")
+}
+
+// stdio as the name of a file is standard input or output.
+const stdio = "-"
+
+// checkStdout refuses a backup on a terminal, or between the lines of a report.
+func (m *management) checkStdout(cmd *cobra.Command) error {
+	if f, ok := cmd.OutOrStdout().(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		return errors.New("standard output is a terminal, and a backup is not text")
+	}
+	if m.output != outputText {
+		return errors.New("--output can't be given with a backup on standard output")
+	}
+	return nil
+}
+
+// openInput opens a file, or standard input.
+func openInput(cmd *cobra.Command, name string) (io.ReadCloser, error) {
+	if name == stdio {
+		return io.NopCloser(cmd.InOrStdin()), nil
+	}
+	return os.Open(name)
+}
+
+// sizeOf returns the size of a file, 0 if it has none.
+func sizeOf(r io.Reader) int64 {
+	f, ok := r.(*os.File)
+	if !ok {
+		return 0
+	}
+	i, err := f.Stat()
+	if err != nil || !i.Mode().IsRegular() {
+		return 0
+	}
+	return i.Size()
 }
 
 // addKeyFileFlag adds the flag that names the cluster key, for a command that reads a
@@ -109,12 +166,14 @@ func (m *management) backupRestore() *cobra.Command {
 			}
 			o.Journals = append(o.Journals, j)
 		}
-		f, err := os.Open(args[0])
+		f, err := openInput(cmd, args[0])
 		if err != nil {
 			return err
 		}
 		defer func() { _ = f.Close() }()
-		report, err := admin.RestoreBackup(cmdContext(cmd), c, f, o)
+		shown := progress.Start(progress.Options{Out: cmd.ErrOrStderr(), What: "restoring the backup", Total: sizeOf(f)})
+		report, err := admin.RestoreBackup(cmdContext(cmd), c, shown.Reader(f), o)
+		shown.Stop()
 		if err != nil {
 			return err
 		}
@@ -127,8 +186,8 @@ func (m *management) backupRestore() *cobra.Command {
 		}
 		return nil
 	})
-	c.Long = `Make the waiting node the first of a cluster with the state of a backup. What has
-happened since then comes from a journal (mintmark cluster backup journal).
+	c.Long = `Make the waiting node the first of a cluster with the state of a backup. With -
+as FILE the backup is read from standard input. What has happened since then comes from a journal (mintmark cluster backup journal).
 
 The files may be sealed under different cluster keys: the node's own, one that
 lies beside it (cluster.key.old), or one that is named. What is restored is sealed

@@ -66,6 +66,43 @@ func TestBackupSave(t *testing.T) {
 	c.Fails(ExitLocal, "no such file", "cluster", "backup", "save", filepath.Join(dir, "none", "backup"))
 }
 
+// TestBackupOnStandardOutput: nothing but the backup is there, and a failure has an exit
+// code.
+func TestBackupOnStandardOutput(t *testing.T) {
+	fail := false
+	c := newBackupCLI(t, func(_ context.Context, w io.Writer) error {
+		_, _ = io.WriteString(w, "state")
+		if fail {
+			return admintest.Rule("this node lags")
+		}
+		return nil
+	})
+	r := c.Run("", "cluster", "backup", "save", "-")
+	require.Equal(t, ExitOK, r.Code, r.Err)
+	require.Equal(t, "state", r.Out)
+	require.Contains(t, r.Err, "-: 5 bytes\n")
+	c.Fails(ExitLocal, "--output can't be given", "cluster", "backup", "save", "-", "-o", "json")
+	fail = true
+	require.Equal(t, ExitRefused, c.Run("", "cluster", "backup", "save", "-").Code)
+}
+
+// TestBackupOnStandardInput: inspect and restore read it.
+func TestBackupOnStandardInput(t *testing.T) {
+	c := newSetupCLI(t, admin.Setup{
+		Name: "n1",
+		Restore: func(_ context.Context, in io.Reader, _ admin.RestoreOptions) (admin.RestoreReport, error) {
+			b, err := io.ReadAll(in)
+			return admin.RestoreReport{Cluster: string(b)}, err
+		},
+	})
+	r := c.Run("state", "cluster", "backup", "restore", "-")
+	require.Equal(t, ExitOK, r.Code, r.Err)
+	require.Contains(t, r.Out, "restored: cluster state as of")
+	r = c.Run("no backup", "cluster", "backup", "inspect", "-")
+	require.Equal(t, ExitLocal, r.Code)
+	require.Contains(t, r.Err, "-: inspect backup: not a backup file in a known format")
+}
+
 func TestBackupThatIsCutLeavesNothing(t *testing.T) {
 	begin := func(w io.Writer) { _, _ = io.WriteString(w, strings.Repeat("state", 1<<18)) }
 	for name, test := range map[string]struct {

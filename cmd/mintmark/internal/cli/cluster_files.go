@@ -27,7 +27,7 @@ import (
 
 func (m *management) backupInspect() *cobra.Command {
 	return command("inspect FILE", "Say what a backup is, and whether it is whole; needs no key and no node", func(cmd *cobra.Command, args []string) error {
-		f, err := os.Open(args[0])
+		f, err := openInput(cmd, args[0])
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -87,6 +88,13 @@ func showStatus(p *printer, s admin.ClusterStatus) {
 		p.line("problem: %s", problem)
 	}
 	p.hints(p.out, s.Problems...)
+	if s.Backup != nil {
+		p.line("%s", backupLine(s.Backup, server.WallClock()))
+	}
+	for _, line := range s.Attention {
+		p.line("attention: %s", line)
+	}
+	p.hints(p.out, s.Attention...)
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Role != admin.RoleVoter {
 			p.line("joining: %s catches up, and becomes a voter by itself", n.Name)
@@ -127,6 +135,21 @@ func summary(s admin.ClusterStatus) string {
 	}
 	return fmt.Sprintf("%s: %s, %d of %d nodes answer, term %d, feature level %d (asked %s)",
 		state, leader, answer, len(s.Nodes), s.Term, s.Level, s.Name)
+}
+
+// backupLine describes the last good backup, and which node makes the next one.
+func backupLine(b *admin.BackupStatus, now time.Time) string {
+	last := "no backup made yet"
+	if l := b.Last; l != nil {
+		last = fmt.Sprintf("last good backup %s, %s ago, on node %s: %s (%s)", l.At.UTC().Format(time.RFC3339), b.Age(now), l.Node, l.File, size(uint64(l.Bytes)))
+	}
+	switch {
+	case b.Every == 0:
+		return last + "; none are scheduled any more"
+	case b.Node == "":
+		return last + "; no node makes them now"
+	}
+	return last + fmt.Sprintf("; node %s makes one every %s", b.Node, admin.FormatDuration(b.Interval()))
 }
 
 // stateTimeOf compares the time of the last decision with the clocks.

@@ -74,6 +74,8 @@ func textOf(value any) string {
 		return strings.Join(v, ", ")
 	case bool:
 		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
 	}
 	return value.(string)
 }

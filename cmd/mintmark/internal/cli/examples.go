@@ -40,8 +40,10 @@ mintmark client add --name "Calendar App" --owner alice --redirect-uri https://c
 	"cluster backup restore": `
 mintmark cluster backup restore mintmark.backup --journal n1.journal --journal n2.journal --dry-run
 mintmark cluster backup restore mintmark.backup --journal n1.journal --journal n2.journal`,
-	"cluster backup save": `mintmark cluster backup save mintmark.backup`,
-	"cluster checksum":    `mintmark cluster checksum`,
+	"cluster backup save": `
+mintmark cluster backup save mintmark.backup
+mintmark cluster backup save - > mintmark.backup`,
+	"cluster checksum": `mintmark cluster checksum`,
 	"cluster generate": `
 mintmark cluster generate --public-url https://id.example.com --listen :8080 --out generated --node n1=10.0.0.1:8300 --node n2=10.0.0.2:8300 --node n3=10.0.0.3:8300`,
 	"cluster init":                `mintmark cluster init --public-url https://id.example.com`,
@@ -65,6 +67,10 @@ mintmark cluster status --voters 3 -o json`,
 	"dev": `
 mintmark dev
 mintmark dev --fixtures fixtures.yaml --data-dir /tmp/mintmark`,
+
+	"doctor": `
+mintmark doctor --config /etc/mintmark/config.yaml
+mintmark doctor --data-dir /var/lib/mintmark -o json`,
 
 	"docs": `
 mintmark docs

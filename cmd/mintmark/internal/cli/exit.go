@@ -23,6 +23,7 @@ func exitCode(err error) int {
 	var unreachable *admin.UnreachableError
 	var found *foundError
 	var refused *apply.RefusedError
+	var checked *checkupError
 	var p *admin.Problem
 	switch {
 	case err == nil:
@@ -35,6 +36,8 @@ func exitCode(err error) int {
 		return ExitRefused
 	case errors.Is(err, errPlanned):
 		return ExitChanges
+	case errors.As(err, &checked):
+		return checked.exitCode()
 	case !errors.As(err, &p):
 		return ExitLocal
 	}

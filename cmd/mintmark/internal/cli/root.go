@@ -20,7 +20,7 @@ func Root(version string, more ...*cobra.Command) *cobra.Command {
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.AddCommand(more...)
-	root.AddCommand(serveCommand(version), configCommand(), policyCommand(), generateSecretCommand())
+	root.AddCommand(serveCommand(version), doctorCommand(version), configCommand(), policyCommand(), generateSecretCommand())
 	root.AddCommand(healthCommand(), docsCommand(), unitCommand(), metricsCommand(), versionCommand(version))
 	root.AddCommand(managementCommands(version)...)
 	root.SetFlagErrorFunc(flagError)

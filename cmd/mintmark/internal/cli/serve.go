@@ -30,7 +30,7 @@ people goes to standard error.`,
 			slog.SetDefault(log) // for what a library writes by itself
 			if err == nil {
 				err = server.Run(c.Context(), server.RunOptions{
-					Version: version, Options: o, From: from, Load: load, Stdout: c.OutOrStdout(), Log: log,
+					Version: version, Options: o, From: from, Load: load, Stdout: c.OutOrStdout(), Stderr: c.ErrOrStderr(), Log: log,
 				})
 			}
 			if err != nil && o.LogFormat == config.LogJSON {

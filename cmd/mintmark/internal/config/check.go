@@ -63,6 +63,7 @@ func (o *Options) Check(from Sources) error {
 	_, err := proxy.Parse(o.TrustedProxies)
 	expect(KeyTrustedProxy, err == nil, "addresses or networks such as 10.0.0.0/8")
 	errs = append(errs, o.checkSignIn(from))
+	errs = append(errs, o.checkBackup(from))
 	expect(KeyOTLPEndpoint, o.OTLPEndpoint == "" || isOrigin(strings.TrimSuffix(o.OTLPEndpoint, "/")), ExpectedOrigin)
 	expect(KeyDrain, o.Drain >= 0, "a duration that is not negative")
 	expect(KeyStopTimeout, o.StopTimeout >= time.Millisecond, "a duration of at least 1ms")
@@ -85,6 +86,23 @@ var (
 	// ErrNoToken is in the error about a node that is to join without a token.
 	ErrNoToken = errors.New("expected the file with the join token, since join is given")
 )
+
+// minBackupEvery is the shortest time between two scheduled backups.
+const minBackupEvery = 10 * time.Second
+
+// checkBackup requires a folder and a time, or none of them. Whether the folder can be
+// used is found out by the backups: a node whose disk for backups is lost still serves.
+func (o *Options) checkBackup(from Sources) error {
+	switch {
+	case o.BackupEvery != 0 && o.BackupEvery < minBackupEvery:
+		return SettingError(KeyBackupEvery, from, "expected a duration of at least 10s, or 0s")
+	case o.BackupEvery != 0 && o.BackupDir == "":
+		return SettingError(KeyBackupDir, from, "expected a folder, since backup-every is given")
+	case o.BackupKeep < 1:
+		return SettingError(KeyBackupKeep, from, "expected a number from 1 on")
+	}
+	return nil
+}
 
 // listeners returns the addresses that a node listens on, by the key of their setting.
 func (o *Options) listeners() []struct{ key, address string } {

@@ -44,7 +44,7 @@ func TestConfigFlagsOfTheContract(t *testing.T) {
 		names = append(names, f.Name)
 		require.NotEmpty(t, f.Usage, f.Name)
 	})
-	require.Equal(t, strings.Fields(`access-log advertise app-url cluster-key-file cluster-listen config data-dir drain
+	require.Equal(t, strings.Fields(`access-log advertise app-url backup-dir backup-every backup-keep cluster-key-file cluster-listen config data-dir drain
 		join listen log-format log-level name operators-ca-file operators-listen operators-tls-cert-file operators-tls-key-file ops-debug ops-listen ops-tls-cert-file ops-tls-key-file otlp-endpoint password-sign-in peer plain-http public-url stop-timeout tls-cert-file tls-key-file token-file trust-clock trusted-proxy
 		upstream-admin-claim upstream-admin-email upstream-admin-value upstream-client-id upstream-client-secret-file
 		upstream-issuer upstream-name upstream-scope`), names)

@@ -123,6 +123,18 @@ func assignValue(to, value any) (expected string) {
 		}
 	case *time.Duration:
 		return assignDuration(to, value)
+	case *int:
+		if isText {
+			v, err := strconv.Atoi(string(text))
+			if err != nil {
+				return "a whole number"
+			}
+			*to = v
+		} else if v, ok := value.(int); ok {
+			*to = v
+		} else {
+			return "a whole number"
+		}
 	case *[]string:
 		return assignList(to, value)
 	}
@@ -182,6 +194,8 @@ func defaultLayer(o *Options) (layer, error) {
 		case *[]string:
 			values[s.Key] = *v
 		case *time.Duration:
+			values[s.Key] = *v
+		case *int:
 			values[s.Key] = *v
 		case *bool:
 			values[s.Key] = *v

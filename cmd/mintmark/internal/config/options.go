@@ -38,6 +38,10 @@ type Options struct {
 	Upstream       Upstream
 	PasswordSignIn bool // false: users sign in with Upstream only
 
+	BackupDir   string        // folder of this node's scheduled backups
+	BackupEvery time.Duration // between two of them; 0: none are made
+	BackupKeep  int           // how many stay in BackupDir
+
 	OTLPEndpoint string // URL of the collector of traces; "": no traces
 
 	OperatorsListen string // HOST:PORT for operators on other machines; "" for none
@@ -70,6 +74,8 @@ func Default() Options {
 
 		PasswordSignIn: true,
 
+		BackupKeep: 7,
+
 		Drain:       time.Second,
 		StopTimeout: 10 * time.Second,
 		LogFormat:   LogText,
@@ -100,6 +106,9 @@ const (
 	KeyPlainHTTP      = "plain-http"
 	KeyClusterKeyFile = "cluster-key-file"
 	KeyTrustedProxy   = "trusted-proxy"
+	KeyBackupDir      = "backup-dir"
+	KeyBackupEvery    = "backup-every"
+	KeyBackupKeep     = "backup-keep"
 	KeyOTLPEndpoint   = "otlp-endpoint"
 	KeyTrustClock     = "trust-clock"
 
@@ -123,7 +132,7 @@ const PlainHTTPUsage = "accept http in --public-url and --app-url outside the lo
 const TrustClockUsage = "accept the clock at a start without any check; for a machine whose clock is kept right by something the kernel does not know of"
 
 // A Setting is one of the options with its key. Value points to the option: a
-// *string, *[]string, *time.Duration or *bool.
+// *string, *[]string, *time.Duration, *int or *bool.
 type Setting struct {
 	Key   string
 	Value any
@@ -154,6 +163,9 @@ func (o *Options) Settings() []Setting {
 		{KeyClusterKeyFile, &o.ClusterKeyFile, "`FILE` with the cluster's key (default: cluster.key in the data folder)"},
 		{KeyTrustedProxy, &o.TrustedProxies, "address or network (`CIDR`) of a proxy in front, whose X-Forwarded-For is used (repeatable)"},
 	}, o.signInSettings(), []Setting{
+		{KeyBackupDir, &o.BackupDir, "`DIR` of the scheduled backups that this node makes if the cluster chooses it"},
+		{KeyBackupEvery, &o.BackupEvery, "time between two scheduled backups, the same on all nodes; 0s for none"},
+		{KeyBackupKeep, &o.BackupKeep, "`COUNT` of scheduled backups that stay in backup-dir"},
 		{KeyOTLPEndpoint, &o.OTLPEndpoint, "`URL` of an OpenTelemetry collector (OTLP over HTTP) for traces (default: no traces)"},
 		{KeyOperatorsListen, &o.OperatorsListen, "`HOST:PORT` for operators on other machines, over TLS (default: none)"},
 		{KeyOperatorsTLSCertFile, &o.OperatorsTLS.Cert, "`FILE` with the certificate chain of --operators-listen in PEM, read again when it changes"},
@@ -180,6 +192,8 @@ func (o *Options) Flags(f *pflag.FlagSet) {
 			f.StringArrayVar(v, s.Key, *v, s.usage)
 		case *time.Duration:
 			DurationVar(f, v, s.Key, *v, s.usage)
+		case *int:
+			f.IntVar(v, s.Key, *v, s.usage)
 		case *bool:
 			f.BoolVar(v, s.Key, *v, s.usage)
 		}

@@ -16,7 +16,7 @@ type Shown struct {
 // A ShownSetting is one row of Shown.
 type ShownSetting struct {
 	Key   string `json:"key"`
-	Value any    `json:"value"` // string, []string or bool; a duration is a string
+	Value any    `json:"value"` // string, []string, int or bool; a duration is a string
 	Source
 }
 
@@ -39,6 +39,8 @@ func (o *Options) Shown(from Sources, environ []string) Shown {
 			row.Value = append([]string{}, *v...)
 		case *time.Duration:
 			row.Value = admin.FormatDuration(*v)
+		case *int:
+			row.Value = *v
 		case *bool:
 			row.Value = *v
 		}

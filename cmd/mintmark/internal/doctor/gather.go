@@ -172,7 +172,6 @@ func (m *Machine) secrets(data bool) (all []Secret) {
 	look(key.File, "cluster key", data || o.ClusterKeyFile != "")
 	look(filepath.Join(o.DataDir, "cluster.key.old"), "previous cluster key", false)
 	look(o.TokenFile, "join token", !data)
-	look(o.FeedSecrets, "secrets of resource servers", true)
 	look(o.Upstream.SecretFile, "secret at the provider", true)
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/progress"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/restore"
@@ -76,6 +77,33 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+}
+
+// reportJoin reports the progress of a join until the node serves: what it waits for, and
+// then how much of the log it has applied.
+func (s *Server) reportJoin() {
+	p := progress.Start(progress.Options{
+		Out: s.config.Stderr, What: "joining", Plain: true,
+		Line: func(text string) { s.config.Log.Info("join not finished", "progress", text) },
+	})
+	defer p.Stop()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		if s.isOpen() {
+			n := s.Node.Stats()
+			p.Set(int64(n.Applied), int64(n.Applied+n.Lag), "catching up")
+		} else if why := s.waitReason.Load(); why != nil {
+			p.Set(0, 0, *why)
+		}
+		select {
+		case <-ticker.C:
+		case <-s.started:
+			return
+		case <-s.stopping:
+			return
 		}
 	}
 }

@@ -49,7 +49,12 @@ func (s *Server) Sample() telemetry.NodeSample {
 		ClockOffsetMax: n.ClockOffset, StateAhead: n.StateAhead, CertificateExpires: n.CertificateExpires,
 		Keys: make(map[telemetry.KeyKind]int), Numbers: s.numbers.Load(),
 	}
-	for k := range ledger.At(s.Node.View()).Keys() {
+	v := ledger.At(s.Node.View())
+	b := v.BackupSchedule()
+	if m.BackupEvery = b.Every; b.Saved != nil {
+		m.BackupAt = b.Saved.At.Std()
+	}
+	for k := range v.Keys() {
 		m.Keys[telemetry.KeyKind{Purpose: k.Purpose, State: k.State}]++
 	}
 	return m

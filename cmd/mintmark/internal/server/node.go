@@ -69,6 +69,7 @@ func (s *Server) openNode(ctx context.Context) error {
 	switch {
 	case member:
 	case c.Cluster.Join != "":
+		go s.reportJoin()
 		if err := s.join(ctx, dir, advertise); err != nil {
 			return err
 		}

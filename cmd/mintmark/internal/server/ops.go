@@ -25,6 +25,7 @@ var _ admin.Cluster = clusterOps{}
 func (c clusterOps) Status(ctx context.Context) admin.ClusterStatus {
 	s := statusOf(c.node.Overview(ctx))
 	s.Unfinished = c.unfinished()
+	s.Backup = backupStatus(c.issuer.View().BackupSchedule(), c.now())
 	return s
 }
 

@@ -48,6 +48,7 @@ func FromOptions(o *config.Options, version string, log *slog.Logger) (Config, e
 			Name: o.Name, Named: o.Named, Listen: o.ClusterListen, Advertise: o.Advertise, Peers: o.PeerAddresses(),
 			Join: o.Join, TokenFile: o.TokenFile,
 		},
+		Backups:  Backups{Dir: o.BackupDir, Every: o.BackupEvery, Keep: o.BackupKeep},
 		Upstream: provider, NoPasswords: !o.PasswordSignIn,
 		Settings:  func(s ledger.Settings, _ string) (ledger.Settings, error) { return checkSettings(o, s) },
 		PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,

@@ -28,6 +28,7 @@ type RunOptions struct {
 	// Load loads the settings again.
 	Load   func() (config.Options, config.Sources, error)
 	Stdout io.Writer
+	Stderr io.Writer // shows progress if it is a terminal
 	Log    *slog.Logger
 }
 
@@ -39,6 +40,7 @@ func Run(ctx context.Context, r RunOptions) error {
 	if err != nil {
 		return err
 	}
+	c.Stderr = r.Stderr
 	o.LogStart(log, r.From, r.Version)
 	manager := newNotifier(log)
 	alive, err := manager.keepAlive()

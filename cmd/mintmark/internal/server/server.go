@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"log/slog"
 	"net"
@@ -66,6 +67,9 @@ type Config struct {
 	Upstream    *upstream.Config
 	NoPasswords bool
 
+	// Backups are the scheduled backups that this node makes if the cluster chooses it.
+	Backups Backups
+
 	// Proxies are the peers whose X-Forwarded-For is used.
 	Proxies proxy.Trusted
 
@@ -87,6 +91,8 @@ type Config struct {
 	OpsDebug bool
 
 	Log *slog.Logger
+	// Stderr shows the progress of a join if it is a terminal. It may be nil.
+	Stderr io.Writer
 	// Now is the clock that stamps commands, and by which tokens expire. Default: that of
 	// the machine.
 	Now func() time.Time
@@ -272,6 +278,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 	s.Issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.Node, ClusterKeys: s.Keys, Version: s.config.Version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
 		Observer: observer{s.Metrics, refusals, c.Now}, Failures: s.failures, Tracer: c.Traces.IssuerTracer(),
+		Backups: s.scheduledBackups(),
 	})
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ type Metrics struct {
 	shared        prometheus.Counter
 	tokens        map[oauth.GrantType]prometheus.Counter
 	failures      *prometheus.CounterVec // failed authentications, by kind and cause
+	backups       *prometheus.CounterVec // failed scheduled backups of this node, by reason
 	commits       prometheus.Histogram
 	requests      *prometheus.CounterVec
 	durations     *prometheus.HistogramVec
@@ -93,9 +94,15 @@ func NewMetrics(src Source, version string) *Metrics {
 			m.failures.WithLabelValues(string(kind), CauseName(cause))
 		}
 	}
+	m.backups = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "mintmark_backup_failures_total", Help: "Scheduled backups of this node that failed, by reason.",
+	}, []string{"reason"})
+	for _, reason := range ledger.BackupFailures { // an alert needs a value before the first failure
+		m.backups.WithLabelValues(string(reason))
+	}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newNodeCollector(src, version), m.laterThanDue, m.retries, m.shared, m.commits, m.requests, m.durations, m.failures,
+		newNodeCollector(src, version), m.laterThanDue, m.retries, m.shared, m.commits, m.requests, m.durations, m.failures, m.backups,
 	)
 	m.countRefusals()
 	m.countTokens()
@@ -166,6 +173,11 @@ func (m *Metrics) Refused(c ledger.Cause) {
 // Failed counts a failed sign-in or client authentication.
 func (m *Metrics) Failed(kind security.Kind, cause ledger.Cause) {
 	m.failures.WithLabelValues(string(kind), CauseName(cause)).Inc()
+}
+
+// BackupFailed counts a failed backup of this node.
+func (m *Metrics) BackupFailed(reason ledger.BackupFailure) {
+	m.backups.WithLabelValues(string(reason)).Inc()
 }
 
 // Issued counts a token response. retry: it repeats an earlier response; shared: two

@@ -35,6 +35,7 @@ func leadingNode() *fakeNode {
 		DiskFree: 1 << 30, DiskHung: true, ClockOffsetMax: -1500 * time.Millisecond, StateAhead: 2500 * time.Millisecond,
 		CertificateExpires: time.Unix(1_800_000_000, 0),
 		TLSExpires:         map[string]time.Time{"listen": time.Unix(1_800_000_000, 0)},
+		BackupAt:           time.UnixMilli(1_700_000_000_500), BackupEvery: 6 * time.Hour,
 		Keys: map[KeyKind]int{
 			{ledger.ForSigning, ledger.KeyActive}:     1,
 			{ledger.ForSigning, ledger.KeyRetiring}:   2,
@@ -79,6 +80,7 @@ func TestMetricsScrape(t *testing.T) {
 	m.Issued("made up by a stranger", false, false)
 	m.Committed(700 * time.Microsecond)
 	m.Committed(20 * time.Second)
+	m.BackupFailed(ledger.BackupDiskFull)
 	token := m.route(http.MethodPost, oauth.PathToken)
 	token.served(200, 3*time.Millisecond)
 	token.served(503, 2*time.Second)
@@ -110,6 +112,8 @@ func TestMetricsLeaveOutWhatIsUnknown(t *testing.T) {
 	got := scrape(t, NewMetrics(&fakeNode{Open: true, MembersReachable: -1}, "dev"))
 	require.NotContains(t, got, "mintmark_cluster_members_reachable")
 	require.NotContains(t, got, "mintmark_certificate_expiry")
+	require.NotContains(t, got, "mintmark_backup_last_success")
+	require.NotContains(t, got, "mintmark_backup_interval")
 	require.Contains(t, got, `mintmark_keys{purpose="signing",state="active"} 0`)
 }
 

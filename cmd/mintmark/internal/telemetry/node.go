@@ -43,7 +43,9 @@ type NodeSample struct {
 	StateAhead         time.Duration
 	CertificateExpires time.Time // of the certificate for the other nodes; zero: there is none
 
-	TLSExpires map[string]time.Time // of the certificate of each listener with TLS, by the setting of its address
+	TLSExpires  map[string]time.Time // of the certificate of each listener with TLS, by the setting of its address
+	BackupAt    time.Time            // of the cluster's last verified backup; zero: there is none
+	BackupEvery time.Duration        // between two scheduled backups; 0: none are scheduled
 
 	Keys map[KeyKind]int // how many of each kind are in the keyring
 
@@ -88,6 +90,16 @@ var nodeGauges = []struct {
 		"mintmark_certificate_expiry_timestamp_seconds", "When this node's certificate for the other nodes expires, in Unix time.",
 		func(s NodeSample) float64 { return float64(s.CertificateExpires.Unix()) },
 		func(s NodeSample) bool { return !s.CertificateExpires.IsZero() },
+	},
+	{
+		"mintmark_backup_last_success_timestamp_seconds", "When the cluster's last scheduled backup that was read back and verified was begun, in Unix time. Absent before the first.",
+		func(s NodeSample) float64 { return float64(s.BackupAt.UnixMilli()) / 1000 },
+		func(s NodeSample) bool { return !s.BackupAt.IsZero() },
+	},
+	{
+		"mintmark_backup_interval_seconds", "Time between two scheduled backups. Absent if none are scheduled.",
+		func(s NodeSample) float64 { return s.BackupEvery.Seconds() },
+		func(s NodeSample) bool { return s.BackupEvery > 0 },
 	},
 }
 
