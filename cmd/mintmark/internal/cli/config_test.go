@@ -78,6 +78,9 @@ upstream-admin-claim         -                default
 upstream-admin-value         -                default
 upstream-admin-email         -                default
 password-sign-in             true             default
+backup-dir                   -                default
+backup-every                 0s               default
+backup-keep                  7                default
 otlp-endpoint                -                default
 operators-listen             -                default
 operators-tls-cert-file      -                default

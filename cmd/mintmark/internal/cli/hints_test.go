@@ -215,6 +215,8 @@ func sentinelUses(t *testing.T) map[string]bool {
 var mayNameCommands = map[string]string{
 	"cmd/mintmark/internal/config/options.go":  "declares the flags of serve",
 	"cmd/mintmark/internal/config/upstream.go": "declares the flags of serve",
+	"cmd/mintmark/internal/doctor/node.go":     "advice of the checks, which only the command prints",
+	"cmd/mintmark/internal/doctor/settings.go": "advice of the checks, which only the command prints",
 	"issuer/keyring/ring.go":                   "labels of derived keys, which are no commands",
 }
 
