@@ -44,7 +44,7 @@ func TestCodesOfAnOutage(t *testing.T) {
 // TestDocumentedProxyNoticesInTime: a request that comes when a node that stops has
 // closed is lost, so the proxy must have gone elsewhere before.
 func TestDocumentedProxyNoticesInTime(t *testing.T) {
-	text, err := os.ReadFile("docs/install.md")
+	text, err := os.ReadFile("docs/tls.md")
 	require.NoError(t, err)
 	found := regexp.MustCompile(`health_interval (\S+)`).FindSubmatch(text)
 	require.NotNil(t, found)

@@ -51,7 +51,7 @@ func TestAllowIsTrue(t *testing.T) {
 	ts := newTestServer(t)
 	for path, want := range map[string]string{
 		"/": "GET, HEAD", "/auth/sign-in": "GET, HEAD, POST", "/auth/sign-out": "POST",
-		"/v2/me": "GET, HEAD", "/v2/auth/oauth2/token": "OPTIONS, POST",
+		"/v2/me": "GET, HEAD, PATCH", "/v2/auth/oauth2/token": "OPTIONS, POST",
 	} {
 		a := ts.request("PUT", path, "")
 		require.Equal(t, http.StatusMethodNotAllowed, a.Status, path)

@@ -27,6 +27,7 @@ var stories = [][]string{
 	{docs + "operate.md", docs + "backup.md", docs + "disaster.md"},
 	{docs + "apply.md"},
 	{docs + "api.md"},
+	{docs + "resource-servers.md"},
 	{docs + "packages.md", docs + "monitor.md", docs + "sizing.md", docs + "support.md"},
 	{docs + "reference.md", docs + "design.md", docs + "security.md", docs + "contributing.md", docs + "changelog.md"},
 }
