@@ -21,6 +21,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
+// MaxEntriesInFlight is how many entries may be under way.
+const MaxEntriesInFlight = maxEntriesInFlight
+
 // What the tests of this package see of a node beyond its methods.
 
 type Hooks = hooks

@@ -157,8 +157,8 @@ func TestStalledMachine(t *testing.T) {
 	c.QueueTimeout, c.LeaderTimeout, c.ProposeTimeout = 50*time.Millisecond, 50*time.Millisecond, time.Hour
 	n := open(t, c)
 	gate.shut()
-	answers := make(chan error, 2)
-	for range 2 { // as many as entries may be under way
+	answers := make(chan error, cluster.MaxEntriesInFlight)
+	for range cluster.MaxEntriesInFlight {
 		last := n.Raft().LastIndex()
 		go func() {
 			_, _, err := n.Propose(context.Background(), &machinetest.Set{Name: "a"})
@@ -174,12 +174,12 @@ func TestStalledMachine(t *testing.T) {
 	require.ErrorIs(t, err, cluster.ErrUnavailable, "a refusal that waits for a Barrier")
 	require.NoError(t, ctx.Err(), "before the caller lost patience")
 	gate.open()
-	for range 2 {
+	for range cluster.MaxEntriesInFlight {
 		require.NoError(t, <-answers)
 	}
 	_, err = n.ViewFresh(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, uint64(2), n.Seq(), "what was withdrawn did not happen")
+	require.Equal(t, uint64(cluster.MaxEntriesInFlight), n.Seq(), "what was withdrawn did not happen")
 }
 
 // TestLittlePatienceIsLeft with a command that has waited for a leader already:
@@ -191,7 +191,7 @@ func TestLittlePatienceIsLeft(t *testing.T) {
 	n := open(t, c)
 	gate.shut()
 	defer gate.open()
-	for range 2 { // as many as entries may be under way
+	for range cluster.MaxEntriesInFlight {
 		last := n.Raft().LastIndex()
 		go func() { _, _, _ = n.Propose(t.Context(), &machinetest.Set{Name: "a"}) }()
 		require.Eventually(t, func() bool { return n.Raft().LastIndex() > last }, 10*time.Second, time.Millisecond)
