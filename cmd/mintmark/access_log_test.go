@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -19,7 +20,7 @@ import (
 // line of the whole log has a secret, a code, a token or a cookie.
 func TestLogOfAWholeFlow(t *testing.T) {
 	t.Parallel()
-	var log lockedBuffer
+	var log testkit.Buffer
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
@@ -41,7 +42,7 @@ func TestLogOfAWholeFlow(t *testing.T) {
 		"GET /.well-known/jwks.json 200": ts.request("GET", oauth.PathJWKS, "", "Authorization", "Bearer "+second.Access),
 	}
 	ts.close()
-	text := string(log.Bytes())
+	text := log.String()
 	for what, a := range answers {
 		id := a.Header.Get("X-Request-Id")
 		require.Regexp(t, `^[A-Z2-7]{26}$`, id, what)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -219,7 +220,7 @@ func middle[V time.Duration | float64](list []V) V {
 }
 
 func conformLogs(t *testing.T) {
-	var log lockedBuffer
+	var log testkit.Buffer
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
@@ -233,7 +234,7 @@ func conformLogs(t *testing.T) {
 	require.Equal(t, 200, s.me(second.Access).Status)
 	require.Equal(t, 401, s.me(second.Access+"x").Status)
 
-	text := string(log.Bytes())
+	text := log.String()
 	require.Contains(t, text, "client=native-app", "the log is on")
 	site := must(url.Parse(s.App))
 	session := s.browserOf("alice").client.Jar.Cookies(site)

@@ -106,7 +106,7 @@ func TestNothingSecretIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "fixtures.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fixtureText), 0o600))
-	var log lockedBuffer
+	var log testkit.Buffer
 	o := dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: filepath.Join(dir, "data"), Fixtures: file, Verbose: true}
 	c, err := o.Config(&log)
 	require.NoError(t, err)
@@ -186,24 +186,6 @@ func TestNothingSecretIsWritten(t *testing.T) {
 	}))
 	require.Greater(t, files, 2, "log, stable store and snapshot")
 	require.GreaterOrEqual(t, control, 2, "what is no secret is found in log and snapshot: the scan can see")
-}
-
-// lockedBuffer is written by many goroutines.
-type lockedBuffer struct {
-	mu   sync.Mutex // of text
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) Bytes() []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return bytes.Clone(b.text.Bytes())
 }
 
 // TestStopAnswersWhatRuns: a stop by an operator loses no request, and the

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -10,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +18,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -31,24 +30,7 @@ type operatorsNode struct {
 	options   config.Options
 	authority *admintest.Authority // of the server's certificate
 	operators *admintest.Authority
-	log       *syncBuffer
-}
-
-type syncBuffer struct {
-	mu sync.Mutex // guards b
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
+	log       *testkit.Buffer
 }
 
 func pemFile(t testing.TB, path, kind string, der []byte) {
@@ -59,7 +41,7 @@ func pemFile(t testing.TB, path, kind string, der []byte) {
 func newOperatorsNode(t *testing.T) *operatorsNode {
 	t.Helper()
 	dir := t.TempDir()
-	n := &operatorsNode{authority: admintest.NewAuthority(t, "servers"), operators: admintest.NewAuthority(t, "operators"), log: new(syncBuffer)}
+	n := &operatorsNode{authority: admintest.NewAuthority(t, "servers"), operators: admintest.NewAuthority(t, "operators"), log: new(testkit.Buffer)}
 	pair := n.authority.Issue("server", nil, admintest.ForServer)
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	require.NoError(t, err)

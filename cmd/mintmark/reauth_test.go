@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -19,7 +20,7 @@ import (
 // the password once more, and a wrong one is recorded. An operator is not asked.
 func TestFourActsAskForThePassword(t *testing.T) {
 	t.Parallel()
-	var log lockedBuffer
+	var log testkit.Buffer
 	var ahead atomic.Int64
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&log, nil))
@@ -64,7 +65,7 @@ func TestFourActsAskForThePassword(t *testing.T) {
 	}
 	require.Contains(t, ts.scrape(), `mintmark_authentication_failures_total{cause="password_wrong",kind="sign_in"} 8`)
 	for _, secret := range []string{passwords["admin"], "not the password"} {
-		require.NotContains(t, string(log.Bytes()), secret)
+		require.NotContains(t, log.String(), secret)
 	}
 
 	ahead.Add(int64(16 * time.Minute))

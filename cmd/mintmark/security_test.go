@@ -13,13 +13,14 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // securityLines are those of the security log.
-func securityLines(t testing.TB, log *lockedBuffer) (lines []map[string]any) {
+func securityLines(t testing.TB, log *testkit.Buffer) (lines []map[string]any) {
 	t.Helper()
-	for text := range strings.Lines(string(log.Bytes())) {
+	for text := range strings.Lines(log.String()) {
 		var line struct{ Security map[string]any }
 		require.NoError(t, json.Unmarshal([]byte(text), &line), text)
 		if line.Security != nil {
@@ -34,7 +35,7 @@ func securityLines(t testing.TB, log *lockedBuffer) (lines []map[string]any) {
 // in none of them, unless it is the name of somebody.
 func TestFailuresLeaveTraces(t *testing.T) {
 	t.Parallel()
-	var log lockedBuffer
+	var log testkit.Buffer
 	var ahead atomic.Int64
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&log, nil))
@@ -93,7 +94,7 @@ func TestFailuresLeaveTraces(t *testing.T) {
 	require.Equal(t, "127.0.0.1", find("password_wrong", "alice")["address"])
 	require.NotContains(t, find("no_such_user", ""), "name")
 	require.Equal(t, "sign_in", find("throttled", "bob")["kind"])
-	all := string(log.Bytes())
+	all := log.String()
 	require.NotContains(t, all, typed)
 	require.NotContains(t, all, secret)
 	require.NotContains(t, all, "a-stranger")

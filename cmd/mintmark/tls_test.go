@@ -29,6 +29,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -255,7 +256,7 @@ func TestCertificateReload(t *testing.T) {
 	for _, name := range []string{"tls.crt", "tls.key"} {
 		require.NoError(t, os.Symlink(filepath.Join("..data", name), filepath.Join(mount, name)))
 	}
-	var log lockedBuffer
+	var log testkit.Buffer
 	files := config.TLSFiles{Cert: filepath.Join(mount, "tls.crt"), Key: filepath.Join(mount, "tls.key")}
 	_, address := startSecure(t, files, func(c *server.Config) {
 		c.OpsTLS, c.Log = nil, slog.New(slog.NewTextHandler(&log, nil))
@@ -301,13 +302,13 @@ func TestCertificateReload(t *testing.T) {
 	broken := pair(3)
 	require.NoError(t, os.WriteFile(filepath.Join(broken, "tls.crt"), []byte("no certificate"), 0o600))
 	swap(broken)
-	logged := func() int { return strings.Count(string(log.Bytes()), "TLS certificate not reloaded") }
+	logged := func() int { return strings.Count(log.String(), "TLS certificate not reloaded") }
 	require.Eventually(t, func() bool { return logged() == 1 }, 20*time.Second, 10*time.Millisecond)
 	exposed := pair(4)
 	require.NoError(t, os.Chmod(filepath.Join(exposed, "tls.key"), 0o644))
 	swap(exposed)
 	require.Eventually(t, func() bool { return logged() == 2 }, 20*time.Second, 10*time.Millisecond)
-	require.Contains(t, string(log.Bytes()), config.ErrExposed.Error())
+	require.Contains(t, log.String(), config.ErrExposed.Error())
 	require.EqualValues(t, 2, serial.Load())
 
 	// Written in place, with a pause between the files.
@@ -323,7 +324,7 @@ func TestCertificateReload(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	require.Zero(t, failed.Load())
-	require.Equal(t, 2, logged(), string(log.Bytes()))
+	require.Equal(t, 2, logged(), log.String())
 }
 
 // TestOpenCertificate: a node does not start with a pair that it could not serve.
@@ -347,7 +348,7 @@ func TestOpenCertificate(t *testing.T) {
 func TestClientAddressUnderTLS(t *testing.T) {
 	t.Parallel()
 	files := writePair(t, t.TempDir(), 1, time.Now().Add(90*24*time.Hour))
-	var log lockedBuffer
+	var log testkit.Buffer
 	_, address := startSecure(t, files, func(c *server.Config) {
 		var err error
 		c.Proxies, err = proxy.Parse([]string{"127.0.0.1"})
@@ -360,5 +361,5 @@ func TestClientAddressUnderTLS(t *testing.T) {
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("X-Forwarded-For", "198.51.100.7")
 	require.Equal(t, http.StatusUnauthorized, do(t, secureClient(address, &tls.Config{RootCAs: poolOf(t, files.Cert)}, true), r).Status)
-	require.Contains(t, string(log.Bytes()), "security.address=198.51.100.7")
+	require.Contains(t, log.String(), "security.address=198.51.100.7")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 )
@@ -61,7 +62,7 @@ func TestAccessLog(t *testing.T) {
 // line counts the others, without a further request.
 func TestAccessLogAboveARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
+		var out testkit.Buffer // a timer writes to it too
 		on := new(atomic.Bool)
 		on.Store(true)
 		h, access := accessServer(&out, on, nil)

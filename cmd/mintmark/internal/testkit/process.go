@@ -193,6 +193,29 @@ func Until(limit time.Duration, holds func() bool) bool {
 // PollPause is how long a poll of a process leaves it alone.
 const PollPause = 15 * time.Millisecond
 
+// A Buffer is a bytes.Buffer that goroutines may write and read at once.
+type Buffer struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// Bytes returns a copy of what was written.
+func (b *Buffer) Bytes() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return bytes.Clone(b.text.Bytes())
+}
+
+// String returns what was written.
+func (b *Buffer) String() string { return string(b.Bytes()) }
+
 // An output keeps standard output and the time of its first line.
 type output struct {
 	mu    sync.Mutex   // guards text and at
