@@ -41,9 +41,9 @@ func (o *recordingObserver) Flush() error {
 	return o.fail
 }
 
-// TestSnapshotWaitsForTheApplyObserver: a snapshot replaces the log, from which a
-// witness that lost what it was told would be told again. So there is none before
-// what was told is on disk.
+// TestSnapshotWaitsForTheApplyObserver: a snapshot replaces the log, from which an
+// observer that lost records would be given them again. So no snapshot is taken
+// before the observer's records are on disk.
 func TestSnapshotWaitsForTheApplyObserver(t *testing.T) {
 	o := &recordingObserver{fail: errors.New("the disk is full")}
 	c := config(t, "")

@@ -48,7 +48,7 @@ type Authorities struct {
 	log       *slog.Logger
 }
 
-// replicatedState is what an owner of a part of the state needs of its node.
+// replicatedState is the part of a Node that Authorities and SecretExchange use.
 type replicatedState interface {
 	View() *memdb.Txn
 	ViewFresh(ctx context.Context) (*memdb.Txn, error)
@@ -187,16 +187,16 @@ func (a *Authorities) reconcile(ctx context.Context, view *memdb.Txn, all []*mem
 				list[i].Made = max(a.now().UnixMilli(), signs.Made+1)
 			}
 		}
-		a.log.Info("cluster: every node accepts the new authority, which signs from now on", "id", shortID(next.ID))
+		a.log.Info("new authority accepted by every node, signing with it", "id", shortID(next.ID))
 		return a.set(ctx, old, list)
 	case next == nil && len(namesUnless(all, func(m *member.Member) bool { return m.Issuer == signs.ID })) == 0:
-		a.log.Info("cluster: every node has a certificate of the new authority, the one before it goes", "id", shortID(signs.ID))
+		a.log.Info("certificates renewed on every node, dropping the previous authority", "id", shortID(signs.ID))
 		return a.set(ctx, old, []member.Authority{*signs})
 	}
 	return nil
 }
 
-// shortID is enough of a fingerprint for people.
+// shortID shortens a fingerprint for logs and operators.
 func shortID(id string) string { return id[:min(len(id), 12)] }
 
 // set replaces a list that was read.

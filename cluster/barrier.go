@@ -39,7 +39,7 @@ type barriers struct {
 
 	mu      sync.Mutex
 	running bool      // whether runRounds runs
-	next    *round    // nil while nobody waits
+	next    *round    // nil while no caller waits
 	began   time.Time // when the last round began
 	passed  uint64    // how many Barriers went through the log
 }
@@ -105,7 +105,7 @@ func (b *barriers) join() *round {
 	return b.next
 }
 
-// runRounds runs rounds until nobody waits.
+// runRounds runs rounds until no caller waits.
 func (b *barriers) runRounds() {
 	for r := b.nextRound(); r != nil; r = b.nextRound() {
 		r.err = b.pass()
@@ -119,7 +119,7 @@ func (b *barriers) runRounds() {
 }
 
 // nextRound waits until the next round may begin, and returns it. Until then further
-// callers join that round. It returns nil if nobody waits.
+// callers join that round. It returns nil if no caller waits.
 func (b *barriers) nextRound() *round {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,8 +148,8 @@ func (b *nodeBarriers) closeWith(f func()) {
 	f()
 }
 
-// passBarrier has a Barrier go through the log, by way of the leader, and
-// returns when this node has applied what was before it. op asks the leader for it.
+// passBarrier appends a Barrier to the log through the leader, to which op requests it, and
+// returns when this node has applied the entries before it.
 func (n *Node) passBarrier(op byte) error {
 	patience := time.Now().Add(n.config.LeaderTimeout)
 	for {

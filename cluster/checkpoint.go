@@ -43,10 +43,10 @@ func (n *Node) handleVerification(r verifier.VerificationReport) {
 		// The range was compacted away before it could be read.
 	case errors.As(r.Err, &mismatch):
 		n.checks.corrupt.Store(&r.Err)
-		n.log.Error("cluster: the log on disk is damaged", "error", r.Err)
+		n.log.Error("log damaged on disk", "error", r.Err)
 	default:
 		if !n.isClosing() {
-			n.log.Warn("cluster: the log could not be verified", "error", r.Err)
+			n.log.Warn("log not verified", "error", r.Err)
 		}
 	}
 	if n.config.hooks.Report != nil {

@@ -69,10 +69,10 @@ func (g *nodeWatchdog) checkStartClock() {
 	case doubt == watchdog.ErrClockNoMajority: // nor can it do anything yet without them
 	case !s.warned:
 		s.warned, s.warnedAt = true, seen.After
-		g.log.Warn("cluster: the clock is not believed yet, this node decides nothing by it", "error", doubt)
+		g.log.Warn("clock not confirmed, deciding nothing", "error", doubt)
 	case !s.operatorAsked && seen.After-s.warnedAt > watchdog.ClockOperatorDelay:
 		s.operatorAsked = true
-		g.log.Error("cluster: the clock is still not believed, an operator must say whether it is right", "error", doubt)
+		g.log.Error("clock not confirmed in time, waiting for an operator", "error", doubt)
 	}
 	g.clock.SetStartError(doubt, seen)
 }
@@ -80,16 +80,15 @@ func (g *nodeWatchdog) checkStartClock() {
 func (g *nodeWatchdog) logClockAccepted(t watchdog.ClockEvidence, now time.Duration) {
 	switch {
 	case g.start.warned:
-		g.log.Warn("cluster: the clock is believed now", "after", now-g.start.warnedAt)
+		g.log.Warn("clock confirmed", "after", now-g.start.warnedAt)
 	case t.Stamp.IsZero() && t.LastRun.IsZero() && t.KernelErr != nil && !t.Trusted && !t.Voters.Confirms():
-		g.log.Warn("cluster: nobody vouches for this node's clock, and a new data folder has nothing to compare it with: make sure that it is right",
-			"kernel", t.KernelErr)
+		g.log.Warn("clock of a new data folder accepted unconfirmed", "kernel", t.KernelErr)
 	}
 }
 
 // lastRunFile holds the time that the clock showed when this node last ran, and the sum
-// of the jumps in it that nobody confirmed, including one that was not accepted: a
-// restart of all nodes must not make it right. It need not be there.
+// of its unconfirmed jumps, including one that was not accepted: a restart of all nodes
+// must not confirm it. The file may be missing.
 const lastRunFile = "last-run"
 
 // readLastRun reads lastRunFile. It returns the zero time if that is not known.
@@ -132,7 +131,7 @@ func (g *nodeWatchdog) writeLastRunIfDue() {
 }
 
 // writeLastRunNow is called when the clock jumped or came back: a kill soon after must
-// not hide what nobody confirmed.
+// not lose the unconfirmed jump.
 func (g *nodeWatchdog) writeLastRunNow() {
 	g.start.writeDue.Store(true)
 	g.writeLastRunIfDue()

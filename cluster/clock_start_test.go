@@ -43,7 +43,7 @@ func TestStartWithAWrongClock(t *testing.T) {
 			require.ErrorIs(t, err, cluster.ErrUnavailable)
 			require.ErrorContains(t, err, "nobody vouches for it (nothing keeps this clock right")
 			require.Error(t, healthCheck(n, "clock"))
-			require.Equal(t, 1, said.count("the clock is not believed yet"))
+			require.Equal(t, 1, said.count("clock not confirmed, deciding nothing"))
 
 			clock.jump(0)
 			waited := make(chan error)
@@ -53,7 +53,7 @@ func TestStartWithAWrongClock(t *testing.T) {
 			require.NoError(t, err)
 			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), stampTolerance)
 			require.NoError(t, healthCheck(n, "clock"))
-			require.Equal(t, 1, said.count("the clock is believed now"))
+			require.Equal(t, 1, said.count("clock confirmed"))
 		})
 	}
 }
@@ -75,9 +75,9 @@ func TestStartWaitsForAnOperator(t *testing.T) {
 	case err := <-waited:
 		require.Fail(t, "it does not wait", "%v", err)
 	}
-	require.Zero(t, said.count("an operator must say"))
+	require.Zero(t, said.count("waiting for an operator"))
 	clock.skip(3 * time.Minute)
-	require.Eventually(t, func() bool { return said.count("an operator must say") == 1 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return said.count("waiting for an operator") == 1 }, 10*time.Second, 10*time.Millisecond)
 	select {
 	case err := <-waited:
 		require.Fail(t, "it waited no longer", "%v", err)
@@ -158,11 +158,11 @@ func TestStartInAnEmptyFolder(t *testing.T) {
 	n := open(t, c)
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
-	require.Equal(t, 1, said.count("make sure that it is right"))
+	require.Equal(t, 1, said.count("accepted unconfirmed"))
 }
 
-// TestAllStartWithAWrongClock: three nodes that agree with each other are no
-// witnesses for each other.
+// TestAllStartWithAWrongClock: three nodes that agree with each other do
+// not confirm each other's clocks.
 func TestAllStartWithAWrongClock(t *testing.T) {
 	tr, clocks := newClockCluster3(t)
 	for i, n := range tr.nodes {

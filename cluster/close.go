@@ -72,7 +72,7 @@ func (n *Node) stopRaft() error {
 	}
 }
 
-// lifecycle is how a node ends.
+// lifecycle has the channels by which a node stops.
 type lifecycle struct {
 	closing   chan struct{} // closed first: nothing new
 	stopped   chan struct{} // closed when raft was told to stop: no answers any more

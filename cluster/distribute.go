@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNoSecret is returned if no member has a secret of that name.
-var ErrNoSecret = errors.New("no member has it")
+var ErrNoSecret = errors.New("no member has this secret")
 
 // DistributeFailure is one member that was offered a secret and does not have it.
 type DistributeFailure struct {

@@ -43,7 +43,7 @@
 //	open.go, close.go    start and stop; folder.go, static_bootstrap.go, what a start does
 //	membership.go        the leader's duty: raft's configuration follows the members; level.go, the feature level
 //	authority.go         the change of the authority; distribute.go, secrets among members
-//	invite.go, admission.go  a token makes a node a member
+//	invite.go, join_token_check.go  a token makes a node a member
 //	removal.go           a member goes; quorum.go, when it may
 //	membership_check.go  how a node learns of its removal
 //	transfer.go          who leads, and operators transfer leadership

@@ -26,14 +26,14 @@ type loggedState struct {
 func (n *Node) logOwnState(t *loggedState) {
 	if voter := slices.Contains(n.Voters(), string(n.id)); voter != t.voter {
 		if t.voter = voter; voter {
-			n.log.Info("cluster: this node has caught up and is a voter from now on")
+			n.log.Info("caught up, this node is a voter")
 		}
 	}
 	w := n.leader.Route()
 	known := w.Leading || w.Leader != ""
 	switch {
 	case known && t.noLeader:
-		n.log.Info("cluster: there is a leader again", "name", n.Leader())
+		n.log.Info("leader known again", "name", n.Leader())
 		fallthrough
 	case known:
 		t.noLeaderSince, t.noLeader = time.Time{}, false
@@ -41,7 +41,7 @@ func (n *Node) logOwnState(t *loggedState) {
 		t.noLeaderSince = time.Now()
 	case !t.noLeader && time.Since(t.noLeaderSince) > noLeaderLogDelay && n.checks.excluded() == nil:
 		t.noLeader = true
-		n.log.Warn("cluster: no leader is known, so nothing can be decided")
+		n.log.Warn("no leader known, deciding nothing")
 	}
 }
 
@@ -56,12 +56,12 @@ func logMemberChanges(log *slog.Logger, self string, old, list []member.Member) 
 	}
 	for i := range list {
 		if m := &list[i]; !has(old, m.ID) {
-			log.Info("cluster: a node was added", "name", m.Name, "address", m.Address)
+			log.Info("node added", "name", m.Name, "address", m.Address)
 		}
 	}
 	for i := range old {
 		if m := &old[i]; !has(list, m.ID) && m.ID != self { // Removed.Mark logs its own removal
-			log.Info("cluster: a node was removed", "name", m.Name)
+			log.Info("node removed", "name", m.Name)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 		return transport.Reply{Status: transport.ReplyOK}
 	case transport.OpCampaign:
 		if w := n.leader.Route(); !w.Leading && (w.Leader == peer || w.Leader == "") {
-			n.log.Warn("cluster: the leader can't lead any more, this node stands for election", "leader", peer)
+			n.log.Warn("leader requested an election, campaigning", "leader", peer)
 			n.leader.Campaign()
 		}
 		return transport.Reply{Status: transport.ReplyOK}
@@ -151,7 +151,7 @@ func (n *Node) connectLeader(ctx context.Context, leader string, again bool, dea
 	return n.net.peers.Connect(ctx, leader)
 }
 
-// errorReply is how an error of what an operator asked for travels.
+// errorReply encodes the error of an operator's request for the node that forwarded it.
 func errorReply(err error) transport.Reply {
 	var few *NoMajorityError
 	switch {

@@ -38,10 +38,10 @@ func (l *liveness) recordLive(at int64) {
 		entry, err = l.core.HaltEntry(id, at, length.Milliseconds())
 	}
 	if err != nil {
-		l.log.Warn("cluster: the length of an outage was not recorded, it counts against retries", "error", err)
+		l.log.Warn("outage not recorded, it counts against retries", "error", err)
 		return
 	}
-	l.log.Info("cluster: nothing could be decided for a while", "took", length.Round(time.Millisecond))
+	l.log.Info("outage ended", "took", length.Round(time.Millisecond))
 	future := l.apply(entry)
 	l.run(func() {
 		if future.Error() != nil {

@@ -25,11 +25,11 @@ type selfChecks struct {
 }
 
 // excluded returns an error that wraps member.ErrRemoved or member.ErrDuplicateNode if
-// this node must serve nobody.
+// this node must not serve.
 func (c *selfChecks) excluded() error { return cmp.Or(c.removed.Err(), c.duplicates.Err()) }
 
 // Removed returns nil, or an error that wraps member.ErrRemoved if this node has learnt
-// that it was removed: then it serves nobody.
+// that it was removed: then it does not serve.
 func (n *Node) Removed() error { return n.checks.removed.Err() }
 
 // Duplicate returns nil, or an error that wraps member.ErrDuplicateNode if this process
@@ -95,8 +95,9 @@ func (n *Node) Checks() []Check {
 	}
 }
 
-// membershipTrouble uses what a member reported, or the state if that is no older than
-// the peer list: a state that lags may be from before this node was a member.
+// membershipTrouble returns why this node may not act as a member, from what another member
+// reported, or from the state if it is no older than the peer list: an older state may be from
+// before this node was a member.
 func (n *Node) membershipTrouble() error {
 	list := n.folder.PeerList.Get()
 	if err := cmp.Or(n.checks.excluded(), n.checks.rollback.Err()); err != nil || n.config.Network == nil || len(list.Members) == 0 {

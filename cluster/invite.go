@@ -84,7 +84,7 @@ func (e *NoInvitationError) Error() string {
 func (e *NoInvitationError) Unwrap() error { return &member.RefusedError{Reason: e.Error()} }
 
 // WithdrawInvitation makes the token for a node of the given name invalid. It is replaced
-// by an expired token that is given to nobody: every version of the program knows that.
+// by an expired invite whose token is not issued.
 func (n *Node) WithdrawInvitation(ctx context.Context, name string) error {
 	view, err := n.ViewFresh(ctx)
 	if err != nil {

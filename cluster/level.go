@@ -17,12 +17,12 @@ type LevelError struct {
 
 func (e *LevelError) Error() string {
 	if len(e.Behind) == 0 {
-		return fmt.Sprintf("not before the cluster uses feature level %d: every node's program has it, try again in a moment", e.Needs)
+		return fmt.Sprintf("not before the cluster uses feature level %d: every node's program supports it", e.Needs)
 	}
-	return fmt.Sprintf("not before every node runs a version with feature level %d: upgrade %s", e.Needs, strings.Join(e.Behind, ", "))
+	return fmt.Sprintf("not before every node runs a version with feature level %d: older are %s", e.Needs, strings.Join(e.Behind, ", "))
 }
 
-// Later is the reason, for people.
+// Later is the reason, for operators.
 func (e *LevelError) Later() string { return e.Error() }
 
 // Is makes it an ErrUnavailable.

@@ -103,7 +103,7 @@ func (l *liveness) record(at, applied int64, tellOwn bool) (from int64, length t
 // open reads the file.
 func (l *liveness) open() error {
 	if err := watchdog.ReadTimes(filepath.Join(l.dir, liveFile), &l.at); err != nil {
-		return fmt.Errorf("read until when commands could be decided: %w", err)
+		return fmt.Errorf("read liveness file: %w", err)
 	}
 	l.written = l.at
 	l.writing = make(chan struct{})
@@ -152,7 +152,7 @@ func (l *liveness) write(every time.Duration) {
 		<-before
 		was := l.failed
 		if l.failed = watchdog.WriteTimes(filepath.Join(l.dir, liveFile), at); l.failed != nil && was == nil {
-			l.log.Warn("cluster: "+liveFile+" file not written, an outage across a restart would count against retries", "error", l.failed)
+			l.log.Warn("liveness file not written, an outage across a restart would count against retries", "file", liveFile, "error", l.failed)
 		}
 	}()
 }

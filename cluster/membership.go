@@ -42,7 +42,7 @@ func (n *Node) syncPeerList() {
 			sure = sure || slices.ContainsFunc(member.All(view), func(m *member.Member) bool { return m.ID == string(n.id) })
 			changed, later, err := n.folder.PeerList.UpdateFrom(view, n.authorities.canOpen, sure)
 			if err != nil {
-				n.log.Error("cluster: peer list not stored", "error", err)
+				n.log.Error("peer list not stored", "error", err)
 			}
 			if changed {
 				logMemberChanges(n.log, string(n.id), old, n.folder.PeerList.Get().Members)
@@ -85,7 +85,7 @@ func (n *Node) reconcileMembers(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := n.Changed(member.MembersTable)
 		if err := n.reconcile(ctx); err != nil && ctx.Err() == nil {
-			n.log.Warn("cluster: reconcile members", "error", err)
+			n.log.Warn("members not reconciled", "error", err)
 		}
 		select {
 		case <-changed:
@@ -140,14 +140,14 @@ func (n *Node) reconcileServers(ctx context.Context) error {
 			// This node was removed: another one must lead the change.
 			return n.transferLeadership(ctx, "")
 		}
-		n.log.Info("cluster: a node leaves the configuration", "id", id)
+		n.log.Info("node no longer a member, removing it from the raft configuration", "id", id)
 		return transport.Await(n.raft.RemoveServer(id, 0, n.config.ProposeTimeout), n.stopped)
 	}
 	for id, m := range byID {
 		role, known := suffrage[id]
 		switch {
 		case !known:
-			n.log.Info("cluster: a node joins and catches up", "name", m.Name, "id", id)
+			n.log.Info("node joined, adding it to the raft configuration", "name", m.Name, "id", id)
 			return transport.Await(n.raft.AddNonvoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
 		case role == raft.Voter && byID[raft.ServerID(m.Replaces)] != nil:
 			if gone, err := n.removeReplaced(ctx, m); gone || err != nil {
@@ -159,7 +159,7 @@ func (n *Node) reconcileServers(ctx context.Context) error {
 			if err != nil || s.Applied+maxPromotionLag < committed {
 				continue
 			}
-			n.log.Info("cluster: a node has caught up and becomes a voter", "name", m.Name, "id", id)
+			n.log.Info("node caught up, making it a voter", "name", m.Name, "id", id)
 			return transport.Await(n.raft.AddVoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
 		}
 	}
@@ -188,7 +188,7 @@ func (n *Node) reconcileLevel(ctx context.Context, all []*member.Member) error {
 	if lowest <= n.core.Level() {
 		return nil
 	}
-	n.log.Info("cluster: all nodes support a higher feature level, raising it", "feature_level", lowest)
+	n.log.Info("feature level supported by all nodes, raising it", "feature_level", lowest)
 	_, err := n.decide(ctx, &member.RaiseLevel{Level: lowest})
 	return err
 }

@@ -11,15 +11,14 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// A node that was removed gets no report of it: it is in no configuration, so no
-// log reaches it, and those that it calls end the handshake. It can't tell that
-// from a leader that is gone. So it asks, as a node that joins does, whether its key
-// is still a member's; whoever answers is authenticated by its certificate, as a member
-// of this node's own list, and says no only when its leader has committed
-// something since it was asked: a member that lags, or was removed itself, can't. A
-// cluster that was recovered from one survivor answers that to those it gave up. They
-// ask although they have a leader: two of them elect one while the survivor is
-// down, and it answers neither of them as a member any more.
+// A removed node is not told so: it is in no configuration, so it receives no log, and the
+// nodes that it calls end the handshake. To it that looks like the loss of the leader. So it
+// asks, by the protocol of joining, whether its key is still a member's. The node that answers
+// is authenticated by its certificate as a member of this node's own list. It answers no only
+// if its leader has committed something since the question: a member that lags, or was
+// removed itself, can't. A cluster that was recovered from one survivor answers no to the
+// nodes that it gave up. They ask although they have a leader: two of them elect one while
+// the survivor is down, and the survivor does not accept them as members any more.
 
 const (
 	// membershipCheckInterval is between two times that a node asks members that do not

@@ -28,7 +28,7 @@ type Node struct {
 	net    *connections
 	lifecycle
 
-	checks      selfChecks        // whether this node must serve nobody
+	checks      selfChecks        // whether this node may serve
 	statuses    *peerStatuses     // the status of each other member
 	watchdog    *nodeWatchdog     // whether clock and disk can be trusted
 	leader      *election.Elector // who leads

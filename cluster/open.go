@@ -50,7 +50,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 	return n, nil
 }
 
-// open fills in n. Open closes what it opened before an error.
+// open opens the parts of n. After an error, Open closes those that were opened.
 func (n *Node) open(ctx context.Context) error {
 	if err := integrity.CheckRemoved(n.config.Dir); err != nil {
 		return err
@@ -277,7 +277,7 @@ func (n *Node) handshakeVoters() {
 		})
 }
 
-// servePeers is what becomes of a connection that is not raft's.
+// servePeers serves a connection that is not raft's.
 func (n *Node) servePeers(protocol, peer string, key []byte, c *tls.Conn) {
 	if protocol == transport.ProtocolJoin {
 		n.serveJoin(c, key)

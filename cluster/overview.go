@@ -73,7 +73,7 @@ type NodeStatus struct {
 	TLSExpires         time.Time // of the certificate for clients; zero if the node has none
 	Free               uint64    // bytes left for its data; 0 if unknown
 	Follows            string    // name of the leader that it follows, "" if it knows none
-	Err                string    // for people: why it can't be reached, or what is wrong with it
+	Err                string    // why it can't be reached, or what is wrong with it, for operators
 	// HungUp reports that the node could not be asked because it closed the connection:
 	// it has isolated itself, or is stopping.
 	HungUp bool
@@ -183,7 +183,7 @@ func (n *Node) overview(ctx context.Context) Overview {
 		}
 		for _, out := range slices.Concat(refused...) {
 			if s.ID == out.ID {
-				s.Err = out.String()
+				s.Err = out.Err().Error()
 			}
 		}
 	}

@@ -38,7 +38,7 @@ type peerStatus struct {
 	Version string `cbor:"9,keyasint,omitempty"`
 	Level   uint32 `cbor:"10,keyasint,omitempty"`
 	Free    uint64 `cbor:"11,keyasint,omitempty"` // bytes left for its data
-	Trouble string `cbor:"12,keyasint,omitempty"` // what is wrong with it, for people
+	Trouble string `cbor:"12,keyasint,omitempty"` // what is wrong with it, for operators
 	// Peers are the ids of the members that it accepts as peers, or is connected with.
 	Peers []string `cbor:"13,keyasint,omitempty"`
 	// CanDecide reports that it could decide commands if it led, whatever Trouble says.
@@ -49,7 +49,7 @@ type peerStatus struct {
 	Duplicate   *integrity.Incarnation `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
 	// Steady reports that nothing is wrong with its clock.
 	Steady bool `cbor:"18,keyasint,omitempty"`
-	// Index and term of the last entry that it knows to be committed, and has.
+	// Index and term of the newest entry that it has and knows to be committed.
 	CommittedIndex uint64               `cbor:"19,keyasint,omitempty"`
 	CommittedTerm  uint64               `cbor:"20,keyasint,omitempty"`
 	Rollbacks      []integrity.Rollback `cbor:"21,keyasint,omitempty"` // members that it refuses
@@ -161,7 +161,7 @@ func (p *peerStatuses) serve(peer string, body []byte) transport.Reply {
 	}
 	duplicates.Observe(peer, q.Incarnation, since)
 	if p.checks.rollback.RecordStatusRequest(peer, q.Incarnation, q.ExitReason) {
-		p.log.Error("cluster: another node reported why it ends", "name", p.nameOf(peer), "error", q.ExitReason)
+		p.log.Error("another node reported its failure", "name", p.nameOf(peer), "error", q.ExitReason)
 	}
 	if other, unseen, ok := duplicates.DuplicateOf(peer, q.Incarnation); ok {
 		s.Duplicate, s.DuplicateUnseen = &other, unseen.Milliseconds()
@@ -309,9 +309,9 @@ func (p *peerStatuses) logReachability(r *reachability) {
 		silent := now-heard > unreachableAfter
 		switch {
 		case silent && !r.silent[m.ID]:
-			p.log.Warn("cluster: a node can't be reached", "name", m.Name, "address", m.Address)
+			p.log.Warn("node unreachable", "name", m.Name, "address", m.Address)
 		case !silent && r.silent[m.ID]:
-			p.log.Info("cluster: a node can be reached again", "name", m.Name)
+			p.log.Info("node reachable again", "name", m.Name)
 		}
 		r.silent[m.ID] = silent
 	}

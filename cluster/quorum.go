@@ -42,7 +42,7 @@ func (q quorum) hasMajority() bool { return q.reachable() > len(q.voters)/2 }
 // canCommit reports whether they would do so at once.
 func (q quorum) canCommit() bool { return q.reachable()-len(q.behind) > len(q.voters)/2 }
 
-// without is the quorum once a voter has gone.
+// without returns the quorum after a voter is removed.
 func (q quorum) without(name string) quorum {
 	drop := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
@@ -100,12 +100,12 @@ func (n *Node) nameOf(id string) string {
 // The reasons that are gone in a moment.
 var (
 	// raft's configuration does not follow the members yet.
-	errConfigChanging = &member.RefusedError{Reason: "another change of the nodes is under way: try again in a moment"}
-	errNotCaughtUp    = &member.RefusedError{Reason: "a node has not caught up with the leader yet: try again in a moment"}
+	errConfigChanging = &member.RefusedError{Reason: "another change of the nodes is in progress"}
+	errNotCaughtUp    = &member.RefusedError{Reason: "a node has not caught up with the leader yet"}
 )
 
-// awaitRemovable is checkRemovable, and waits for what is gone in a moment; with forced for
-// everything.
+// awaitRemovable waits until checkRemovable returns nil, as long as its error is one that
+// passes in a moment, or any error with force.
 func (n *Node) awaitRemovable(ctx context.Context, id string, patience time.Duration, force bool) (refused error) {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -44,15 +44,15 @@ func TestReachabilityIsLoggedOnce(t *testing.T) {
 	follower, other := (i+1)%3, (i+2)%3
 	shut(t, tr.nodes[follower])
 	gone := func(n int) bool {
-		return logs[i].count(`a node can't be reached" name=`+tr.confs[follower].Name) == n && logs[other].count("can't be reached") == n
+		return logs[i].count(`node unreachable" name=`+tr.confs[follower].Name) == n && logs[other].count("node unreachable") == n
 	}
 	require.Eventually(t, func() bool { return gone(1) }, 20*time.Second, 10*time.Millisecond)
 	require.NoError(t, tr.nodes[i].TransferLeadership(t.Context(), tr.confs[other].Name))
-	require.Eventually(t, func() bool { return logs[other].count("this node leads") == 1 }, 10*time.Second, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return logs[i].count("leads no more") == 1 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return logs[other].count("leadership acquired") == 1 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return logs[i].count("leadership lost") == 1 }, 10*time.Second, 10*time.Millisecond)
 	tr.relisten(follower)
 	tr.nodes[follower] = open(t, tr.confs[follower])
-	require.Eventually(t, func() bool { return logs[i].count("can be reached again") == 1 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return logs[i].count("node reachable again") == 1 }, 20*time.Second, 10*time.Millisecond)
 	require.True(t, gone(1))
 	for _, l := range logs {
 		require.Zero(t, l.count("raft: "), l.text.String())

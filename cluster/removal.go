@@ -168,7 +168,7 @@ func (n *Node) removeLocal(ctx context.Context, id string, force bool) (index ui
 
 func (n *Node) removeSerialized(ctx context.Context, id string, force bool) (index uint64, err error) {
 	if !n.changes.removing.TryLock() {
-		return 0, &member.RefusedError{Reason: "another node is being removed: try again when that is done"}
+		return 0, &member.RefusedError{Reason: "another node is being removed"}
 	}
 	defer n.changes.removing.Unlock()
 	patience := settleTimeout
@@ -179,7 +179,7 @@ func (n *Node) removeSerialized(ctx context.Context, id string, force bool) (ind
 		return 0, err
 	}
 	if err := n.changes.raft.lock(ctx); err != nil {
-		return 0, fmt.Errorf("%w: wait for a change of the nodes: %w", ErrUnavailable, err)
+		return 0, fmt.Errorf("%w: change of the raft configuration in progress: %w", ErrUnavailable, err)
 	}
 	defer n.changes.raft.unlock()
 	return n.removeLocked(ctx, id)
@@ -198,7 +198,7 @@ func (n *Node) removeReplaced(ctx context.Context, m *member.Member) (gone bool,
 	case errors.As(err, &refused):
 		if n.changes.replaceBlocked != refused.Reason {
 			n.changes.replaceBlocked = refused.Reason
-			n.log.Warn("cluster: the node that was replaced can't go yet", "name", m.Name, "old", m.Replaces, "why", refused.Reason)
+			n.log.Warn("replaced node not removed yet", "name", m.Name, "old", m.Replaces, "reason", refused.Reason)
 		}
 		return false, nil
 	case errors.Is(err, errNotLeading):
@@ -207,7 +207,7 @@ func (n *Node) removeReplaced(ctx context.Context, m *member.Member) (gone bool,
 		return false, err
 	}
 	n.changes.replaceBlocked = ""
-	n.log.Info("cluster: a node has taken the place of another", "name", m.Name, "old", m.Replaces)
+	n.log.Info("node replaced", "name", m.Name, "old", m.Replaces)
 	return true, nil
 }
 
@@ -229,7 +229,7 @@ func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err e
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading) // the next leader carries on
 	}
 	ctx = context.WithoutCancel(ctx) // a removal that has begun does not end with its request
-	n.log.Info("cluster: a node is removed", "name", m.Name, "id", id)
+	n.log.Info("node removal begun", "name", m.Name, "id", id)
 	err = transport.Await(n.raft.RemoveServer(raft.ServerID(id), 0, n.config.ProposeTimeout), n.stopped)
 	switch {
 	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress):
@@ -257,7 +257,7 @@ func (n *Node) dropMember(ctx context.Context, id string, term uint64) (uint64, 
 	value, index, err := n.attemptLocal(ctx, proposal{cmd: &member.Remove{ID: id}, id: command, connected: true}, time.Now().Add(n.config.ProposeTimeout))
 	if err != nil {
 		// The configuration was changed, so that it is not as if nothing had been.
-		return 0, fmt.Errorf("%w: take the key of a removed node off the list: %v", ErrUnknown, err)
+		return 0, fmt.Errorf("%w: delete the removed node from the members: %v", ErrUnknown, err)
 	}
 	if why := value.(member.Outcome).Refused; why != "" && member.ByID(n.View(), id) != nil {
 		return 0, &member.RefusedError{Reason: why}

@@ -31,7 +31,7 @@ func (n *Node) reportSelf() {
 			}
 		}
 		if err := n.report(); err != nil && !n.isClosing() {
-			n.log.Debug("cluster: report this node's address and version", "error", err)
+			n.log.Debug("address and version not reported", "error", err)
 		}
 		select {
 		case <-changed:

@@ -13,9 +13,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 )
 
-// request is a command on its way into the log. Its proposer owns it, the
-// goroutine that builds entries reads command once it has taken it, and whoever
-// answers writes the answer before it sends on done.
+// request is a command that is being proposed. Its proposer owns it. The goroutine that
+// builds entries reads command after it has taken the request. The goroutine that answers
+// writes the answer before it sends on done.
 type request struct {
 	command machine.Encoded
 	buf     bytes.Buffer // holds command.Body, unless another node sent that

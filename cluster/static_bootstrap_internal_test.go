@@ -28,18 +28,18 @@ func TestDecideBootstrap(t *testing.T) {
 		want    map[string][]byte
 		lost    bool
 	}{
-		"nobody answers":         {},
-		"one is missing":         {answers: map[string]bootstrapAnswer{"b": waits("b", "2")}},
-		"all wait":               {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "c": waits("c", "3")}, want: ids("1", "2", "3")},
-		"no birth":               {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "c": waits("c", "")}},
-		"one knows it":           {answers: map[string]bootstrapAnswer{"b": begun("1", "2", "3")}, want: ids("1", "2", "3")},
-		"births of who began":    {answers: map[string]bootstrapAnswer{"b": begun("1", "2", "old"), "c": waits("c", "3")}, want: ids("1", "2", "old")},
-		"one knows another":      {answers: map[string]bootstrapAnswer{"b": begun("0", "2", "3")}, lost: true},
-		"one knows none":         {answers: map[string]bootstrapAnswer{"b": begun("", "", "")}, lost: true},
-		"one waits, one began":   {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "c": begun("0", "2", "3")}, lost: true},
-		"they do not agree":      {answers: map[string]bootstrapAnswer{"b": begun("1", "2", "3"), "c": begun("0", "2", "3")}, lost: true},
-		"who is no member":       {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "x": waits("x", "3")}},
-		"what it says of itself": {answers: map[string]bootstrapAnswer{"a": waits("a", "0"), "b": waits("b", "2")}},
+		"nobody answers":                   {},
+		"one is missing":                   {answers: map[string]bootstrapAnswer{"b": waits("b", "2")}},
+		"all wait":                         {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "c": waits("c", "3")}, want: ids("1", "2", "3")},
+		"no birth":                         {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "c": waits("c", "")}},
+		"one knows it":                     {answers: map[string]bootstrapAnswer{"b": begun("1", "2", "3")}, want: ids("1", "2", "3")},
+		"instance ids of those that began": {answers: map[string]bootstrapAnswer{"b": begun("1", "2", "old"), "c": waits("c", "3")}, want: ids("1", "2", "old")},
+		"one knows another":                {answers: map[string]bootstrapAnswer{"b": begun("0", "2", "3")}, lost: true},
+		"one knows none":                   {answers: map[string]bootstrapAnswer{"b": begun("", "", "")}, lost: true},
+		"one waits, one began":             {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "c": begun("0", "2", "3")}, lost: true},
+		"they do not agree":                {answers: map[string]bootstrapAnswer{"b": begun("1", "2", "3"), "c": begun("0", "2", "3")}, lost: true},
+		"who is no member":                 {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "x": waits("x", "3")}},
+		"what it says of itself":           {answers: map[string]bootstrapAnswer{"a": waits("a", "0"), "b": waits("b", "2")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := decideBootstrap("a", []byte("1"), members, row.answers)

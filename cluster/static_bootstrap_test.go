@@ -93,7 +93,7 @@ func (f *initialCluster3) ctx() context.Context {
 	return ctx
 }
 
-// openAll founds the cluster.
+// openAll opens all nodes, which bootstraps the cluster.
 func (f *initialCluster3) openAll() {
 	f.t.Helper()
 	ctx := f.ctx()
@@ -108,7 +108,7 @@ func (f *initialCluster3) openAll() {
 }
 
 // readPeersFile is what peers.json says of it.
-func (f *initialCluster3) readPeersFile(i int) (founding bool, births int) {
+func (f *initialCluster3) readPeersFile(i int) (initial bool, instances int) {
 	f.t.Helper()
 	text, err := os.ReadFile(filepath.Join(f.confs[i].Dir, "peers.json"))
 	require.NoError(f.t, err)
@@ -121,10 +121,10 @@ func (f *initialCluster3) readPeersFile(i int) (founding bool, births int) {
 	require.NoError(f.t, json.Unmarshal(text, &list))
 	for _, m := range list.Members {
 		if len(m.InstanceID) > 0 {
-			births++
+			instances++
 		}
 	}
-	return list.InitialCluster, births
+	return list.InitialCluster, instances
 }
 
 // hookBootstrap has a node tell of each round of questions.
@@ -134,16 +134,16 @@ func (f *initialCluster3) hookBootstrap(i int, hook func(begins bool, silent []s
 
 func TestStaticBootstrap(t *testing.T) {
 	f := newInitialCluster3(t)
-	founding, births := f.readPeersFile(0)
-	require.True(t, founding)
-	require.Zero(t, births)
+	initial, instances := f.readPeersFile(0)
+	require.True(t, initial)
+	require.Zero(t, instances)
 	f.openAll()
 	for i, n := range f.nodes {
 		_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: n.ID()})
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
-			founding, births := f.readPeersFile(i)
-			return !founding && births == 3
+			initial, instances := f.readPeersFile(i)
+			return !initial && instances == 3
 		}, 10*time.Second, 5*time.Millisecond)
 	}
 	f.requireSameState()

@@ -81,7 +81,7 @@ func (n *Node) transferChecked(ctx context.Context, to string) error {
 	if err == nil || errors.Is(err, errNotLeading) {
 		return err
 	}
-	n.log.Warn("cluster: leadership stays", "error", err)
+	n.log.Warn("leadership not transferred", "error", err)
 	who := "no other node took over"
 	if to != "" {
 		who = "node " + n.nameOf(to) + " did not take over"
@@ -101,8 +101,8 @@ func (n *Node) WhileLeading(ctx context.Context, duty func(context.Context)) {
 	n.leader.WhileLeading(ctx, duty)
 }
 
-// InTouch reports that the state of this node lags by no more than a moment: it leads,
-// or has heard from the leader.
+// InTouch reports whether the state of this node is nearly up to date: it leads, or has
+// heard from the leader a moment ago.
 func (n *Node) InTouch() bool { return n.leader.InTouch() }
 
 // StepDown transfers leadership before the node stops, if another voter can take it.
@@ -112,8 +112,7 @@ func (n *Node) StepDown(ctx context.Context) { n.leader.StepDown(ctx) }
 // Voters returns the ids of the nodes that vote, as this node knows them.
 func (n *Node) Voters() []string { return n.leader.Voters() }
 
-// Leader is the name of the node that leads, as far as this one knows, "" if
-// none is known.
+// Leader returns the name of the leader that this node knows, "" if it knows none.
 func (n *Node) Leader() string {
 	w := n.leader.Route()
 	switch {
@@ -125,8 +124,8 @@ func (n *Node) Leader() string {
 	return n.nameOf(w.Leader)
 }
 
-// AwaitNewLeader is Leader once it is another one than before, "" if this node has
-// not heard of one when ctx ends.
+// AwaitNewLeader waits until Leader is another node than before, and returns its name; "" if
+// ctx ends first.
 func (n *Node) AwaitNewLeader(ctx context.Context, before string) (name string) {
 	if n.waitFor(ctx, func() bool {
 		name = n.Leader()

@@ -51,7 +51,7 @@ func newWatchdog(c *Config) *nodeWatchdog {
 		networked: c.Network != nil, wake: make(chan struct{}, 1),
 	}
 	if g.elapsed == nil {
-		// A clock of the caller's own is the only one there is.
+		// Config.Now may be set at will, as in tests, and is the only clock then.
 		start := c.Now()
 		g.elapsed = func() time.Duration { return c.Now().Sub(start) }
 	}
@@ -127,14 +127,13 @@ func (g *nodeWatchdog) watchDisk(s watchdog.DiskState) {
 	}
 	if g.networked && g.network.Isolate(transport.IsolationDisk, away) {
 		if away {
-			g.log.Error("cluster: this node keeps away from the others until its disk takes writes again",
-				"error", s.Trouble(), "free", s.Free)
+			g.log.Error("disk not writable, isolating node", "error", s.Trouble(), "free", s.Free)
 		} else {
-			g.log.Warn("cluster: the disk takes writes again, this node is back")
+			g.log.Warn("disk writable again, node no longer isolated")
 		}
 	}
 	if leading, _ := g.leader.Get(); leading && s.Space == watchdog.SpaceLow && g.leader.MaybeTransfer(g.leader.TransferTarget()) {
-		g.log.Warn("cluster: the disk fills up, a node with more room leads", "free", s.Free)
+		g.log.Warn("disk space low, leadership transferred", "free", s.Free)
 	}
 }
 
@@ -167,7 +166,7 @@ func (g *nodeWatchdog) watchClock() {
 	g.logClockJump(err, len(voters) > 1 && leading)
 	switch {
 	case err == nil && leading && g.statuses.clockVote(voters).MustStepDown():
-		g.log.Error("cluster: the clock of this leader differs from the others', it steps down")
+		g.log.Error("leader clock differs from those of the voters, stepping down")
 		if !g.leader.MaybeTransfer(g.leader.FallbackTarget()) {
 			g.leader.SuspendLeadership()
 		}
@@ -186,12 +185,11 @@ func (g *nodeWatchdog) logClockJump(err error, stepsDown bool) {
 	}
 	switch {
 	case err == nil:
-		g.log.Warn("cluster: the clock is accepted again")
+		g.log.Warn("clock accepted again")
 	case stepsDown:
-		g.log.Error("cluster: the clock jumped, this leader steps down", "error", err)
+		g.log.Error("clock jumped, stepping down", "error", err)
 	default:
-		g.log.Error("cluster: the clock jumped, this node decides nothing until it comes back, other nodes confirm it, "+
-			"or an operator accepts it", "error", err)
+		g.log.Error("clock jumped, deciding nothing until it is accepted", "error", err)
 	}
 	g.loggedJump = err
 	g.writeLastRunNow()
@@ -208,9 +206,9 @@ func (g *nodeWatchdog) resolveClockJump(voters []string) {
 	switch {
 	case !jumped:
 	case vote.Confirms() && g.clock.AcceptReading(seen, vote.Unconfirmed):
-		g.log.Warn("cluster: the clock jumped to the time of the other nodes, which did not jump", "by", by)
+		g.log.Warn("clock jump accepted, the other nodes confirm it", "by", by)
 	case vote.AcceptsJump(by, lasts) && g.clock.AcceptReading(seen, by):
-		g.log.Warn("cluster: the clock jumped and stays there, as others do", "by", by)
+		g.log.Warn("clock jump accepted, other nodes jumped too", "by", by)
 	default:
 		return
 	}

@@ -174,8 +174,8 @@ func TestDiskOfALeaderHangs(t *testing.T) {
 				}
 			}
 			require.Eventually(t, func() bool { return tr.leader() != i }, 10*time.Second, time.Millisecond)
-			require.Equal(t, 1, logs[i].count("keeps away from the others until its disk takes writes again"))
-			require.Equal(t, 1, logs[i].count(`takes writes again" error="`))
+			require.Equal(t, 1, logs[i].count("disk not writable, isolating node"))
+			require.Equal(t, 1, logs[i].count(`isolating node" error="`))
 			require.NotZero(t, logs[i].count(row.says))
 			if name == "hangs" {
 				disks[i].gate.open()

@@ -67,7 +67,7 @@ type Elector struct {
 // notifyBuffer is enough for what happens while the reader is descheduled.
 const notifyBuffer = 16
 
-// retryInterval keeps a retry from spinning while raft changes its mind.
+// retryInterval is the pause between two attempts while raft changes its state.
 const retryInterval = 10 * time.Millisecond
 
 // New returns the elector of a node whose raft does not run yet.
@@ -158,7 +158,7 @@ func (e *Elector) Watch() {
 		case elected := <-e.notify:
 			election, led := e.BeginElection()
 			if led {
-				e.Log.Info("cluster: this node leads no more")
+				e.Log.Info("leadership lost")
 			}
 			if elected {
 				barriers.Go(func() { e.establish(election) })
@@ -179,7 +179,7 @@ func (e *Elector) observeLeader() {
 	}
 	e.loggedLeader = string(id)
 	if id != e.ID { // establish logs this node's own leadership
-		e.Log.Info("cluster: another node leads", "name", e.NameOf(string(id)), "term", e.raft.CurrentTerm())
+		e.Log.Info("leader changed", "name", e.NameOf(string(id)), "term", e.raft.CurrentTerm())
 	}
 }
 
@@ -208,13 +208,13 @@ func (e *Elector) establish(election uint64) {
 		}
 		if ready {
 			if e.Confirm(election) {
-				e.Log.Info("cluster: this node leads", "term", e.raft.CurrentTerm())
+				e.Log.Info("leadership acquired", "term", e.raft.CurrentTerm())
 			}
 			return
 		}
 		if err == nil && !agrees && e.Current(election) {
 			if !logged {
-				e.Log.Error("cluster: this node was elected, and its clock differs from the others' or can't be compared with them")
+				e.Log.Error("elected without clock agreement, transferring leadership")
 			}
 			logged, pause = true, minLeadTime
 			e.MaybeTransfer(e.FallbackTarget())
@@ -248,7 +248,7 @@ func (e *Elector) untilStopped() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// wait waits for d, and reports whether ctx lasted so long.
+// wait waits for d, or until ctx ends, and reports whether d has passed.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -21,9 +21,9 @@ import (
 // Once a majority has heard from no leader for a while, the node with the longest
 // log campaigns, and the next one a moment later if there is still no leader.
 //
-// This is the check of raft §9.6 and the pre-vote in one: a node that has heard from
-// a leader says no, and a node that reaches no majority does not campaign, so that it
-// raises no term that would unseat a leader when it comes back. raft's timeouts stay
+// This combines the check of raft §9.6 with pre-vote: a node that has heard from a leader
+// answers no, and a node that reaches no majority does not campaign, so that it does not
+// raise a term that would depose a leader when it is connected again. raft's timeouts stay
 // in effect.
 
 // leaderLossTimeout is how long a node may hear from no leader. A leader sends more than
@@ -187,7 +187,7 @@ func (e *Elector) replaceLeader(ctx context.Context, patience time.Duration) {
 		return
 	}
 	if e.raft.State() == raft.Follower && time.Since(e.lastLeaderContact()) >= patience && ctx.Err() == nil {
-		e.Log.Info("cluster: a majority misses the leader, this node stands for election", "leader", e.NameOf(lost))
+		e.Log.Info("leader lost by a majority, campaigning", "leader", e.NameOf(lost))
 		e.campaigned.Store(new(time.Now()))
 		e.Campaign()
 	}
@@ -223,6 +223,6 @@ func (e *Elector) Campaign() {
 		RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(e.ID)},
 	}, &raft.TimeoutNowResponse{})
 	if err != nil {
-		e.Log.Warn("cluster: the node waits for the election timeout", "error", err)
+		e.Log.Warn("campaign not started, waiting for the election timeout", "error", err)
 	}
 }

@@ -26,12 +26,12 @@ func (l *Leadership) Get() (bool, <-chan struct{}) {
 	return w.Leading, w.Changed
 }
 
-// Route is where a command goes.
+// Route is the node to which a command is sent.
 type Route struct {
-	Leading       bool            // to this node
-	Leader        string          // or to another one, which may have lost its leadership by now or not be ready for it yet; "" where nobody is known
+	Leading       bool            // this node
+	Leader        string          // otherwise the leader, which may have lost leadership or not be ready yet; "" if none is known
 	Changed       <-chan struct{} // closed when another route may be better
-	LeaderChanged <-chan struct{} // closed when the leader is another one
+	LeaderChanged <-chan struct{} // closed when the leader changes
 }
 
 // OtherLeads reports whether another node than self is known to lead.

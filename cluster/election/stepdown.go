@@ -33,17 +33,18 @@ func (e *Elector) StepDown(ctx context.Context) {
 		e.withdraw()
 		e.ensureNewLeader(ctx)
 	case !errors.Is(err, ErrNotLeading) && !e.transferFailureLogged.Swap(true):
-		e.Log.Warn("cluster: the node stops as a leader; the others elect another one when they miss it", "error", err)
+		e.Log.Warn("leadership not transferred before the stop", "error", err)
 	}
 }
 
-// withdraw makes this node wait longer for a leader than it will live.
+// withdraw raises the election timeout above the time of any stop, so that this node does
+// not campaign any more.
 func (e *Elector) withdraw() {
 	e.withdrawn.Store(true)
 	c := e.raft.ReloadableConfig()
 	c.HeartbeatTimeout, c.ElectionTimeout = withdrawnTimeout, withdrawnTimeout
 	if err := e.raft.ReloadConfig(c); err != nil {
-		e.Log.Warn("cluster: the node may stand for election while it stops", "error", err)
+		e.Log.Warn("candidacy not withdrawn before the stop", "error", err)
 	}
 }
 
@@ -59,7 +60,7 @@ func (e *Elector) ensureNewLeader(ctx context.Context) {
 		if e.newLeaderWithin(ctx, string(e.ID), e.CampaignInterval) || ctx.Err() != nil {
 			return
 		}
-		e.Log.Info("cluster: leadership transfer timed out, trying another voter", "name", e.NameOf(id))
+		e.Log.Info("leadership transfer timed out, trying another voter", "name", e.NameOf(id))
 		_, _ = e.Peers.Ask(ctx, id, nil, transport.OpCampaign, nil, e.CallTimeout)
 	}
 	e.newLeaderWithin(ctx, string(e.ID), e.CampaignInterval)

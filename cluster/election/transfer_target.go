@@ -41,8 +41,8 @@ func (e *Elector) FallbackTarget() string {
 	return e.chooseTarget(canDecide)
 }
 
-// transferCandidates are the voters to try one after the other. The best may hang
-// since its report, and then another one that can decide is better than to wait for it.
+// transferCandidates returns the voters to try, in order. The best one may hang since its
+// report; then another one that can decide is tried.
 func (e *Elector) transferCandidates() []string {
 	best := e.FallbackTarget()
 	other := e.chooseTarget(func(id string, c *Candidate) bool { return id != best && canDecide(id, c) })
@@ -59,7 +59,7 @@ func (e *Elector) chooseTarget(will func(string, *Candidate) bool) string {
 	return chooseTarget(string(e.ID), e.Voters(), e.Candidates(), will)
 }
 
-// chooseTarget chooses among the voters of which will is true.
+// chooseTarget chooses among the voters for which will returns true.
 func chooseTarget(self string, voters []string, candidates map[string]Candidate, will func(string, *Candidate) bool) (best string) {
 	furthest := uint64(0)
 	for _, id := range voters {
@@ -104,7 +104,7 @@ func (e *Elector) MaybeTransfer(to string) bool {
 	defer cancel()
 	err := e.Transfer(ctx, to)
 	if err != nil {
-		e.Log.Warn("cluster: leadership stays", "error", err)
+		e.Log.Warn("leadership not transferred", "error", err)
 	}
 	return err == nil
 }

@@ -14,25 +14,25 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// Raft applies nothing after a start, but its last snapshot, until a leader says
-// how far the log is committed. A node that finds no leader would know nothing
-// of the last minutes or days, and could answer nobody what it answered before.
+// After a start raft applies only its last snapshot, until a leader reports how far the log
+// is committed. A node that finds no leader would lack the commands of the last minutes or
+// days, and could not repeat the answers that it gave.
 //
-// So a node writes beside its log how far it was committed (the commit marker). What was committed
-// once is so for ever, so a marker that is late is as true as any, and need not be
-// synced. At a start the node applies the log up to there by itself; what raft
-// gives it again later is skipped.
+// So a node writes the commit marker beside its log: how far the log was committed. Committed
+// entries stay committed, so an old marker is valid too, and the file need not be synced. At
+// a start the node applies the log up to the marker by itself; entries that raft passes to
+// it again later are skipped.
 
 // closeTimeout is how long close waits for a disk that hangs.
 const closeTimeout = 10 * time.Second
 
 const commitMarkerInterval = 5 * time.Millisecond // between two writes
 
-// CommitMarker keeps the file of a node that runs.
+// CommitMarker writes the commit marker of a running node.
 type CommitMarker struct {
 	wake chan struct{} // holds an element when there may be something to write
-	stop chan struct{} // closed when nothing more will be noted
-	done chan struct{} // closed when the last marker is written; nil where nobody keeps the file
+	stop chan struct{} // closed when no more positions will be recorded
+	done chan struct{} // closed when the last marker is written; nil if the file is not written
 
 	mu      sync.Mutex // guards current and floor
 	current Position
@@ -118,14 +118,13 @@ func (c *CommitMarker) write() (err error) {
 	return nil
 }
 
-// Start has the file of a folder kept until close.
+// Start writes the file of a folder, in a goroutine, until close.
 func (c *CommitMarker) Start(dir string, log *slog.Logger) {
 	c.dir, c.stop, c.done = dir, make(chan struct{}), make(chan struct{})
 	go c.run(log)
 }
 
-// run is the goroutine that keeps the file. The disk may take as long as it
-// pleases: nobody waits for it but close.
+// run writes the file. A write may block for any time: only close waits for it.
 func (c *CommitMarker) run(log *slog.Logger) {
 	defer close(c.done)
 	for last := false; !last; {
@@ -136,7 +135,7 @@ func (c *CommitMarker) run(log *slog.Logger) {
 		}
 		was := c.err
 		if c.err = c.write(); c.err != nil && was == nil {
-			log.Warn("cluster: this node would know less after a start", "error", c.err)
+			log.Warn("commit marker not written", "error", c.err)
 		}
 		select {
 		case <-time.After(commitMarkerInterval):

@@ -16,10 +16,9 @@ import (
 // CommitMarkerFile holds the index and the term of an entry that is committed, and
 // a checksum of both.
 //
-// Without it nobody could tell that the end of the log is gone, so a node that
-// has made it needs it. It is made as a whole and synced before raft first runs,
-// and written in place from then on, its few bytes at once: a kill leaves the old
-// ones or the new ones, and so does a loss of power, as they lie in one sector.
+// It detects a log whose end is lost, so a node that has had the file requires it. The file
+// is created and synced before raft first runs, and then overwritten in place with a single
+// write within one sector: after a kill or a loss of power it has the old or the new content.
 const CommitMarkerFile = "commit-marker"
 
 const commitMarkerSize = 20
@@ -33,8 +32,8 @@ func encodeCommitMarker(p Position) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-// readCommitMarker returns what the file of a folder says. The error is
-// os.ErrNotExist or errDamagedCommitMarker where it says nothing.
+// readCommitMarker reads the commit marker of a folder. The error wraps os.ErrNotExist if
+// there is none, and is errDamagedCommitMarker if its content is invalid.
 func readCommitMarker(dir string) (Position, error) {
 	b, err := os.ReadFile(filepath.Join(dir, CommitMarkerFile))
 	if err != nil {
@@ -46,7 +45,8 @@ func readCommitMarker(dir string) (Position, error) {
 	return Position{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}, nil
 }
 
-// ReadOptionalCommitMarker is readCommitMarker for where there need be no note: the position is zero.
+// ReadOptionalCommitMarker is readCommitMarker, but returns the zero position if the file is
+// missing or damaged.
 func ReadOptionalCommitMarker(dir string) (Position, error) {
 	p, err := readCommitMarker(dir)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, errDamagedCommitMarker) {
@@ -55,8 +55,8 @@ func ReadOptionalCommitMarker(dir string) (Position, error) {
 	return p, err
 }
 
-// LoadCommitMarker is what this node's folder says. The error is ErrDataLost where it had a
-// note and has none.
+// LoadCommitMarker reads the commit marker of this node. The error wraps ErrDataLost if the
+// folder had a marker and has none.
 func (f *Folder) LoadCommitMarker() (Position, error) {
 	made, err := f.hasCommitMarker()
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *Folder) CreateCommitMarker(known Position) error {
 	return nil
 }
 
-// WriteCommitMarker puts a note in the place of what was there.
+// WriteCommitMarker creates or replaces the commit marker of a folder.
 func WriteCommitMarker(dir string, p Position) error {
 	if err := durable.Replace(filepath.Join(dir, CommitMarkerFile), encodeCommitMarker(p)); err != nil {
 		return fmt.Errorf("write commit marker: %w", err)

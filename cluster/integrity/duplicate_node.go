@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
@@ -59,11 +60,14 @@ func (d *DuplicateCheck) Err() error {
 // Reported reports whether a peer ever reported another process of this node.
 func (d *DuplicateCheck) Reported() bool { return d.reported.Load() != nil }
 
+// ErrDuplicatePeer reports that two processes run as one member.
+var ErrDuplicatePeer = errcode.New("duplicate_peer", "two processes run as this node, with copies of the same data folder")
+
 // Observe records that a member's process sent something no earlier than since, and
-// logs the first sign of two.
+// logs the first sign of a duplicate.
 func (d *DuplicateCheck) Observe(id string, r Incarnation, since time.Duration) {
 	if d.observe(id, r, since, d.Now()) {
-		d.Log.Error("cluster: two processes run as one node, with copies of one data folder: stop one of them", "name", d.NameOf(id))
+		d.Log.Error("duplicate node detected", "name", d.NameOf(id), "error", ErrDuplicatePeer)
 	}
 }
 
@@ -78,7 +82,8 @@ func (d *DuplicateCheck) Report(by string, other Incarnation, unseen time.Durati
 	t := &duplicateReport{other, d.NameOf(by), now, now.Add(-unseen)}
 	later := d.Self.Compare(t.other) > 0
 	if known := d.reported.Swap(t); known == nil || known.other != t.other {
-		d.Log.Error("cluster: "+member.ErrDuplicateNode.Error(), "says", t.by, "other_started", time.UnixMilli(t.other.Started).UTC(), "this_one_keeps_away", later)
+		d.Log.Error("duplicate of this node reported", "by", t.by,
+			"other_started", time.UnixMilli(t.other.Started).UTC(), "isolated", later, "error", member.ErrDuplicateNode)
 	}
 	if later && d.isolated.CompareAndSwap(nil, t) {
 		d.Isolate()
@@ -98,11 +103,11 @@ func (d *DuplicateCheck) Trouble() error {
 
 // Describe describes two processes of a member to operators; "" if there is one.
 func (d *DuplicateCheck) Describe(id string) string {
-	unseen, two := d.DuplicateUnseen(id)
-	if !two {
+	unseen, ok := d.DuplicateUnseen(id)
+	if !ok {
 		return ""
 	}
-	return "two processes run as this node, with copies of the same data folder: stop one of them" + describeLastSeen(unseen)
+	return ErrDuplicatePeer.Error() + describeLastSeen(unseen)
 }
 
 // describeLastSeen is added to a message about a duplicate that was not heard from for

@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// Identity returns this node's id, which it makes when there is none. It lies
-// in the stable store, so that it can't be lost without the votes cast under it.
+// Identity returns this node's id, and generates it if there is none. It is in the stable
+// store, so that it is lost only together with the votes cast under it.
 func (f *Folder) Identity() (raft.ServerID, error) {
 	kept, id, err := f.NodeIDs()
 	if err == nil {
@@ -51,8 +51,8 @@ func (f *Folder) checkStoredNodeID(kept []byte) error {
 	return err
 }
 
-// checkNeverRan refuses two ids, but where the folder joined a cluster after a
-// start that came to nothing, which left an id that nobody knows.
+// checkNeverRan returns an error if a folder has two ids, unless the node never ran under the
+// kept one: a start that failed before the folder joined a cluster leaves an unused id.
 func (f *Folder) checkNeverRan(kept, joined []byte) error {
 	last, err := f.Store.Logs.LastIndex()
 	if err != nil {
@@ -63,9 +63,7 @@ func (f *Folder) checkNeverRan(kept, joined []byte) error {
 		return err
 	}
 	path := filepath.Join(f.dir, member.NodeIDFile)
-	return fmt.Errorf("%s says that this is node %s, and its log that it is node %s. "+
-		"If only that file was changed, write %s into it; if the files in %s are of two nodes: %w",
-		path, joined, kept, kept, f.dir, store.ErrDataLost)
+	return fmt.Errorf("%s has node id %s, and the log beside it has %s: %w: %w", path, joined, kept, ErrMixedFolder, store.ErrDataLost)
 }
 
 // NodeIDs returns the id in the stable store, and the one that a node that

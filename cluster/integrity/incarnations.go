@@ -23,44 +23,44 @@ func (r Incarnation) Compare(other Incarnation) int {
 	return cmp.Or(cmp.Compare(r.Started, other.Started), cmp.Compare(r.Number, other.Number))
 }
 
-// observation is what shows that a run was there. It ran from first to last for
-// sure, if that is not before first: what it said had been said at first, and was
-// said no earlier than last. Messages may lie around in between.
+// An observation is the interval in which an incarnation is known to have run: from first
+// to last, or empty if last is before first. A message received at first had been sent by
+// then, and the newest message was sent no earlier than last. Messages may be delayed.
 type observation struct {
 	incarnation Incarnation
 	first, last time.Duration
-	heard       time.Duration // when something of it came in
+	heard       time.Duration // when its last message was received
 }
 
-// overlaps reports whether two runs were there at the same time. One after the other,
-// as a node that starts again, never were.
+// overlaps reports whether two incarnations ran at the same time. Those of a node that
+// was restarted did not.
 func (s *observation) overlaps(o *observation) bool {
 	return max(s.first, o.first) <= min(s.last, o.last)
 }
 
-// DuplicateRetention is how long a duplicate that says nothing more is spoken of.
+// DuplicateRetention is how long a duplicate is reported after its last message.
 const DuplicateRetention = 15 * time.Second
 
-// DuplicateSilence is longer than the time between two sightings of a duplicate that runs.
+// DuplicateSilence is longer than the time between two messages of a running duplicate.
 const DuplicateSilence = 3 * time.Second
 
-// maxObservations bounds the runs of one member that are remembered.
+// maxObservations bounds the remembered incarnations of one member.
 const maxObservations = 4
 
-// Incarnations are the runs of the other members, by id.
+// Incarnations records the incarnations of the other members, by id.
 type Incarnations struct {
-	began time.Time // what the times of sightings count from
+	began time.Time // zero point of the times in observations
 
 	mu       sync.Mutex // guards the rest
 	observed map[string][]observation
-	reported map[string]bool        // operators were told of two
+	reported map[string]bool        // a duplicate was logged
 	tokens   map[string]StatusToken // the last of each member
 }
 
 // StatusToken is what a member gives whoever asks it; see statusQuery.
 type StatusToken struct {
 	Value       int64
-	Incarnation uint64 // number of the run that gave it
+	Incarnation uint64 // number of the incarnation that gave it
 }
 
 func newIncarnations() *Incarnations {
@@ -71,9 +71,9 @@ func newIncarnations() *Incarnations {
 
 func (t *Incarnations) Now() time.Duration { return time.Since(t.began) }
 
-// observe records something of a run that was said no earlier than since, which is
-// negative where that can't be told, and had been said by now. It reports
-// whether it is news that there are two.
+// observe records a message of an incarnation, received now and sent no earlier than since,
+// which is negative if that is not known. It reports whether the member has a duplicate
+// that was not reported before.
 func (t *Incarnations) observe(id string, r Incarnation, since, now time.Duration) (news bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,9 +93,9 @@ func (t *Incarnations) observe(id string, r Incarnation, since, now time.Duratio
 	}
 	s := &all[at]
 	s.heard, s.last = max(s.heard, now), max(s.last, since)
-	two := t.hasDuplicateLocked(id, now)
-	news = two && !t.reported[id]
-	t.reported[id] = two
+	duplicate := t.hasDuplicateLocked(id, now)
+	news = duplicate && !t.reported[id]
+	t.reported[id] = duplicate
 	return news
 }
 
@@ -110,8 +110,8 @@ func (t *Incarnations) hasDuplicateLocked(id string, now time.Duration) bool {
 	return false
 }
 
-// duplicateLocked returns another run of a member that was seen beside r, and how long ago it
-// was last heard from. It is called with mu held.
+// duplicateLocked returns another incarnation of a member that ran at the same time as r, and how
+// long ago its last message was received. It is called with mu held.
 func (t *Incarnations) duplicateLocked(id string, r Incarnation, now time.Duration) (other Incarnation, unseen time.Duration, ok bool) {
 	all := t.observed[id]
 	for i := range all {
@@ -125,15 +125,15 @@ func (t *Incarnations) duplicateLocked(id string, r Incarnation, now time.Durati
 	return Incarnation{}, 0, false
 }
 
-// DuplicateOf returns another run of a member that was seen beside r, and how long ago it was
-// last heard from.
+// DuplicateOf returns another incarnation of a member that ran at the same time as r, and how long
+// ago its last message was received.
 func (t *Incarnations) DuplicateOf(id string, r Incarnation) (other Incarnation, unseen time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.duplicateLocked(id, r, t.Now())
 }
 
-// hasDuplicate reports whether a member was two in the last moments.
+// hasDuplicate reports whether two incarnations of a member ran within DuplicateRetention.
 func (t *Incarnations) hasDuplicate(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,17 +141,17 @@ func (t *Incarnations) hasDuplicate(id string) bool {
 }
 
 // DuplicateUnseen reports whether two processes ran as one member within DuplicateRetention, and how
-// long ago the one that is silent longest was last heard from.
-func (t *Incarnations) DuplicateUnseen(id string) (unseen time.Duration, two bool) {
+// long ago the last message of the more silent one was received.
+func (t *Incarnations) DuplicateUnseen(id string) (unseen time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.Now()
 	for _, s := range t.observed[id] {
-		if _, since, ok := t.duplicateLocked(id, s.incarnation, now); ok {
-			unseen, two = max(unseen, since), true
+		if _, since, found := t.duplicateLocked(id, s.incarnation, now); found {
+			unseen, ok = max(unseen, since), true
 		}
 	}
-	return unseen, two
+	return unseen, ok
 }
 
 func (t *Incarnations) Token(id string) StatusToken {

@@ -22,16 +22,16 @@ import (
 // another node that lacks an acknowledged command. Raft can't tell it from a
 // node that has never run.
 //
-// So each life of a node has an instance id, made at random, which lies with the votes,
-// and is noted in a file beside the log before raft first runs. Where the file
-// says another one than the log, the log is not that of this node's life.
+// So each node has a random instance id. It is stored with the votes, and written to a
+// file beside the log before raft first runs. If the file and the log have different
+// ids, they are not from the same instance of the node.
 
 const InstanceIDFile = "node.instance"
 
 const instanceIDSize = 16 // bytes
 
-// InstanceID returns what tells this life of the node from another one under the
-// same id. It lies in the stable store, so that it is lost with the votes.
+// InstanceID returns the id that distinguishes this instance of the node from another
+// with the same node id. It is in the stable store, so that it is lost with the votes.
 func (f *Folder) InstanceID() ([]byte, error) {
 	id, err := f.storedInstanceID()
 	if err != nil || len(id) > 0 {
@@ -55,8 +55,8 @@ func (f *Folder) storedInstanceID() ([]byte, error) {
 	return id, nil
 }
 
-// ReadInstanceIDFile is what the file of a folder says, nil if there is none: no node
-// has run there, or its first start was interrupted.
+// ReadInstanceIDFile returns the instance id in the file of a folder, nil if there is none: no
+// node has run there, or its first start was interrupted.
 func ReadInstanceIDFile(dir string) ([]byte, error) {
 	path := filepath.Join(dir, InstanceIDFile)
 	text, err := os.ReadFile(path)
@@ -90,7 +90,7 @@ func (f *Folder) CheckKeyExists() error {
 // CheckKeyMatches finds a key that is not the one that the others know.
 func (f *Folder) CheckKeyMatches(id string, key *ecdsa.PrivateKey) error {
 	m, listed := f.PeerList.Member(id)
-	if !listed || f.PeerList.Get().InitialCluster { // what founds a cluster is checked as a whole
+	if !listed || f.PeerList.Get().InitialCluster { // the folder of a static bootstrap is checked as a whole
 		return nil
 	}
 	hash, err := member.KeyHash(key)
@@ -104,12 +104,11 @@ func (f *Folder) CheckKeyMatches(id string, key *ecdsa.PrivateKey) error {
 	return nil
 }
 
-// ErrWrongClusterKey says that the cluster key of a node is not the one that its data are
-// sealed under.
+// ErrWrongClusterKey reports that the data of a node are sealed under another cluster key.
 var ErrWrongClusterKey = errcode.New("wrong_cluster_key", "the cluster key of this node (cluster.key) is not the one that its data are sealed under")
 
-// CheckClusterKey finds a cluster key that is not the one that this node had: it
-// could make itself no certificate, and take the others for unreachable.
+// CheckClusterKey returns ErrWrongClusterKey if the cluster key opens no authority of the peer
+// list: the node could issue itself no certificate, and would report the others as unreachable.
 func (f *Folder) CheckClusterKey(opens func(*member.Authority) bool) error {
 	signers := f.PeerList.Signers()
 	if len(signers) == 0 || slices.ContainsFunc(signers, opens) {
@@ -147,11 +146,10 @@ func (f *Folder) CheckInstanceID(fresh bool, known Position) error {
 	}
 	switch {
 	case filed != nil && len(id) == 0:
-		return fmt.Errorf("%s says that a node has run here, and its log is gone: %w", filepath.Join(f.dir, InstanceIDFile), store.ErrDataLost)
+		return fmt.Errorf("%s shows that a node has run here, and its log is gone: %w", filepath.Join(f.dir, InstanceIDFile), store.ErrDataLost)
 	case filed != nil && !bytes.Equal(filed, id):
-		return fmt.Errorf("%s is not of the same life of a node as the log beside it. "+
-			"If only that file was changed, write %x into it; if the files in %s are of two nodes, or of two times: %w",
-			filepath.Join(f.dir, InstanceIDFile), id, f.dir, store.ErrDataLost)
+		return fmt.Errorf("%s has instance id %x, and the log beside it has %x: %w: %w",
+			filepath.Join(f.dir, InstanceIDFile), filed, id, ErrMixedFolder, store.ErrDataLost)
 	case filed == nil:
 		if err := f.checkMissingInstanceID(fresh); err != nil {
 			return err
@@ -159,6 +157,9 @@ func (f *Folder) CheckInstanceID(fresh bool, known Position) error {
 	}
 	return f.checkLog(known)
 }
+
+// ErrMixedFolder reports that files of a data folder are from different nodes or times.
+var ErrMixedFolder = errcode.New("mixed_folder", "the files of the data folder are not from one node at one time")
 
 // checkMissingInstanceID detects the lost log of a node whose folder has no instance id file:
 // there are snapshots and no id, or the list of peers has data that the node
@@ -215,7 +216,7 @@ func (f *Folder) newestIntactSnapshot() (uint64, error) {
 	for _, s := range taken {
 		_, r, err := f.Snapshots.Open(s.ID)
 		if err != nil {
-			f.log.Warn("cluster: a snapshot is damaged on disk", "snapshot", s.ID, "error", err)
+			f.log.Warn("snapshot damaged on disk", "snapshot", s.ID, "error", err)
 			continue
 		}
 		if err := r.Close(); err != nil {
@@ -229,8 +230,8 @@ func (f *Folder) newestIntactSnapshot() (uint64, error) {
 	return 0, nil
 }
 
-// checkNoDamagedSnapshots finds one that is left out of the list because of what it says
-// of itself, where there is nothing else: a node would begin anew beside it.
+// checkNoDamagedSnapshots returns an error if a folder without a log has a snapshot that raft
+// does not list because its metadata is damaged: the node would start as an empty one.
 func (f *Folder) checkNoDamagedSnapshots() error {
 	left, err := filepath.Glob(filepath.Join(f.dir, "snapshots", "*", "state.bin"))
 	if err == nil && len(left) > 0 {

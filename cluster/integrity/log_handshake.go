@@ -167,9 +167,9 @@ func (h *LogHandshake) handleVerdict(peer string, had Position, verdict []byte) 
 	}
 	o := Rollback{ID: peer, Had: had.Index, Has: binary.BigEndian.Uint64(verdict[1:])}
 	if h.RecordCheck(peer, &o) {
-		h.Log.Error("cluster: "+o.String(), "name", h.NameOf(peer))
+		h.Log.Error("another node lost log entries", "name", h.NameOf(peer), "error", o.Err())
 	}
-	return errors.New(o.String())
+	return o.Err()
 }
 
 // rollbackRounds is how many rounds of status queries a node that lacks data waits
@@ -189,7 +189,7 @@ func (h *LogHandshake) HandleRollback(by string, p Position) error {
 	if !h.rolledBack.CompareAndSwap(nil, &err) {
 		return *h.rolledBack.Load()
 	}
-	h.Log.Error("cluster: data folder is outdated, isolating this node", "error", err)
+	h.Log.Error("data folder outdated, isolating node", "error", err)
 	if !h.isClosing() {
 		h.Go(func() { h.exitRolledBack(p, err) })
 	}

@@ -97,7 +97,7 @@ func (r *Removed) Mark(by string) {
 	r.current.Store(c)
 	close(r.done)
 	r.Isolate()
-	r.Log.Error("cluster: "+member.ErrRemoved.Error(), "says", by)
+	r.Log.Error("removal of this node reported", "by", by, "error", member.ErrRemoved)
 	r.writeLocked(c)
 }
 
@@ -117,6 +117,6 @@ func (r *Removed) writeLocked(c *removal) {
 		err = durable.Replace(filepath.Join(r.Dir, removedFile), append(text, '\n'))
 	}
 	if c.written = err == nil; err != nil {
-		r.Log.Error("cluster: removal not recorded", "error", err)
+		r.Log.Error("removal not recorded", "error", err)
 	}
 }

@@ -82,9 +82,9 @@ type Rollback struct {
 // ErrRolledBack reports that the folder of a member is an older copy.
 var ErrRolledBack = errcode.New("folder_rolled_back", "its data folder is an older copy, so the other nodes refuse it")
 
-// String describes the member to operators. Callers put the member's name beside it.
-func (o *Rollback) String() string {
-	return fmt.Sprintf("%v: it had log entry %d, and its log now ends at entry %d", ErrRolledBack, o.Had, o.Has)
+// Err returns an error that wraps ErrRolledBack. Callers put the member's name beside it.
+func (o *Rollback) Err() error {
+	return fmt.Errorf("%w: it had log entry %d, and its log now ends at entry %d", ErrRolledBack, o.Had, o.Has)
 }
 
 // get is called with mu held.

@@ -35,7 +35,7 @@ func (f *Folder) DropReplacedLog(canRead func(io.Reader) error) error {
 		case !f.canRestore(s.ID, canRead):
 			continue
 		}
-		f.log.Warn("cluster: a snapshot was installed and the log that it replaces was not dropped yet", "snapshot", s.Index, "log", last)
+		f.log.Warn("log older than the installed snapshot, dropping it", "snapshot", s.Index, "log", last)
 		if err := f.Store.Logs.DeleteRange(first, last); err != nil {
 			return fmt.Errorf("drop the log that a snapshot replaces: %w", err)
 		}
@@ -54,7 +54,7 @@ func (f *Folder) logRange() (first, last uint64, err error) {
 	return first, last, nil
 }
 
-// logContinuesFrom says whether the log has the last entry of a snapshot, or had it
+// logContinuesFrom reports whether the log has the last entry of a snapshot, or had it
 // before it was compacted.
 func (f *Folder) logContinuesFrom(s *raft.SnapshotMeta, last uint64) (bool, error) {
 	if s.Index > last {
@@ -70,7 +70,7 @@ func (f *Folder) logContinuesFrom(s *raft.SnapshotMeta, last uint64) (bool, erro
 	return l.Term == s.Term, nil
 }
 
-// canRestore says whether a snapshot can be restored. Raft says why not.
+// canRestore reports whether a snapshot can be restored. Raft logs why not.
 func (f *Folder) canRestore(id string, canRead func(io.Reader) error) bool {
 	_, r, err := f.Snapshots.Open(id)
 	if err != nil {

@@ -102,9 +102,6 @@ func Join(ctx context.Context, j Options) error {
 	case len(a.Members) == 0 || len(a.Authorities) == 0:
 		return fmt.Errorf("join by %s: the answer is not complete", j.Address)
 	}
-	if why := NameMismatch(j.Name, a.Name); why != "" {
-		return &member.RefusedError{Reason: why}
-	}
 	if err := j.StoreSecret(a.Secret); err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
@@ -115,7 +112,7 @@ func Join(ctx context.Context, j Options) error {
 // token names.
 func verifyPinned(s tls.ConnectionState, print []byte, now time.Time) error {
 	if len(s.PeerCertificates) != 2 || s.NegotiatedProtocol != transport.ProtocolJoin {
-		return errors.New("whoever answers is not a Mintmark node")
+		return errors.New("the server is not a Mintmark node")
 	}
 	leaf, root := s.PeerCertificates[0], s.PeerCertificates[1]
 	sum := sha256.Sum256(root.Raw)

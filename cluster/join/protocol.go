@@ -22,7 +22,7 @@ type Request struct {
 	Level   uint32 `cbor:"5,keyasint"`
 	// CheckMembership asks whether the key is a member's, and for nothing else.
 	CheckMembership bool `cbor:"6,keyasint,omitempty"`
-	// Name is Options.Name. A member of before there was this field ignores it.
+	// Name is Options.Name.
 	Name string `cbor:"7,keyasint,omitempty"`
 	// CheckLeader asks, with CheckMembership, whether there is a leader too.
 	CheckLeader bool `cbor:"8,keyasint,omitempty"`

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
-	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // Outcome is the outcome of every command of this package.
@@ -95,51 +94,6 @@ func (c *AddInvite) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	row := &Invite{ID: c.ID, Name: c.Name, Expires: m.At + c.Lifetime, Replaces: c.Replaces}
 	return acceptMember(c.ID, append(changes, command.Change{Table: invitesTable, Row: row})...)
-}
-
-// Enroll makes the holder of an invite a member.
-type Enroll struct {
-	Invite string `cbor:"1,keyasint"`
-	Member Member `cbor:"2,keyasint"`
-}
-
-// Kind implements command.Command.
-func (*Enroll) Kind() command.Kind { return kindEnroll }
-
-// Decide binds the invite to the key that uses it first. The same key may repeat the
-// command, because the answer may have been lost, as long as the member has not run: a
-// member that has reported its version and enrolls again has lost its data.
-func (c *Enroll) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
-	i := InviteByID(txn, c.Invite)
-	if i == nil || m.At >= i.Expires {
-		return refuseConfirmFresh(ErrUnknownInvite.Error()) // or it was used, and its node was removed
-	}
-	if i.Node != "" {
-		if old := ByID(txn, i.Node); old != nil && old.ID == c.Member.ID && slices.Equal(old.Key, c.Member.Key) {
-			if old.Issuer != "" {
-				return refuseConfirmFresh("node " + old.Name + ": " + store.ErrDataLost.Error())
-			}
-			return acceptMember(old.ID)
-		}
-		return refuseConfirmFresh(ErrTokenUsed.Error())
-	}
-	switch all := All(txn); {
-	case len(all) == 0:
-		return refuseConfirmFresh("this cluster has no members yet")
-	case !IsNodeID(c.Member.ID) || len(c.Member.Key) != 32 || c.Member.Address == "":
-		return refuseMember("the node's description is incomplete")
-	case slices.ContainsFunc(all, func(o *Member) bool {
-		return o.ID == c.Member.ID || o.Name == i.Name || slices.Equal(o.Key, c.Member.Key)
-	}):
-		return refuseConfirmFresh("a member has this name, id or key already")
-	case c.Member.Level < machine.ReadStatus(txn).Level:
-		return refuseMember("the cluster uses features that this version of the program does not have: upgrade it first")
-	}
-	row := c.Member
-	row.Name, row.Replaces, row.Joined = i.Name, i.Replaces, m.At
-	used := *i
-	used.Node = row.ID
-	return acceptMember(row.ID, command.Change{Table: MembersTable, Row: &row}, command.Change{Table: invitesTable, Row: &used})
 }
 
 // Update reports changes of a node's own row.

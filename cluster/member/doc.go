@@ -11,7 +11,7 @@
 //	command.go           the rules; authority.go, those for a change of the authority
 //	certificate.go       the authority and certificates; node_key.go, a node's own key
 //	peer_list.go         the members as a node knows them without its log
-//	token.go             join tokens
+//	join_token.go        join tokens; join_token_check.go, which node one makes a member
 //	name.go, node_id.go  names and ids of nodes
 //	static_bootstrap.go  the folders of nodes that start a cluster together
 //	forget.go            removes members from a state, for a restore

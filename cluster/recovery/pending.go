@@ -13,12 +13,12 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/errcode"
 )
 
-// What the lost nodes went on to acknowledge, and what the survivor decides from now
-// on, have the same positions. Data beside the log that names positions must tell the
-// two apart. So a recovery leaves a file in the folder, until the issuer has handled
-// it.
+// Commands that only the lost nodes acknowledged, and commands that the survivor decides
+// after a recovery, have the same positions. Data outside the log that refers to positions
+// must distinguish them. So a recovery leaves a file in the folder until the issuer has
+// handled it.
 
-// A Recovery is one that has not been handled yet.
+// A Recovery is a recovery that the issuer has not handled yet.
 type Recovery struct {
 	ID [16]byte // random; it does not change when the folder is opened
 	// Seq is that of the last command that the lost nodes are known to have decided

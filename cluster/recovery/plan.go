@@ -34,7 +34,7 @@ type Plan struct {
 type AbandonedNode struct {
 	member.Member
 	Probe ProbeResult
-	Why   string // for people: why there is no answer; "" if there is one
+	Why   string // why there is no answer, for operators; "" if there is one
 }
 
 // A ProbeResult is the result of asking a node that Recover would give up.

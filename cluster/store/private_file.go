@@ -13,7 +13,7 @@ import (
 // this node, so an operator must decide whether the key was read.
 var ErrExposed = errcode.New("node_key_exposed", "others than its owner can read or write the file, and could impersonate this node")
 
-// maxPrivate is the most that is read of a secret, in bytes: some thirty keys.
+// maxPrivate is the maximum size of a secret file, in bytes: some thirty keys.
 const maxPrivate = 4096
 
 // ReadPrivate reads a file with a secret. The error is ErrExposed if others than its

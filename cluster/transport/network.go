@@ -254,7 +254,7 @@ func (n *Network) handleConn(c *tls.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), HandshakeTimeout)
 	defer cancel()
 	if err := c.HandshakeContext(ctx); err != nil {
-		n.handshaking.refusals.warn(n.warn, "cluster: connection rejected", c.RemoteAddr(), describeHandshakeError(err))
+		n.handshaking.refusals.warn(n.warn, "connection rejected", c.RemoteAddr(), describeHandshakeError(err))
 		_ = c.Close()
 		return
 	}
@@ -443,5 +443,5 @@ func (n *Network) IsIsolated(reason uint32) bool { return n.isolated.Load()&reas
 
 // WarnNotAdmitted logs that a joining node was not admitted, at a limited rate.
 func (n *Network) WarnNotAdmitted(from net.Addr, why string) {
-	n.joining.refusals.warn(n.warn, "cluster: node not admitted", from, why)
+	n.joining.refusals.warn(n.warn, "node not admitted", from, why)
 }

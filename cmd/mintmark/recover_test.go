@@ -16,7 +16,7 @@ import (
 
 // TestRecoverFromALaggingSurvivor: the clients went on with two nodes that are
 // lost then. None of them is signed out by the recovery of the third, a thief is
-// found by a second leap, and what was taken away meanwhile stays so.
+// detected at a second fast-forward, and what was taken away meanwhile stays so.
 func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	const clients = 23
 	const thief, revoked = clients, 40 // grants of their own
@@ -60,7 +60,7 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	survivor.start(t)
 	require.True(t, survivor.WaitReady(20*time.Second))
 
-	for range 2 { // the leap, and a chain like any other
+	for range 2 { // the fast-forward, and a chain like any other
 		for i := range clients {
 			refresh(survivor, i)
 		}
@@ -68,7 +68,7 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	status, next := tokenAnswer(t, survivor.Public, stolen)
 	require.Equal(t, http.StatusOK, status, "who comes first can't be told")
 	status, _ = tokenAnswer(t, survivor.Public, tokens[thief])
-	require.Equal(t, http.StatusBadRequest, status, "the second leap is found")
+	require.Equal(t, http.StatusBadRequest, status, "the second fast-forward is refused")
 	status, _ = tokenAnswer(t, survivor.Public, next)
 	require.Equal(t, http.StatusBadRequest, status, "and ends the grant")
 	status, _ = tokenAnswer(t, survivor.Public, tokens[revoked])

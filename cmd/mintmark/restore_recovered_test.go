@@ -52,7 +52,7 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 	require.Len(t, lives, 2, "as soon as it serves")
 	require.Equal(t, life[0], lives[0])
 	require.Contains(t, string(label), lives[1].ID)
-	require.Equal(t, uint32(1), survivor.view().Restore().Count, "every grant may leap once")
+	require.Equal(t, uint32(1), survivor.view().Restore().Count, "every grant may be fast-forwarded once")
 	require.NotZero(t, survivor.view().Restore().Seq)
 	require.Zero(t, survivor.view().Restore().At, "it is no restore, which begins what is idle anew")
 

@@ -30,12 +30,11 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 		return all // the node has not opened its data, so it has no list of members
 	}
 	if s.Isolated != "" { // this causes everything that the node does not know of the others
-		all = append(all, "this node keeps away from the others because of "+s.Isolated+"; make room or repair it, and the node comes back by itself")
+		all = append(all, ErrIsolated.Error()+": "+s.Isolated)
 	}
 	member := slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ID == s.ID })
 	if !member { // this causes everything that would follow
-		all = append(all, fmt.Sprintf("this node, %s, was removed from the cluster: "+
-			"its machine comes back only by an invitation, with an empty data folder", s.Name))
+		all = append(all, ErrNotMember.Error())
 	}
 	if ahead := s.ahead(); ahead > maxStateAhead {
 		all = append(all, fmt.Sprintf("the cluster's time is %s ahead of the clocks, so nothing can be decided before they are there, %s from now: "+

@@ -12,7 +12,7 @@ import (
 
 func TestHealth(t *testing.T) {
 	const day = 24 * time.Hour
-	const removed = "this node, n1, was removed from the cluster: its machine comes back only by an invitation, with an empty data folder"
+	const removed = "this node is not in the list of members: it was removed from the cluster"
 	// third returns a change of the third node only.
 	third := func(change func(n *admin.ClusterNode)) func(*admin.ClusterStatus) {
 		return func(s *admin.ClusterStatus) { change(&s.Nodes[2]) }
@@ -90,7 +90,7 @@ func TestHealth(t *testing.T) {
 				s.Nodes[2].State, s.Nodes[2].Error = admin.StateUnreachable, "this node keeps away from the others"
 			},
 			[]string{
-				"this node keeps away from the others because of the disk under /data (30 MiB free): the disk is full; make room or repair it, and the node comes back by itself",
+				"this node has isolated itself from the others: the disk under /data (30 MiB free): the disk is full",
 				"no leader is known, so nothing can be decided",
 			},
 		},

@@ -60,10 +60,10 @@ type ClusterStatus struct {
 	Tolerance
 	Nodes []ClusterNode `json:"nodes"`
 	Keys  []ClusterKey  `json:"keys"`
-	// Isolated, Removed and Twin describe the node that responds; they are "" if they
+	// Isolated, Removed and Duplicate describe the node that responds; they are "" if they
 	// don't apply. Isolated: its disk is not writable, so it has closed its connections
 	// to the other nodes. Removed: it is not a member of the cluster any more, and knows
-	// nothing of it. Twin: another process runs as the same node, so it has closed its
+	// nothing of it. Duplicate: another process runs as the same node, so it has closed its
 	// connections.
 	Isolated  string `json:"isolated,omitempty"`
 	Removed   string `json:"removed,omitempty"`

@@ -20,6 +20,8 @@ var (
 	ErrJoining        = errcode.New("joining", "this node was started to join a cluster")
 	ErrAlreadyMember  = errcode.New("already_member", "this node belongs to a cluster already")
 	ErrPlainHTTP      = errcode.New("plain_http", "must be an https address outside the loopback, or passwords, cookies and secrets can be read and changed on the way")
+	ErrIsolated       = errcode.New("node_isolated", "this node has isolated itself from the others")
+	ErrNotMember      = errcode.New("not_member", "this node is not in the list of members: it was removed from the cluster")
 	ErrMajorityLost   = errcode.New("majority_lost", "no leader can be elected")
 	ErrVotersMissing  = errcode.New("voters_missing", "fewer nodes vote than have voted before")
 	ErrEventKind      = errcode.New("event_kind", "is no kind of event")

@@ -57,7 +57,7 @@ func Guard(next, notFound http.Handler, secure bool, log *slog.Logger) http.Hand
 			case http.ErrAbortHandler:
 				panic(err)
 			default:
-				log.ErrorContext(r.Context(), "panic", "method", r.Method, "path", r.URL.Path, "error", err, "stack", string(debug.Stack()))
+				log.ErrorContext(r.Context(), "handler panicked", "method", r.Method, "path", r.URL.Path, "error", err, "stack", string(debug.Stack()))
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 		}()

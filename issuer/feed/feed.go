@@ -80,10 +80,10 @@ func (f *Feed) Update(view func() ledger.View) bool {
 	v, now := view(), ledger.Time(f.config.Now().UnixMilli())
 	from := now.Add(-Window)
 	before := version{f.timeline, f.last}
-	row, life := v.Restore(), v.CurrentTimeline()
-	if is := (restorePoint{row.Count, row.Replayed}); f.read == 0 || life.ID != f.timeline || is != f.restore {
-		f.reset(v, life, from, now)
-		f.timeline, f.restore = life.ID, is
+	row, timeline := v.Restore(), v.CurrentTimeline()
+	if is := (restorePoint{row.Count, row.Replayed}); f.read == 0 || timeline.ID != f.timeline || is != f.restore {
+		f.reset(v, timeline, from, now)
+		f.timeline, f.restore = timeline.ID, is
 	}
 	if f.read > 0 {
 		f.since = max(f.since, v.TrailCompleteAfter(f.read, from))
@@ -104,12 +104,12 @@ func (f *Feed) Update(view func() ledger.View) bool {
 }
 
 // reset starts again from the events that the trail still has. mu must be held.
-func (f *Feed) reset(v ledger.View, life ledger.Timeline, from, now ledger.Time) {
+func (f *Feed) reset(v ledger.View, timeline ledger.Timeline, from, now ledger.Time) {
 	f.read, f.revoked, f.last = v.TrailBefore(from), nil, 0
 	// The trail has no revocations of an earlier timeline or of a replayed journal.
 	f.since = max(v.TrailCompleteFrom(from), v.Restore().At)
 	if len(v.Timelines()) > 1 {
-		first := v.FirstEventTime(life)
+		first := v.FirstEventTime(timeline)
 		if first == 0 {
 			first = now
 		}

@@ -344,10 +344,10 @@ func TestDocumentsAreBounded(t *testing.T) {
 		w.catchUp()
 		whole, err := w.Poll(t.Context(), "calendar", "", 0)
 		require.NoError(t, err)
-		life, _, _ := strings.Cut(read(t, whole).Version, "-")
+		timeline, _, _ := strings.Cut(read(t, whole).Version, "-")
 		long := map[string]int{}
 		for i := range n + 1000 {
-			text, err := w.Poll(t.Context(), "calendar", fmt.Sprintf("%s-%d", life, i), 0)
+			text, err := w.Poll(t.Context(), "calendar", fmt.Sprintf("%s-%d", timeline, i), 0)
 			require.NoError(t, err)
 			if long[string(text)]++; long[string(text)] > 1 {
 				continue

@@ -21,11 +21,11 @@ func (v version) String() string {
 
 // parseVersion parses the result of String.
 func parseVersion(s string) (v version, ok bool) {
-	life, seq, _ := strings.Cut(s, "-")
-	if len(life) != 2*len(v.timeline) {
+	timeline, seq, _ := strings.Cut(s, "-")
+	if len(timeline) != 2*len(v.timeline) {
 		return version{}, false
 	}
-	if _, err := hex.Decode(v.timeline[:], []byte(life)); err != nil {
+	if _, err := hex.Decode(v.timeline[:], []byte(timeline)); err != nil {
 		return version{}, false
 	}
 	n, err := strconv.ParseUint(seq, 10, 64)

@@ -187,7 +187,7 @@ var sentences = map[Cause]string{
 	ServerFailed:            "the server failed; its log says why",
 	NotSignedIn:             "there is no such session any more; sign in again",
 	NotAllowed:              "this account may not do that",
-	NotFound:                "there is no such thing",
+	NotFound:                "not found",
 	AlreadyExists:           "this name is taken",
 	BadField:                "a field is not valid",
 	Conflict:                "it has changed since it was looked at; look again",

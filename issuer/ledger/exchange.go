@@ -89,8 +89,8 @@ func (r redemption) endLegacy(m command.Meta) []command.Change {
 		return nil
 	}
 	next := *r.user
-	cut := next.revokedBefore(r.grant.Client)
-	cut.Legacy = r.grant.CreatedSeq
-	next.setRevokedBefore(cut)
+	revoked := next.revokedBefore(r.grant.Client)
+	revoked.Legacy = r.grant.CreatedSeq
+	next.setRevokedBefore(revoked)
 	return []command.Change{put(TableUsers, &next)}
 }

@@ -72,11 +72,11 @@ func (g *Grant) ended(u *User) (cause Cause, when Time) {
 		return GrantEnded, 0
 	}
 	if len(u.RevokedBeforeByClient) > 0 {
-		cut := u.revokedBefore(g.Client)
+		revoked := u.revokedBefore(g.Client)
 		switch {
-		case g.CreatedSeq <= cut.Seq:
+		case g.CreatedSeq <= revoked.Seq:
 			return GrantEnded, 0
-		case g.Legacy && g.CreatedSeq <= cut.Legacy:
+		case g.Legacy && g.CreatedSeq <= revoked.Legacy:
 			return Reauthorized, 0
 		}
 	}

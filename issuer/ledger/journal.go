@@ -114,13 +114,13 @@ func userEffects(to []Effect, before, after *User) []Effect {
 	if grants {
 		add(EffectDisconnected, "")
 	}
-	for _, cut := range after.RevokedBeforeByClient {
-		old := before.revokedBefore(cut.Client)
-		if cut.Seq > old.Seq {
-			add(EffectDisconnected, cut.Client)
+	for _, revoked := range after.RevokedBeforeByClient {
+		old := before.revokedBefore(revoked.Client)
+		if revoked.Seq > old.Seq {
+			add(EffectDisconnected, revoked.Client)
 		}
-		if cut.Legacy > old.Legacy {
-			to = append(to, Effect{Kind: EffectLegacyEnded, User: after.ID, Client: cut.Client, RevokedBefore: cut.Legacy})
+		if revoked.Legacy > old.Legacy {
+			to = append(to, Effect{Kind: EffectLegacyEnded, User: after.ID, Client: revoked.Client, RevokedBefore: revoked.Legacy})
 		}
 	}
 	return to

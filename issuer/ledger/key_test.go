@@ -143,7 +143,7 @@ func TestActivateKey(t *testing.T) {
 		line   string
 		want   string
 	}{
-		"unknown":                    {nil, "activate k9 voters=n1", "there is no such thing"},
+		"unknown":                    {nil, "activate k9 voters=n1", "not found"},
 		"active already":             {nil, "activate k1 voters=n1", "its state does not allow that"},
 		"no voter":                   {nil, "activate k2", "a node has not opened the key yet"},
 		"unknown voter":              {nil, "activate k2 voters=n9 emergency", "a node has not opened the key yet"},

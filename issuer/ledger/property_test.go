@@ -67,12 +67,12 @@ func TestChainProperties(t *testing.T) {
 
 			inWindow := refresh && generation+1 == chain.due && !w.now.After(chain.spent.Add(time.Minute))
 			later := generation > chain.due
-			leaps := later && chain.restored && !chain.fastForwarded
+			skips := later && chain.restored && !chain.fastForwarded
 			switch {
 			case secret != "s1":
 				require.Equal(r, oauth.InvalidClient, o.Refusal.Code)
 				require.Equal(r, before, after, "a failed authentication changed the state")
-			case again && generation != chain.due && !leaps:
+			case again && generation != chain.due && !skips:
 				require.True(r, o.Unknown, "a repeated command whose row has moved on must be unknown")
 				require.Equal(r, before, after)
 			case !chain.live:
@@ -81,9 +81,9 @@ func TestChainProperties(t *testing.T) {
 			case generation == 0 && chain.due == 0 && w.now.Sub(before.Created.Std()) >= 5*time.Minute:
 				require.Equal(r, ledger.CodeExpired, o.Refusal.Cause)
 				require.Equal(r, before, after)
-			case generation == chain.due, leaps:
+			case generation == chain.due, skips:
 				require.NotNil(r, o.Issued)
-				chain.due, chain.spent, chain.fastForwarded = generation+1, w.now, chain.fastForwarded || leaps
+				chain.due, chain.spent, chain.fastForwarded = generation+1, w.now, chain.fastForwarded || skips
 				require.Equal(r, chain.due, o.Issued.Generation)
 			case later && chain.restored:
 				require.Equal(r, ledger.SecondFastForward, o.Refusal.Cause)

@@ -32,27 +32,27 @@ type redemption struct {
 	user     *User
 }
 
-// beginRedemption authenticates the client and finds the grant. link is nil for a value
+// beginRedemption authenticates the client and finds the grant. ref is nil for a value
 // that is no credential at all; it is refused only after the client has authenticated, so
 // that a wrong secret always gives invalid_client.
 //
 // If ok is false, the decision is final.
-func beginRedemption(v View, m command.Meta, p ClientAuth, link *CredentialRef) (r redemption, d command.Decision, ok bool) {
-	auth, d, ok := v.authenticateSender(p, link != nil)
+func beginRedemption(v View, m command.Meta, p ClientAuth, ref *CredentialRef) (r redemption, d command.Decision, ok bool) {
+	auth, d, ok := v.authenticateSender(p, ref != nil)
 	if !ok {
 		return r, d, false
 	}
 	if cause := auth.client.usable(); cause != NoCause {
 		d := refuse(oauth.UnauthorizedClient, cause)
-		if link != nil {
+		if ref != nil {
 			d = auth.confirmFresh(d)
 		}
 		return r, d, false
 	}
-	if link == nil {
+	if ref == nil {
 		return r, refuse(oauth.InvalidGrant, NotACredential), false
 	}
-	g := v.Grant(link.Grant)
+	g := v.Grant(ref.Grant)
 	switch {
 	case g == nil:
 		return r, auth.confirmFresh(refuse(oauth.InvalidGrant, GrantGone)), false
@@ -60,10 +60,10 @@ func beginRedemption(v View, m command.Meta, p ClientAuth, link *CredentialRef) 
 		return r, auth.confirmFresh(refuse(oauth.InvalidGrant, NotACredential)), false
 	}
 	r = redemption{v: v, m: m, auth: auth, settings: v.Settings(), grant: g, user: v.User(g.User)}
-	if !v.keyKnown(link.Key) || g.Last == m.ID && !v.keyKnown(g.Key) {
+	if !v.keyKnown(ref.Key) || g.Last == m.ID && !v.keyKnown(g.Key) {
 		// A node that lags may have verified the MAC with a key that was dropped because
 		// it leaked, which proves nothing. Nor can the due credential be minted under one.
-		return r, r.refuse(oauth.InvalidGrant, KeyNotRecorded, link, 0), false
+		return r, r.refuse(oauth.InvalidGrant, KeyNotRecorded, ref, 0), false
 	}
 	return r, command.Decision{}, true
 }

@@ -65,8 +65,8 @@ func (c *BeginRestore) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if c.Backup >= m.Seq {
 		return badField("backup", "is later than the restore")
 	}
-	lives := append(slices.Clip(old.Timelines), Timeline{ID: m.ID, From: c.Backup + 1})
-	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: stateTime(m), Last: m.ID, Timelines: lives}
+	timelines := append(slices.Clip(old.Timelines), Timeline{ID: m.ID, From: c.Backup + 1})
+	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: stateTime(m), Last: m.ID, Timelines: timelines}
 	return accept(Outcome{ID: RestoreID}, append(v.forgetBackups(), put(TableRestores, next),
 		event(m, Event{Kind: EventRestored, Actor: Operator}))...)
 }
@@ -89,22 +89,22 @@ func (*BeginTimeline) Kind() command.Kind { return KindBeginTimeline }
 func (c *BeginTimeline) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	old := v.Restore()
-	lives := slices.Clip(old.Timelines)
-	if len(lives) == 0 {
-		lives = []Timeline{{ID: m.ID, From: 1}}
+	timelines := slices.Clip(old.Timelines)
+	if len(timelines) == 0 {
+		timelines = []Timeline{{ID: m.ID, From: 1}}
 	}
-	recovers := c.Next != nil && !slices.ContainsFunc(lives, func(l Timeline) bool { return l.ID == c.Next.ID })
+	recovers := c.Next != nil && !slices.ContainsFunc(timelines, func(l Timeline) bool { return l.ID == c.Next.ID })
 	if recovers {
 		if c.Next.From == 0 || c.Next.From > m.Seq {
 			return badField("next", "does not begin before this command")
 		}
-		lives = append(lives, *c.Next)
+		timelines = append(timelines, *c.Next)
 	}
-	if len(lives) == len(old.Timelines) {
+	if len(timelines) == len(old.Timelines) {
 		return accept(Outcome{ID: RestoreID})
 	}
 	next := *old
-	next.ID, next.Timelines = RestoreID, lives
+	next.ID, next.Timelines = RestoreID, timelines
 	if !recovers {
 		return accept(Outcome{ID: RestoreID}, put(TableRestores, &next))
 	}

@@ -121,9 +121,9 @@ func (v View) FirstEventTime(l Timeline) Time {
 
 // CurrentTimeline returns the current timeline, or the zero Timeline before the first.
 func (v View) CurrentTimeline() Timeline {
-	lives := v.Timelines()
-	if len(lives) == 0 {
+	timelines := v.Timelines()
+	if len(timelines) == 0 {
 		return Timeline{}
 	}
-	return lives[len(lives)-1]
+	return timelines[len(timelines)-1]
 }

@@ -80,9 +80,9 @@ func (u *User) disconnect(client string, m command.Meta) {
 		u.GrantsRevokedBefore = m.Seq
 		return
 	}
-	cut := u.revokedBefore(client)
-	cut.Seq = m.Seq
-	u.setRevokedBefore(cut)
+	revoked := u.revokedBefore(client)
+	revoked.Seq = m.Seq
+	u.setRevokedBefore(revoked)
 }
 
 // hasGrant reports whether a user has a live grant that satisfies of.

@@ -115,12 +115,12 @@ func (u *User) changed(m command.Meta) *User {
 }
 
 // setRevokedBefore replaces the entry of one client, in a new slice.
-func (u *User) setRevokedBefore(cut RevokedBefore) {
-	cuts := make([]RevokedBefore, 0, len(u.RevokedBeforeByClient)+1)
+func (u *User) setRevokedBefore(revoked RevokedBefore) {
+	kept := make([]RevokedBefore, 0, len(u.RevokedBeforeByClient)+1)
 	for _, c := range u.RevokedBeforeByClient {
-		if c.Client != cut.Client {
-			cuts = append(cuts, c)
+		if c.Client != revoked.Client {
+			kept = append(kept, c)
 		}
 	}
-	u.RevokedBeforeByClient = append(cuts, cut)
+	u.RevokedBeforeByClient = append(kept, revoked)
 }

@@ -192,7 +192,7 @@ func TestReviews(t *testing.T) {
 				text, ok := want[state+" "+verdict]
 				switch {
 				case state == "deleted":
-					require.Equal(t, "invalid_request: there is no such thing", said)
+					require.Equal(t, "invalid_request: not found", said)
 				case !ok:
 					require.Equal(t, "invalid_request: its state does not allow that", said)
 				}

@@ -211,7 +211,8 @@ func (r *Rekeyer) unfinished(done ReplaceResult, cause error) error {
 
 func (u *UnfinishedError) Error() string { return u.Later() + ": " + u.cause.Error() }
 
-func (u *UnfinishedError) Unwrap() error { return u.cause }
+// Unwrap returns ErrNotReplaced and the cause.
+func (u *UnfinishedError) Unwrap() []error { return []error{ErrNotReplaced, u.cause} }
 
 // Later describes, for operators, what was done and what is left.
 func (u *UnfinishedError) Later() string {
@@ -219,7 +220,7 @@ func (u *UnfinishedError) Later() string {
 	if len(u.Steps) > 0 {
 		text += "; so far: " + strings.Join(u.Steps, ", ")
 	}
-	return text + "; the same command again goes on where this one ended"
+	return text
 }
 
 func (r *ReplaceResult) addStep(format string, args ...any) {

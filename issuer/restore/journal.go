@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -42,8 +43,11 @@ func RefuseExistingJournal(dataDir string) error {
 	if empty {
 		return nil
 	}
-	return fmt.Errorf("%s is the journal of another cluster, or of this one before its data was lost: move it away, and keep it for a restore", dir)
+	return fmt.Errorf("%s %w", dir, ErrForeignJournal)
 }
+
+// ErrForeignJournal reports a journal beside which a cluster must not begin.
+var ErrForeignJournal = errcode.New("foreign_journal", "is the journal of another cluster, or of this one before its data was lost")
 
 // A label names the cluster and the node that a journal belongs to. It is stored beside
 // the journal, in case only this folder is left of the node.

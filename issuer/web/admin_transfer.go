@@ -61,10 +61,10 @@ func (w *Web) transfer(c *request, v session, f *form) error {
 		return errUnreadable
 	}
 	id, name := f.get("id"), f.trimmed("username")
-	switch heir := v.view.UserByName(name); {
+	switch candidate := v.view.UserByName(name); {
 	case name == "":
 		f.addProblem("username", "is missing")
-	case heir != nil && heir.Disabled:
+	case candidate != nil && candidate.Disabled:
 		f.addProblem("username", "is that of a disabled account")
 	}
 	if f.failed() {

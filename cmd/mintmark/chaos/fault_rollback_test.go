@@ -23,7 +23,7 @@ func rolledBack(led bool) fault {
 		name += ", and no leader"
 	}
 	var newest string
-	var witness *node
+	var observer *node
 	f := fault{
 		name: name, majority: led, moves: 2, lasts: time.Second,
 		inject: func(r *round) error {
@@ -49,8 +49,8 @@ func rolledBack(led bool) fault {
 			time.Sleep(2 * time.Second)
 			r.strike()
 			n.Process().Kill()
-			for witness = r.leader; !led && witness == r.leader; {
-				witness = r.other(n)
+			for observer = r.leader; !led && observer == r.leader; {
+				observer = r.other(n)
 			}
 			if !led {
 				r.hits(r.leader)
@@ -61,7 +61,7 @@ func rolledBack(led bool) fault {
 		},
 		hadEffect: func(r *round) bool {
 			return !r.victims[0].Running() && r.victims[0].Process().Command.ProcessState.ExitCode() > 0 &&
-				strings.Contains(reportedProblem(witness, r.victims[0]), "older copy")
+				strings.Contains(reportedProblem(observer, r.victims[0]), "older copy")
 		},
 		heal: func(r *round) error {
 			n := r.victims[0]

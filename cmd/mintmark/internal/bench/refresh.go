@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A Request makes one request for a client. It returns the status of the answer; an
-// error says that there was none, and that it is not known what became of the request.
+// A Request makes one request for a client. It returns the status of the answer, or an error
+// if there was no answer: then the outcome of the request is unknown.
 type Request func(c *Conn, client *Client) (status int, err error)
 
 // Refresh presents the refresh token of a client and takes the next one from the answer.

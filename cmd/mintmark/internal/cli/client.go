@@ -146,7 +146,7 @@ func (m *management) clientSet() *cobra.Command {
 	return c
 }
 
-// setIfChanged sets an optional field where its flag was given, even to nothing.
+// setIfChanged sets an optional field if its flag was given, even with an empty value.
 func setIfChanged[T any](cmd *cobra.Command, flag string, field **T, value *T) {
 	if cmd.Flags().Changed(flag) {
 		*field = value

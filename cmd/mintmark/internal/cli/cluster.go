@@ -10,7 +10,7 @@ import (
 )
 
 func (m *management) clusterCommand() *cobra.Command {
-	return group("cluster", "Make a cluster and look after its nodes",
+	return group("cluster", "Create a cluster and manage its nodes",
 		m.clusterInit(), m.clusterGenerate(), m.clusterInvite(), m.clusterReplace(), m.invitationCommand(), m.clusterStatus(), m.clusterChecksum(),
 		m.clusterTransfer(), m.clusterRemove(), m.clusterAcceptClock(), m.clusterRotateAuthority(), m.clusterRecover(), m.backupCommand())
 }

@@ -219,7 +219,7 @@ func readJournal(path string) ([]byte, error) {
 	return b, nil
 }
 
-// knownUntilText says what ends where knowledge does: a journal that ends before the
+// knownUntilText names the source that ends at KnownUntil: a journal that ends before the
 // backup adds nothing to it.
 func knownUntilText(r admin.RestoreReport) string {
 	if n := len(r.Covered); n > 0 && r.KnownUntil.After(r.StateTime) {

@@ -32,7 +32,7 @@ start all:
 
   mintmark serve --config /var/lib/mintmark/config.yaml
 
-The nodes wait until all of them run, and found the cluster together. Then
+The nodes wait until all of them run, and then bootstrap the cluster. Then
 delete OUT, but keep cluster.key in a safe place: whoever loses it loses every
 key that is sealed under it.
 
@@ -58,7 +58,7 @@ type generateOptions struct {
 	proxies           []string
 }
 
-// generatedCluster is what "cluster generate" wrote.
+// generatedCluster lists what "cluster generate" wrote.
 type generatedCluster struct {
 	Out   string          `json:"out"`
 	Nodes []generatedNode `json:"nodes"`
@@ -72,7 +72,7 @@ type generatedNode struct {
 
 func (m *management) clusterGenerate() *cobra.Command {
 	g := generateOptions{}
-	c := command("generate", "Make the folders of nodes that found a cluster together", func(cmd *cobra.Command, _ []string) error {
+	c := command("generate", "Make the folders of the nodes of a new cluster (static bootstrap)", func(cmd *cobra.Command, _ []string) error {
 		if err := m.checkOutput(); err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func (m *management) clusterGenerate() *cobra.Command {
 	return c
 }
 
-// loopbackOnly says that nodes on several machines would serve each its own machine
-// alone.
+// loopbackOnly reports whether the nodes run on several machines and would each serve only
+// its own machine.
 func (g *generateOptions) loopbackOnly() bool {
 	if !isLoopback(g.listen) {
 		return false
@@ -229,7 +229,7 @@ func (g *generateOptions) write(dir string, options []config.Options) error {
 	if err != nil {
 		return err
 	}
-	var founders []member.InitialNode
+	var nodes []member.InitialNode
 	for _, o := range options {
 		node := filepath.Join(dir, o.Name)
 		if err := os.Mkdir(node, 0o700); err != nil {
@@ -241,9 +241,9 @@ func (g *generateOptions) write(dir string, options []config.Options) error {
 		if err := os.WriteFile(filepath.Join(node, "config.yaml"), g.config(&o), 0o600); err != nil {
 			return err
 		}
-		founders = append(founders, member.InitialNode{Dir: filepath.Join(node, "raft"), Name: o.Name, Address: o.Advertise})
+		nodes = append(nodes, member.InitialNode{Dir: filepath.Join(node, "raft"), Name: o.Name, Address: o.Advertise})
 	}
-	return member.StaticBootstrap(founders, keySealer{key}, time.Now())
+	return member.StaticBootstrap(nodes, keySealer{key}, time.Now())
 }
 
 // config returns the text of a node's config.yaml.

@@ -44,7 +44,7 @@ const aboutReplacing = `In this order:
   5. Stop the old node, if it still runs, and delete its data folder.`
 
 func (m *management) invitationCommand() *cobra.Command {
-	return group("invitation", "Look after the tokens with which new nodes join", m.invitationList(), m.invitationWithdraw())
+	return group("invitation", "List and withdraw the tokens with which new nodes join", m.invitationList(), m.invitationWithdraw())
 }
 
 func (m *management) invitationList() *cobra.Command {

@@ -69,8 +69,8 @@ It first asks the nodes that it would give up whether they run, and reports for
 each whether it refused the connection or could not be reached. A connection is
 refused if no process listens, but also if a firewall rejects it: only you can tell
 which. A node that could not be reached may be behind a cut link. In both cases
-other nodes may reach it and it may go on serving; this recovery would then expel
-it as soon as the two meet again. Nodes that could not be reached must be declared
+other nodes may reach it and it may go on serving; this recovery would then remove
+it as soon as they reach each other again. Nodes that could not be reached must be declared
 lost with --unreachable-are-lost. The command refuses if one of the nodes runs, or
 if this node itself was removed or given up. Without --yes it changes nothing.
 
@@ -137,7 +137,7 @@ func (o recoverOptions) confirm(p recovery.Plan) error {
 	switch silent := namesByProbe(p, recovery.ProbeUnreachable); {
 	case silent != "" && !o.unreachableLost:
 		return fmt.Errorf("recover: %s could not be reached, which does not mean that it is lost: behind a cut link it may go on serving, and this recovery "+
-			"would expel it when the link heals; if you know that it is lost, say --yes --unreachable-are-lost", silent)
+			"would remove it from the cluster when the link is back; if you know that it is lost, say --yes --unreachable-are-lost", silent)
 	case !o.confirmed:
 		return errors.New("recover: this gives up the other nodes for good: name the data folders of theirs that can be read with --journal, and say --yes; see --help")
 	}

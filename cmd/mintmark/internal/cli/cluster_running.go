@@ -6,13 +6,13 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// aboutRunningNode is for whoever takes out a node that runs.
-const aboutRunningNode = `Stop a node that still runs first (SIGTERM): it says no to new requests, answers
-those that it has, and ends. What is sent to a node that is removed while it runs
-fails with 503. Only one that may be in wrong hands is not waited for.`
+// aboutRunningNode is the help about removing a node that still runs.
+const aboutRunningNode = `Stop a node that still runs first (SIGTERM): it refuses new requests, answers
+those that it has, and ends. Requests to a node that is removed while it runs fail
+with 503. Only a node that may be compromised is removed without stopping it first.`
 
-// nodeAnswers says whether a node, named by name or id, answers the one that is
-// asked. Where that can't be told there is nothing to warn of.
+// nodeAnswers reports whether a node, given by name or id, answers the node that serves this
+// command. It is false if that is not known.
 func nodeAnswers(cmd *cobra.Command, c *admin.Caller, name string) bool {
 	s, err := admin.ShowCluster.Call(cmdContext(cmd), c, admin.StatusQuery{})
 	if err != nil {

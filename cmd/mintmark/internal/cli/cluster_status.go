@@ -13,7 +13,7 @@ import (
 
 func (m *management) clusterStatus() *cobra.Command {
 	var voters uint
-	status := command("status", "Say how the cluster is; the exit code is 5 unless all is well", func(cmd *cobra.Command, _ []string) error {
+	status := command("status", "Show the state of the cluster; the exit code is 5 unless it is healthy", func(cmd *cobra.Command, _ []string) error {
 		c, err := m.open(cmd)
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func (m *management) clusterStatus() *cobra.Command {
 	return status
 }
 
-const aboutStatus = `Say how the cluster is; the exit code is 5 unless all is well. Nodes that were
+const aboutStatus = `Show the state of the cluster; the exit code is 5 unless it is healthy. Nodes that were
 just started, and do not vote yet, are waited for with --voters.
 
 Once three nodes have voted, fewer are not well: a node that was removed or given
@@ -64,8 +64,7 @@ func requireVoters(s *admin.ClusterStatus, n int) {
 	}
 }
 
-// showStatus is for somebody in a hurry: first whether all is well, then what
-// is not, then the rest.
+// showStatus prints first whether the cluster is healthy, then its problems, then the rest.
 func showStatus(p *printer, s admin.ClusterStatus) {
 	if s.Removed != "" { // and there is nothing else to know
 		p.line("removed: %s", s.Removed)

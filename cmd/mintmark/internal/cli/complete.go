@@ -60,6 +60,7 @@ func (m *management) addCompletions(c *cobra.Command) {
 		m.addCompletions(below)
 	}
 	if c.HasSubCommands() {
+		c.ValidArgsFunction = cobra.NoFileCompletions // an unknown command has no arguments
 		return
 	}
 	names := strings.Fields(c.Use)[1:]

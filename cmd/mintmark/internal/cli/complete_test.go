@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/verifier/scope"
@@ -58,6 +60,13 @@ func TestCompletions(t *testing.T) {
 	require.Equal(t, []string{"n1", "n2", "n3"}, nodes.completions("cluster", "remove", ""))
 	require.Equal(t, []string{"n1", "n2", "n3"}, nodes.completions("cluster", "transfer-leader", "--to", ""))
 	require.Equal(t, []string{"n4"}, nodes.completions("cluster", "invitation", "withdraw", ""))
+}
+
+// TestCompletionOfAnUnknownCommand offers no files.
+func TestCompletionOfAnUnknownCommand(t *testing.T) {
+	r := runLine(t, "__complete", "keys", "drop", "")
+	require.Equal(t, ExitOK, r.Code, r.Err)
+	require.Equal(t, fmt.Sprintf(":%d\n", cobra.ShellCompDirectiveNoFileComp), r.Out)
 }
 
 // TestCompletionsWithoutANode offer nothing, and report nothing.

@@ -9,7 +9,7 @@ import (
 )
 
 func (m *management) explainCommand() *cobra.Command {
-	return command("explain ERROR_ID", "Say why a request was refused, from its error_id", func(cmd *cobra.Command, args []string) error {
+	return command("explain ERROR_ID", "Show why a request was refused, by its error_id", func(cmd *cobra.Command, args []string) error {
 		return runOperation(m, cmd, admin.Explain, admin.ErrorID{ErrorID: args[0]}, func(p *printer, e admin.Explained) {
 			p.line("%s", e.Text)
 			client := e.Client

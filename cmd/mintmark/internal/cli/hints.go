@@ -47,12 +47,14 @@ var hints = []struct {
 	{server.ErrNotDevData, "run it with mintmark serve, or give dev another --" + config.KeyDataDir},
 	{config.ErrNoToken, "a token comes from: mintmark cluster invite --name NAME"},
 	{config.ErrPlainHTTP, "--" + config.KeyPlainHTTP + " accepts that"},
-	{config.ErrNoClusterKey, "put the key back, or name its file with --" + config.KeyClusterKeyFile},
+	{config.ErrNoClusterKey, "put the key back; a node can have it in another file: mintmark serve --" + config.KeyClusterKeyFile + " FILE"},
 	{config.ErrNoKeyForRestore, "put the key there first, or start the node with its file as --" + config.KeyClusterKeyFile},
-	{integrity.ErrWrongClusterKey, "put back the key that it had, or a copy of that of another node; see --" + config.KeyClusterKeyFile},
+	{integrity.ErrWrongClusterKey, "put back the key that it had, or a copy of that of another node; a node can have it in another file: mintmark serve --" + config.KeyClusterKeyFile + " FILE"},
 	{watchdog.ErrClockUnconfirmed, "set the clock right, or accept it: mintmark cluster accept-clock"},
 
 	// A folder that a node can't go on with.
+	{integrity.ErrMixedFolder, "if only the file that is named was changed, write into it what the log has; otherwise " + replaceIt},
+	{restore.ErrForeignJournal, "move it away, and keep it for a restore"},
 	{integrity.ErrRolledBack, "start the node with its newest folder, or " + replaceIt +
 		"; if no leader can be elected without it, start the node that has the data, or go on from a node that is left: mintmark cluster recover"},
 	{integrity.ErrNoCommitMarker, "if no other node is left, go on with what is here: mintmark cluster recover; otherwise " + replaceIt},
@@ -65,6 +67,7 @@ var hints = []struct {
 	// Members of a cluster.
 	{member.ErrRemoved, "stop it; its data can still be read: mintmark cluster backup save FILE; the machine comes back with an empty data folder and a token: mintmark cluster invite --name NAME"},
 	{member.ErrDuplicateNode, "stop one of them for good, delete its folder, and start the other one again"},
+	{integrity.ErrDuplicatePeer, "stop one of them for good, delete its folder, and start the other one again"},
 	{member.ErrBadToken, "a token comes from: mintmark cluster invite --name NAME"},
 	{member.ErrUnknownInvite, newToken},
 	{member.ErrTokenUsed, newToken},
@@ -90,6 +93,8 @@ var hints = []struct {
 	{apply.ErrSecretGone, "make another one: mintmark secret generate FILE"},
 	{admin.ErrUnreachable, "start the node, or name its data folder with --" + config.KeyDataDir},
 	{cluster.ErrNoMajority, "start the voters that do not answer; where a majority is lost for good, stop the node that is left and run there: mintmark cluster recover"},
+	{admin.ErrIsolated, "make room on the disk, or repair it: the node comes back by itself"},
+	{admin.ErrNotMember, "the machine comes back with an empty data folder and a token: mintmark cluster invite --name NAME"},
 	{admin.ErrMajorityLost, "start the voters that do not answer; where they are lost for good, see mintmark cluster recover --help"},
 	{admin.ErrNoLeader, "mintmark cluster status has the reason"},
 	{admin.ErrOutcomeUnknown, "look whether it was done, and try again if not"},
@@ -103,6 +108,7 @@ var hints = []struct {
 	{restore.ErrKeyOutdated, "give this node the new key, and put the old one into cluster.key.old beside it, or name its file with --" + config.KeyClusterKeyFile},
 	{restore.ErrKeyMissing, "put it into cluster.key.old beside this node's own, or name its file with --" + config.KeyClusterKeyFile},
 	{rekey.ErrNodeUnreachable, "start it, or take it out: mintmark cluster remove NODE; --" + yesFlag + " goes on without it, and it asks the others for the key when it is back"},
+	{rekey.ErrNotReplaced, "run the same command again: it continues where this one ended"},
 	{rekey.ErrUnfinished, "mintmark keys rewrap on the node that began it goes on with it"},
 	{rekey.ErrNoKey, "see mintmark keys list"},
 	{ledger.ErrLockedOut, "add another secret: mintmark client secret add CLIENT; where it has two, revoke one first: mintmark client secret revoke CLIENT SECRET_ID"},
@@ -139,12 +145,12 @@ func withHint(err error) error {
 	return err
 }
 
-// hintHandler adds the advice of hints to log records.
+// hintHandler adds the advice of hints to log records that have an error.
 type hintHandler struct{ slog.Handler }
 
 // Handle implements slog.Handler.
 func (h hintHandler) Handle(ctx context.Context, r slog.Record) error {
-	advice := adviceIn(r.Message)
+	var advice string
 	r.Attrs(func(a slog.Attr) bool {
 		if err, ok := a.Value.Any().(error); ok && advice == "" {
 			advice = adviceFor(err)

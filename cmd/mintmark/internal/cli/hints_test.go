@@ -90,7 +90,7 @@ func TestHintsInTheLog(t *testing.T) {
 	log.Error("node failed", "error", fmt.Errorf("open: %w", store.ErrDataLost))
 	require.Contains(t, out.String(), "hint="+strconv.Quote(adviceFor(store.ErrDataLost)))
 	out.Reset()
-	log.Error("cluster: " + member.ErrRemoved.Error())
+	log.Error("removal reported", "error", member.ErrRemoved)
 	require.Equal(t, 1, strings.Count(out.String(), "hint="), out.String())
 	out.Reset()
 	log.WithGroup("g").Info("all is well", "error", errors.New("no fact"))

@@ -45,7 +45,7 @@ next step, or when none is left.`
 	return c
 }
 
-// nextStep says what a key becomes next, and not before when.
+// nextStep describes the next state of a key, and the earliest time of it.
 func nextStep(state string, at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -81,7 +81,7 @@ the first one ended, and touches no other key.`
 	return c
 }
 
-// showKeyReplacement says what happened to a key that leaked, and what remains.
+// showKeyReplacement prints what was done about a leaked key, and what remains.
 func showKeyReplacement(p *printer, a admin.Rotated) {
 	for _, step := range a.Steps {
 		p.line("%s", step)

@@ -8,7 +8,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// newClusterKey is what was made. It does not hold the key.
+// newClusterKey describes a new key file. It does not contain the key.
 type newClusterKey struct {
 	File string `json:"file"`
 	ID   string `json:"id"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+	"github.com/mintmark-auth/mintmark/issuer/rekey"
 )
 
 func TestRotateOnTheCommandLine(t *testing.T) {
@@ -62,6 +63,5 @@ func TestEmergencyOnTheCommandLine(t *testing.T) {
 type interrupted struct{}
 
 func (interrupted) Error() string { return "interrupted" }
-func (interrupted) Later() string {
-	return "so far: nothing; the same command again goes on where this one ended"
-}
+func (interrupted) Later() string { return "so far: nothing" }
+func (interrupted) Unwrap() error { return rekey.ErrNotReplaced }

@@ -89,7 +89,7 @@ func (p *printer) table(headings []string, rows [][]string) {
 	p.recordErr(w.Flush())
 }
 
-// A property is one line of what is shown of a single thing.
+// A property is one line of the description of an object.
 type property struct {
 	name   string
 	values []string

@@ -75,7 +75,7 @@ func TestCommandsWithAToken(t *testing.T) {
 
 	r.fails(t, ExitRefused, "does not have the scope of the operation (settings)", "settings", "set", "code_lifetime=60s")
 	r.fails(t, ExitRefused, "only an operator on a node's own machine may do that", "user", "admin", "alice")
-	r.fails(t, ExitNotFound, "there is no such thing", "client", "show", "none")
+	r.fails(t, ExitNotFound, "not found", "client", "show", "none")
 	r.fails(t, ExitLocal, "give --data-dir or --server, not both", "client", "list", "--data-dir", r.Dir)
 
 	r.OK("", "operator", "token", "revoke", "ci")

@@ -56,7 +56,7 @@ this again.
 }
 
 func (m *management) clusterRotateAuthority() *cobra.Command {
-	c := command("rotate-authority", "Change who vouches for the certificates that nodes show each other", func(cmd *cobra.Command, _ []string) error {
+	c := command("rotate-authority", "Replace the authority that signs the certificates of the nodes", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.RotateAuthority, admin.AuthorityRotation{}, func(p *printer, a admin.AuthorityChange) {
 			for _, one := range a.Authorities {
 				p.line("authority %s is %s%s", one.ID[:min(len(one.ID), 12)], one.State, waitsFor(one.WaitingFor))
@@ -68,7 +68,7 @@ func (m *management) clusterRotateAuthority() *cobra.Command {
 			}
 		})
 	})
-	c.Long = `Change who vouches for the certificates that nodes show each other.
+	c.Long = `Replace the authority that signs the certificates of the nodes.
 
 A new authority is announced, signs certificates once every node accepts them,
 and is the only one once every node has one. That takes a second where all nodes

@@ -11,7 +11,7 @@ import (
 )
 
 func (m *management) settingsCommand() *cobra.Command {
-	return group("settings", "Show and change the settings that hold on every node", m.settingsShow(), m.settingsSet())
+	return group("settings", "Show and change the settings of the cluster", m.settingsShow(), m.settingsSet())
 }
 
 func (m *management) settingsShow() *cobra.Command {
@@ -31,25 +31,27 @@ func (m *management) settingsSet() *cobra.Command {
 			}
 			q.Set[key] = value
 		}
-		if ends := endedByChange(q.Set); ends != "" && !yes {
-			return &admin.Problem{Class: admin.Refused, Subject: "settings", Text: ends + " (--" + yesFlag + " does it all the same)"}
+		if ends := endedByChange(q.Set); ends != "" {
+			if err := confirm(cmd, yes, "set "+ends); err != nil {
+				return err
+			}
 		}
 		return runOperation(m, cmd, admin.SetSettings, q, showSettings)
 	})
 	c.Long = `Change settings, all that are named or none. They hold on every node from then
 on: lifetimes for what is decided from now on, rotate_every (or "off") for the
 schedule by which keys are replaced. A lifetime is as 60s, 12h, 90d or 1d12h. One
-of grants or refresh tokens that is below an hour needs --yes: it ends what
-there is, too.`
+of grants or refresh tokens that is below an hour must be confirmed: it ends
+existing ones, too.`
 	confirmFlag(c, &yes, "shorten what grants and refresh tokens live by to less than an hour")
 	return c
 }
 
-// minLifetime is what is below a slip more often than a wish, and can't be taken
-// back: what it ends has ended when the setting is put right.
+// minLifetime is the shortest lifetime that needs no confirmation. A shorter one is often
+// a slip of the unit, and what it ends stays ended when the setting is corrected.
 const minLifetime = time.Hour
 
-// endedByChange says what a change would end that people rely on, "" where nothing.
+// endedByChange describes which grants or tokens a change would end; "" if none.
 func endedByChange(set map[string]string) string {
 	for _, s := range []struct{ key, ends string }{
 		{"grant_absolute", "every grant whose user chose Allow more than %s ago would end, with all its tokens, and no user stays connected for longer than that"},

@@ -22,7 +22,7 @@ func TestShortLifetimesAreConfirmed(t *testing.T) {
 		"refresh_idle=59m":   "every refresh token that was not used for 59m would end",
 		"refresh_idle=0d30m": "--yes",
 	} {
-		c.Fails(ExitRefused, ends, "settings", "set", "code_lifetime=100s", set)
+		c.Fails(ExitLocal, ends, "settings", "set", "code_lifetime=100s", set)
 		require.Equal(t, before, c.OK("", "settings", "show"), set)
 	}
 	require.Regexp(t, `refresh_idle +59m`, c.OK("", "settings", "set", "refresh_idle=59m", "--yes"))

@@ -41,7 +41,7 @@ func builtFrom() (revision string, modified bool) {
 
 func versionCommand(version string) *cobra.Command {
 	m := &management{timeout: admin.DefaultTimeout}
-	c := command("version", "Say which version this program is", func(cmd *cobra.Command, _ []string) error {
+	c := command("version", "Print the version of this program", func(cmd *cobra.Command, _ []string) error {
 		if err := m.checkOutput(); err != nil {
 			return err
 		}

@@ -91,7 +91,7 @@ func SettingError(key string, from Sources, what string) error {
 	return fmt.Errorf("%s (%s): %s", key, from[key], what)
 }
 
-// wrapSettingError is SettingError for a reason that callers tell apart.
+// wrapSettingError is SettingError for a reason that callers find with errors.Is.
 func wrapSettingError(key string, from Sources, reason error) error {
 	return fmt.Errorf("%s (%s): %w", key, from[key], reason)
 }

@@ -19,7 +19,7 @@ func TestLogOfADuration(t *testing.T) {
 		o := Default()
 		o.LogFormat = format
 		var text bytes.Buffer
-		o.Logger(&text).Info("cluster: nothing could be decided for a while", "took", 2562*time.Millisecond,
+		o.Logger(&text).Info("outage ended", "took", 2562*time.Millisecond,
 			slog.Group("raft", "after", 90*time.Second))
 		for _, part := range want {
 			require.Contains(t, text.String(), part)

@@ -19,7 +19,7 @@ import (
 func DemoCommand() *cobra.Command {
 	c := &cobra.Command{Use: "demo", Short: "Examples that run", RunE: func(c *cobra.Command, _ []string) error {
 		_ = c.Help()
-		return errors.New("name a command")
+		return errors.New("no command given")
 	}}
 	c.AddCommand(demoAPICommand(), demoTokenCommand())
 	return c

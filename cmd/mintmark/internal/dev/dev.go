@@ -126,7 +126,7 @@ func (o Options) Config(stderr io.Writer) (server.Config, error) {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(stderr, config.HandlerOptions(level)))
-	host, _, err := net.SplitHostPort(o.Listen)
+	host, port, err := net.SplitHostPort(o.Listen)
 	if err != nil {
 		return server.Config{}, fmt.Errorf("--listen: %w", err)
 	}
@@ -139,6 +139,9 @@ func (o Options) Config(stderr io.Writer) (server.Config, error) {
 	if o.demo() {
 		if !loopback(host) || !loopbackURL(o.PublicURL) || !loopbackURL(o.AppURL) {
 			return server.Config{}, errors.New("the demo's passwords are known to everybody: stay on the loopback, or give --fixtures")
+		}
+		if port == "80" && o.PublicURL == "" {
+			return server.Config{}, errors.New("--listen: port 80 would be the origin of the demo's own redirect URI http://127.0.0.1/callback")
 		}
 		f, err = ParseFixtures("demo.yaml", demoFixtures)
 	} else {
@@ -156,7 +159,7 @@ func (o Options) Config(stderr io.Writer) (server.Config, error) {
 		Settings: func(current ledger.Settings, listening string) (ledger.Settings, error) {
 			wanted, err := o.settings(current, f, listening)
 			if current.BaseURL != "" && wanted.BaseURL != current.BaseURL {
-				log.Warn("the issuer changes with --listen: access tokens issued before are refused from now on",
+				log.Warn("issuer changed with the listener's address, earlier access tokens refused",
 					"from", current.BaseURL, "to", wanted.BaseURL)
 			}
 			return wanted, err
@@ -175,8 +178,7 @@ func (o Options) Config(stderr io.Writer) (server.Config, error) {
 func (o Options) settings(s ledger.Settings, f *fixtures, listening string) (ledger.Settings, error) {
 	given := func(flag, value, current string) error {
 		if value != "" && current != "" && value != current {
-			return fmt.Errorf("%s is %s, and the data in %s was made for %s: start with that, or with another --data-dir",
-				flag, value, o.DataDir, current)
+			return fmt.Errorf("%s is %s, and the data in %s was made for %s: %w", flag, value, o.DataDir, current, server.ErrOtherAddress)
 		}
 		return nil
 	}

@@ -62,6 +62,12 @@ func TestDemoStaysOnTheLoopback(t *testing.T) {
 	}
 }
 
+// TestDemoOnPort80: the demo's own redirect URI would be on the origin of the server.
+func TestDemoOnPort80(t *testing.T) {
+	_, err := Options{Listen: "127.0.0.1:80", OpsListen: "127.0.0.1:0"}.Config(io.Discard)
+	require.ErrorContains(t, err, "--listen: port 80")
+}
+
 // TestPlainHTTPNeedsAWord, as "mintmark serve" does.
 func TestPlainHTTPNeedsAWord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "fixtures.yaml")

@@ -58,7 +58,7 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 		var refused *member.RefusedError
 		switch {
 		case err == nil:
-			s.config.Log.Info("joined the cluster; catching up before this node votes", "by", c.Join)
+			s.config.Log.Info("cluster joined, catching up", "by", c.Join)
 			s.setWaitReason(stillStarting)
 			return nil
 		case ctx.Err() != nil:
@@ -110,9 +110,8 @@ func (s *Server) reportJoin() {
 
 // reportJoinRefused records why the join was refused, and logs each reason once.
 func (s *Server) reportJoinRefused(refused error) {
-	why := "join refused: " + refused.Error()
-	if s.setWaitReason(why) {
-		s.config.Log.Error(why, "node asked", s.config.Cluster.Join, "goes on with another token in", s.config.Cluster.TokenFile)
+	if s.setWaitReason("join refused: " + refused.Error()) {
+		s.config.Log.Error("join refused, waiting for another token", "error", refused, "node", s.config.Cluster.Join, "token_file", s.config.Cluster.TokenFile)
 	}
 }
 

@@ -86,7 +86,7 @@ func (s *Server) awaitAddresses() error {
 		return nil
 	}
 	s.setWaitReason(ErrNoAddresses.Error())
-	s.config.Log.Warn(ErrNoAddresses.Error())
+	s.config.Log.Warn("waiting for the addresses of the cluster", "error", ErrNoAddresses)
 	return s.setAdminHandler(s.waitingHandler(func(ctx context.Context, c admin.NewCluster) error {
 		if err := s.checkNewCluster(c); err != nil {
 			return err

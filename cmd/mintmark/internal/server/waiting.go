@@ -20,7 +20,7 @@ import (
 // that it does not serve yet.
 const earlyClientWait = time.Second
 
-// stillStarting is the reason of a node that waits for nobody else.
+// stillStarting is the reason of a node that starts and waits for no other node or operator.
 const stillStarting = "still starting"
 
 // setWaitReason records why this node waits, and returns whether the reason is another one

@@ -143,9 +143,9 @@ func (s *replayState) applyUser(e *Effect) bool {
 		if !s.v.hasGrant(u, func(g *Grant) bool { return g.Client == e.Client && g.Legacy && g.CreatedSeq <= born }) {
 			return false
 		}
-		cut := u.revokedBefore(e.Client)
-		cut.Legacy = max(cut.Legacy, born)
-		next.setRevokedBefore(cut)
+		revoked := u.revokedBefore(e.Client)
+		revoked.Legacy = max(revoked.Legacy, born)
+		next.setRevokedBefore(revoked)
 	case EffectSignedOutAll:
 		next.SessionsRevokedBefore = s.m.Seq
 	case EffectPassword:

@@ -32,7 +32,7 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 	if a.Refused != "" {
 		n.net.network.WarnNotAdmitted(c.RemoteAddr(), a.Refused)
 	} else {
-		n.log.Info("cluster: a node was let in", "name", a.Name, "address", q.Address)
+		n.log.Info("node admitted", "name", a.Name, "address", q.Address)
 	}
 	_ = join.Write(c, a)
 }
@@ -101,7 +101,7 @@ func newJoinAnswer(view *memdb.Txn, id string, secret []byte) join.Answer {
 }
 
 // membershipAnswer answers whether a key is a member's, and with led whether there is a
-// leader. Only a node with a fresh state says that the key is no member's.
+// leader. Only a node with a fresh state answers that the key is not a member's.
 func (n *Node) membershipAnswer(ctx context.Context, key []byte, led bool) join.Answer {
 	isMember := func() bool {
 		return slices.ContainsFunc(member.All(n.View()), func(m *member.Member) bool { return slices.Equal(m.Key, key) })
