@@ -64,10 +64,13 @@ func (n *Node) waitBarrier(ctx context.Context, b *barriers) error {
 	if err == nil {
 		err = b.wait(ctx, n.config.ProposeTimeout)
 	}
-	if err != nil {
-		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrUnavailable):
+		return fmt.Errorf("barrier: %w", err)
 	}
-	return nil
+	return fmt.Errorf("barrier: %w: %w", ErrUnavailable, err)
 }
 
 // wait waits for the next round, for patience at most.
