@@ -20,6 +20,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/join"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
@@ -111,7 +112,7 @@ func (tr *cluster3) settle(voters int) {
 			}
 			count := 0
 			for _, s := range o.Nodes {
-				if s.Role == cluster.RoleVoter && s.State != cluster.StateUnreachable && s.Err == "" && s.Lag == 0 {
+				if s.Role == status.RoleVoter && s.State != status.StateUnreachable && s.Error == "" && s.Lag == 0 {
 					count++
 				}
 			}

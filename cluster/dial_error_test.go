@@ -13,6 +13,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
@@ -29,7 +30,7 @@ func TestDialErrors(t *testing.T) {
 		require.Eventually(t, func() bool {
 			for _, s := range tr.nodes[(down+1)%3].Overview(t.Context()).Nodes {
 				if s.Name == tr.confs[down].Name {
-					got = s.Err
+					got = s.Error
 				}
 			}
 			return strings.Contains(got, want)
@@ -75,7 +76,7 @@ func TestDialErrors(t *testing.T) {
 		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{*old}, NextProtos: []string{"mintmark-peer/1", "mintmark-raft/1"}, ClientAuth: tls.RequestClientCert}).Handshake()
 	})
 	says("one with an old certificate", "the clocks of the two differ")
-	doubtful := func(s cluster.NodeStatus) bool { return s.ClockUntrusted }
+	doubtful := func(s status.Node) bool { return s.ClockUntrusted }
 	require.True(t, slices.ContainsFunc(tr.nodes[(down+1)%3].Overview(t.Context()).Nodes, doubtful))
 	stop()
 	stop = answers(func(c net.Conn) {

@@ -15,6 +15,7 @@
 //	fsm         raft's log is applied to the state
 //	store       raft's log, votes and snapshots on disk
 //	member      members, their rules, keys and certificates, the peer list
+//	status      what a node reports of itself
 //	watchdog    whether clock and disk can be trusted
 //	transport   connections and calls between nodes
 //	election    who leads, when a leader is lost, and to whom leadership goes

@@ -36,7 +36,7 @@ func TestDuplicateNodeIsIsolated(t *testing.T) {
 			reported := func(n *cluster.Node) string {
 				for _, s := range n.Overview(t.Context()).Nodes {
 					if s.Name == "n3" {
-						return s.Err
+						return s.Error
 					}
 				}
 				return ""

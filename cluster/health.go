@@ -12,6 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
@@ -133,28 +134,11 @@ func (n *Node) canDecide() bool {
 	return clock == nil && n.watchdog.disk.State().Trouble() == nil && n.membershipTrouble() == nil
 }
 
-// Stats is what this node knows at this moment. It waits for nothing.
-type Stats struct {
-	Leading, LeaderKnown  bool
-	Term                  uint64
-	Applied, Commit, Last uint64 // of raft's log
-	Lag                   uint64 // entries that another node has applied and this one has not
-	Level                 uint32
-	Members, Reachable    int // Reachable counts this node
-	Queue, QueueSize      int
-	InFlight              int // entries on their way through the log
-	DiskFree              uint64
-	DiskHung              bool
-	ClockOffset           time.Duration // the largest, against another node
-	StateAhead            time.Duration // how far state time is ahead of the clocks of a majority, 0 if it is not
-	CertificateExpires    time.Time     // zero without peers
-}
-
 // Stats returns the numbers that operators watch.
-func (n *Node) Stats() Stats {
+func (n *Node) Stats() status.Stats {
 	w := n.leader.Route()
 	disk := n.watchdog.disk.State()
-	s := Stats{
+	s := status.Stats{
 		Leading: w.Leading, LeaderKnown: w.Leading || w.Leader != "",
 		Term: n.raft.CurrentTerm(), Applied: n.appliedIndex(), Commit: n.raft.CommitIndex(), Last: n.raft.LastIndex(),
 		Level: n.core.Level(), Members: max(len(n.folder.PeerList.Get().Members), 1), Reachable: 1,

@@ -11,45 +11,33 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
-// Roles and states of a node in an Overview.
-const (
-	RoleVoter    = "voter"
-	RoleNonvoter = "nonvoter" // it catches up, or is not in raft's configuration yet
-
-	StateLeader      = "leader"
-	StateFollower    = "follower"
-	StateCandidate   = "candidate"
-	StateUnreachable = "unreachable"
-)
-
 func (n *Node) status() peerStatus {
 	_, leader := n.raft.LeaderWithID()
-	s := peerStatus{
-		ID: string(n.id), State: strings.ToLower(n.raft.State().String()), Leader: string(leader),
+	s := peerStatus{Leader: string(leader), Node: status.Node{
+		ID: string(n.id), State: strings.ToLower(n.raft.State().String()),
 		Term: n.raft.CurrentTerm(), Applied: n.appliedIndex(), Last: n.raft.LastIndex(),
 		Version: n.config.Version, Level: n.core.Supports(),
-	}
+		DiskFree: n.watchdog.disk.State().Free, Error: n.trouble(),
+		ClockUntrusted: n.watchdog.clock.Trouble() != nil,
+	}}
 	if n.net.credentials != nil {
-		expires, _ := n.net.credentials.Expiry()
-		s.Expires = expires.UnixMilli()
+		s.CertificateExpires, _ = n.net.credentials.Expiry()
 	}
 	if n.config.TLSExpires != nil {
-		if at := n.config.TLSExpires(); !at.IsZero() {
-			s.TLSExpires = at.UnixMilli()
-		}
+		s.TLSExpires = n.config.TLSExpires()
 	}
 	clock, _ := n.watchdog.clock.Report()
-	s.Steady = n.watchdog.clock.Trouble() == nil
 	s.Wall, s.HasReference = watchdog.StampOf(clock.Wall), clock.HasReference
 	s.Ahead, s.Unconfirmed = clock.Ahead.Milliseconds(), clock.Unconfirmed.Milliseconds()
 	s.Incarnation, s.Live = n.checks.duplicates.Self, n.live.get()
 	had := n.folder.Marker.Get()
 	s.CommittedIndex, s.CommittedTerm, s.Rollbacks = had.Index, had.Term, n.checks.rollback.Rollbacks()
-	s.Free, s.Trouble, s.CanDecide = n.watchdog.disk.State().Free, n.trouble(), n.canDecide()
+	s.CanDecide = n.canDecide()
 	if n.config.Network != nil {
 		s.Peers = n.net.network.PeerIDs()
 	}
@@ -60,36 +48,13 @@ func (n *Node) status() peerStatus {
 // or by this node itself after a start.
 func (n *Node) appliedIndex() uint64 { return max(n.raft.AppliedIndex(), n.Applied()) }
 
-// NodeStatus is one node of an Overview.
-type NodeStatus struct {
-	Name, ID, Address  string
-	Role, State        string
-	Term               uint64
-	Applied, Last, Lag uint64 // entries of raft's log; Lag is behind the furthest node
-	Version            string
-	Level              uint32
-	ClockOffset        time.Duration // against the node that was asked
-	CertificateExpires time.Time
-	TLSExpires         time.Time // of the certificate for clients; zero if the node has none
-	Free               uint64    // bytes left for its data; 0 if unknown
-	Follows            string    // name of the leader that it follows, "" if it knows none
-	Err                string    // why it can't be reached, or what is wrong with it, for operators
-	// HungUp reports that the node could not be asked because it closed the connection:
-	// it has isolated itself, or is stopping.
-	HungUp bool
-	// ClockUntrusted reports that the node's clock jumped or is not believed yet, or that
-	// the node can't be reached because its certificate is not valid by the clock of
-	// the node that was asked.
-	ClockUntrusted bool
-}
-
 // Overview is the cluster as one node sees it.
 type Overview struct {
 	Name, ID string // of the node that was asked
 	Leader   string // name, "" if none is known
 	Term     uint64
 	Level    uint32 // feature level in use
-	Nodes    []NodeStatus
+	Nodes    []status.Node
 	// MostMembers is how many nodes have been members at once, as far as the node knows.
 	MostMembers int
 
@@ -119,8 +84,8 @@ func (n *Node) Overview(ctx context.Context) Overview {
 }
 
 func (o *Overview) someLackLeader() bool {
-	return o.Leader != "" && slices.ContainsFunc(o.Nodes, func(s NodeStatus) bool {
-		return s.Role == RoleVoter && s.State != StateLeader && s.State != StateUnreachable && s.Follows == ""
+	return o.Leader != "" && slices.ContainsFunc(o.Nodes, func(s status.Node) bool {
+		return s.Role == status.RoleVoter && s.State != status.StateLeader && s.State != status.StateUnreachable && s.Follows == ""
 	})
 }
 
@@ -142,9 +107,9 @@ func (n *Node) overview(ctx context.Context) Overview {
 	}
 	role := make(map[string]string)
 	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
-		role[string(s.ID)] = RoleNonvoter
+		role[string(s.ID)] = status.RoleNonvoter
 		if s.Suffrage == raft.Voter {
-			role[string(s.ID)] = RoleVoter
+			role[string(s.ID)] = status.RoleVoter
 		}
 	}
 	o := Overview{ID: string(n.id), Name: n.config.Name, Term: n.raft.CurrentTerm(), Level: n.core.Level()}
@@ -153,14 +118,14 @@ func (n *Node) overview(ctx context.Context) Overview {
 		o.StateTime, o.StateAhead = time.UnixMilli(at), n.watchdog.aheadOfClocks(at, n.watchdog.wallMillis())
 	}
 	o.Isolated = n.watchdog.isolation()
-	o.Nodes = make([]NodeStatus, len(all))
+	o.Nodes = make([]status.Node, len(all))
 	refused := make([][]integrity.Rollback, len(all)) // by the node in all that refuses them
 	var asking sync.WaitGroup
 	for i, m := range all {
 		asking.Go(func() {
 			o.Nodes[i], refused[i] = n.nodeStatus(ctx, m)
 			if o.Nodes[i].Role = role[m.ID]; o.Nodes[i].Role == "" {
-				o.Nodes[i].Role = RoleNonvoter
+				o.Nodes[i].Role = status.RoleNonvoter
 			}
 		})
 	}
@@ -178,47 +143,41 @@ func (n *Node) overview(ctx context.Context) Overview {
 	}
 	for i := range o.Nodes {
 		s := &o.Nodes[i]
-		if s.State != StateUnreachable {
+		if s.State != status.StateUnreachable {
 			s.Lag = furthest - s.Applied
 		}
 		for _, out := range slices.Concat(refused...) {
 			if s.ID == out.ID {
-				s.Err = out.Err().Error()
+				s.Error = out.Err().Error()
 			}
 		}
 	}
 	return o
 }
 
-func (n *Node) nodeStatus(ctx context.Context, m member.Member) (s NodeStatus, refused []integrity.Rollback) {
-	s = NodeStatus{
-		Name: m.Name, ID: m.ID, Address: m.Address, State: StateUnreachable, Version: m.Version, Level: m.Level,
-	}
+func (n *Node) nodeStatus(ctx context.Context, m member.Member) (s status.Node, refused []integrity.Rollback) {
 	p, err := n.statuses.ask(ctx, m.ID)
 	if err != nil {
-		s.Err, s.HungUp, s.ClockUntrusted = transport.DescribeDialError(err), transport.ClosedByPeer(err), transport.IsCertTimeInvalid(err)
+		s = status.Node{
+			Name: m.Name, ID: m.ID, Address: m.Address, State: status.StateUnreachable, Version: m.Version, Level: m.Level,
+			Error: transport.DescribeDialError(err), HungUp: transport.ClosedByPeer(err), ClockUntrusted: transport.IsCertTimeInvalid(err),
+		}
 		if why := n.checks.rollback.ExitReason(m.ID); why != "" {
-			s.Err = "it ended, and its last report was: " + why
+			s.Error = "it ended, and its last report was: " + why
 		}
 		return s, nil
 	}
-	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last
-	s.Version, s.Level, s.Free, s.Err, s.ClockUntrusted = p.Version, p.Level, p.Free, p.Trouble, !p.Steady
+	s = p.Node
+	s.Name, s.ID, s.Address = m.Name, m.ID, m.Address
 	if why := n.checks.duplicates.Describe(m.ID); why != "" {
-		s.Err = why
+		s.Error = why
 	}
 	if p.Leader != "" {
 		s.Follows = n.nameOf(p.Leader)
 	}
-	if p.Expires > 0 {
-		s.CertificateExpires = time.UnixMilli(p.Expires)
-	}
-	if p.TLSExpires > 0 {
-		s.TLSExpires = time.UnixMilli(p.TLSExpires)
-	}
 	if m.ID != string(n.id) {
 		samples, _ := n.statuses.last()
-		s.ClockOffset = samples[m.ID].offset
+		s.ClockOffset = samples[m.ID].offset.Milliseconds()
 	}
 	return s, p.Rollbacks
 }

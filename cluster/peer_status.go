@@ -15,6 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
@@ -27,28 +28,18 @@ const unreachableAfter = 3 * watchdogInterval
 
 // peerStatus is what a node reports of itself.
 type peerStatus struct {
-	ID      string `cbor:"1,keyasint"`
-	State   string `cbor:"2,keyasint"`
-	Leader  string `cbor:"3,keyasint,omitempty"` // as far as it knows
-	Term    uint64 `cbor:"4,keyasint"`
-	Applied uint64 `cbor:"5,keyasint"` // of raft's log
-	Last    uint64 `cbor:"6,keyasint"`
-	Wall    int64  `cbor:"7,keyasint"`           // its clock, ms
-	Expires int64  `cbor:"8,keyasint,omitempty"` // of its certificate, ms
-	Version string `cbor:"9,keyasint,omitempty"`
-	Level   uint32 `cbor:"10,keyasint,omitempty"`
-	Free    uint64 `cbor:"11,keyasint,omitempty"` // bytes left for its data
-	Trouble string `cbor:"12,keyasint,omitempty"` // what is wrong with it, for operators
+	status.Node
+
+	Leader string `cbor:"3,keyasint,omitempty"` // as far as it knows
+	Wall   int64  `cbor:"7,keyasint"`           // its clock, ms
 	// Peers are the ids of the members that it accepts as peers, or is connected with.
 	Peers []string `cbor:"13,keyasint,omitempty"`
-	// CanDecide reports that it could decide commands if it led, whatever Trouble says.
+	// CanDecide reports that it could decide commands if it led, whatever Error says.
 	CanDecide bool `cbor:"14,keyasint,omitempty"`
 	// Incarnation, Token and Duplicate find duplicate processes: see statusQuery.
 	Incarnation integrity.Incarnation  `cbor:"15,keyasint"`
 	Token       int64                  `cbor:"16,keyasint,omitempty"`
 	Duplicate   *integrity.Incarnation `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
-	// Steady reports that nothing is wrong with its clock.
-	Steady bool `cbor:"18,keyasint,omitempty"`
 	// Index and term of the newest entry that it has and knows to be committed.
 	CommittedIndex uint64               `cbor:"19,keyasint,omitempty"`
 	CommittedTerm  uint64               `cbor:"20,keyasint,omitempty"`
@@ -62,7 +53,6 @@ type peerStatus struct {
 	HasReference bool  `cbor:"24,keyasint,omitempty"`
 	Ahead        int64 `cbor:"25,keyasint,omitempty"`
 	Unconfirmed  int64 `cbor:"26,keyasint,omitempty"`
-	TLSExpires   int64 `cbor:"27,keyasint,omitempty"` // of the certificate for clients, ms
 }
 
 // hasPeer reports whether a node still accepts a peer.
@@ -263,7 +253,7 @@ func (p *peerStatuses) candidates() map[string]election.Candidate {
 	all := make(map[string]election.Candidate, len(samples))
 	for id, s := range samples {
 		all[id] = election.Candidate{
-			Applied: s.status.Applied, Healthy: s.status.Trouble == "", CanDecide: s.status.CanDecide,
+			Applied: s.status.Applied, Healthy: s.status.Error == "", CanDecide: s.status.CanDecide,
 			Offset: s.offset, Uncertainty: s.uncertainty, Age: now - s.at,
 		}
 	}

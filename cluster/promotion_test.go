@@ -11,6 +11,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 )
 
 // TestNewNodeVotesWhenItHasCaughtUp: until then it would count for a majority, and
@@ -39,14 +40,14 @@ func TestNewNodeVotesWhenItHasCaughtUp(t *testing.T) {
 		}
 		return ""
 	}
-	require.Eventually(t, func() bool { return role() == cluster.RoleNonvoter }, 20*time.Second, time.Millisecond)
-	require.Never(t, func() bool { return role() != cluster.RoleNonvoter }, 2*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return role() == status.RoleNonvoter }, 20*time.Second, time.Millisecond)
+	require.Never(t, func() bool { return role() != status.RoleNonvoter }, 2*time.Second, 20*time.Millisecond)
 	require.Len(t, tr.nodes[i].Voters(), 3)
 	for n := range 3 {
 		_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: strconv.Itoa(n)})
 		require.NoError(t, err, "nobody waits for it")
 	}
 	catchUp()
-	require.Eventually(t, func() bool { return role() == cluster.RoleVoter }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return role() == status.RoleVoter }, 20*time.Second, 10*time.Millisecond)
 	require.Contains(t, tr.nodes[i].Voters(), n.ID())
 }

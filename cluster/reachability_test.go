@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 )
 
 // logBuffer is a log that can be read while it is written.
@@ -73,7 +74,7 @@ func TestOverviewOfAnElection(t *testing.T) {
 			for _, n := range tr.nodes {
 				o := n.Overview(t.Context())
 				for _, s := range o.Nodes {
-					if o.Leader != "" && s.State != cluster.StateLeader {
+					if o.Leader != "" && s.State != status.StateLeader {
 						require.NotEmpty(t, s.Follows, "%s by %s", s.Name, o.Name)
 					}
 				}
@@ -96,7 +97,7 @@ func TestFollowedElsewhere(t *testing.T) {
 	cluster.Isolate(tr.nodes[cut], false)
 	require.Eventually(t, func() bool {
 		for _, s := range tr.nodes[other].Overview(t.Context()).Nodes {
-			if s.Name == names[cut] && (s.State == cluster.StateUnreachable || s.Follows != "") {
+			if s.Name == names[cut] && (s.State == status.StateUnreachable || s.Follows != "") {
 				return false // the third node can ask it, and learns that it hears no leader
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 )
 
 // reportSelf keeps this node's row in the state up to date, and checks whether the node
@@ -62,7 +63,7 @@ func (n *Node) findLeader() (silent []string) {
 		asking.Go(func() {
 			s, err := n.statuses.ask(ctx, m.ID)
 			switch {
-			case err == nil && s.State == StateLeader:
+			case err == nil && s.State == status.StateLeader:
 				n.leader.GuessLeader(m.ID)
 			case m.ID == guess:
 				n.leader.DropGuess(guess)

@@ -99,7 +99,7 @@ func (r *rollbackCluster) requireEnded() {
 func (r *rollbackCluster) reportedError(n *cluster.Node, of string) string {
 	for _, s := range n.Overview(r.t.Context()).Nodes {
 		if s.Name == of {
-			return s.Err
+			return s.Error
 		}
 	}
 	return ""

@@ -25,7 +25,7 @@ func newCluster3WithTarget(t *testing.T, target int, change func(*cluster.Config
 	other := 3 - target
 	disks[other].free.Store(300 << 20)
 	require.Eventually(t, func() bool {
-		return tr.nodes[0].Overview(t.Context()).Nodes[other].Err != ""
+		return tr.nodes[0].Overview(t.Context()).Nodes[other].Error != ""
 	}, 20*time.Second, 10*time.Millisecond)
 	return tr
 }

@@ -33,7 +33,7 @@ func TestTwoLowDisks(t *testing.T) {
 		require.Eventually(t, func() bool {
 			for _, n := range tr.nodes {
 				for i, s := range n.Overview(t.Context()).Nodes {
-					if (s.Err != "") != is[i] {
+					if (s.Error != "") != is[i] {
 						return false
 					}
 				}
@@ -81,7 +81,7 @@ func TestLowDisksAndAWrongClock(t *testing.T) {
 	require.Eventually(t, func() bool {
 		low := 0
 		for _, s := range tr.nodes[i].Overview(t.Context()).Nodes {
-			if s.Err != "" {
+			if s.Error != "" {
 				low++
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
@@ -228,7 +229,7 @@ func TestDisksOfAllAreFull(t *testing.T) {
 		require.Contains(t, o.Isolated, "the disk under "+tr.confs[i].Dir+" (1 MiB free): the disk is full")
 		for j, other := range o.Nodes {
 			require.False(t, other.HungUp, "it asks nobody")
-			require.Equal(t, i != j, other.State == cluster.StateUnreachable)
+			require.Equal(t, i != j, other.State == status.StateUnreachable)
 		}
 	}
 	for _, d := range disks {
@@ -262,13 +263,13 @@ func TestClockDoubtBesideAnotherTrouble(t *testing.T) {
 	c := cluster.WithDisk(config(t, ""), d)
 	clock.set(&c)
 	n := open(t, c)
-	status := func() cluster.NodeStatus { return n.Overview(t.Context()).Nodes[0] }
+	status := func() status.Node { return n.Overview(t.Context()).Nodes[0] }
 	d.free.Store(1 << 20)
-	require.Eventually(t, func() bool { return status().Err != "" }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return status().Error != "" }, 10*time.Second, time.Millisecond)
 	require.False(t, status().ClockUntrusted)
 	clock.jump(-2 * time.Hour)
 	require.True(t, status().ClockUntrusted)
-	require.Contains(t, status().Err, "disk: ")
+	require.Contains(t, status().Error, "disk: ")
 	clock.jump(0)
 	require.False(t, status().ClockUntrusted)
 }

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
-	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // TestRemovedNodeServesNobody, says why wherever it is asked, and neither starts
@@ -94,5 +94,5 @@ func TestRecoverIsRefusedWhileTheClusterRuns(t *testing.T) {
 	s, err := c.status(2)
 	require.NoError(t, err)
 	require.Len(t, s.Nodes, 1)
-	require.Equal(t, admin.RoleVoter, s.Nodes[0].Role)
+	require.Equal(t, status.RoleVoter, s.Nodes[0].Role)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/status"
 )
 
 // cluster returns the cluster, or why there is none.
@@ -108,7 +110,7 @@ func (c *call) showCluster(ctx context.Context, _ StatusQuery) (ClusterStatus, e
 		return ClusterStatus{}, err
 	}
 	s := cluster.Status(ctx)
-	s.Nodes = append([]ClusterNode{}, s.Nodes...) // a copy to modify, and not null in JSON
+	s.Nodes = append([]status.Node{}, s.Nodes...) // a copy to modify, and not null in JSON
 	for i := range s.Nodes {
 		for _, t := range []*time.Time{&s.Nodes[i].CertificateExpires, &s.Nodes[i].TLSExpires} {
 			if !t.IsZero() {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/status"
 )
 
 // Thresholds of problems.
@@ -15,7 +17,7 @@ const (
 	minTLSValidity         = 2 * 24 * time.Hour // half of what the shortest-lived public certificates have left when they are renewed
 	maxClockOffset         = 5 * time.Second
 	maxStateAhead          = 10 * time.Second // the cluster decides no commands if state time is further ahead
-	defaultDiskLow         = 128 << 20        // bytes
+	minDiskFree            = 128 << 20        // bytes
 	maxClockOffsetMillis   = int64(maxClockOffset / time.Millisecond)
 )
 
@@ -32,7 +34,7 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 	if s.Isolated != "" { // this causes everything that the node does not know of the others
 		all = append(all, ErrIsolated.Error()+": "+s.Isolated)
 	}
-	member := slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ID == s.ID })
+	member := slices.ContainsFunc(s.Nodes, func(n status.Node) bool { return n.ID == s.ID })
 	if !member { // this causes everything that would follow
 		all = append(all, ErrNotMember.Error())
 	}
@@ -43,7 +45,7 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 	}
 	for i := range s.Nodes { // clocks first, since they must be corrected before anything else
 		if n := &s.Nodes[i]; n.ClockUntrusted {
-			all = append(all, n.Name+": "+n.errorText())
+			all = append(all, n.Name+": "+nodeError(n))
 		}
 	}
 	switch {
@@ -58,21 +60,21 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 	for i := range s.Nodes {
 		n := s.Nodes[i]
 		if s.Isolated != "" {
-			if n.State == StateUnreachable {
+			if n.State == status.StateUnreachable {
 				continue
 			}
 			n.Error = "" // already listed above
 		}
 		if n.ClockUntrusted { // already listed above
-			if n.State == StateUnreachable {
+			if n.State == status.StateUnreachable {
 				continue
 			}
 			n.Error = ""
 		}
-		if s.Leader != "" && n.Role == RoleVoter && n.Follows == "" && n.State != StateLeader && n.State != StateUnreachable {
+		if s.Leader != "" && n.Role == status.RoleVoter && n.Follows == "" && n.State != status.StateLeader && n.State != status.StateUnreachable {
 			all = append(all, fmt.Sprintf("%s: it hears no leader (%s leads)", n.Name, s.Leader))
 		}
-		for _, p := range n.problems(now) {
+		for _, p := range nodeProblems(&n, now) {
 			all = append(all, n.Name+": "+p)
 		}
 	}
@@ -87,8 +89,8 @@ func (s *ClusterStatus) leaderSeenByOthers() string {
 	follows := ""
 	for i := range s.Nodes {
 		switch n := &s.Nodes[i]; {
-		case n.ID == s.ID || n.State == StateUnreachable:
-		case n.State == StateLeader:
+		case n.ID == s.ID || n.State == status.StateUnreachable:
+		case n.State == status.StateLeader:
 			return n.Name + " leads"
 		case n.Follows != "" && n.Follows != s.Name && follows == "":
 			follows = n.Name + " follows " + n.Follows
@@ -109,8 +111,8 @@ func (s *ClusterStatus) majorityLostReason() string {
 	var silent, hungUp []string
 	for i := range s.Nodes {
 		switch n := &s.Nodes[i]; {
-		case n.Role != RoleVoter:
-		case n.State == StateUnreachable:
+		case n.Role != status.RoleVoter:
+		case n.State == status.StateUnreachable:
 			silent = append(silent, n.Name)
 			if n.HungUp {
 				hungUp = append(hungUp, n.Name)
@@ -131,16 +133,16 @@ func (s *ClusterStatus) majorityLostReason() string {
 		return fmt.Sprintf(": of %d voters %s can't be reached, and still running "+them,
 			voters, strings.Join(silent, " and "), strings.Join(hungUp, " and "))
 	}
-	if s.ahead() > maxStateAhead || slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ClockUntrusted }) {
+	if s.ahead() > maxStateAhead || slices.ContainsFunc(s.Nodes, func(n status.Node) bool { return n.ClockUntrusted }) {
 		return fmt.Sprintf(": of %d voters %s can't be reached; see to the clocks first", voters, strings.Join(silent, " and "))
 	}
 	return fmt.Sprintf(": of %d voters %s can't be reached, so %v", voters, strings.Join(silent, " and "), ErrMajorityLost)
 }
 
-// errorText returns why a node can't be reached, or what is wrong with it.
-func (n *ClusterNode) errorText() string {
+// nodeError returns why a node can't be reached, or what is wrong with it.
+func nodeError(n *status.Node) string {
 	switch {
-	case n.State != StateUnreachable:
+	case n.State != status.StateUnreachable:
 		return n.Error
 	case n.Error == "":
 		return "it can't be reached"
@@ -148,14 +150,14 @@ func (n *ClusterNode) errorText() string {
 	return "it can't be reached: " + n.Error
 }
 
-func (n *ClusterNode) problems(now time.Time) (all []string) {
+func nodeProblems(n *status.Node, now time.Time) (all []string) {
 	switch {
-	case n.State == StateUnreachable && n.Error == "" && n.Role != RoleVoter:
+	case n.State == status.StateUnreachable && n.Error == "" && n.Role != status.RoleVoter:
 		return nil // the node is joining, and nothing depends on it yet
-	case n.State == StateUnreachable:
-		return []string{n.errorText()}
+	case n.State == status.StateUnreachable:
+		return []string{nodeError(n)}
 	case n.Error != "":
-		all = append(all, n.errorText())
+		all = append(all, nodeError(n))
 	}
 	if n.Lag > maxLag {
 		all = append(all, fmt.Sprintf("it is %d entries behind", n.Lag))
@@ -177,11 +179,7 @@ func (n *ClusterNode) problems(now time.Time) (all []string) {
 	if o := n.ClockOffset; o > maxClockOffsetMillis || o < -maxClockOffsetMillis {
 		all = append(all, fmt.Sprintf("its clock differs by %s", time.Duration(o)*time.Millisecond))
 	}
-	low := n.DiskLow
-	if low == 0 {
-		low = defaultDiskLow
-	}
-	if n.DiskFree > 0 && n.DiskFree < low {
+	if n.DiskFree > 0 && n.DiskFree < minDiskFree {
 		all = append(all, fmt.Sprintf("its disk has %d MiB left", n.DiskFree>>20))
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 )
@@ -14,7 +15,7 @@ func TestHealth(t *testing.T) {
 	const day = 24 * time.Hour
 	const removed = "this node is not in the list of members: it was removed from the cluster"
 	// third returns a change of the third node only.
-	third := func(change func(n *admin.ClusterNode)) func(*admin.ClusterStatus) {
+	third := func(change func(n *status.Node)) func(*admin.ClusterStatus) {
 		return func(s *admin.ClusterStatus) { change(&s.Nodes[2]) }
 	}
 	leaderless := func(s *admin.ClusterStatus) {
@@ -35,7 +36,7 @@ func TestHealth(t *testing.T) {
 		"no leader here": {
 			func(s *admin.ClusterStatus) {
 				leaderless(s)
-				s.Nodes[1].Follows, s.Nodes[2].State = "n3", admin.StateUnreachable
+				s.Nodes[1].Follows, s.Nodes[2].State = "n3", status.StateUnreachable
 			},
 			[]string{
 				"this node hears no leader, so it lags and may decide nothing: n2 follows n3, which cannot reach this node",
@@ -71,7 +72,7 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) {
 				s.Nodes, s.Leader = s.Nodes[1:], ""
 				for i := range s.Nodes {
-					s.Nodes[i].State = admin.StateUnreachable
+					s.Nodes[i].State = status.StateUnreachable
 				}
 			},
 			[]string{removed, "no leader is known, so nothing can be decided", "n2: it can't be reached", "n3: it can't be reached"},
@@ -86,8 +87,8 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) {
 				s.Leader, s.Isolated = "", "the disk under /data (30 MiB free): the disk is full"
 				s.Nodes[0].Error = "disk: the disk is full"
-				s.Nodes[1].State, s.Nodes[1].Error = admin.StateUnreachable, "this node keeps away from the others"
-				s.Nodes[2].State, s.Nodes[2].Error = admin.StateUnreachable, "this node keeps away from the others"
+				s.Nodes[1].State, s.Nodes[1].Error = status.StateUnreachable, "this node keeps away from the others"
+				s.Nodes[2].State, s.Nodes[2].Error = status.StateUnreachable, "this node keeps away from the others"
 			},
 			[]string{
 				"this node has isolated itself from the others: the disk under /data (30 MiB free): the disk is full",
@@ -97,8 +98,8 @@ func TestHealth(t *testing.T) {
 		"the disks of the others are full": {
 			func(s *admin.ClusterStatus) {
 				s.Leader = ""
-				s.Nodes[1].State, s.Nodes[1].Error, s.Nodes[1].HungUp = admin.StateUnreachable, "it hung up", true
-				s.Nodes[2].State, s.Nodes[2].Error = admin.StateUnreachable, "connection refused"
+				s.Nodes[1].State, s.Nodes[1].Error, s.Nodes[1].HungUp = status.StateUnreachable, "it hung up", true
+				s.Nodes[2].State, s.Nodes[2].Error = status.StateUnreachable, "connection refused"
 			},
 			[]string{
 				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached, and still running is n2, which hangs up, " +
@@ -110,7 +111,7 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) {
 				s.Leader = ""
 				for i := range s.Nodes[1:] {
-					s.Nodes[1+i].State, s.Nodes[1+i].Error, s.Nodes[1+i].HungUp = admin.StateUnreachable, "it hung up", true
+					s.Nodes[1+i].State, s.Nodes[1+i].Error, s.Nodes[1+i].HungUp = status.StateUnreachable, "it hung up", true
 				}
 			},
 			[]string{
@@ -122,7 +123,7 @@ func TestHealth(t *testing.T) {
 		"two are lost": {
 			func(s *admin.ClusterStatus) {
 				s.Leader = ""
-				s.Nodes[1].State, s.Nodes[2].State = admin.StateUnreachable, admin.StateUnreachable
+				s.Nodes[1].State, s.Nodes[2].State = status.StateUnreachable, status.StateUnreachable
 			},
 			[]string{
 				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached, so no leader can be elected",
@@ -130,15 +131,15 @@ func TestHealth(t *testing.T) {
 			},
 		},
 		"voter that hears no leader": {
-			third(func(n *admin.ClusterNode) { n.State, n.Follows, n.Lag = "candidate", "", 12 }),
+			third(func(n *status.Node) { n.State, n.Follows, n.Lag = "candidate", "", 12 }),
 			[]string{"n3: it hears no leader (n2 leads)"},
 		},
 		"voter that follows nobody": {
-			third(func(n *admin.ClusterNode) { n.Follows = "" }),
+			third(func(n *status.Node) { n.Follows = "" }),
 			[]string{"n3: it hears no leader (n2 leads)"},
 		},
 		"nonvoter that hears no leader yet": {
-			third(func(n *admin.ClusterNode) { n.Role, n.Follows = "nonvoter", "" }),
+			third(func(n *status.Node) { n.Role, n.Follows = "nonvoter", "" }),
 			[]string{},
 		},
 		"all clocks were set back, and certificates are not valid yet": {
@@ -146,7 +147,7 @@ func TestHealth(t *testing.T) {
 				leaderless(s)
 				s.StateAhead = 7_200_000
 				s.Nodes[0].ClockUntrusted, s.Nodes[0].Error = true, "clock: the wall clock jumped back by 2h0m0s"
-				s.Nodes[1].State, s.Nodes[2].State = admin.StateUnreachable, admin.StateUnreachable
+				s.Nodes[1].State, s.Nodes[2].State = status.StateUnreachable, status.StateUnreachable
 			},
 			[]string{
 				"the cluster's time is 2h0m0s ahead of the clocks, so nothing can be decided before they are there, 2h0m0s from now: " +
@@ -160,7 +161,7 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) {
 				leaderless(s)
 				s.StateAhead = 7_200_000
-				s.Nodes[1].State, s.Nodes[2].State = admin.StateUnreachable, admin.StateUnreachable
+				s.Nodes[1].State, s.Nodes[2].State = status.StateUnreachable, status.StateUnreachable
 			},
 			[]string{
 				"the cluster's time is 2h0m0s ahead of the clocks, so nothing can be decided before they are there, 2h0m0s from now: " +
@@ -173,7 +174,7 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) {
 				leaderless(s)
 				for i := range s.Nodes[1:] {
-					s.Nodes[1+i].State, s.Nodes[1+i].Error, s.Nodes[1+i].ClockUntrusted = admin.StateUnreachable, "compare the clocks", true
+					s.Nodes[1+i].State, s.Nodes[1+i].Error, s.Nodes[1+i].ClockUntrusted = status.StateUnreachable, "compare the clocks", true
 				}
 			},
 			[]string{
@@ -182,46 +183,45 @@ func TestHealth(t *testing.T) {
 			},
 		},
 		"voter unreachable": {
-			third(func(n *admin.ClusterNode) { n.State = admin.StateUnreachable }),
+			third(func(n *status.Node) { n.State = status.StateUnreachable }),
 			[]string{"n3: it can't be reached"},
 		},
 		"voter unreachable, with the reason once, and nothing of what is not known": {
-			third(func(n *admin.ClusterNode) {
-				n.State, n.Error, n.Lag, n.DiskFree = admin.StateUnreachable, "connection refused", 20_000, 1
+			third(func(n *status.Node) {
+				n.State, n.Error, n.Lag, n.DiskFree = status.StateUnreachable, "connection refused", 20_000, 1
 			}),
 			[]string{"n3: it can't be reached: connection refused"},
 		},
 		"nonvoter that does not answer yet": {
-			third(func(n *admin.ClusterNode) { n.State, n.Role = admin.StateUnreachable, "nonvoter" }),
+			third(func(n *status.Node) { n.State, n.Role = status.StateUnreachable, "nonvoter" }),
 			[]string{},
 		},
 		"nonvoter that fails": {
-			third(func(n *admin.ClusterNode) {
-				n.State, n.Role, n.Error = admin.StateUnreachable, "nonvoter", "connection refused"
+			third(func(n *status.Node) {
+				n.State, n.Role, n.Error = status.StateUnreachable, "nonvoter", "connection refused"
 			}),
 			[]string{"n3: it can't be reached: connection refused"},
 		},
 		"trouble": {
-			third(func(n *admin.ClusterNode) { n.Error = "the log is corrupt" }),
+			third(func(n *status.Node) { n.Error = "the log is corrupt" }),
 			[]string{"n3: the log is corrupt"},
 		},
-		"a little behind":      {third(func(n *admin.ClusterNode) { n.Lag = 10_000 }), []string{}},
-		"behind":               {third(func(n *admin.ClusterNode) { n.Lag = 10_001 }), []string{"n3: it is 10001 entries behind"}},
-		"certificate is fine":  {third(func(n *admin.ClusterNode) { n.CertificateExpires = admintest.Started.Add(7 * day) }), []string{}},
-		"certificate expires":  {third(func(n *admin.ClusterNode) { n.CertificateExpires = admintest.Started.Add(7*day - 1) }), []string{"n3: its certificate expires on 2026-11-28T08:59:59Z"}},
-		"certificate expired":  {third(func(n *admin.ClusterNode) { n.CertificateExpires = admintest.Started }), []string{"n3: its certificate has expired"}},
-		"certificate unknown":  {third(func(n *admin.ClusterNode) { n.CertificateExpires = time.Time{} }), []string{}},
-		"TLS is fine":          {third(func(n *admin.ClusterNode) { n.TLSExpires = admintest.Started.Add(2 * day) }), []string{}},
-		"TLS expires":          {third(func(n *admin.ClusterNode) { n.TLSExpires = admintest.Started.Add(2*day - 1) }), []string{"n3: its TLS certificate for clients expires on 2026-11-23T08:59:59Z"}},
-		"TLS expired":          {third(func(n *admin.ClusterNode) { n.TLSExpires = admintest.Started }), []string{"n3: its TLS certificate for clients has expired"}},
-		"clock within":         {third(func(n *admin.ClusterNode) { n.ClockOffset = -5000 }), []string{}},
-		"clock ahead":          {third(func(n *admin.ClusterNode) { n.ClockOffset = 5001 }), []string{"n3: its clock differs by 5.001s"}},
-		"clock behind":         {third(func(n *admin.ClusterNode) { n.ClockOffset = -5001 }), []string{"n3: its clock differs by -5.001s"}},
-		"clock a century away": {third(func(n *admin.ClusterNode) { n.ClockOffset = -100 * 365 * 24 * 3600 * 1000 }), []string{"n3: its clock differs by -876000h0m0s"}},
-		"disk is at its mark":  {third(func(n *admin.ClusterNode) { n.DiskFree, n.DiskLow = 300<<20, 300<<20 }), []string{}},
-		"disk is low":          {third(func(n *admin.ClusterNode) { n.DiskFree, n.DiskLow = 300<<20-1, 300<<20 }), []string{"n3: its disk has 299 MiB left"}},
-		"disk, mark unknown":   {third(func(n *admin.ClusterNode) { n.DiskFree = 100 << 20 }), []string{"n3: its disk has 100 MiB left"}},
-		"disk unknown":         {third(func(n *admin.ClusterNode) { n.DiskFree, n.DiskLow = 0, 300<<20 }), []string{}},
+		"a little behind":      {third(func(n *status.Node) { n.Lag = 10_000 }), []string{}},
+		"behind":               {third(func(n *status.Node) { n.Lag = 10_001 }), []string{"n3: it is 10001 entries behind"}},
+		"certificate is fine":  {third(func(n *status.Node) { n.CertificateExpires = admintest.Started.Add(7 * day) }), []string{}},
+		"certificate expires":  {third(func(n *status.Node) { n.CertificateExpires = admintest.Started.Add(7*day - 1) }), []string{"n3: its certificate expires on 2026-11-28T08:59:59Z"}},
+		"certificate expired":  {third(func(n *status.Node) { n.CertificateExpires = admintest.Started }), []string{"n3: its certificate has expired"}},
+		"certificate unknown":  {third(func(n *status.Node) { n.CertificateExpires = time.Time{} }), []string{}},
+		"TLS is fine":          {third(func(n *status.Node) { n.TLSExpires = admintest.Started.Add(2 * day) }), []string{}},
+		"TLS expires":          {third(func(n *status.Node) { n.TLSExpires = admintest.Started.Add(2*day - 1) }), []string{"n3: its TLS certificate for clients expires on 2026-11-23T08:59:59Z"}},
+		"TLS expired":          {third(func(n *status.Node) { n.TLSExpires = admintest.Started }), []string{"n3: its TLS certificate for clients has expired"}},
+		"clock within":         {third(func(n *status.Node) { n.ClockOffset = -5000 }), []string{}},
+		"clock ahead":          {third(func(n *status.Node) { n.ClockOffset = 5001 }), []string{"n3: its clock differs by 5.001s"}},
+		"clock behind":         {third(func(n *status.Node) { n.ClockOffset = -5001 }), []string{"n3: its clock differs by -5.001s"}},
+		"clock a century away": {third(func(n *status.Node) { n.ClockOffset = -100 * 365 * 24 * 3600 * 1000 }), []string{"n3: its clock differs by -876000h0m0s"}},
+		"disk is at its mark":  {third(func(n *status.Node) { n.DiskFree = 128 << 20 }), []string{}},
+		"disk is low":          {third(func(n *status.Node) { n.DiskFree = 128<<20 - 1 }), []string{"n3: its disk has 127 MiB left"}},
+		"disk unknown":         {third(func(n *status.Node) { n.DiskFree = 0 }), []string{}},
 		"much at once, in the order of nodes": {
 			func(s *admin.ClusterStatus) {
 				leaderless(s)

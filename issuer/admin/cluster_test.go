@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -70,7 +71,7 @@ func TestClusterJSON(t *testing.T) {
 	w.Cluster.Change(func(s *admin.ClusterStatus) {
 		zone := time.FixedZone("elsewhere", 3*3600)
 		s.Leader, s.Nodes[0].Follows, s.Nodes[2].Follows = "", "", ""
-		s.Nodes[1] = admin.ClusterNode{Name: "n2", ID: "id-n2", Address: "10.0.0.2:8300", Role: "voter", State: "unreachable", Error: "connection refused"}
+		s.Nodes[1] = status.Node{Name: "n2", ID: "id-n2", Address: "10.0.0.2:8300", Role: "voter", State: "unreachable", Error: "connection refused"}
 		s.Nodes[2].CertificateExpires = s.Nodes[2].CertificateExpires.In(zone)
 		s.Nodes[2].ClockOffset = -12
 	})

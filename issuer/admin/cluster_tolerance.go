@@ -1,5 +1,9 @@
 package admin
 
+import (
+	"github.com/mintmark-auth/mintmark/cluster/status"
+)
+
 import "fmt"
 
 // A Tolerance is how many voters may fail. Every decision needs a majority of all voters,
@@ -11,13 +15,13 @@ type Tolerance struct {
 	Failures  int `json:"failure_tolerance"` // how many of the reachable voters may fail
 }
 
-func toleranceOf(nodes []ClusterNode) (t Tolerance) {
+func toleranceOf(nodes []status.Node) (t Tolerance) {
 	for i := range nodes {
-		if nodes[i].Role != RoleVoter {
+		if nodes[i].Role != status.RoleVoter {
 			continue
 		}
 		t.Voters++
-		if nodes[i].State != StateUnreachable {
+		if nodes[i].State != status.StateUnreachable {
 			t.Answering++
 		}
 	}

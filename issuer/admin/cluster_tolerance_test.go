@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -31,10 +32,10 @@ func TestTolerance(t *testing.T) {
 		w.Cluster.Change(func(s *admin.ClusterStatus) {
 			s.Nodes = nil
 			for _, kind := range strings.Split(nodes, "") {
-				n := admin.ClusterNode{Name: "n", Role: admin.RoleVoter, State: "follower"}
+				n := status.Node{Name: "n", Role: status.RoleVoter, State: "follower"}
 				switch kind {
 				case "-":
-					n.State = admin.StateUnreachable
+					n.State = status.StateUnreachable
 				case "n":
 					n.Role = "nonvoter"
 				}

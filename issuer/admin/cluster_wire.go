@@ -3,6 +3,8 @@ package admin
 import (
 	"context"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/status"
 )
 
 // A Cluster implements the operations on nodes. An error with the method Refusal() string
@@ -35,13 +37,6 @@ type Cluster interface {
 	RotateAuthority(ctx context.Context) (AuthorityChange, error)
 }
 
-// Roles and states of a node that affect health.
-const (
-	RoleVoter        = "voter"
-	StateLeader      = "leader"
-	StateUnreachable = "unreachable"
-)
-
 // A ClusterStatus is the cluster as seen by one node. Implementations of Cluster leave
 // Tolerance empty too.
 type ClusterStatus struct {
@@ -58,7 +53,7 @@ type ClusterStatus struct {
 	StateTime  time.Time `json:"state_time,omitzero"`
 	StateAhead int64     `json:"state_ahead_ms"`
 	Tolerance
-	Nodes []ClusterNode `json:"nodes"`
+	Nodes []status.Node `json:"nodes"`
 	Keys  []ClusterKey  `json:"keys"`
 	// Isolated, Removed and Duplicate describe the node that responds; they are "" if they
 	// don't apply. Isolated: its disk is not writable, so it has closed its connections
@@ -79,39 +74,6 @@ type ClusterStatus struct {
 
 	// Unfinished are changes that have been waiting for too long, in words for operators.
 	Unfinished []string `json:"-"`
-}
-
-// A ClusterNode is one node of a ClusterStatus.
-type ClusterNode struct {
-	Name               string    `json:"name"`
-	ID                 string    `json:"id"`
-	Address            string    `json:"address"`
-	Role               string    `json:"role"`  // voter or nonvoter
-	State              string    `json:"state"` // leader, follower, candidate or unreachable
-	Term               uint64    `json:"term"`
-	Applied            uint64    `json:"applied"`
-	Last               uint64    `json:"last"`
-	Lag                uint64    `json:"lag"` // entries behind the node with the longest log
-	Version            string    `json:"version"`
-	Level              uint32    `json:"level"`
-	ClockOffset        int64     `json:"clock_offset_ms"` // relative to the node that was asked
-	CertificateExpires time.Time `json:"certificate_expires,omitzero"`
-	// TLSExpires is of the certificate for clients, absent if the node has none.
-	TLSExpires time.Time `json:"tls_expires,omitzero"`
-	DiskFree   uint64    `json:"disk_free"`         // bytes; 0 if unknown
-	Follows    string    `json:"follows,omitempty"` // name of the leader that the node reports
-	Error      string    `json:"error"`             // why the node can't be reached, or what is wrong with it
-
-	// ClockUntrusted reports that the node's clock jumped or is not trusted, or that its
-	// certificate is not valid by the clock of the node that was asked.
-	ClockUntrusted bool `json:"-"`
-
-	// HungUp reports that the node accepts connections but closes them without a response.
-	HungUp bool `json:"-"`
-
-	// DiskLow is how many bytes should be free on the node's disk; 0 means the minimum
-	// for a node of any size.
-	DiskLow uint64 `json:"-"`
 }
 
 // A BackupStatus describes the scheduled backups of the cluster.

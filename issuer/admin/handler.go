@@ -45,7 +45,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	code := http.StatusOK
 	if p != nil {
-		answer, code = p, status[p.Class]
+		answer, code = p, httpStatus[p.Class]
 	}
 	if c.stale {
 		w.Header().Set(staleHeader, "true")

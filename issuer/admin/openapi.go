@@ -24,7 +24,7 @@ func OpenAPI() map[string]any {
 		answers := map[string]any{strconv.Itoa(http.StatusOK): map[string]any{
 			"description": "Done.", "content": r.answerContent(s),
 		}}
-		for class, code := range status {
+		for class, code := range httpStatus {
 			answers[strconv.Itoa(code)] = map[string]any{
 				"description": "A problem of the class " + string(class) + ".", "content": jsonContent(problem),
 			}

@@ -26,7 +26,7 @@ const (
 	Forbidden       Class = "forbidden"       // the token or certificate may not be used for the operation
 )
 
-var status = map[Class]int{
+var httpStatus = map[Class]int{
 	Refused:     http.StatusUnprocessableEntity,
 	NotFound:    http.StatusNotFound,
 	Unavailable: http.StatusServiceUnavailable,

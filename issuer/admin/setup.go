@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+
+	"github.com/mintmark-auth/mintmark/cluster/status"
 )
 
 // A Setup has the operations of a node that belongs to no cluster yet. The node either is
@@ -134,6 +136,6 @@ func (s *setup) status(*call, context.Context, StatusQuery) (ClusterStatus, erro
 		}
 	}
 	return ClusterStatus{
-		Name: s.Name, Problems: []string{problem}, Nodes: []ClusterNode{}, Keys: []ClusterKey{},
+		Name: s.Name, Problems: []string{problem}, Nodes: []status.Node{}, Keys: []ClusterKey{},
 	}, nil
 }

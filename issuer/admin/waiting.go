@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/status"
 )
 
 // A Waiting has the operations of a node that does not serve yet although it belongs to a
@@ -56,7 +58,7 @@ func (w *Waiting) status(_ *call, ctx context.Context, _ StatusQuery) (ClusterSt
 	if s.Removed == "" {
 		s.Problems = append([]string{w.problem()}, s.Problems...)
 	}
-	s.Nodes, s.Keys = append([]ClusterNode{}, s.Nodes...), []ClusterKey{}
+	s.Nodes, s.Keys = append([]status.Node{}, s.Nodes...), []ClusterKey{}
 	return s, nil
 }
 

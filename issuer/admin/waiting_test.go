@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 )
@@ -17,10 +18,10 @@ func TestNodeThatWaits(t *testing.T) {
 	dir, s := admintest.Open(t, admin.NewWaitingHandler(w))
 	c := caller(t, dir)
 	const waits = "this node does not serve yet: no leader tells it more"
-	status := ask(t, c, admin.ShowCluster, admin.StatusQuery{})
-	require.Equal(t, "n2", status.Name)
-	require.False(t, status.Healthy)
-	require.Equal(t, []string{waits}, status.Problems)
+	answer := ask(t, c, admin.ShowCluster, admin.StatusQuery{})
+	require.Equal(t, "n2", answer.Name)
+	require.False(t, answer.Healthy)
+	require.Equal(t, []string{waits}, answer.Problems)
 	for _, p := range every(t, c) {
 		require.Equal(t, admin.Unavailable, p.Class)
 		require.Equal(t, waits, p.Text)
@@ -30,10 +31,10 @@ func TestNodeThatWaits(t *testing.T) {
 
 	// The node knows its cluster.
 	w.Status = func(context.Context) admin.ClusterStatus {
-		return admin.ClusterStatus{Name: "n2", ID: "2", Nodes: []admin.ClusterNode{
-			{Name: "n1", ID: "1", Role: admin.RoleVoter, State: admin.StateUnreachable},
-			{Name: "n2", ID: "2", Role: admin.RoleVoter, State: "candidate"},
-			{Name: "n3", ID: "3", Role: admin.RoleVoter, State: admin.StateUnreachable},
+		return admin.ClusterStatus{Name: "n2", ID: "2", Nodes: []status.Node{
+			{Name: "n1", ID: "1", Role: status.RoleVoter, State: status.StateUnreachable},
+			{Name: "n2", ID: "2", Role: status.RoleVoter, State: "candidate"},
+			{Name: "n3", ID: "3", Role: status.RoleVoter, State: status.StateUnreachable},
 		}}
 	}
 	// The cluster has no addresses.
@@ -43,12 +44,12 @@ func TestNodeThatWaits(t *testing.T) {
 		return errors.New("not this far")
 	}
 	s.Handle(admin.NewWaitingHandler(w))
-	status = ask(t, c, admin.ShowCluster, admin.StatusQuery{})
+	answer = ask(t, c, admin.ShowCluster, admin.StatusQuery{})
 	require.Equal(t, []string{
 		waits,
 		"no leader is known, so nothing can be decided: of 3 voters n1 and n3 can't be reached, so no leader can be elected",
 		"n1: it can't be reached", "n3: it can't be reached",
-	}, status.Problems)
+	}, answer.Problems)
 	require.Equal(t, "public_url", refused(t, c, admin.InitCluster, admin.NewCluster{PublicURL: "x"}).Field)
 	require.Empty(t, got)
 	require.Equal(t, admin.Internal, refused(t, c, admin.InitCluster, q).Class)

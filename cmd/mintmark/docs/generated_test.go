@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
@@ -147,7 +148,7 @@ type metric struct{ name, kind, labels, help string }
 type aNode struct{}
 
 func (aNode) Sample() telemetry.NodeSample {
-	return telemetry.NodeSample{Open: true, CertificateExpires: time.Unix(1, 0), BackupAt: time.Unix(1, 0), BackupEvery: time.Hour, TLSExpires: map[string]time.Time{"listen": time.Unix(1, 0)}, Numbers: &ledger.Numbers{}}
+	return telemetry.NodeSample{Open: true, Stats: status.Stats{CertificateExpires: time.Unix(1, 0)}, BackupAt: time.Unix(1, 0), BackupEvery: time.Hour, TLSExpires: map[string]time.Time{"listen": time.Unix(1, 0)}, Numbers: &ledger.Numbers{}}
 }
 
 // scrape returns the metrics that a node exports before its first request, without those

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -16,7 +17,7 @@ func (c *Cluster) RotateAuthority(ctx context.Context) (admin.AuthorityChange, e
 		{ID: "aaaaaaaaaaaaaaaaaaaa", State: "signing", Made: Started, WaitingFor: []string{}},
 	}}
 	for _, n := range c.Status(ctx).Nodes {
-		if n.State == admin.StateUnreachable {
+		if n.State == status.StateUnreachable {
 			a.Done = false
 			a.Authorities = append(a.Authorities, admin.Authority{
 				ID: "bbbbbbbbbbbbbbbbbbbb", State: "announced", Made: Started.Add(time.Hour), WaitingFor: []string{n.Name},

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -29,9 +30,9 @@ type Cluster struct {
 func NewCluster() *Cluster {
 	c := &Cluster{state: admin.ClusterStatus{Name: "n1", ID: "id-n1", Leader: "n2", Term: 7, Level: 1, StateTime: Started, StateAhead: -12_000}}
 	for i, state := range []string{"follower", "leader", "follower"} {
-		c.state.Nodes = append(c.state.Nodes, admin.ClusterNode{
+		c.state.Nodes = append(c.state.Nodes, status.Node{
 			Name: fmt.Sprintf("n%d", i+1), ID: fmt.Sprintf("id-n%d", i+1), Address: fmt.Sprintf("10.0.0.%d:8300", i+1),
-			Role: admin.RoleVoter, State: state, Term: 7, Applied: 1000, Last: 1000, Version: "v1", Level: 1,
+			Role: status.RoleVoter, State: state, Term: 7, Applied: 1000, Last: 1000, Version: "v1", Level: 1,
 			CertificateExpires: Started.Add(30 * 24 * time.Hour), DiskFree: 1 << 30, Follows: "n2",
 		})
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -20,7 +21,7 @@ func nodeAnswers(cmd *cobra.Command, c *admin.Caller, name string) bool {
 	}
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Name == name || n.ID == name {
-			return n.State != admin.StateUnreachable
+			return n.State != status.StateUnreachable
 		}
 	}
 	return false

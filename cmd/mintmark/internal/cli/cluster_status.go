@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
@@ -54,7 +55,7 @@ vote.`
 func requireVoters(s *admin.ClusterStatus, n int) {
 	voting := 0
 	for i := range s.Nodes {
-		if s.Nodes[i].Role == admin.RoleVoter && s.Nodes[i].State != admin.StateUnreachable {
+		if s.Nodes[i].Role == status.RoleVoter && s.Nodes[i].State != status.StateUnreachable {
 			voting++
 		}
 	}
@@ -95,7 +96,7 @@ func showStatus(p *printer, s admin.ClusterStatus) {
 	}
 	p.hints(p.out, s.Attention...)
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; n.Role != admin.RoleVoter {
+		if n := &s.Nodes[i]; n.Role != status.RoleVoter {
 			p.line("joining: %s catches up, and becomes a voter by itself", n.Name)
 		}
 	}
@@ -128,7 +129,7 @@ func summary(s admin.ClusterStatus) string {
 	}
 	answer := 0
 	for i := range s.Nodes {
-		if s.Nodes[i].State != admin.StateUnreachable {
+		if s.Nodes[i].State != status.StateUnreachable {
 			answer++
 		}
 	}
@@ -160,12 +161,12 @@ func stateTimeOf(s admin.ClusterStatus) string {
 	return fmt.Sprintf("last decision %s, %s %s the clocks", s.StateTime.UTC().Format(time.RFC3339), ahead.Round(time.Second), way)
 }
 
-func nodeRows(nodes []admin.ClusterNode) [][]string {
+func nodeRows(nodes []status.Node) [][]string {
 	var rows [][]string
 	for i := range nodes {
 		n := &nodes[i]
 		row := []string{n.Name, n.Role, n.State, n.Address, "", "", "", n.Version, count(uint64(n.Level)), "", "", ""}
-		if n.State != admin.StateUnreachable { // else they are not known, not zero
+		if n.State != status.StateUnreachable { // else they are not known, not zero
 			row[4], row[5], row[6] = count(n.Term), count(n.Applied), count(n.Lag)
 			row[9] = (time.Duration(n.ClockOffset) * time.Millisecond).String()
 			row[10], row[11] = formatTime(n.CertificateExpires), size(n.DiskFree)

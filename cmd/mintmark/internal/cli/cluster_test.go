@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -59,7 +60,7 @@ func (c *cliEnv) golden(name, got string) {
 func unhealthy(s *admin.ClusterStatus) {
 	s.Leader, s.Nodes[0].Follows, s.Nodes[2].Follows = "", "", ""
 	s.Nodes[0].State = "candidate"
-	s.Nodes[1] = admin.ClusterNode{
+	s.Nodes[1] = status.Node{
 		Name: "n2", ID: "id-n2", Address: "10.0.0.2:8300", Role: "voter", State: "unreachable",
 		Version: "v1", Level: 1, Error: "connection refused",
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -53,7 +54,7 @@ func TestRotateAuthorityOnTheCommandLine(t *testing.T) {
 	require.Equal(t, ExitOK, r.Code, r.Err)
 	require.Equal(t, "authority aaaaaaaaaaaa is signing\n", r.Out)
 	require.Contains(t, r.Err, "join tokens from before are refused")
-	c.Cluster.Change(func(s *admin.ClusterStatus) { s.Nodes[2].State = admin.StateUnreachable })
+	c.Cluster.Change(func(s *admin.ClusterStatus) { s.Nodes[2].State = status.StateUnreachable })
 	r = c.Run("", "cluster", "rotate-authority")
 	require.Equal(t, "authority aaaaaaaaaaaa is signing\nauthority bbbbbbbbbbbb is announced, and waits for n3\n", r.Out)
 	require.Contains(t, r.Err, "by itself")

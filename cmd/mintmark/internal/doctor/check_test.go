@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/doctor"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
@@ -20,9 +21,9 @@ func healthy() *doctor.Facts {
 	o := config.Default()
 	o.DataDir, o.BackupDir, o.BackupEvery = "/data", "/backups", 6*time.Hour
 	o.Listen, o.TrustedProxies, o.PublicURL = "10.0.0.1:8080", []string{"10.0.0.9"}, "https://auth.example.com"
-	node := func(id, name string, offset int64) admin.ClusterNode {
-		return admin.ClusterNode{
-			ID: id, Name: name, Role: admin.RoleVoter, State: "follower", Version: "v1.0.0", ClockOffset: offset,
+	node := func(id, name string, offset int64) status.Node {
+		return status.Node{
+			ID: id, Name: name, Role: status.RoleVoter, State: "follower", Version: "v1.0.0", ClockOffset: offset,
 			CertificateExpires: now.Add(60 * 24 * time.Hour),
 		}
 	}
@@ -36,7 +37,7 @@ func healthy() *doctor.Facts {
 		Descriptors: 1 << 20, LowPorts: 1024,
 		Cluster: &admin.ClusterStatus{
 			ID: "a", Name: "n1", Healthy: true, Tolerance: admin.Tolerance{Voters: 3},
-			Nodes:  []admin.ClusterNode{node("a", "n1", 0), node("b", "n2", 12), node("c", "n3", -40)},
+			Nodes:  []status.Node{node("a", "n1", 0), node("b", "n2", 12), node("c", "n3", -40)},
 			Backup: &admin.BackupStatus{Node: "n2", Every: 6 * 3600, Last: &admin.SavedBackup{Node: "n2", At: now.Add(-time.Hour)}},
 		},
 	}
@@ -82,7 +83,7 @@ func TestChecks(t *testing.T) {
 		{"clock of other nodes", doctor.Warning, "2s from this one (n3)", func(f *doctor.Facts) { f.Cluster.Nodes[2].ClockOffset = -2000 }},
 		{"clock of other nodes", doctor.Failure, "5s from this one (n2)", func(f *doctor.Facts) { f.Cluster.Nodes[1].ClockOffset = 5000 }},
 		{"clock of other nodes", doctor.OK, "40ms", func(f *doctor.Facts) {
-			f.Cluster.Nodes[1].ClockOffset, f.Cluster.Nodes[1].State = 5000, admin.StateUnreachable
+			f.Cluster.Nodes[1].ClockOffset, f.Cluster.Nodes[1].State = 5000, status.StateUnreachable
 		}},
 		{"disk speed", doctor.Warning, "p99 of a write with fsync 11ms", func(f *doctor.Facts) { f.Disk.Sync = syncs(11 * time.Millisecond) }},
 		{"disk speed", doctor.Failure, "p99 of a write with fsync 101ms", func(f *doctor.Facts) { f.Disk.Sync = syncs(101 * time.Millisecond) }},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -44,7 +45,7 @@ func checkPeerClocks(f *Facts) Result {
 	name := ""
 	for i := range f.Cluster.Nodes {
 		n := &f.Cluster.Nodes[i]
-		if d := (time.Duration(n.ClockOffset) * time.Millisecond).Abs(); n.State != admin.StateUnreachable && d >= most && n.ID != f.Cluster.ID {
+		if d := (time.Duration(n.ClockOffset) * time.Millisecond).Abs(); n.State != status.StateUnreachable && d >= most && n.ID != f.Cluster.ID {
 			most, name = d, n.Name
 		}
 	}

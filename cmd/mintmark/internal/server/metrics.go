@@ -37,16 +37,8 @@ func (s *Server) Sample() telemetry.NodeSample {
 	if !s.isOpen() {
 		return telemetry.NodeSample{TLSExpires: expires}
 	}
-	n := s.Node.Stats()
 	m := telemetry.NodeSample{
-		TLSExpires: expires,
-		Ready:      s.isReady(context.Background()), Open: true,
-		Leader: n.Leading, LeaderKnown: n.LeaderKnown, Term: n.Term,
-		Applied: n.Applied, Commit: n.Commit, Last: n.Last, Lag: n.Lag,
-		Members: n.Members, MembersReachable: n.Reachable, FeatureLevel: n.Level,
-		Queue: n.Queue, QueueCapacity: n.QueueSize, InFlight: n.InFlight,
-		DiskFree: n.DiskFree, DiskHung: n.DiskHung,
-		ClockOffsetMax: n.ClockOffset, StateAhead: n.StateAhead, CertificateExpires: n.CertificateExpires,
+		Ready: s.isReady(context.Background()), Open: true, Stats: s.Node.Stats(), TLSExpires: expires,
 		Keys: make(map[telemetry.KeyKind]int), Numbers: s.numbers.Load(),
 	}
 	v := ledger.At(s.Node.View())

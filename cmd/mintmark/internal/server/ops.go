@@ -30,17 +30,9 @@ func (c clusterOps) Status(ctx context.Context) admin.ClusterStatus {
 }
 
 func statusOf(o cluster.Overview) admin.ClusterStatus {
-	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level, Isolated: o.Isolated, Removed: o.Removed, Duplicate: o.Duplicate, MostMembers: o.MostMembers}
+	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level, Isolated: o.Isolated, Removed: o.Removed, Duplicate: o.Duplicate, MostMembers: o.MostMembers, Nodes: o.Nodes}
 	if !o.StateTime.IsZero() {
 		s.StateTime, s.StateAhead = o.StateTime.UTC(), o.StateAhead.Milliseconds()
-	}
-	for _, n := range o.Nodes {
-		s.Nodes = append(s.Nodes, admin.ClusterNode{
-			Name: n.Name, ID: n.ID, Address: n.Address, Role: n.Role, State: n.State, Term: n.Term,
-			Applied: n.Applied, Last: n.Last, Lag: n.Lag, Version: n.Version, Level: n.Level,
-			ClockOffset: n.ClockOffset.Milliseconds(), CertificateExpires: n.CertificateExpires, TLSExpires: n.TLSExpires,
-			DiskFree: n.Free, Follows: n.Follows, Error: n.Err, HungUp: n.HungUp, ClockUntrusted: n.ClockUntrusted,
-		})
 	}
 	return s
 }

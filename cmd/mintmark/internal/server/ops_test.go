@@ -9,6 +9,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/durable/durabletest"
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -18,7 +19,7 @@ import (
 func TestStatusTellsOfIsolation(t *testing.T) {
 	s := statusOf(cluster.Overview{
 		Isolated: "the disk is full",
-		Nodes:    []cluster.NodeStatus{{Name: "n1"}, {Name: "n2", HungUp: true}},
+		Nodes:    []status.Node{{Name: "n1"}, {Name: "n2", HungUp: true}},
 	})
 	require.Equal(t, "the disk is full", s.Isolated)
 	require.False(t, s.Nodes[0].HungUp)

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -28,14 +29,17 @@ func (n *fakeNode) Sample() NodeSample { return NodeSample(*n) }
 
 func leadingNode() *fakeNode {
 	return &fakeNode{
-		Ready: true, Open: true, Leader: true, LeaderKnown: true,
-		Term: 7, Applied: 1199, Commit: 1200, Last: 1201, Lag: 1,
-		Members: 3, MembersReachable: 2, FeatureLevel: 1,
-		Queue: 5, QueueCapacity: 2048, InFlight: 6,
-		DiskFree: 1 << 30, DiskHung: true, ClockOffsetMax: -1500 * time.Millisecond, StateAhead: 2500 * time.Millisecond,
-		CertificateExpires: time.Unix(1_800_000_000, 0),
-		TLSExpires:         map[string]time.Time{"listen": time.Unix(1_800_000_000, 0)},
-		BackupAt:           time.UnixMilli(1_700_000_000_500), BackupEvery: 6 * time.Hour,
+		Ready: true, Open: true,
+		Stats: status.Stats{
+			Leading: true, LeaderKnown: true,
+			Term: 7, Applied: 1199, Commit: 1200, Last: 1201, Lag: 1,
+			Members: 3, Reachable: 2, Level: 1,
+			Queue: 5, QueueSize: 2048, InFlight: 6,
+			DiskFree: 1 << 30, DiskHung: true, ClockOffset: -1500 * time.Millisecond, StateAhead: 2500 * time.Millisecond,
+			CertificateExpires: time.Unix(1_800_000_000, 0),
+		},
+		TLSExpires: map[string]time.Time{"listen": time.Unix(1_800_000_000, 0)},
+		BackupAt:   time.UnixMilli(1_700_000_000_500), BackupEvery: 6 * time.Hour,
 		Keys: map[KeyKind]int{
 			{ledger.ForSigning, ledger.KeyActive}:     1,
 			{ledger.ForSigning, ledger.KeyRetiring}:   2,
@@ -100,7 +104,7 @@ func TestMetricsScrape(t *testing.T) {
 // TestMetricsOfANodeThatWaits: a node without a cluster reports that it is not ready, and
 // omits numbers that it doesn't know.
 func TestMetricsOfANodeThatWaits(t *testing.T) {
-	got := scrape(t, NewMetrics(&fakeNode{Term: 7}, "dev"))
+	got := scrape(t, NewMetrics(&fakeNode{Stats: status.Stats{Term: 7}}, "dev"))
 	require.Contains(t, got, "mintmark_ready 0\n")
 	require.Contains(t, got, `mintmark_build_info{version="`)
 	for _, name := range []string{"mintmark_cluster_", "mintmark_disk_", "mintmark_keys", "mintmark_queue_", "mintmark_grants", "mintmark_clients"} {
@@ -109,8 +113,7 @@ func TestMetricsOfANodeThatWaits(t *testing.T) {
 }
 
 func TestMetricsLeaveOutWhatIsUnknown(t *testing.T) {
-	got := scrape(t, NewMetrics(&fakeNode{Open: true, MembersReachable: -1}, "dev"))
-	require.NotContains(t, got, "mintmark_cluster_members_reachable")
+	got := scrape(t, NewMetrics(&fakeNode{Open: true}, "dev"))
 	require.NotContains(t, got, "mintmark_certificate_expiry")
 	require.NotContains(t, got, "mintmark_backup_last_success")
 	require.NotContains(t, got, "mintmark_backup_interval")

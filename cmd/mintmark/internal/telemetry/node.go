@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -19,29 +20,9 @@ type Source interface {
 // A NodeSample is the state of one node.
 type NodeSample struct {
 	Ready bool // /readyz answers 200
-	Open  bool // the state is open; if it is not, the fields below are not exported
+	Open  bool // the state is open; if it is not, its other fields but TLSExpires are not exported
 
-	Leader      bool
-	LeaderKnown bool // some node is known to lead
-	Term        uint64
-	Applied     uint64 // index of the last entry in the state
-	Commit      uint64 // index of the last entry that is known to be committed
-	Last        uint64 // index of the last entry in the log
-	Lag         uint64 // entries that the leader has committed and this node has not applied
-
-	Members          int // voters and others
-	MembersReachable int // this node included; -1: not known here, as only a leader may
-	FeatureLevel     uint32
-
-	Queue         int // commands that wait for the log
-	QueueCapacity int
-	InFlight      int // commands proposed here and not answered yet
-
-	DiskFree           uint64 // bytes, of the folder of the log
-	DiskHung           bool   // a write has not returned
-	ClockOffsetMax     time.Duration
-	StateAhead         time.Duration
-	CertificateExpires time.Time // of the certificate for the other nodes; zero: there is none
+	status.Stats
 
 	TLSExpires  map[string]time.Time // of the certificate of each listener with TLS, by the setting of its address
 	BackupAt    time.Time            // of the cluster's last verified backup; zero: there is none
@@ -65,7 +46,7 @@ var nodeGauges = []struct {
 	value      func(NodeSample) float64
 	known      func(NodeSample) bool // nil: always
 }{
-	{"mintmark_cluster_is_leader", "1 if this node leads.", func(s NodeSample) float64 { return zeroOrOne(s.Leader) }, nil},
+	{"mintmark_cluster_is_leader", "1 if this node leads.", func(s NodeSample) float64 { return zeroOrOne(s.Leading) }, nil},
 	{"mintmark_cluster_leader_known", "1 if this node knows the leader.", func(s NodeSample) float64 { return zeroOrOne(s.LeaderKnown) }, nil},
 	{"mintmark_cluster_term", "Latest term that this node knows.", func(s NodeSample) float64 { return float64(s.Term) }, nil},
 	{"mintmark_cluster_applied_index", "Index of the last log entry in this node's state.", func(s NodeSample) float64 { return float64(s.Applied) }, nil},
@@ -75,16 +56,16 @@ var nodeGauges = []struct {
 	{"mintmark_cluster_members", "Members of the cluster.", func(s NodeSample) float64 { return float64(s.Members) }, nil},
 	{
 		"mintmark_cluster_members_reachable", "Members that answer this node, including itself. Absent if unknown.",
-		func(s NodeSample) float64 { return float64(s.MembersReachable) },
-		func(s NodeSample) bool { return s.MembersReachable >= 0 },
+		func(s NodeSample) float64 { return float64(s.Reachable) },
+		nil,
 	},
-	{"mintmark_cluster_feature_level", "Feature level that all voters support.", func(s NodeSample) float64 { return float64(s.FeatureLevel) }, nil},
+	{"mintmark_cluster_feature_level", "Feature level that all voters support.", func(s NodeSample) float64 { return float64(s.Level) }, nil},
 	{"mintmark_queue_commands", "Commands that wait for the log.", func(s NodeSample) float64 { return float64(s.Queue) }, nil},
-	{"mintmark_queue_capacity_commands", "Commands that may wait; further ones are answered 503.", func(s NodeSample) float64 { return float64(s.QueueCapacity) }, nil},
+	{"mintmark_queue_capacity_commands", "Commands that may wait; further ones are answered 503.", func(s NodeSample) float64 { return float64(s.QueueSize) }, nil},
 	{"mintmark_in_flight_commands", "Commands that were proposed on this node and are not answered yet.", func(s NodeSample) float64 { return float64(s.InFlight) }, nil},
 	{"mintmark_disk_free_bytes", "Free space on the disk of the log.", func(s NodeSample) float64 { return float64(s.DiskFree) }, nil},
 	{"mintmark_disk_hung", "1 if a write to the disk of the log has not returned.", func(s NodeSample) float64 { return zeroOrOne(s.DiskHung) }, nil},
-	{"mintmark_clock_offset_max_seconds", "Greatest difference between this node's clock and another's.", func(s NodeSample) float64 { return s.ClockOffsetMax.Abs().Seconds() }, nil},
+	{"mintmark_clock_offset_max_seconds", "Greatest difference between this node's clock and another's.", func(s NodeSample) float64 { return s.ClockOffset.Abs().Seconds() }, nil},
 	{"mintmark_state_time_ahead_seconds", "How far the time of the last decision is ahead of the clocks of a majority; 0 if it is not. Above 10 nothing is decided.", func(s NodeSample) float64 { return s.StateAhead.Seconds() }, nil},
 	{
 		"mintmark_certificate_expiry_timestamp_seconds", "When this node's certificate for the other nodes expires, in Unix time.",
