@@ -1,9 +1,7 @@
 package join
 
 import (
-	"bufio"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -48,32 +46,16 @@ const maxMessage = 256 << 10
 
 // Write sends a Request or an Answer.
 func Write(c io.Writer, v any) error {
-	body, err := machine.Marshal(v)
+	b, err := machine.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
-	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
-	_, err = c.Write(append(b, body...))
+	_, err = c.Write(b)
 	return err
 }
 
 // Read receives a Request or an Answer.
-func Read(c io.Reader, into any) error {
-	in := bufio.NewReader(c)
-	var length [4]byte
-	if _, err := io.ReadFull(in, length[:]); err != nil {
-		return err
-	}
-	size := binary.BigEndian.Uint32(length[:])
-	if size > maxMessage {
-		return fmt.Errorf("read message: %d bytes", size)
-	}
-	b := make([]byte, size)
-	if _, err := io.ReadFull(in, b); err != nil {
-		return err
-	}
-	return machine.Unmarshal(b, into)
-}
+func Read(c io.Reader, into any) error { return machine.Read(c, maxMessage, into) }
 
 // Ask sends a request over c and reads the answer, until the deadline of ctx.
 func Ask(ctx context.Context, c net.Conn, q Request) (a Answer, err error) {

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"io"
 	"reflect"
 
 	"github.com/fxamacker/cbor/v2"
@@ -27,6 +28,12 @@ func Marshal(v any) ([]byte, error) { return encoding.Marshal(v) }
 
 // Unmarshal decodes what Marshal encoded. A map with a duplicate key is an error.
 func Unmarshal(b []byte, v any) error { return decoding.Unmarshal(b, v) }
+
+// Read is Unmarshal of a message that ends by itself, of at most limit bytes of r. It may
+// read more of r than the message.
+func Read(r io.Reader, limit int64, v any) error {
+	return decoding.NewDecoder(io.LimitReader(r, limit)).Decode(v)
+}
 
 // must panics on errors that depend only on the program's text.
 func must[T any](v T, err error) T {
