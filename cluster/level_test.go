@@ -128,7 +128,7 @@ func TestRollingUpgrade(t *testing.T) {
 			t.Cleanup(func() { shut(t, n) })
 			err = <-stopped
 		}
-		require.ErrorContains(t, err, "the cluster uses feature level 2, and this version of the program has 1: upgrade it")
+		require.ErrorContains(t, err, "the program does not have: feature level 2, this version has 1")
 	}
 }
 

@@ -139,10 +139,10 @@ func (n *Node) checkRemovable(ctx context.Context, id string) error {
 	case !q.hasMajority():
 		return q.noMajorityError()
 	case len(left.voters) == 0:
-		return &member.RefusedError{Reason: "without " + m.Name + " there would be no voter left: have another node join first, or become a voter"}
+		return &member.RefusedError{Reason: m.Name + ": " + member.ErrLastVoter.Error()}
 	case !left.hasMajority():
-		return &member.RefusedError{Reason: fmt.Sprintf("without %s only %d of %d voters could be reached, which is no majority: start %s first, "+
-			"or, if lost for good, remove that first", m.Name, left.reachable(), len(left.voters), strings.Join(left.silent, ", "))}
+		return &member.RefusedError{Reason: fmt.Sprintf("without %s: %s: %d of %d answer, and %s not",
+			m.Name, member.ErrNoMajorityLeft, left.reachable(), len(left.voters), strings.Join(left.silent, ", "))}
 	case !q.canCommit() || !left.canCommit():
 		return errNotCaughtUp
 	}

@@ -68,7 +68,7 @@ func ReadInstanceIDFile(dir string) ([]byte, error) {
 	}
 	id, err := hex.DecodeString(string(bytes.TrimSpace(text)))
 	if err != nil || len(id) != instanceIDSize {
-		return nil, fmt.Errorf("%s is damaged, it does not hold an instance id: move it away and start the node again, which makes it anew if its log is whole", path)
+		return nil, fmt.Errorf("read instance id from %s: %w", path, member.ErrRebuiltFile)
 	}
 	return id, nil
 }
@@ -82,7 +82,7 @@ func (f *Folder) CheckKeyExists() error {
 	}
 	path := filepath.Join(f.dir, member.NodeKeyFile)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s is gone, by which the others know this node: put it back, or take a new node in its place: %w", path, store.ErrDataLost)
+		return fmt.Errorf("%s, by which the other nodes know this one, is missing: %w", path, store.ErrDataLost)
 	}
 	return nil
 }

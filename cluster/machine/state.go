@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-memdb"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 )
 
 // State is the state of a machine, and the one way to change it. A Node, with a log, and
@@ -97,11 +98,14 @@ func (c *State) LastMeta() command.Meta {
 	return command.Meta{At: at, Halted: c.latest.halted.Load()}
 }
 
-// CheckLevel returns an error if this program does not support has, the feature level of
-// a cluster.
+// ErrOldProgram reports that this program does not support the feature level of a cluster.
+var ErrOldProgram = errcode.New("old_program", "the cluster uses features that this version of the program does not have")
+
+// CheckLevel returns ErrOldProgram if this program does not support has, the feature level
+// of a cluster.
 func (c *State) CheckLevel(has uint32) error {
 	if has > c.schema.level {
-		return fmt.Errorf("the cluster uses feature level %d, and this version of the program has %d: upgrade it", has, c.schema.level)
+		return fmt.Errorf("%w: feature level %d, this version has %d", ErrOldProgram, has, c.schema.level)
 	}
 	return nil
 }

@@ -20,10 +20,14 @@ func (e *NoNodeError) Unwrap() error { return &RefusedError{Reason: e.Error()} }
 // ErrRemoved reports that a node was removed from its cluster.
 var ErrRemoved = errcode.New("node_removed", "this node was removed from the cluster")
 
+// ErrRebuiltFile reports that a file is damaged that a start makes anew, from the log,
+// where it is missing.
+var ErrRebuiltFile = errcode.New("rebuilt_file", "the file is damaged, and made anew at a start where it is missing")
+
 // ErrDuplicateNode reports that another process runs as this node.
 var ErrDuplicateNode = errcode.New("duplicate_node", "another process runs as this node, with a copy of its data folder")
 
-// Errors of invitations and joins. They reach a new node, and operators, as the reason of a
+// Errors of invitations, joins and removals. They reach a new node, and operators, as the reason of a
 // RefusedError, which has their text.
 var (
 	ErrBadToken         = errcode.New("bad_join_token", "this is not a join token")
@@ -35,5 +39,7 @@ var (
 	ErrNameTaken        = errcode.New("node_name_taken", "the cluster has a node of this name already")
 	ErrInvitationUsed   = errcode.New("invitation_used", "the invited node has joined, so there is no invitation left to withdraw")
 	ErrInitialNodeCount = errcode.New("initial_node_count", "3, 5 or 7 nodes start a cluster together: an even number survives no more failures than one node less")
+	ErrLastVoter        = errcode.New("last_voter", "without that node there would be no voter left")
+	ErrNoMajorityLeft   = errcode.New("no_majority_left", "the voters that would be left have no majority that can be reached")
 	ErrNoNetwork        = errcode.New("no_network", "this node has no network for other nodes")
 )

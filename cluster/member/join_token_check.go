@@ -46,7 +46,7 @@ func (c *Enroll) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}):
 		return refuseConfirmFresh("a member has this name, id or key already")
 	case c.Member.Level < machine.ReadStatus(txn).Level:
-		return refuseMember("the cluster uses features that this version of the program does not have: upgrade it first")
+		return refuseMember(machine.ErrOldProgram.Error())
 	}
 	row := c.Member
 	row.Name, row.Replaces, row.Joined = i.Name, i.Replaces, m.At

@@ -23,7 +23,7 @@ func ReadNodeID(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("read node id: %w", err)
 	}
 	if id = []byte(strings.TrimSpace(string(id))); !IsNodeID(string(id)) {
-		return nil, fmt.Errorf("%s is damaged, it does not hold a node id: move it away and start the node again; one that has run has its id in its log too", filepath.Join(dir, NodeIDFile))
+		return nil, fmt.Errorf("read node id from %s: %w", filepath.Join(dir, NodeIDFile), ErrRebuiltFile)
 	}
 	return id, nil
 }

@@ -24,7 +24,7 @@ func NodeKey(rand io.Reader, dir string) (*ecdsa.PrivateKey, error) {
 	if err == nil {
 		key, err := parseKey(plain)
 		if err != nil {
-			return nil, fmt.Errorf("%s, by which the others know this node, is damaged (%w): put it back, or take a new node in its place: %w", path, err, store.ErrDataLost)
+			return nil, fmt.Errorf("%s, by which the other nodes know this one, is damaged (%w): %w", path, err, store.ErrDataLost)
 		}
 		return key, nil
 	}

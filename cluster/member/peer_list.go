@@ -80,10 +80,9 @@ func OpenPeerList(dir string) (*PeerList, error) {
 	return r, nil
 }
 
-// damagedPeerList is the error for a damaged file. A node that has run has the list in
-// its log.
+// damagedPeerList is the error for a damaged file.
 func damagedPeerList(path string, err error) error {
-	return fmt.Errorf("%s, the list of peers, is damaged (%w): move it away and start the node again, which makes it anew from its log", path, err)
+	return fmt.Errorf("read peer list from %s: %w: %w", path, err, ErrRebuiltFile)
 }
 
 // Replace replaces the list, on disk first.

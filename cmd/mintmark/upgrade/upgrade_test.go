@@ -156,7 +156,7 @@ func (c *cluster) checkDowngradeRefused() {
 	n.start(oldBinary)
 	require.True(t, testkit.Until(testkit.Limit, func() bool { return !n.Running() }), "the process does not end")
 	require.NotZero(t, n.Process().Command.ProcessState.ExitCode())
-	require.Contains(t, n.Process().LogText(), fmt.Sprintf("the cluster uses feature level %d, and this version of the program has 1: upgrade it", newLevel))
+	require.Contains(t, n.Process().LogText(), fmt.Sprintf("the program does not have: feature level %d, this version has 1", newLevel))
 	require.True(t, c.nodes[0].Ready())
 	n.start(newBinary)
 	require.True(t, n.WaitReady(testkit.Limit))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
 	"github.com/mintmark-auth/mintmark/cluster/store"
@@ -48,11 +49,13 @@ var hints = []struct {
 	{config.ErrNoToken, "a token comes from: mintmark cluster invite --name NAME"},
 	{config.ErrPlainHTTP, "--" + config.KeyPlainHTTP + " accepts that"},
 	{config.ErrNoClusterKey, "put the key back; a node can have it in another file: mintmark serve --" + config.KeyClusterKeyFile + " FILE"},
+	{config.ErrFixedKey, "put the key into that file (mode 0600), start the node without the variable or the credential, and try again"},
 	{config.ErrNoKeyForRestore, "put the key there first, or start the node with its file as --" + config.KeyClusterKeyFile},
 	{integrity.ErrWrongClusterKey, "put back the key that it had, or a copy of that of another node; a node can have it in another file: mintmark serve --" + config.KeyClusterKeyFile + " FILE"},
 	{watchdog.ErrClockUnconfirmed, "set the clock right, or accept it: mintmark cluster accept-clock"},
 
 	// A folder that a node can't go on with.
+	{member.ErrRebuiltFile, "move it away and start the node again"},
 	{integrity.ErrMixedFolder, "if only the file that is named was changed, write into it what the log has; otherwise " + replaceIt},
 	{restore.ErrForeignJournal, "move it away, and keep it for a restore"},
 	{integrity.ErrRolledBack, "start the node with its newest folder, or " + replaceIt +
@@ -79,6 +82,9 @@ var hints = []struct {
 	{member.ErrInitialNodeCount, "a cluster of one is made by: mintmark cluster init"},
 	{member.ErrNoNetwork, "a node of a cluster is run by: mintmark serve"},
 	{admin.ErrStandalone, "a node of a cluster is run by: mintmark serve"},
+	{member.ErrLastVoter, "have another node join first: mintmark cluster invite --name NAME"},
+	{member.ErrNoMajorityLeft, "start the voters that do not answer, or remove first those that are lost for good: mintmark cluster remove NODE"},
+	{machine.ErrOldProgram, "upgrade the program of this node"},
 	{keys.ErrOtherCluster, "give the node that key, or none, and start it again"},
 	{server.ErrInitialNodes, "start the other nodes that mintmark cluster generate made"},
 	{server.ErrNoAddresses, "give them again: mintmark cluster init --public-url URL"},

@@ -21,8 +21,8 @@ type KeySource struct {
 	// Text is the key from the environment, nil for a key file. The node writes no key
 	// file then.
 	Text []byte
-	// FixedReason is why the key can't be changed while the node runs, and what to do
-	// about that; "" if it can be changed.
+	// FixedReason is why the key can't be changed while the node runs; "" if it can
+	// be changed.
 	FixedReason string
 	// Credential reports that a service manager made File.
 	Credential bool
@@ -41,9 +41,7 @@ func FindKey(file, dataDir string, getenv func(string) string) KeySource {
 		return KeySource{File: file}
 	}
 	if text := getenv(EnvClusterKey); text != "" {
-		return KeySource{Text: []byte(text), FixedReason: fmt.Sprintf("its cluster key comes from the environment (%s), "+
-			"which the node can't change: put the key into %s (mode 0600), start the node without the variable, and try again",
-			EnvClusterKey, own)}
+		return KeySource{Text: []byte(text), FixedReason: fmt.Sprintf("%s: it comes from the environment (%s), not from %s", ErrFixedKey, EnvClusterKey, own)}
 	}
 	if credentials != "" {
 		path := filepath.Join(credentials, "cluster.key")
@@ -55,13 +53,14 @@ func FindKey(file, dataDir string, getenv func(string) string) KeySource {
 }
 
 func credentialSource(path, own string) KeySource {
-	return KeySource{File: path, Credential: true, FixedReason: fmt.Sprintf("its cluster key is a systemd credential, "+
-		"which the node can't change: put the key into %s (mode 0600), start the node without the credential, and try again", own)}
+	return KeySource{File: path, Credential: true, FixedReason: fmt.Sprintf("%s: it is a systemd credential, not %s", ErrFixedKey, own)}
 }
 
 var (
 	// ErrNoClusterKey reports that the cluster key of data that exists is missing.
 	ErrNoClusterKey = errcode.New("no_cluster_key", "the data is sealed under the cluster key")
+	// ErrFixedKey reports that the node can't store another cluster key.
+	ErrFixedKey = errcode.New("fixed_cluster_key", "the node can't change its cluster key")
 	// ErrNoKeyForRestore reports that a node has no cluster key to restore a backup under.
 	ErrNoKeyForRestore = errcode.New("no_key_for_restore", "a backup can be opened only with the cluster key that it is sealed under")
 )
