@@ -383,20 +383,6 @@ func TestDiskFolder(t *testing.T) {
 	require.NoDirExists(t, dir, "the folder is not made again")
 }
 
-// A write that the kernel refuses is reported.
-func TestDiskFolderIsFull(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	d := &DiskFolder{Dir: dir}
-	defer d.Close()
-	require.NoError(t, os.Symlink("/dev/full", filepath.Join(dir, "probe")))
-	require.ErrorIs(t, d.Probe(), syscall.ENOSPC)
-	require.NoError(t, os.Remove(filepath.Join(dir, "probe")))
-	require.NoError(t, d.Probe())
-}
-
 func BenchmarkDisk(b *testing.B) {
 	b.Run("state", func(b *testing.B) {
 		w := NewDisk(DiskConfig{Prober: &DiskFolder{Dir: b.TempDir()}})

@@ -127,7 +127,7 @@ func (s *suite) run(name string, f func(*suite)) {
 }
 
 // A stepSequence is a row of subtests of which each goes on where the one before
-// ended. Where that one was not run or failed, the rest is skipped.
+// ended. If a step fails or is not run, all later ones fail.
 type stepSequence struct {
 	*suite
 	declared, ran int
@@ -138,9 +138,7 @@ func (s *stepSequence) step(name string, f func(*suite)) {
 	before := s.declared
 	s.declared++
 	s.run(name, func(d *suite) {
-		if s.ran != before {
-			d.t.Skip("it goes on from a step that was not run to its end")
-		}
+		require.Equal(d.t, before, s.ran, "a step before this one failed, or was not run")
 		f(d)
 		s.ran++
 	})

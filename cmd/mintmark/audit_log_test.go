@@ -42,9 +42,6 @@ func (n *nodeProcess) trail(t testing.TB) (seqs []uint64) {
 // TestEveryEventIsLogged by a node that leads, in order and over a change of the
 // leader; and whoever follows on a node that stays has each once.
 func TestEveryEventIsLogged(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts three processes")
-	}
 	dir := t.TempDir()
 	first := filepath.Join(dir, "data")
 	seed(t, dir, 1)

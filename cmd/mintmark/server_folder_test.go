@@ -2,12 +2,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -119,51 +116,6 @@ func damages(whole []byte) map[string][]byte {
 		all[fmt.Sprint("bit of byte ", i)] = changed
 	}
 	return all
-}
-
-// TestFullDiskTakesNoNewNode: a node says so when it starts, and not when somebody
-// makes it a cluster.
-func TestFullDiskTakesNoNewNode(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux has mount namespaces")
-	}
-	self, err := os.Executable()
-	require.NoError(t, err)
-	begins := func(ctx context.Context, mount string, more ...string) (string, error) {
-		n := newNode(t, "n1")
-		c := exec.CommandContext(ctx, "unshare", append([]string{
-			"--user", "--map-root-user", "--mount", "sh", "-c", mount + ` && exec "$@"`, n.Dir, self,
-			"serve", "--data-dir", filepath.Join(n.Dir, "data"), "--name", n.Name, "--listen", n.Public, "--ops-listen", n.Ops, "--cluster-listen", n.Raft,
-		}, more...)...)
-		c.Env = append(os.Environ(), runAs+"=mintmark")
-		out, err := c.CombinedOutput()
-		return string(out), err
-	}
-	out, err := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true").CombinedOutput()
-	require.NoError(t, err, "the test needs user namespaces, to mount a file system of its own: %s", out)
-	token := filepath.Join(t.TempDir(), "token")
-	require.NoError(t, os.WriteFile(token, []byte("x"), 0o600))
-	small, large := `mount -t tmpfs -o size=1m,mode=700 tmpfs "$0"`, `mount -t tmpfs -o size=200m,mode=700 tmpfs "$0"`
-	for name, row := range map[string]struct {
-		mount string
-		more  []string
-	}{
-		"small":                  {small, nil},
-		"small and full":         {small + ` && ! cat /dev/zero > "$0/x"`, nil},
-		"large and full":         {large + ` && ! cat /dev/zero > "$0/x"`, nil},
-		"of one that joins":      {small, []string{"--join", "127.0.0.1:1", "--token-file", token}},
-		"of one with an address": {small, []string{"--public-url", "https://id.example"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			out, err := begins(ctx, row.mount, row.more...)
-			require.Error(t, err)
-			require.NoError(t, ctx.Err(), "it waits: %s", out)
-			require.Contains(t, out, "create data folder: the disk under ")
-			require.NotContains(t, out, "belongs to no cluster yet")
-		})
-	}
 }
 
 // TestFailedInit tells whoever ran it why, and what it left behind is no hindrance

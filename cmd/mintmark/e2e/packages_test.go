@@ -22,12 +22,12 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
-// onDebian skips a test of programs that make deps installs on Debian only.
-func onDebian(t *testing.T) {
+// requireDebian fails a test where it can't run. Its programs are those of Debian, which make
+// deps installs.
+func requireDebian(t *testing.T) {
 	t.Helper()
-	if _, err := os.Stat("/etc/debian_version"); err != nil || os.Geteuid() != 0 {
-		t.Skip("this needs Debian, and root")
-	}
+	require.FileExists(t, "/etc/debian_version", "the packages are tested on Debian, with what make deps installs")
+	require.Zero(t, os.Geteuid(), "the packages are tested by root, with what make deps installs")
 }
 
 // output runs a program and returns what it prints.
@@ -56,7 +56,7 @@ func released(t *testing.T, source, version string) string {
 // TestReleaseIsReproducible: two releases of one commit, made in different folders, are equal
 // byte by byte, and have what they promise. What the packages install is tested with them.
 func TestReleaseIsReproducible(t *testing.T) {
-	onDebian(t)
+	requireDebian(t)
 	const version = "v0.1.0"
 	source := copyCheckout(t)
 	revision := strings.TrimSpace(output(t, source, nil, "git", "rev-parse", "HEAD"))
@@ -231,7 +231,7 @@ func testRPM(t *testing.T, file, program string) {
 // TestImage builds the image and runs it: a node that becomes a cluster, and answers its own
 // health check.
 func TestImage(t *testing.T) {
-	onDebian(t)
+	requireDebian(t)
 	dir := t.TempDir()
 	storage := filepath.Join(dir, "storage.conf")
 	require.NoError(t, os.WriteFile(storage, []byte("[storage]\ndriver = \"vfs\"\ngraphroot = \""+dir+"/graph\"\nrunroot = \""+dir+"/run\"\n"), 0o600))

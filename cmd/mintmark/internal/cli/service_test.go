@@ -2,11 +2,8 @@ package cli
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -76,29 +73,6 @@ func TestServiceGuideMakesWhatTheUnitNames(t *testing.T) {
 	require.Contains(t, guide, "\nsudo -u "+set(t, unit, "User")+" mintmark cluster init --data-dir "+data+" ")
 }
 
-// TestServiceAccountIsMade in an empty system, by the line that install.md and the help of
-// "cluster generate" have.
-func TestServiceAccountIsMade(t *testing.T) {
-	guide, account := readText(t, filepath.Join("..", "..", "docs", "install.md")), set(t, units(t)["default"], "User")
-	line := regexp.MustCompile(`(?m)^sudo useradd (.*)$`).FindStringSubmatch(guide)
-	require.NotNil(t, line)
-	require.Contains(t, runLine(t, "cluster", "generate", "--help").Out, "\n  useradd "+line[1]+"\n")
-	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
-		t.Skip("useradd works on Linux only, and for root only")
-	}
-	useradd, err := exec.LookPath("useradd")
-	require.NoError(t, err)
-	dir := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "etc"), 0o700))
-	for _, name := range []string{"passwd", "group", "shadow", "gshadow"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "etc", name), nil, 0o600))
-	}
-	out, err := exec.CommandContext(t.Context(), useradd, append([]string{"--prefix", dir}, strings.Fields(line[1])...)...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.Regexp(t, `(?m)^`+account+`:`, readText(t, filepath.Join(dir, "etc", "passwd")))
-	require.Regexp(t, `(?m)^`+account+`:`, readText(t, filepath.Join(dir, "etc", "group")))
-}
-
 // TestUnitsKeepSecretsInMemory and start when the clock is set: a core file would
 // have the cluster key, and no token may be minted by a clock that is not set yet.
 func TestUnitsKeepSecretsInMemory(t *testing.T) {
@@ -107,37 +81,5 @@ func TestUnitsKeepSecretsInMemory(t *testing.T) {
 		for _, order := range []string{"After", "Wants"} {
 			require.Contains(t, strings.Fields(set(t, text, order)), "time-sync.target", name)
 		}
-	}
-}
-
-// TestUnitsAreUnderstood by systemd, which warns of a word that it does not know and goes
-// on, and expose little by its rules.
-func TestUnitsAreUnderstood(t *testing.T) {
-	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		require.NoFileExists(t, "/etc/debian_version", "make deps installs systemd-analyze")
-		t.Skip("there is no systemd-analyze")
-	}
-	self, err := os.Executable()
-	require.NoError(t, err)
-	for name, text := range units(t) {
-		file := filepath.Join(t.TempDir(), "mintmark.service")
-		program, _, _ := strings.Cut(set(t, text, "ExecStart"), " ")
-		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, "ExecStart="+program+" ", "ExecStart="+self+" ", 1)), 0o600))
-		out, err := exec.CommandContext(t.Context(), analyze, "verify", file).CombinedOutput()
-		require.NoError(t, err, "%s: %s", name, out)
-		require.Empty(t, string(out), name)
-
-		out, err = exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", file).CombinedOutput()
-		require.NoError(t, err, "%s: %s", name, out)
-		level := regexp.MustCompile(`Overall exposure level for \S+: ([0-9.]+) `).FindSubmatch(out)
-		require.NotNil(t, level, "%s", out)
-		exposure, err := strconv.ParseFloat(string(level[1]), 64)
-		require.NoError(t, err)
-		limit := 1.5
-		if name == "low ports" {
-			limit = 1.8
-		}
-		require.LessOrEqual(t, exposure, limit, "%s: %s", name, out)
 	}
 }
