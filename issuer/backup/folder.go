@@ -19,8 +19,9 @@ import (
 //
 //	mintmark-NODE-000042-20261103T040506Z.backup
 //
-// The number counts the node's backups in the folder; it orders them whatever the clock
-// did. The time is Header.Taken. Several nodes may share a folder, and it may have other
+// The number is that of the node's latest backup in the folder plus one. Backups are
+// ordered by it and not by time, because a clock may have been set back. The time is
+// Header.Taken. Several nodes may share a folder, and it may have other
 // files. Each file with such a name was verified completely after it was written.
 type Folder struct {
 	Dir  string

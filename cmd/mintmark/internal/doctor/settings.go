@@ -16,8 +16,9 @@ import (
 const (
 	slowSync     = 10 * time.Millisecond  // p99: each decision waits for one sync on two machines
 	verySlowSync = 100 * time.Millisecond // p99: a leader that waits longer for its disk is replaced
-	// fewDescriptors is less than the connections that a node accepts (8,192) and its own
-	// files; with minDescriptors it can hardly run.
+	// fewDescriptors is enough for the connections that a node accepts (8,192), its files and
+	// its connections to other nodes. Below it there is a warning; below minDescriptors, with
+	// which a node accepts only 512 connections, a failure.
 	fewDescriptors, minDescriptors = 10_000, 1024
 	smallMemory                    = 256 << 20
 )
