@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -185,4 +187,53 @@ func TestOperatorsListenerTransport(t *testing.T) {
 		_, _ = io.ReadAll(c)
 	}
 	require.Less(t, time.Since(began), 30*time.Second)
+}
+
+// TestOperatorsListenerIsBounded verifies that the listener has 256 connections at most, that a
+// further one waits until one of them is closed, and that the API is not affected.
+func TestOperatorsListenerIsBounded(t *testing.T) {
+	t.Parallel()
+	n := newOperatorsNode(t)
+	dial := func(limit time.Duration) (*tls.Conn, error) {
+		d := &net.Dialer{Timeout: limit}
+		return tls.DialWithDialer(d, "tcp", n.s.OperatorsAddr.String(), &tls.Config{RootCAs: n.authority.Pool(), MinVersion: tls.VersionTLS12})
+	}
+	request := func(c *tls.Conn) error { // afterwards the connection is idle, and stays for a minute
+		_, err := io.WriteString(c, "POST /v1/client.list HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+		require.NoError(t, err)
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err == nil {
+			require.Equal(t, http.StatusUnauthorized, r.StatusCode)
+			require.False(t, r.Close)
+			_, err = io.Copy(io.Discard, r.Body)
+		}
+		return err
+	}
+	var open []*tls.Conn
+	for range 256 {
+		c, err := dial(20 * time.Second)
+		require.NoError(t, err)
+		defer c.Close()
+		require.NoError(t, request(c))
+		open = append(open, c)
+	}
+	_, err := dial(time.Second)
+	var timeout net.Error
+	require.ErrorAs(t, err, &timeout)
+	require.True(t, timeout.Timeout())
+	r, err := http.Get("http://" + n.s.PublicAddr.String() + "/v2/me")
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+
+	waits := make(chan error, 1)
+	go func() {
+		c, err := dial(20 * time.Second)
+		if err == nil {
+			err = c.Close()
+		}
+		waits <- err
+	}()
+	require.NoError(t, request(open[0]), "connections that are open are served")
+	require.NoError(t, open[0].Close())
+	require.NoError(t, <-waits)
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,8 +15,7 @@ import (
 )
 
 // certificatePollInterval is how often a running node checks whether the files have
-// changed. Polling also finds a mounted secret that is replaced by a symbolic link to
-// another folder, which a watch of the file does not.
+// changed.
 const certificatePollInterval = 2 * time.Second
 
 // maxCertificateFile is the longest file of a certificate chain or a key, in bytes.
@@ -29,18 +27,14 @@ type Certificate struct {
 	listener    string // key of the setting with its address, for the log and the metrics
 	files       config.TLSFiles
 	credentials string // folder of a service manager's credentials, or ""
+	watched     watchedFiles
 	current     atomic.Pointer[keyPair]
-
-	mu      sync.Mutex     // guards the fields below
-	read    [2]os.FileInfo // of the files that were read last; nil after an error
-	failure string         // the last error; "" after a success
-	logged  bool           // failure was logged
-	warned  int            // how many of the thresholds of warnAfter the present pair has passed
 }
 
 type keyPair struct {
 	tls.Certificate
 	begins, expires time.Time // of the certificate of the chain that expires first
+	warned          int       // how many of the thresholds of warnAfter have passed; owned by watchCertificates
 }
 
 // OpenCertificate reads the files. It returns nil if there are none. listener is the key
@@ -50,42 +44,41 @@ func OpenCertificate(listener string, files config.TLSFiles, getenv func(string)
 		return nil, nil
 	}
 	c := &Certificate{listener: listener, files: files, credentials: getenv("CREDENTIALS_DIRECTORY")}
-	if err := c.load(); err != nil {
+	c.watched = watchedFiles{paths: []string{files.Cert, files.Key}, read: c.read}
+	if err := c.watched.open(); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// load reads the files. After an error the previous pair stays.
-func (c *Certificate) load() error {
-	c.read = [2]os.FileInfo{}
+// read is watchedFiles.read.
+func (c *Certificate) read() ([]os.FileInfo, error) {
 	cert, certInfo, err := readPEM(c.files.Cert, nil)
 	if err != nil {
-		return fmt.Errorf("read TLS certificate: %w", err)
+		return nil, fmt.Errorf("read TLS certificate: %w", err)
 	}
 	key, keyInfo, err := readPEM(c.files.Key, func(f *os.File) error {
 		return config.RequirePrivate(f, "TLS private key", c.credentials)
 	})
 	if err != nil {
-		return fmt.Errorf("read TLS private key: %w", err)
+		return nil, fmt.Errorf("read TLS private key: %w", err)
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return fmt.Errorf("parse TLS certificate %s and private key %s: %w", c.files.Cert, c.files.Key, err)
+		return nil, fmt.Errorf("parse TLS certificate %s and private key %s: %w", c.files.Cert, c.files.Key, err)
 	}
 	next := keyPair{Certificate: pair}
 	for _, der := range pair.Certificate {
 		one, err := x509.ParseCertificate(der)
 		if err != nil {
-			return fmt.Errorf("parse TLS certificate %s: %w", c.files.Cert, err)
+			return nil, fmt.Errorf("parse TLS certificate %s: %w", c.files.Cert, err)
 		}
 		if next.expires.IsZero() || one.NotAfter.Before(next.expires) {
 			next.begins, next.expires = one.NotBefore, one.NotAfter
 		}
 	}
 	c.current.Store(&next)
-	c.read, c.warned = [2]os.FileInfo{certInfo, keyInfo}, 0
-	return nil
+	return []os.FileInfo{certInfo, keyInfo}, nil
 }
 
 // readPEM reads a file that passes check. The info is older than the content, so a later
@@ -107,44 +100,14 @@ func readPEM(path string, check func(*os.File) error) ([]byte, os.FileInfo, erro
 	return text, info, err
 }
 
-// reload reads the files again if one of them has changed, and logs each error once. A
-// change of two files is seen between them, so with settled set to false an error is
-// logged only if the next call finds it too.
+// reload reads the files again if one of them has changed: see watchedFiles.
 func (c *Certificate) reload(log *slog.Logger, settled bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.unchanged() {
-		return
-	}
-	err := c.load()
-	if err == nil {
-		c.failure, c.logged = "", false
-		log.Info("TLS certificate reloaded", "listener", c.listener, "file", c.files.Cert, "expires", c.expires().UTC().Format(time.RFC3339))
-		return
-	}
-	if again := err.Error() == c.failure; !again {
-		c.failure, c.logged = err.Error(), false
-		if !settled {
-			return
-		}
-	}
-	if !c.logged {
-		c.logged = true
+	switch reloaded, err := c.watched.reload(settled); {
+	case err != nil:
 		log.Error("TLS certificate not reloaded", "listener", c.listener, "error", err)
+	case reloaded:
+		log.Info("TLS certificate reloaded", "listener", c.listener, "file", c.files.Cert, "expires", c.expires().UTC().Format(time.RFC3339))
 	}
-}
-
-// unchanged reports whether the files are those that were read last. c.mu is held.
-func (c *Certificate) unchanged() bool {
-	for i, path := range []string{c.files.Cert, c.files.Key} {
-		was := c.read[i]
-		now, err := os.Stat(path)
-		if err != nil || was == nil || !os.SameFile(now, was) || now.Size() != was.Size() ||
-			!now.ModTime().Equal(was.ModTime()) || now.Mode() != was.Mode() {
-			return false
-		}
-	}
-	return true
 }
 
 // expires returns when the certificate, or another one of its chain, expires.
@@ -161,8 +124,6 @@ var warnAfter = []struct {
 // warn logs a warning when the certificate will expire soon or has expired, once for each
 // of warnAfter.
 func (c *Certificate) warn(now time.Time, log *slog.Logger) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	pair := c.current.Load()
 	passed := 0
 	for _, w := range warnAfter {
@@ -170,10 +131,10 @@ func (c *Certificate) warn(now time.Time, log *slog.Logger) {
 			passed++
 		}
 	}
-	if passed <= c.warned {
+	if passed <= pair.warned {
 		return
 	}
-	c.warned = passed
+	pair.warned = passed
 	attrs := []any{"listener", c.listener, "file", c.files.Cert, "expires", pair.expires.UTC().Format(time.RFC3339)}
 	if passed == len(warnAfter) {
 		log.Error("TLS certificate expired", attrs...)
@@ -231,7 +192,7 @@ func (s *Server) watchCertificates() {
 				for _, c := range all {
 					c.reload(s.config.Log, false)
 				}
-				s.config.Operators.reloadAuthority(s.config.Log)
+				s.config.Operators.reloadAuthority(s.config.Log, false)
 			case <-ctx.Done():
 				again.Stop()
 				return

@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,7 +53,8 @@ func OpenOperators(o *config.Options, getenv func(string) string) (*Operators, e
 	all := &Operators{Listen: o.OperatorsListen, TLS: cert}
 	if o.OperatorsCAFile != "" {
 		all.Authority = &OperatorsAuthority{path: o.OperatorsCAFile}
-		if err := all.Authority.load(); err != nil {
+		all.Authority.watched = watchedFiles{paths: []string{o.OperatorsCAFile}, read: all.Authority.read}
+		if err := all.Authority.watched.open(); err != nil {
 			return nil, err
 		}
 	}
@@ -65,11 +65,8 @@ func OpenOperators(o *config.Options, getenv func(string) string) (*Operators, e
 // read again when it changes.
 type OperatorsAuthority struct {
 	path    string
+	watched watchedFiles
 	current atomic.Pointer[operatorRoots]
-
-	mu      sync.Mutex  // guards the fields below
-	read    os.FileInfo // of the file that was read last; nil after an error
-	failure string      // the error that was logged last
 }
 
 type operatorRoots struct {
@@ -77,12 +74,11 @@ type operatorRoots struct {
 	certs []*x509.Certificate
 }
 
-// load reads the file. After an error the previous certificates stay.
-func (a *OperatorsAuthority) load() error {
-	a.read = nil
+// read is watchedFiles.read.
+func (a *OperatorsAuthority) read() ([]os.FileInfo, error) {
 	text, info, err := readPEM(a.path, nil)
 	if err != nil {
-		return fmt.Errorf("read operators' authority: %w", err)
+		return nil, fmt.Errorf("read operators' authority: %w", err)
 	}
 	next := &operatorRoots{pool: x509.NewCertPool()}
 	for {
@@ -93,46 +89,32 @@ func (a *OperatorsAuthority) load() error {
 		cert, err := x509.ParseCertificate(block.Bytes)
 		switch {
 		case block.Type != "CERTIFICATE" || err != nil:
-			return fmt.Errorf("parse operators' authority %s: a block is not a certificate", a.path)
+			return nil, fmt.Errorf("parse operators' authority %s: a block is not a certificate", a.path)
 		case !cert.IsCA:
-			return fmt.Errorf("parse operators' authority %s: %s is not the certificate of an authority", a.path, cert.Subject)
+			return nil, fmt.Errorf("parse operators' authority %s: %s is not the certificate of an authority", a.path, cert.Subject)
 		}
 		next.pool.AddCert(cert)
 		next.certs = append(next.certs, cert)
 	}
 	if len(next.certs) == 0 {
-		return fmt.Errorf("parse operators' authority %s: it has no certificate", a.path)
+		return nil, fmt.Errorf("parse operators' authority %s: it has no certificate", a.path)
 	}
 	a.current.Store(next)
-	a.read = info
-	return nil
+	return []os.FileInfo{info}, nil
 }
 
-// reload reads the file again if it has changed, and logs each error once.
-func (a *OperatorsAuthority) reload(log *slog.Logger) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	info, err := os.Stat(a.path)
-	if err == nil {
-		if was := a.read; was != nil && os.SameFile(info, was) && info.Size() == was.Size() && info.ModTime().Equal(was.ModTime()) {
-			return
-		}
-		err = a.load()
+// reloadAuthority reads the file of the authority again if it has changed: see watchedFiles.
+// o may be nil.
+func (o *Operators) reloadAuthority(log *slog.Logger, settled bool) {
+	if o == nil || o.Authority == nil {
+		return
 	}
-	switch {
-	case err == nil:
-		a.failure = ""
-		log.Info("operators' authority reloaded", "file", a.path, "certificates", len(a.current.Load().certs))
-	case err.Error() != a.failure:
-		a.failure = err.Error()
+	a := o.Authority
+	switch reloaded, err := a.watched.reload(settled); {
+	case err != nil:
 		log.Error("operators' authority not reloaded", "error", err)
-	}
-}
-
-// reloadAuthority reads the file of the authority again if it has changed. o may be nil.
-func (o *Operators) reloadAuthority(log *slog.Logger) {
-	if o != nil && o.Authority != nil {
-		o.Authority.reload(log)
+	case reloaded:
+		log.Info("operators' authority reloaded", "file", a.path, "certificates", len(a.current.Load().certs))
 	}
 }
 

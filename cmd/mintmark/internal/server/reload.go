@@ -65,7 +65,7 @@ func (r *reloader) reload() {
 	for _, c := range r.config.certificates() {
 		c.reload(log, true)
 	}
-	r.config.Operators.reloadAuthority(log)
+	r.config.Operators.reloadAuthority(log, true)
 	r.reloadUpstreamSecret()
 	log.Info("configuration reloaded", "changed", changed)
 	if len(restart) > 0 {
