@@ -48,7 +48,7 @@ var hints = []struct {
 	{server.ErrNotDevData, "run it with mintmark serve, or give dev another --" + config.KeyDataDir},
 	{config.ErrNoToken, "a token comes from: mintmark cluster invite --name NAME"},
 	{config.ErrPlainHTTP, "--" + config.KeyPlainHTTP + " accepts that"},
-	{config.ErrNoClusterKey, "put the key back; a node can have it in another file: mintmark serve --" + config.KeyClusterKeyFile + " FILE"},
+	{config.ErrNoClusterKey, "put the key back, or name its file with --" + config.KeyClusterKeyFile},
 	{config.ErrFixedKey, "put the key into that file (mode 0600), start the node without the variable or the credential, and try again"},
 	{config.ErrNoKeyForRestore, "put the key there first, or start the node with its file as --" + config.KeyClusterKeyFile},
 	{integrity.ErrWrongClusterKey, "put back the key that it had, or a copy of that of another node; a node can have it in another file: mintmark serve --" + config.KeyClusterKeyFile + " FILE"},
