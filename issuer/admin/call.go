@@ -130,6 +130,15 @@ func (c *call) password(ctx context.Context, subject string, given Plain, names 
 	return hash, shown, nil
 }
 
+// foreignHash returns a hash that another system made, and its cost.
+func foreignHash(subject, field string, given Plain) (string, ledger.HashCost, error) {
+	cost, fault := credential.ForeignHash(given.Reveal())
+	if fault != "" {
+		return "", cost, badField(subject, field, fault)
+	}
+	return given.Reveal(), cost, nil
+}
+
 // findUser returns the user with an id or name, or nil.
 func findUser(v ledger.View, ref string) *ledger.User {
 	if u := v.User(ref); u != nil {

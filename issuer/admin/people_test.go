@@ -39,6 +39,35 @@ func TestUsers(t *testing.T) {
 	require.Equal(t, admin.NotFound, refused(t, c, admin.SetUserState, admin.UserStateChange{User: bob.ID, State: "enable"}).Class)
 }
 
+// TestImportedPasswords adds users with hashes of another system.
+func TestImportedPasswords(t *testing.T) {
+	w, c := newEnv(t)
+	const hash = "$2y$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e"
+	bob := ask(t, c, admin.AddUser, admin.NewUser{Username: "bob", PasswordHash: hash})
+	require.Empty(t, bob.Password)
+	require.True(t, passwordIs(t, w, bob.ID, "correct horse"))
+	shown := ask(t, c, admin.ShowUser, admin.UserRef{User: "bob"})
+	require.True(t, shown.Password)
+	require.True(t, shown.Imported)
+	require.Equal(t, "bcrypt", w.View().User(bob.ID).PasswordCost.Kind)
+
+	require.EqualError(t, refused(t, c, admin.AddUser, admin.NewUser{Username: "eve", Password: alicePassword, PasswordHash: hash}),
+		"user eve: password_hash is there beside password")
+	hostile := admin.Plain("$argon2id$v=19$m=4194304,t=3,p=4$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4")
+	const bound = "user eve: password_hash asks for 4194304 KiB of memory: at most 131072 are accepted"
+	require.EqualError(t, refused(t, c, admin.AddUser, admin.NewUser{Username: "eve", PasswordHash: hostile}), bound)
+	eve := admin.DeclaredUser{UserProfile: admin.UserProfile{Username: "eve"}, PasswordHash: hostile}
+	require.EqualError(t, refused(t, c, admin.ApplyUser, eve), bound)
+	eve.PasswordHash = hash
+	require.Equal(t, admin.ResultAdded, ask(t, c, admin.ApplyUser, eve).Result)
+	require.Equal(t, admin.ResultUnchanged, ask(t, c, admin.ApplyUser, eve).Result, "as by another apply at the same time")
+
+	found := ask(t, c, admin.DescribeUsers, admin.UsersQuery{Users: []admin.UserQuestion{
+		{User: "bob", PasswordHash: hash}, {User: "eve", PasswordHash: hostile}, {User: "bob", Password: "correct horse"},
+	}}).Users
+	require.Equal(t, []bool{true, false, true}, []bool{found[0].PasswordMatches, found[1].PasswordMatches, found[2].PasswordMatches})
+}
+
 func TestDisablingEndsGrants(t *testing.T) {
 	w, c := newEnv(t)
 	approve(t, c, "cal-app")

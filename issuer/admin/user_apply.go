@@ -29,6 +29,8 @@ type UsersQuery struct {
 type UserQuestion struct {
 	User     string `json:"user"`
 	Password Plain  `json:"password,omitempty"` // that the user may have
+	// PasswordHash is a hash of another system that the user may have.
+	PasswordHash Plain `json:"password_hash,omitempty"`
 }
 
 // DescribedUsers has those of the users that exist or were deleted.
@@ -56,8 +58,12 @@ func (c *call) describeUsers(ctx context.Context, q UsersQuery) (DescribedUsers,
 		}
 		d := DescribedUser{User: userOf(u), Asked: one.User}
 		// A remote operator may not change an administrator, and not guess at one either.
-		if one.Password != "" && u.Password != "" && !(u.Admin && c.remote()) {
-			if d.PasswordMatches, err = c.Passwords.Check(ctx, u.Password, one.Password.Reveal()); err != nil {
+		switch {
+		case u.Password == "" || u.Admin && c.remote():
+		case one.PasswordHash != "":
+			d.PasswordMatches = u.Password == one.PasswordHash.Reveal()
+		case one.Password != "":
+			if d.PasswordMatches, err = c.Passwords.Matches(ctx, u.Password, one.Password.Reveal()); err != nil {
 				return out, fmt.Errorf("check a password: %w", err)
 			}
 		}
@@ -94,6 +100,9 @@ type DeclaredUser struct {
 	ID string `json:"id,omitempty"` // of a new user: generated if absent
 	UserProfile
 	Password Plain `json:"password,omitempty"` // "" leaves the password, and gives a new user none
+	// PasswordHash is a hash that another system made of the password, instead of Password.
+	// It never replaces a password that the user has used or chosen here.
+	PasswordHash Plain `json:"password_hash,omitempty"`
 	// Seen is what the operator saw of the user; nil means that there was no user.
 	Seen *UserProfile `json:"seen,omitempty"`
 }
@@ -122,6 +131,12 @@ func (c *call) applyUser(ctx context.Context, q DeclaredUser) (Applied, error) {
 		}
 		cmd.Password = hash
 	}
+	if q.PasswordHash != "" {
+		var err error
+		if cmd.Password, cmd.PasswordCost, err = foreignHash(subject, "password_hash", q.PasswordHash); err != nil {
+			return result, err
+		}
+	}
 	result.ID = cmd.ID
 	_, err := c.propose(ctx, subject, cmd)
 	var p *Problem
@@ -135,10 +150,10 @@ func (c *call) applyUser(ctx context.Context, q DeclaredUser) (Applied, error) {
 
 // isDeclared reports whether a user is what q declares, and returns the user's id.
 func (c *call) isDeclared(ctx context.Context, q DeclaredUser) (id string, same bool) {
-	found, err := c.describeUsers(ctx, UsersQuery{Users: []UserQuestion{{User: q.Username, Password: q.Password}}})
+	found, err := c.describeUsers(ctx, UsersQuery{Users: []UserQuestion{{User: q.Username, Password: q.Password, PasswordHash: q.PasswordHash}}})
 	if err != nil || len(found.Users) == 0 {
 		return "", false
 	}
 	u := &found.Users[0]
-	return u.ID, (q.ID == "" || q.ID == u.ID) && u.Declaration() == q.UserProfile && (q.Password == "" || u.PasswordMatches)
+	return u.ID, (q.ID == "" || q.ID == u.ID) && u.Declaration() == q.UserProfile && (q.Password == "" && q.PasswordHash == "" || u.PasswordMatches)
 }

@@ -16,6 +16,8 @@ type NewUser struct {
 	TimeZone string `json:"time_zone,omitempty"`
 	Admin    bool   `json:"admin,omitempty"`
 	Password Plain  `json:"password,omitempty"` // generated if absent
+	// PasswordHash is a hash that another system made of the password, instead of Password.
+	PasswordHash Plain `json:"password_hash,omitempty"`
 }
 
 // An AddedUser has the password only if it was generated.
@@ -51,6 +53,7 @@ type User struct {
 	Admin    bool      `json:"admin"`
 	Upstream string    `json:"upstream,omitempty"` // issuer of the upstream provider, if the user signs in there
 	Password bool      `json:"has_password"`
+	Imported bool      `json:"password_imported,omitempty"` // the password is a hash of another system, until the next sign-in
 	Created  time.Time `json:"created_at"`
 	Profile
 
@@ -69,7 +72,7 @@ func userOf(u *ledger.User) User {
 	}
 	return User{
 		ID: u.ID, Username: u.Username, Name: u.Name, Email: u.Email, TimeZone: u.TimeZone,
-		State: state, Admin: u.Admin, Upstream: u.Upstream, Password: u.Password != "", Created: stdTime(u.Created),
+		State: state, Admin: u.Admin, Upstream: u.Upstream, Password: u.Password != "", Imported: u.PasswordCost.Kind != "", Created: stdTime(u.Created),
 		Profile: Profile{
 			AvatarURL: u.AvatarURL, Bio: u.Bio, TimeFormat: u.TimeFormat, DefaultScheduleID: u.DefaultScheduleID,
 			WeekStart: u.WeekStart, Locale: u.Locale, OrganizationID: u.OrganizationID,
@@ -87,15 +90,24 @@ func (c *call) addUser(ctx context.Context, q NewUser) (AddedUser, error) {
 		id = made
 	}
 	subject := "user " + q.Username
-	hash, made, err := c.password(ctx, subject, q.Password, q.Username, q.Name, q.Email)
+	cmd := &ledger.PutUser{
+		Actor: c.actor, ID: id, Username: q.Username, Admin: q.Admin, New: true,
+		Person: ledger.Person{Email: q.Email, Name: q.Name, TimeZone: q.TimeZone},
+	}
+	var made Plain
+	var err error
+	switch {
+	case q.PasswordHash == "":
+		cmd.Password, made, err = c.password(ctx, subject, q.Password, q.Username, q.Name, q.Email)
+	case q.Password != "":
+		err = badField(subject, "password_hash", "is there beside password")
+	default:
+		cmd.Password, cmd.PasswordCost, err = foreignHash(subject, "password_hash", q.PasswordHash)
+	}
 	if err != nil {
 		return AddedUser{}, err
 	}
-	_, err = c.propose(ctx, subject, &ledger.PutUser{
-		Actor: c.actor, ID: id, Username: q.Username, Password: hash, Admin: q.Admin, New: true,
-		Person: ledger.Person{Email: q.Email, Name: q.Name, TimeZone: q.TimeZone},
-	})
-	if err != nil {
+	if _, err := c.propose(ctx, subject, cmd); err != nil {
 		return AddedUser{}, err
 	}
 	return AddedUser{ID: id, Username: q.Username, Password: made}, nil

@@ -1,13 +1,31 @@
 package credential
 
+import "github.com/mintmark-auth/mintmark/issuer/ledger"
+
 // AppendString is appendString.
 var AppendString = appendString
 
-// NormalPHC parses a hash and formats it again, without computing anything.
-func NormalPHC(text string) (string, error) {
-	h, err := parsePHC(text)
-	if err != nil {
-		return "", err
+// NormalArgon parses a hash of argon2 and formats it again, without computing anything.
+func NormalArgon(text string) (normal, fault string) {
+	h, fault := parseHash(text)
+	if a, ok := h.(argonHash); ok {
+		return a.text(), fault
 	}
-	return h.text(), nil
+	return "", fault
+}
+
+// OwnCost is the cost of a new hash.
+var OwnCost = ownCost
+
+// OnHash sets a function that is called before each hash is computed.
+func (h *Hasher) OnHash(f func(ledger.HashCost)) { h.count = f }
+
+// DerivePBKDF2 is PBKDF2 without the bounds on a stored hash, for vectors.
+func DerivePBKDF2(kind, password string, salt []byte, iterations int, tag []byte) bool {
+	return pbkdf2Hash{kind, iterations, salt, tag}.matches(password)
+}
+
+// DeriveScrypt is scrypt without the bounds on a stored hash, for vectors.
+func DeriveScrypt(password string, salt []byte, log2 uint8, r, p int, tag []byte) bool {
+	return scryptHash{log2, r, p, salt, tag}.matches(password)
 }

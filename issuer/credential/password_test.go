@@ -43,28 +43,29 @@ func TestCheckPasswordOfTheReferenceImplementation(t *testing.T) {
 	assert.False(t, ok)
 }
 
-func TestPHCBounds(t *testing.T) {
+func TestArgonBounds(t *testing.T) {
 	const salt, tag = "c29tZXNhbHQ", "nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4"
 	for name, tc := range map[string]struct {
 		text string
 		ok   bool
 	}{
 		"good":                     {cheap, true},
-		"most":                     {"$argon2id$v=19$m=65536,t=8,p=4$" + salt + "$" + tag, true},
+		"most":                     {"$argon2id$v=19$m=131072,t=10,p=8$" + salt + "$" + tag, true},
 		"least":                    {"$argon2id$v=19$m=8,t=1,p=1$" + salt + "$" + tag, true},
 		"empty":                    {"", false},
-		"argon2i":                  {strings.Replace(cheap, "argon2id", "argon2i", 1), false},
+		"argon2i":                  {strings.Replace(cheap, "argon2id", "argon2i", 1), true},
+		"argon2d":                  {strings.Replace(cheap, "argon2id", "argon2d", 1), false},
 		"a cost without its name":  {strings.Replace(cheap, "m=256", "256", 1), false},
 		"older version":            {strings.Replace(cheap, "v=19", "v=16", 1), false},
 		"no version":               {strings.Replace(cheap, "$v=19", "", 1), false},
-		"too much memory":          {strings.Replace(cheap, "m=256", "m=65537", 1), false},
+		"too much memory":          {strings.Replace(cheap, "m=256", "m=131073", 1), false},
 		"memory beyond 32 bits":    {strings.Replace(cheap, "m=256", "m=4294967552", 1), false},
 		"too little memory":        {strings.Replace(cheap, "m=256", "m=7", 1), false},
 		"too little for threads":   {"$argon2id$v=19$m=31,t=1,p=4$" + salt + "$" + tag, false},
 		"no time":                  {strings.Replace(cheap, "t=2", "t=0", 1), false},
-		"too much time":            {strings.Replace(cheap, "t=2", "t=9", 1), false},
+		"too much time":            {strings.Replace(cheap, "t=2", "t=11", 1), false},
 		"no threads":               {strings.Replace(cheap, "p=1", "p=0", 1), false},
-		"too many threads":         {strings.Replace(cheap, "p=1", "p=5", 1), false},
+		"too many threads":         {strings.Replace(cheap, "p=1", "p=9", 1), false},
 		"leading zero":             {strings.Replace(cheap, "m=256", "m=0256", 1), false},
 		"sign":                     {strings.Replace(cheap, "m=256", "m=+256", 1), false},
 		"negative":                 {strings.Replace(cheap, "t=2", "t=-2", 1), false},
@@ -86,51 +87,38 @@ func TestPHCBounds(t *testing.T) {
 		"text before":              {"x" + cheap, false},
 		"longer than any":          {cheap + strings.Repeat("$", 1<<20), false},
 		"base64url in tag":         {strings.Replace(cheap, "/", "_", 1), false},
-		"bcrypt":                   {"$2b$12$" + strings.Repeat("a", 53), false},
 		"spaces around parameters": {strings.Replace(cheap, "t=2", " t=2", 1), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := credential.NormalPHC(tc.text)
+			got, fault := credential.NormalArgon(tc.text)
 			if tc.ok {
-				require.NoError(t, err)
+				assert.Empty(t, fault)
 				assert.Equal(t, tc.text, got)
 				return
 			}
-			require.ErrorIs(t, err, credential.ErrPHC)
+			assert.NotEmpty(t, fault)
 			ok, err := credential.CheckPassword(tc.text, "password")
-			require.ErrorIs(t, err, credential.ErrPHC)
+			require.ErrorIs(t, err, credential.ErrHash)
 			assert.False(t, ok)
 		})
 	}
-}
-
-// FuzzPHC verifies that a hash that parses is formatted unchanged.
-func FuzzPHC(f *testing.F) {
-	f.Add(cheap)
-	f.Add("$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := credential.NormalPHC(text)
-		if err == nil {
-			require.Equal(t, text, got)
-		}
-	})
 }
 
 func TestHasher(t *testing.T) {
 	h := credential.NewHasher(rand.Reader, 0)
 	hash, err := h.Hash(t.Context(), "correct horse")
 	require.NoError(t, err)
-	ok, err := h.Check(t.Context(), hash, "correct horse")
+	ok, err := h.Check(t.Context(), hash, "correct horse", nil)
 	require.NoError(t, err)
 	assert.True(t, ok)
-	ok, err = h.Check(t.Context(), hash, "wrong")
+	ok, err = h.Check(t.Context(), hash, "wrong", nil)
 	require.NoError(t, err)
 	assert.False(t, ok)
-	_, err = h.Check(t.Context(), "damaged", "correct horse")
-	require.ErrorIs(t, err, credential.ErrPHC)
+	_, err = h.Check(t.Context(), "damaged", "correct horse", nil)
+	require.ErrorIs(t, err, credential.ErrHash)
 
 	for _, password := range []string{"", "correct horse"} {
-		ok, err = h.Check(t.Context(), "", password)
+		ok, err = h.Check(t.Context(), "", password, nil)
 		require.NoError(t, err)
 		assert.False(t, ok, "an empty hash matches no password")
 	}
@@ -139,27 +127,8 @@ func TestHasher(t *testing.T) {
 	cancel()
 	_, err = h.Hash(ended, "x")
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = h.Check(ended, hash, "x")
+	_, err = h.Check(ended, hash, "x", nil)
 	require.ErrorIs(t, err, context.Canceled)
-}
-
-// TestNobodyTakesAsLong verifies that an unknown user, and a user with a damaged hash, cost as
-// much as a known one. It compares allocations (19 MiB), since time depends on the machine.
-func TestNobodyTakesAsLong(t *testing.T) {
-	h := credential.NewHasher(rand.Reader, 1)
-	hash := credential.HashPassword(rand.Reader, "p")
-	allocated := func(hash string) uint64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		right, err := h.Check(t.Context(), hash, "wrong")
-		runtime.ReadMemStats(&after)
-		require.False(t, right)
-		require.Equal(t, hash == "damaged", err != nil)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	assert.InEpsilon(t, allocated(hash), allocated(""), 0.01)
-	assert.InEpsilon(t, allocated(hash), allocated("damaged"), 0.01)
-	assert.Greater(t, allocated(""), uint64(19<<20))
 }
 
 // TestHasherIsBounded fills all slots with hashes that wait for their salt.
@@ -178,13 +147,13 @@ func TestHasherIsBounded(t *testing.T) {
 		// Another caller waits for a slot until its context ends.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := h.Check(ctx, cheap, "password")
+		_, err := h.Check(ctx, cheap, "password", nil)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 
 		close(salt.open)
 		wg.Wait()
 		assert.Equal(t, slots+1, salt.waiting())
-		ok, err := h.Check(t.Context(), cheap, "password")
+		ok, err := h.Check(t.Context(), cheap, "password", nil)
 		require.NoError(t, err)
 		assert.True(t, ok, "a slot is free again")
 	})

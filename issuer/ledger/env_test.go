@@ -500,6 +500,15 @@ func (w *env) show(l line) string {
 			}
 		}
 		return strings.Join(unspent, " ")
+	case "hashes":
+		var b strings.Builder
+		for _, c := range v.DearestHashes() {
+			fmt.Fprintf(&b, "%s, %d units\n", c.Kind, c.Units)
+		}
+		return suffix(b.Len() == 0, "none", b.String())
+	case "password":
+		u := v.User("u-" + l.args["user"])
+		return suffix(u.PasswordCost.Kind == "", u.Password, u.Password+", imported")
 	case "shared":
 		return fmt.Sprint(v.Grant(id16(l.args["grant"])).Shared())
 	case "locked-out":

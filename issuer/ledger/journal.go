@@ -17,8 +17,8 @@ func JournalRecord(v View, c command.Command, d command.Decision, m command.Meta
 	}
 	if outcome(d).Refusal == nil {
 		switch c := c.(type) {
-		case *Refresh, *Allow, *TouchSession, *Sweep:
-			return nil // these only give access, or remove rows without effect
+		case *Refresh, *Allow, *TouchSession, *Sweep, *UpgradePassword:
+			return nil // these only give access, or remove rows without effect, or keep the password
 		case *Replay:
 			return c.journal(v, m)
 		}
@@ -105,7 +105,7 @@ func userEffects(to []Effect, before, after *User) []Effect {
 		add(EffectAdminRevoked, "")
 	}
 	if after.Password != before.Password {
-		to = append(to, Effect{Kind: EffectPassword, User: after.ID, Password: after.Password})
+		to = append(to, Effect{Kind: EffectPassword, User: after.ID, Password: after.Password, PasswordCost: after.PasswordCost})
 		sessions = false
 	}
 	if sessions {

@@ -152,7 +152,7 @@ func (r *Record) size() int {
 }
 
 func (e *Effect) size() int {
-	n := 128 + len(e.User) + len(e.Client) + len(e.Password) + len(e.State) + len(e.Reason) + len(e.ID) + len(e.Identity) + len(e.Resource)
+	n := 128 + len(e.User) + len(e.Client) + len(e.Password) + len(e.PasswordCost.Kind) + len(e.State) + len(e.Reason) + len(e.ID) + len(e.Identity) + len(e.Resource)
 	for _, s := range e.URIs {
 		n += 3 + len(s)
 	}

@@ -149,7 +149,8 @@ func (s *replayState) applyUser(e *Effect) bool {
 	case EffectSignedOutAll:
 		next.SessionsRevokedBefore = s.m.Seq
 	case EffectPassword:
-		next.Password, next.SessionsRevokedBefore = e.Password, s.m.Seq
+		next.setPassword(e.Password, e.PasswordCost)
+		next.SessionsRevokedBefore = s.m.Seq
 	case EffectUserDisabled:
 		if u.Disabled {
 			return false

@@ -27,7 +27,7 @@ const (
 	EffectLegacyEnded       EffectKind = 3 // User: Client, RevokedBefore; the grants without limits
 	EffectSignedOut         EffectKind = 4 // User: Session
 	EffectSignedOutAll      EffectKind = 5 // User
-	EffectPassword          EffectKind = 6 // User: Password; ends sessions
+	EffectPassword          EffectKind = 6 // User: Password, PasswordCost; ends sessions
 	EffectUserDisabled      EffectKind = 7 // Identity
 	EffectUserEnabled       EffectKind = 8 // Identity
 	EffectUserDeleted       EffectKind = 9 // Identity
@@ -65,7 +65,7 @@ type Effect struct {
 	Session [32]byte `cbor:"5,keyasint,omitzero"` // like Session.ID, a digest
 
 	Cause     Cause       `cbor:"6,keyasint,omitempty"`
-	Password  string      `cbor:"7,keyasint,omitempty"` // argon2id, PHC form
+	Password  string      `cbor:"7,keyasint,omitempty"` // like User.Password
 	State     ClientState `cbor:"8,keyasint,omitempty"`
 	Reason    string      `cbor:"9,keyasint,omitempty"`
 	URIs      []string    `cbor:"10,keyasint,omitempty"`
@@ -87,6 +87,8 @@ type Effect struct {
 	Identity Identity `cbor:"19,keyasint,omitempty"`
 
 	Resource string `cbor:"20,keyasint,omitempty"` // identifier URI of a resource server
+
+	PasswordCost HashCost `cbor:"21,keyasint,omitzero"` // like User.PasswordCost
 }
 
 // when returns the time of e in its record.

@@ -64,6 +64,7 @@ func Tables() map[string]*memdb.TableSchema {
 			// Only few users have these keys; other rows cost nothing in these indexes.
 			many("admin", texts(func(u *User) []string { return u.nameIf(u.Admin) })),
 			many("disabled", texts(func(u *User) []string { return u.nameIf(u.Disabled) })),
+			many("hash", texts(func(u *User) []string { return u.PasswordCost.key() })),
 		),
 		TableSessions: table(TableSessions,
 			unique(indexID, false, bits(func(s *Session) []byte { return s.ID[:] })),

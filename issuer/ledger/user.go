@@ -12,9 +12,12 @@ type User struct {
 	Username string `cbor:"2,keyasint,omitempty"`
 	Person
 
-	// Password is an argon2id hash in PHC form, or empty if the user signs in through an
-	// upstream provider.
+	// Password is an argon2id hash in PHC form, or the hash that was imported, or empty if
+	// the user signs in through an upstream provider.
 	Password string `cbor:"3,keyasint,omitempty"`
+	// PasswordCost is set while Password is a hash that another system made. The next
+	// sign-in replaces it: see UpgradePassword.
+	PasswordCost HashCost `cbor:"18,keyasint,omitzero"`
 	// Upstream and Subject identify a user of an upstream OpenID Connect provider. An
 	// e-mail address never identifies a user.
 	Upstream string `cbor:"4,keyasint,omitempty"`

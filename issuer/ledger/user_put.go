@@ -16,7 +16,7 @@ type PutUser struct {
 	ID       string `cbor:"1,keyasint"`
 	Username string `cbor:"2,keyasint"`
 	Person   Person `cbor:"3,keyasint"`
-	Password string `cbor:"4,keyasint,omitempty"` // argon2id, PHC form
+	Password string `cbor:"4,keyasint,omitempty"` // argon2id, PHC form, or with PasswordCost a hash that another system made
 	Admin    bool   `cbor:"5,keyasint,omitempty"`
 	New      bool   `cbor:"6,keyasint,omitempty"` // refuse to change an existing user
 	// Declared is like ImportClient.Declared.
@@ -25,6 +25,9 @@ type PutUser struct {
 	// anything. The command is refused if the user has another name, profile or role now.
 	Seen  *UserSeen `cbor:"8,keyasint,omitempty"`
 	Actor Actor     `cbor:"9,keyasint,omitzero"` // an operator; zero is the local one
+	// PasswordCost is like User.PasswordCost. Such a Password replaces only one that was
+	// imported too and has not been used yet; another one stays.
+	PasswordCost HashCost `cbor:"10,keyasint,omitzero"`
 }
 
 // A UserSeen is the part of a user that PutUser replaces.
@@ -75,14 +78,17 @@ func (c *PutUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if field, note := c.Person.check(); note != "" {
 		return badField(field, note)
 	}
+	if note := checkHash(c.Password); c.PasswordCost.Kind != "" && note != "" {
+		return badField("password", note)
+	}
 	next := &User{ID: c.ID, Created: stateTime(m)}
 	if old != nil {
 		*next = *old
 	}
 	next.Username, next.Person, next.Admin, next.Last = c.Username, c.Person, c.Admin, m.ID
 	next.Declared = newest(c.Declared)
-	if c.Password != "" && c.Password != next.Password {
-		next.Password = c.Password
+	if !c.keepsPassword(next) {
+		next.setPassword(c.Password, c.PasswordCost)
 		if old != nil {
 			next.SessionsRevokedBefore = m.Seq // a password change ends sessions
 		}
@@ -95,7 +101,13 @@ func (u *User) seen() UserSeen { return UserSeen{u.Username, u.Person, u.Admin} 
 
 // isPut reports whether a user is what the command would make of it.
 func (c *PutUser) isPut(u *User) bool {
-	return u.seen() == UserSeen{c.Username, c.Person, c.Admin} && (c.Password == "" || c.Password == u.Password)
+	return u.seen() == UserSeen{c.Username, c.Person, c.Admin} && c.keepsPassword(u)
+}
+
+// keepsPassword reports whether the command leaves the password of a user as it is.
+func (c *PutUser) keepsPassword(u *User) bool {
+	imported := c.PasswordCost.Kind != "" && u.Password != "" && u.PasswordCost.Kind == ""
+	return c.Password == "" || c.Password == u.Password || imported
 }
 
 // putDetail names the fields that a PutUser changed. Their values are personal.

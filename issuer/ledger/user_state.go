@@ -90,7 +90,8 @@ func (u *User) disable(m command.Meta) {
 func (u *User) tombstone(m command.Meta) {
 	u.FormerIdentity = u.identity()
 	u.Deleted, u.Username, u.Person = true, "", Person{}
-	u.Password, u.Upstream, u.Subject, u.Admin = "", "", "", false
+	u.setPassword("", HashCost{})
+	u.Upstream, u.Subject, u.Admin = "", "", false
 	u.endAll(m)
 }
 
@@ -136,7 +137,8 @@ func (c *SetPassword) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return deny(SignInTooOld)
 	}
 	next := old.changed(m)
-	next.Password, next.SessionsRevokedBefore = c.Password, m.Seq
+	next.setPassword(c.Password, HashCost{})
+	next.SessionsRevokedBefore = m.Seq
 	changes := []command.Change{put(TableUsers, next), event(m, Event{Kind: EventPasswordSet, Actor: who.name(), User: c.User})}
 	if s := v.Session(c.Actor.Session); s != nil && s.User == c.User {
 		// The session that changed the password stays signed in.

@@ -3,6 +3,8 @@ package ledger_test
 import (
 	"cmp"
 	"crypto/sha256"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +20,15 @@ func (w *env) command(l line) command.Command {
 	case "settings":
 		return w.settings(l)
 	case "user":
-		return &ledger.PutUser{ID: "u-" + l.name, Username: l.name, Password: l.or("password", "hash"), Admin: l.bool("admin"), New: l.bool("new")}
+		c := &ledger.PutUser{ID: "u-" + l.name, Username: l.name, Password: l.or("password", "hash"), Admin: l.bool("admin"), New: l.bool("new")}
+		if kind, units, ok := strings.Cut(l.args["imported"], "/"); ok {
+			n, err := strconv.ParseUint(units, 10, 64)
+			require.NoError(w.t, err)
+			c.PasswordCost = ledger.HashCost{Kind: kind, Units: n, Lanes: 1}
+		}
+		return c
+	case "upgrade-password":
+		return &ledger.UpgradePassword{User: "u-" + l.name, VerifiedHash: sha256.Sum256([]byte(l.args["from"])), Password: l.args["to"]}
 	case "user-state":
 		return &ledger.SetUserState{Actor: l.actor(), User: "u-" + l.name, State: ledger.UserState(l.args["to"])}
 	case "password":

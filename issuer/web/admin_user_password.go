@@ -87,5 +87,5 @@ func (w *Web) setUserPassword(c *request, v session, f *form) error {
 func (w *Web) isPassword(c *request, u *ledger.User, password string) (bool, error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
 	defer cancel()
-	return w.matches(ctx, c, u.Password, password)
+	return w.matches(ctx, c, w.config.Ledger.View(), u.Password, password)
 }

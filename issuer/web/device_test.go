@@ -225,9 +225,9 @@ type slowHasher struct {
 	begun, release chan struct{}
 }
 
-func (s *slowHasher) Check(ctx context.Context, hash, password string) (bool, error) {
+func (s *slowHasher) Check(ctx context.Context, hash, password string, dearest []ledger.HashCost) (bool, error) {
 	if password != "guess" {
-		return s.Passwords.Check(ctx, hash, password)
+		return s.Passwords.Check(ctx, hash, password, dearest)
 	}
 	s.begun <- struct{}{}
 	<-s.release

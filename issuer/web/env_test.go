@@ -39,6 +39,7 @@ type env struct {
 	log          *lockedBuffer
 	explanations map[string]ledger.Explanation // by error_id
 	hashed       []string                      // the hashes that passwords were verified against
+	onCheck      func(dearest []ledger.HashCost)
 
 	mu              sync.Mutex
 	now             time.Time
@@ -225,7 +226,10 @@ func (w *env) Now() ledger.Time { return ledger.Time(w.clock().UnixMilli()) }
 
 // Check implements web.Passwords. It records its arguments, and returns known results without
 // hashing.
-func (w *env) Check(_ context.Context, hash, got string) (bool, error) {
+func (w *env) Check(_ context.Context, hash, got string, dearest []ledger.HashCost) (bool, error) {
+	if w.onCheck != nil {
+		w.onCheck(dearest)
+	}
 	w.hashed = append(w.hashed, hash)
 	return hash == passwordHash() && got == password || hash == "hash of "+got, nil
 }

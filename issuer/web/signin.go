@@ -169,7 +169,41 @@ func (w *Web) signIn(c *request, f *form) error {
 // the response doesn't occupy a place.
 func (w *Web) checkQueued(c *request, view ledger.View, name, password string, a passwordAttempt) (*ledger.User, error) {
 	defer a.release()
-	return w.authenticate(c, view, name, password)
+	u, err := w.authenticate(c, view, name, password)
+	if err != nil || u == nil || u.PasswordCost.Kind == "" {
+		return u, err
+	}
+	return w.upgradePassword(c, u, password)
+}
+
+// upgradePassword replaces a hash that another system made, of a user who has just entered
+// the password, and returns the user with the new hash, or nil if the password changed.
+func (w *Web) upgradePassword(c *request, u *ledger.User, password string) (*ledger.User, error) {
+	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
+	defer cancel()
+	hash, err := w.config.Passwords.Hash(ctx, password)
+	if err != nil {
+		return nil, err
+	}
+	out, _, err := w.config.Ledger.Propose(ctx, &ledger.UpgradePassword{
+		User: u.ID, VerifiedHash: sha256.Sum256([]byte(u.Password)), Password: hash,
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Unknown:
+		return nil, oauth.ErrUnavailable
+	case out.Refusal == nil:
+		next := *u
+		next.Password, next.PasswordCost = hash, ledger.HashCost{}
+		return &next, nil
+	}
+	// Another sign-in may have done it, or the password has changed.
+	fresh, err := w.config.Ledger.ViewFresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w.authenticate(c, fresh, u.Username, password)
 }
 
 // authenticate returns the user with a name and password, or nil. Before it returns nil,
@@ -179,7 +213,7 @@ func (w *Web) authenticate(c *request, view ledger.View, name, password string) 
 	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
 	defer cancel()
 	u, hash := account(view, name)
-	right, err := w.matches(ctx, c, hash, password)
+	right, err := w.matches(ctx, c, view, hash, password)
 	if err != nil || right {
 		return u, err
 	}
@@ -191,7 +225,7 @@ func (w *Web) authenticate(c *request, view ledger.View, name, password string) 
 	if newer == hash {
 		return nil, nil
 	}
-	right, err = w.matches(ctx, c, newer, password)
+	right, err = w.matches(ctx, c, fresh, newer, password)
 	if err != nil || !right {
 		return nil, err
 	}
@@ -210,9 +244,9 @@ func account(view ledger.View, name string) (*ledger.User, string) {
 
 // matches reports whether the password is correct. It logs a damaged hash and returns
 // false, since an error page would reveal that the account exists.
-func (w *Web) matches(ctx context.Context, c *request, hash, password string) (bool, error) {
-	right, err := w.config.Passwords.Check(ctx, hash, password)
-	if errors.Is(err, credential.ErrPHC) {
+func (w *Web) matches(ctx context.Context, c *request, view ledger.View, hash, password string) (bool, error) {
+	right, err := w.config.Passwords.Check(ctx, hash, password, view.DearestHashes())
+	if errors.Is(err, credential.ErrHash) {
 		c.err = err
 		return false, nil
 	}

@@ -2,6 +2,8 @@ package web_test
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -184,7 +186,7 @@ func TestSignInRefusals(t *testing.T) {
 
 type checker func(ctx context.Context, hash, password string) (bool, error)
 
-func (c checker) Check(ctx context.Context, hash, password string) (bool, error) {
+func (c checker) Check(ctx context.Context, hash, password string, _ []ledger.HashCost) (bool, error) {
 	return c(ctx, hash, password)
 }
 
@@ -341,4 +343,119 @@ func TestSignOut(t *testing.T) {
 	res = other.post("/auth/sign-out", other.get(at(good())).form(t, "/auth/sign-out"))
 	again := other.get(res.Header.Get("Location"))
 	assert.Contains(t, again.body, "to continue to <strong><bdi>The calendar app</bdi>")
+}
+
+// An upgradingHasher is the real hasher, and counts what it computes.
+type upgradingHasher struct {
+	*credential.Hasher
+	checked, hashed int
+}
+
+func (h *upgradingHasher) Check(ctx context.Context, hash, password string, dearest []ledger.HashCost) (bool, error) {
+	h.checked++
+	return h.Hasher.Check(ctx, hash, password, dearest)
+}
+
+func (h *upgradingHasher) Hash(ctx context.Context, password string) (string, error) {
+	h.hashed++
+	return h.Hasher.Hash(ctx, password)
+}
+
+// TestSignInUpgradesAnImportedHash signs in with the hash of another system: the first
+// sign-in replaces it, the second one finds an own hash.
+func TestSignInUpgradesAnImportedHash(t *testing.T) {
+	// bcrypt of "correct horse", by libxcrypt
+	const imported = "$2y$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e"
+	cost, fault := credential.ForeignHash(imported)
+	require.Empty(t, fault)
+	put := &ledger.PutUser{ID: "u-kim", Username: "kim", Password: imported, PasswordCost: cost}
+	setUp := func(t *testing.T) (*env, *upgradingHasher) {
+		h := &upgradingHasher{Hasher: credential.NewHasher(rand.Reader, 1)}
+		w := newEnv(t, func(c *web.Config) { c.Passwords = h })
+		w.must(put)
+		return w, h
+	}
+	t.Run("the first sign-in", func(t *testing.T) {
+		w, h := setUp(t)
+		b := w.browser()
+		page := b.get("/auth/sign-in")
+		assert.Equal(t, http.StatusUnprocessableEntity, b.signIn(page, "kim", "wrong").StatusCode)
+		assert.Equal(t, imported, w.View().User("u-kim").Password)
+		require.Equal(t, http.StatusSeeOther, b.signIn(page, "kim", "correct horse").StatusCode)
+		u := w.View().User("u-kim")
+		assert.True(t, strings.HasPrefix(u.Password, "$argon2id$v=19$m=19456,t=2,p=1$"))
+		assert.Zero(t, u.PasswordCost)
+		assert.Empty(t, w.View().DearestHashes())
+		assert.Equal(t, 1, h.hashed)
+
+		other := w.browser()
+		require.Equal(t, http.StatusSeeOther, other.signIn(other.get("/auth/sign-in"), "kim", "correct horse").StatusCode)
+		assert.Equal(t, 1, h.hashed, "nothing is left to replace")
+		assert.Equal(t, u.Password, w.View().User("u-kim").Password)
+		assert.Contains(t, b.get("/").body, "kim", "the first session stays")
+		assert.NotContains(t, w.log.String(), imported)
+		assert.NotContains(t, w.log.String(), "correct horse")
+	})
+	t.Run("another sign-in comes first", func(t *testing.T) {
+		w, h := setUp(t)
+		own := credential.HashPassword(rand.Reader, "correct horse")
+		b := w.browser()
+		page := b.get("/auth/sign-in")
+		w.beforePropose = func() {
+			w.must(&ledger.UpgradePassword{User: "u-kim", VerifiedHash: sha256.Sum256([]byte(imported)), Password: own})
+		}
+		require.Equal(t, http.StatusSeeOther, b.signIn(page, "kim", "correct horse").StatusCode)
+		assert.Equal(t, own, w.View().User("u-kim").Password)
+		assert.Equal(t, 1, h.hashed)
+	})
+	t.Run("the password changes meanwhile", func(t *testing.T) {
+		w, _ := setUp(t)
+		b := w.browser()
+		page := b.get("/auth/sign-in")
+		w.beforePropose = func() {
+			w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: "u-kim", Password: passwordHash()})
+		}
+		require.Equal(t, http.StatusUnprocessableEntity, b.signIn(page, "kim", "correct horse").StatusCode)
+		assert.Equal(t, passwordHash(), w.View().User("u-kim").Password)
+		assert.NotContains(t, b.cookies, "mintmark")
+	})
+	t.Run("no leader", func(t *testing.T) {
+		w, _ := setUp(t)
+		b := w.browser()
+		page := b.get("/auth/sign-in")
+		w.noLeader = true
+		require.Equal(t, http.StatusServiceUnavailable, b.signIn(page, "kim", "correct horse").StatusCode)
+		assert.Equal(t, imported, w.View().User("u-kim").Password)
+	})
+	t.Run("a lagging node", func(t *testing.T) {
+		h := &upgradingHasher{Hasher: credential.NewHasher(rand.Reader, 1)}
+		w := newEnv(t, func(c *web.Config) { c.Passwords = h })
+		w.lag()
+		w.must(put)
+		b := w.browser()
+		require.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "kim", "correct horse").StatusCode)
+		assert.Zero(t, w.View().User("u-kim"))
+		w.mu.Lock()
+		w.lagging = nil
+		w.mu.Unlock()
+		assert.Zero(t, w.View().User("u-kim").PasswordCost)
+	})
+}
+
+// TestFailedSignInsCostTheDearestHash verifies that every failed sign-in gets the costs of the
+// imported hashes that are stored, whoever tries to sign in.
+func TestFailedSignInsCostTheDearestHash(t *testing.T) {
+	var got [][]ledger.HashCost
+	w := newEnv(t)
+	dear := ledger.HashCost{Kind: "bcrypt", Units: 4096, Lanes: 1}
+	w.must(&ledger.PutUser{ID: "u-kim", Username: "kim", Password: "$2a$one", PasswordCost: ledger.HashCost{Kind: "bcrypt", Units: 16, Lanes: 1}})
+	w.must(&ledger.PutUser{ID: "u-lee", Username: "lee", Password: "$2a$two", PasswordCost: dear})
+	w.onCheck = func(dearest []ledger.HashCost) { got = append(got, dearest) }
+	b := w.browser()
+	page := b.get("/auth/sign-in")
+	for _, name := range []string{"ada", "kim", "lee", "nobody"} {
+		got = nil
+		require.Equal(t, http.StatusUnprocessableEntity, b.signIn(page, name, "wrong").StatusCode)
+		assert.Equal(t, [][]ledger.HashCost{{dear}}, got, name)
+	}
 }

@@ -42,9 +42,10 @@ type Ledger interface {
 }
 
 // Passwords verifies a password against a hash and hashes a new one, like
-// credential.Hasher: an empty hash takes the same time as any other and never matches.
+// credential.Hasher: an empty hash never matches, and each check that fails takes the same
+// time, for which dearest has what imported hashes cost.
 type Passwords interface {
-	Check(ctx context.Context, hash, password string) (bool, error)
+	Check(ctx context.Context, hash, password string, dearest []ledger.HashCost) (bool, error)
 	Hash(ctx context.Context, password string) (string, error)
 }
 

@@ -83,10 +83,10 @@ func sumText(s *declare.Secret) admin.Plain {
 func (s *State) readUsers(ctx context.Context, c *admin.Caller, d *declare.Declaration) error {
 	var asked []admin.UserQuestion
 	known := map[string]bool{"": true}
-	ask := func(ref string, password admin.Plain) {
+	ask := func(ref string, password, hash admin.Plain) {
 		if !known[ref] {
 			known[ref] = true
-			asked = append(asked, admin.UserQuestion{User: ref, Password: password})
+			asked = append(asked, admin.UserQuestion{User: ref, Password: password, PasswordHash: hash})
 		}
 	}
 	for i := range d.Users {
@@ -95,11 +95,11 @@ func (s *State) readUsers(ctx context.Context, c *admin.Caller, d *declare.Decla
 		if u.ResetPassword {
 			password = u.Password
 		}
-		ask(u.ID, password)
-		ask(u.Username, password)
+		ask(u.ID, password, u.PasswordHash)
+		ask(u.Username, password, u.PasswordHash)
 	}
 	for i := range d.Clients {
-		ask(d.Clients[i].Owner, "")
+		ask(d.Clients[i].Owner, "", "")
 	}
 	return describeUsers(ctx, c, asked, func(one *admin.DescribedUser) { s.Users[one.Asked] = one })
 }

@@ -83,6 +83,11 @@ func (p *planner) user(u *declare.User) {
 		}
 		q.Password = u.Password
 		f = append(f, Field{Name: "password", After: "(set)"})
+	case u.PasswordHash != "":
+		if have == nil || u.ResetPassword && (have.Imported || !have.Password) && !have.PasswordMatches {
+			q.PasswordHash = u.PasswordHash
+			f = append(f, Field{Name: "password", After: "(imported)"})
+		}
 	case have == nil:
 		p.warn(step.Subject(), "has no password, and can't sign in by one")
 	}

@@ -21,13 +21,17 @@ func (m *management) userCommand() *cobra.Command {
 
 func (m *management) userAdd() *cobra.Command {
 	var q admin.NewUser
-	var passwordFile string
+	var passwordFile, hashFile string
 	c := command("add USERNAME", "Create an account", func(cmd *cobra.Command, args []string) error {
 		password, err := readSecret(cmd, passwordFile)
 		if err != nil {
 			return err
 		}
-		q.Username, q.Password = args[0], password
+		hash, err := readSecret(cmd, hashFile)
+		if err != nil {
+			return err
+		}
+		q.Username, q.Password, q.PasswordHash = args[0], password, hash
 		return runOperation(m, cmd, admin.AddUser, q, func(p *printer, a admin.AddedUser) {
 			if a.Password == "" {
 				p.line("user %s created with the id %s", a.Username, a.ID)
@@ -44,6 +48,8 @@ func (m *management) userAdd() *cobra.Command {
 	f.StringVar(&q.TimeZone, "time-zone", "", "time zone, such as Europe/London")
 	f.BoolVar(&q.Admin, "admin", false, "may review clients")
 	f.StringVar(&passwordFile, "password-file", "", "file that holds the password, - for standard input (default: one is made)")
+	f.StringVar(&hashFile, "password-hash-file", "", "file that holds a hash of the password from another system, - for standard input")
+	c.MarkFlagsMutuallyExclusive("password-file", "password-hash-file")
 	return c
 }
 
@@ -74,13 +80,20 @@ func (m *management) userShow() *cobra.Command {
 				singleValue("State", u.State),
 				singleValue("Administrator", yesNo(u.Admin)),
 				singleValue("Signs in at", u.Upstream),
-				singleValue("Password", yesNo(u.Password)),
+				singleValue("Password", passwordWord(&u)),
 				singleValue("Clients", strings.Join(u.Clients, " ")),
 				singleValue("Live grants", fmt.Sprint(u.Grants)),
 				singleValue("Created", formatTime(u.Created)),
 			)
 		})
 	})
+}
+
+func passwordWord(u *admin.User) string {
+	if u.Imported {
+		return "imported, until the next sign-in"
+	}
+	return yesNo(u.Password)
 }
 
 func (m *management) userState(state, short string) *cobra.Command {

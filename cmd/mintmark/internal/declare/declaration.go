@@ -53,6 +53,7 @@ type User struct {
 	Username      string        `json:"username"`
 	Person        ledger.Person `json:"person"`
 	Password      admin.Plain   `json:"password,omitempty"`
+	PasswordHash  admin.Plain   `json:"password_hash,omitempty"`  // that another system made, instead of Password
 	ResetPassword bool          `json:"reset_password,omitempty"` // give Password to a user who has another one
 	Admin         bool          `json:"admin,omitempty"`
 	Place         Place         `json:"-"`

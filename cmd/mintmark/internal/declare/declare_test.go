@@ -51,6 +51,9 @@ func TestSecretsOfFiles(t *testing.T) {
 		"in clear":       {"clients:\n  - " + client + "secret: hunter2}", "line 2: client app: secret is in clear: others can read"},
 		"password":       {"users:\n  - {username: bob, password: hunter2}", "line 2: user bob: password is in clear"},
 		"two passwords":  {"users:\n  - {username: bob, password: hunter2, password_file: exposed}", "password_file is there beside password"},
+		"a hash":         {"users:\n  - {username: bob, password_hash: $2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e}", "line 2: user bob: password_hash can be guessed at"},
+		"a hostile hash": {"users:\n  - {username: bob, password_hash: $2a$31$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e}", "line 2: user bob: password_hash asks for 31 as the cost of bcrypt: at most 14 are accepted"},
+		"hash, password": {"users:\n  - {username: bob, password_hash: x, password_file: exposed}", "password_hash is there beside a password"},
 		"nothing to set": {"users:\n  - {username: bob, reset_password: true}", "reset_password needs a password_file"},
 	} {
 		_, err := declare.Disk(nil).Files(write("bad.yaml", test.text, 0o644))

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
@@ -108,6 +109,7 @@ func (f *document) readUser(n *yaml.Node) (User, error) {
 		"name":                yamlText(&u.Person.Name),
 		"password":            yamlText(&u.Password),
 		"password_file":       yamlText(&passwordFile),
+		"password_hash":       yamlText(&u.PasswordHash),
 		"reset_password":      yamlBool(&u.ResetPassword),
 		"time_zone":           yamlText(&u.Person.TimeZone),
 		"admin":               yamlBool(&u.Admin),
@@ -132,6 +134,15 @@ func (f *document) readUser(n *yaml.Node) (User, error) {
 	switch {
 	case u.Password != "" && passwordFile != "":
 		return fail("password_file", "is there beside password")
+	case u.PasswordHash != "" && u.Password+admin.Plain(passwordFile) != "":
+		return fail("password_hash", "is there beside a password")
+	case u.PasswordHash != "":
+		if _, fault := credential.ForeignHash(u.PasswordHash.Reveal()); fault != "" {
+			return fail("password_hash", fault)
+		}
+		if err := f.mayHold(); err != nil {
+			return fail("password_hash", "can be guessed at: "+err.Error())
+		}
 	case u.ResetPassword && u.Password == "" && passwordFile == "":
 		return fail("reset_password", "needs a password_file")
 	case u.Password != "":

@@ -152,10 +152,12 @@ func (f *fixtures) commands(d fixtureDeps) ([]fixtureStep, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", f.file, u.Place.Entry, err)
 		}
+		cost, _ := credential.ForeignHash(u.PasswordHash.Reveal()) // read with a correct one only
 		steps = append(steps, fixtureStep{
 			place: &u.Place, password: u.Password,
 			user: &ledger.PutUser{
 				ID: u.DefaultID(), Username: u.Username, Person: u.Person, Admin: u.Admin,
+				Password: u.PasswordHash.Reveal(), PasswordCost: cost,
 				Declared: d.Declared(append([]byte("user "), text...)),
 			},
 		})

@@ -1,0 +1,51 @@
+package apply_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/apply"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// hashes are bcrypt of "correct horse" and of "x", 80 times, by libxcrypt.
+var hashes = [2]string{
+	"$2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e",
+	"$2a$04$abcdefghijklmnopqrstuubzadhGtS2zEF.gu0yd0opP6cVzb.e0i",
+}
+
+// TestImportedPassword: a user gets an imported hash when made, and again by reset_password as
+// long as nobody signed in with it.
+func TestImportedPassword(t *testing.T) {
+	c := newCluster(t)
+	file := func(hash, more string) string {
+		return fmt.Sprintf("users: [{id: u-ada, username: ada, password_hash: %q%s}]", hash, more)
+	}
+	password := []apply.Field{{Name: "password", After: "(imported)"}}
+	d := declaration(t, file(hashes[0], ""))
+	p := c.plan(t, d, options)
+	require.Equal(t, password, p.Steps[0].Fields)
+	require.Empty(t, p.Warnings)
+	shown, err := json.Marshal(p)
+	require.NoError(t, err)
+	require.NotContains(t, string(shown), "$2a$")
+	c.apply(t, d, options)
+	require.Empty(t, c.plan(t, d, options).Steps)
+	require.NotContains(t, c.export(t), "$2a$")
+
+	require.Empty(t, c.plan(t, declaration(t, file(hashes[1], "")), options).Steps, "the password is for a new user")
+	d = declaration(t, file(hashes[1], ", reset_password: true"))
+	require.Equal(t, password, c.plan(t, d, options).Steps[0].Fields)
+	c.apply(t, d, options)
+	require.Equal(t, hashes[1], c.View().User("u-ada").Password)
+	require.Empty(t, c.plan(t, d, options).Steps)
+
+	c.Do(&ledger.UpgradePassword{User: "u-ada", VerifiedHash: sha256.Sum256([]byte(hashes[1])), Password: "own"})
+	require.Empty(t, c.plan(t, d, options).Steps, "the user has signed in")
+	require.Empty(t, c.plan(t, declaration(t, file(hashes[0], ", reset_password: true")), options).Steps)
+	require.Equal(t, "own", c.View().User("u-ada").Password)
+}
