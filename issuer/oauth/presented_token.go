@@ -2,15 +2,13 @@ package oauth
 
 // A PresentedToken is a well-formed revocation request (RFC 7009 §2.1) or introspection
 // request (RFC 7662 §2.1): they have the same parameters. None of its values has been
-// verified.
+// verified. The parameter token_type_hint is ignored (RFC 7009 §2.1): the kinds of tokens have
+// different forms.
 type PresentedToken struct {
 	// Client is never without an ID. A public client sends no secret, and so do senders that
 	// an endpoint for confidential clients must refuse.
 	Client ClientCredentials
 	Token  string
-	// Hint is the token_type_hint, "" if none was sent. It may be unknown or wrong, and
-	// servers may ignore it (RFC 7009 §2.1).
-	Hint string
 }
 
 // ParsePresentedToken parses the body of a request, a form or JSON, and the client's
@@ -28,8 +26,6 @@ func ParsePresentedToken(contentType, authorization string, body []byte) (Presen
 			return &secret
 		case "token":
 			return &r.Token
-		case "token_type_hint":
-			return &r.Hint
 		}
 		return nil
 	})
