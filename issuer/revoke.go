@@ -38,7 +38,8 @@ func (i *Issuer) Revoke(ctx context.Context, r oauth.PresentedToken) error {
 		return err
 	}
 	refused := i.publicError(r.Client.ID, *outcome.Refusal)
-	refused.Genuine = parse == nil || errors.Is(parse, verifier.ErrExpired)
+	// With every other code the client has authenticated, unsupported_token_type included.
+	refused.Genuine = refused.Code != oauth.InvalidClient && (parse == nil || errors.Is(parse, verifier.ErrExpired))
 	return refused
 }
 
@@ -52,25 +53,9 @@ func (i *Issuer) revocation(ctx context.Context, r oauth.PresentedToken) (*ledge
 	if c.Refresh = genuine(ref, err); !errors.Is(err, credential.ErrMalformed) {
 		return c, err
 	}
-	c.Access, err = i.parseAccess(ctx, r.Token)
+	_, access, err := i.access(ctx, r.Token)
+	if err == nil {
+		c.Access = &access
+	}
 	return c, err
-}
-
-// parseAccess returns the reference in a valid access token of this server, revoked or not.
-// The error is that of verifier.Verifier.Verify.
-func (i *Issuer) parseAccess(ctx context.Context, token string) (*ledger.AccessRef, error) {
-	s := i.View().Settings()
-	v, err := verifier.New(verifier.Config{Issuer: s.BaseURL, Audience: s.Audience, Keys: i.Keyring, CacheSize: -1, Now: i.Clock})
-	if err != nil {
-		return nil, err
-	}
-	claims, err := v.Verify(ctx, token)
-	if err != nil {
-		return nil, err
-	}
-	ref, ok := credential.AccessRef(token, claims.GrantID())
-	if !ok {
-		return nil, verifier.ErrInvalid
-	}
-	return &ref, nil
 }

@@ -81,6 +81,31 @@ func TestWeakSecretsAreNotGuessed(t *testing.T) {
 	tokensOf(t, guess("cal-app", "cal-app-secret", office))   // nobody elsewhere locks a client out
 }
 
+// TestGuessesAtTheRevocationEndpoint: whoever has a token of some client guesses at the secrets
+// of another no faster at the revocation endpoint, and the guesses count at the others too.
+func TestGuessesAtTheRevocationEndpoint(t *testing.T) {
+	ts, _ := counting(t)
+	post := func(path string, pairs ...string) answer {
+		return ts.request(http.MethodPost, path, encode(append([]string{"client_id", "cal-app"}, pairs...)...),
+			"Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-For", "203.0.113.9")
+	}
+	held := ts.tokens("native-app")
+	guesses := 0
+	for guesses < 300 {
+		a := post(oauth.PathRevoke, "token", []string{held.Access, held.Refresh}[guesses%2], "client_secret", fmt.Sprint("guess-", guesses))
+		if a.Status == http.StatusTooManyRequests {
+			break
+		}
+		refused(t, a, http.StatusUnauthorized, oauth.InvalidClient)
+		guesses++
+	}
+	require.Equal(t, 100, guesses)
+	for _, path := range []string{oauth.PathRevoke, oauth.PathIntrospect} {
+		refused(t, post(path, "token", held.Refresh, "client_secret", "cal-app-secret"), http.StatusTooManyRequests, oauth.TemporarilyUnavailable)
+	}
+	tokensOf(t, ts.refresh("native-app", held.Refresh))
+}
+
 // zeros is randomness that is none, which serves a test.
 type zeros struct{}
 

@@ -59,11 +59,11 @@ func (g *guessLimiter) try(c oauth.ClientCredentials, address string, now time.T
 	return wait, func(err error) {
 		var refused *oauth.Error
 		switch {
-		case err == nil, errors.As(err, &refused) && refused.Genuine:
+		case err != nil && !errors.As(err, &refused):
+			undo() // an internal error: the secret was not verified
+		case refused == nil, refused.Code != oauth.InvalidClient && refused.Genuine:
 			undo()
 			g.recent.Mark(pair, now)
-		case refused == nil:
-			undo() // an internal error: the secret was not verified
 		case refused.Code != oauth.InvalidClient:
 			g.recent.Mark(pair, now) // the secret was correct, but the code or token may be a guess
 		}
