@@ -3,6 +3,7 @@ package issuer
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
@@ -14,23 +15,27 @@ import (
 // Introspect handles an introspection request (RFC 7662 §2): a client learns about its own
 // tokens, a resource server about every access token. It authenticates and answers on one
 // view that includes every command that was answered before, such as a revocation at another
-// node. claims are those of the token, nil if it is no valid access token. Errors are like
-// those of Token.
-func (i *Issuer) Introspect(ctx context.Context, r oauth.PresentedToken, claims *verifier.Claims) (oauth.Introspection, error) {
+// node. Errors are like those of Token.
+func (i *Issuer) Introspect(ctx context.Context, r oauth.PresentedToken) (oauth.Introspection, error) {
 	reader, auth, v, err := i.authenticateReader(ctx, r.Client, ledger.View.ReadsTokens)
 	if err != nil {
 		return oauth.Introspection{}, err
 	}
 	var t *oauth.ActiveToken
+	claims, ref, err := i.access(ctx, r.Token)
 	switch {
-	case claims != nil:
-		t = i.activeAccess(v, claims)
+	case errors.Is(err, verifier.ErrKeysUnavailable):
+		return oauth.Introspection{}, fmt.Errorf("%w: %w", oauth.ErrUnavailable, err)
+	case err == nil:
+		t = i.activeAccess(v, claims, ref)
 	case reader.Client != nil:
-		t, err = i.activeRefresh(ctx, v, auth, r.Token)
+		if t, err = i.activeRefresh(ctx, v, auth, r.Token); err != nil {
+			return oauth.Introspection{}, err
+		}
 	}
 	switch {
-	case t == nil || err != nil:
-		return oauth.Introspection{}, err
+	case t == nil:
+		return oauth.Introspection{}, nil
 	case reader.Resource != nil:
 		t.Scope = reader.Resource.ScopeFor(t.Scope)
 	case t.ClientID != reader.Client.ID:
@@ -94,15 +99,20 @@ func (i *Issuer) authenticateReader(ctx context.Context, c oauth.ClientCredentia
 	return reader, auth, v, nil
 }
 
-// activeAccess returns what is told about a verified access token, or nil if it is not active
-// any more.
-func (i *Issuer) activeAccess(v ledger.View, c *verifier.Claims) *oauth.ActiveToken {
-	id, ok := ledger.ParseGrantID(c.GrantID())
-	// The verifier allows for clocks that differ. A grant that is unknown ended long ago, or
-	// was lost in a restore.
-	if !ok || i.Now().Unix() >= c.ExpiresAt().Unix() || v.Grant(id) == nil || v.TokensRevoked(id) != ledger.NoCause {
-		return nil
+// activeAccess returns the response for a verified access token, or nil if it is not active.
+func (i *Issuer) activeAccess(v ledger.View, c *verifier.Claims, ref ledger.AccessRef) *oauth.ActiveToken {
+	switch {
+	case i.Now().Unix() >= c.ExpiresAt().Unix(): // the verifier allows for clocks that differ
+	case v.Key(ref.Key) == nil: // dropped, so anybody may have signed the token
+	case v.Grant(ref.Grant) == nil: // it ended long ago, or was lost in a restore
+	case v.TokensRevoked(ref.Grant) != ledger.NoCause:
+	default:
+		return activeToken(v, c)
 	}
+	return nil
+}
+
+func activeToken(v ledger.View, c *verifier.Claims) *oauth.ActiveToken {
 	return &oauth.ActiveToken{
 		Scope: c.ScopeText(), ClientID: c.ClientID(), TokenType: oauth.TokenTypeBearer,
 		ExpiresAt: c.ExpiresAt().Unix(), IssuedAt: c.IssuedAt().Unix(),
@@ -111,7 +121,7 @@ func (i *Issuer) activeAccess(v ledger.View, c *verifier.Claims) *oauth.ActiveTo
 	}
 }
 
-// activeRefresh returns what is told about a refresh token, or nil if a refresh with it would
+// activeRefresh returns the response for a refresh token, or nil if a refresh with it would
 // be refused now. A token that was used is not active, even while a refresh with it may be
 // repeated.
 func (i *Issuer) activeRefresh(ctx context.Context, v ledger.View, auth ledger.ClientAuth, token string) (*oauth.ActiveToken, error) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -69,9 +70,10 @@ type Issuer struct {
 	Keyring *keyring.Keyring
 	Rekey   *rekey.Rekeyer
 
-	config Config
-	feed   *feed.Feed
-	uses   secretUses
+	config   Config
+	feed     *feed.Feed
+	uses     secretUses
+	verifier atomic.Pointer[accessVerifier] // see accessVerifier
 
 	stop context.CancelFunc
 	done sync.WaitGroup

@@ -29,9 +29,8 @@ type Server interface {
 	// EditProfile has an edit of a profile decided. It returns the user after the edit, or the
 	// refusal; the error is as that of Token.
 	EditProfile(ctx context.Context, c *ledger.EditProfile) (*ledger.User, *ledger.Refusal, error)
-	// Introspect handles an introspection request. claims are those of the token, nil if it
-	// is no valid access token. Errors are like those of Token.
-	Introspect(ctx context.Context, r oauth.PresentedToken, claims *verifier.Claims) (oauth.Introspection, error)
+	// Introspect handles an introspection request. Errors are like those of Token.
+	Introspect(ctx context.Context, r oauth.PresentedToken) (oauth.Introspection, error)
 	// AuthenticateReader authenticates a resource server that reads the revocation feed, and
 	// returns its identifier. Errors are like those of Token.
 	AuthenticateReader(ctx context.Context, c oauth.ClientCredentials) (string, error)
