@@ -47,13 +47,17 @@ func doctorCommand(version string) *cobra.Command {
 			o.DataDir = defaultDataDir(os.Getenv, o.DataDir, packagedDataDir)
 		}
 		m.dataDir = o.DataDir
-		machine := doctor.Machine{Version: version, Options: o, SettingsError: err, Getenv: os.Getenv, Status: func(ctx context.Context) (admin.ClusterStatus, error) {
+		machine := doctor.Machine{Version: version, Options: o, SettingsError: err, Getenv: os.Getenv, Status: func(ctx context.Context) (status admin.ClusterStatus, settings admin.Settings, err error) {
 			c, err := m.open(cmd)
 			if err != nil {
-				return admin.ClusterStatus{}, err
+				return status, settings, err
 			}
 			defer c.Close()
-			return admin.ShowCluster.Call(ctx, c, admin.StatusQuery{})
+			if status, err = admin.ShowCluster.Call(ctx, c, admin.StatusQuery{}); err == nil {
+				// An outage is a finding of the status; the settings are then those of the node.
+				settings, _ = admin.ShowSettings.Call(ctx, c, admin.SettingsQuery{})
+			}
+			return status, settings, err
 		}}
 		all := doctor.Check(machine.Gather(cmdContext(cmd)))
 		found := &checkupError{}

@@ -40,7 +40,9 @@ type Facts struct {
 	Folder  Folder   // the data folder
 	Secrets []Secret // files of secrets, in the data folder and elsewhere
 	Disk    Disk     // under the data folder
-	Backup  Disk     // under the folder of backups; zero without one
+	// Certificates are those of the listeners with TLS, and the operators' authority.
+	Certificates []CertificateFile
+	Backup       Disk // under the folder of backups; zero without one
 
 	Descriptors  uint64 // limit of open files; 0 if unknown
 	MemoryLimit  int64  // bytes, of the container; 0 for none
@@ -96,7 +98,7 @@ func Check(f *Facts) []Result {
 			all = append(all, r)
 		}
 	}
-	return all
+	return append(all, checkCertificateFiles(f)...)
 }
 
 // Worst returns the worst state of the results.

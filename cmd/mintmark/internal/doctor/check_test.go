@@ -56,7 +56,7 @@ func syncs(slow time.Duration) []time.Duration {
 func TestHealthyMachine(t *testing.T) {
 	all := doctor.Check(healthy())
 	require.Equal(t, doctor.OK, doctor.Worst(all))
-	require.Len(t, all, 16)
+	require.Len(t, all, 17)
 	seen := map[string]bool{}
 	for _, r := range all {
 		require.Equal(t, doctor.OK, r.State, "%s: %s", r.Check, r.Measured)

@@ -2,7 +2,7 @@
 //
 //	gather.go  measures the facts of a machine; changes nothing
 //	check.go   judges facts, without looking at anything else
-//	settings.go, node.go  the checks
+//	settings.go, certificates.go, node.go  the checks
 //
 // It owns limits and advice. It does not repair anything, and does not print.
 package doctor

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -30,7 +31,7 @@ type Machine struct {
 	Getenv        func(string) string
 	// Status asks the node of the data folder. The error is an *admin.UnreachableError
 	// that wraps admin.ErrUnreachable if none runs.
-	Status func(ctx context.Context) (admin.ClusterStatus, error)
+	Status func(ctx context.Context) (admin.ClusterStatus, admin.Settings, error)
 }
 
 // Gather measures. It changes nothing: the file that it writes to measure the disk has no
@@ -52,10 +53,13 @@ func (m *Machine) Gather(ctx context.Context) *Facts {
 	}
 	f.MemoryNeeded = memoryNeeded(o.DataDir)
 	f.Secrets = m.secrets(f.Folder.Data)
-	status, err := m.Status(ctx)
+	f.Certificates = certificateFiles(o)
+	status, settings, err := m.Status(ctx)
 	switch {
 	case err == nil:
 		f.Cluster = &status
+		s := admin.SettingsOf(settings.Settings)
+		f.Options.PublicURL, f.Options.AppURL = cmp.Or(s.BaseURL, o.PublicURL), cmp.Or(s.AppURL, o.AppURL)
 	case !errors.Is(err, admin.ErrUnreachable):
 		f.ClusterError = err
 	}
@@ -173,6 +177,9 @@ func (m *Machine) secrets(data bool) (all []Secret) {
 	look(filepath.Join(o.DataDir, "cluster.key.old"), "previous cluster key", false)
 	look(o.TokenFile, "join token", !data)
 	look(o.Upstream.SecretFile, "secret at the provider", true)
+	for _, files := range []config.TLSFiles{o.TLS, o.OpsTLS, o.OperatorsTLS} {
+		look(files.Key, "TLS private key", true)
+	}
 	return all
 }
 

@@ -19,8 +19,8 @@ func gather(t *testing.T, o config.Options) *doctor.Facts {
 	t.Helper()
 	m := doctor.Machine{
 		Version: "dev", Options: o, Getenv: func(string) string { return "" },
-		Status: func(context.Context) (admin.ClusterStatus, error) {
-			return admin.ClusterStatus{}, &admin.UnreachableError{Place: "socket", Err: os.ErrNotExist}
+		Status: func(context.Context) (status admin.ClusterStatus, settings admin.Settings, err error) {
+			return status, settings, &admin.UnreachableError{Place: "socket", Err: os.ErrNotExist}
 		},
 	}
 	return m.Gather(t.Context())
@@ -91,8 +91,8 @@ func TestGatherBrokenFolders(t *testing.T) {
 
 // TestGatherHungNode: a node that runs and does not answer is a failure.
 func TestGatherHungNode(t *testing.T) {
-	m := doctor.Machine{Options: config.Default(), Getenv: os.Getenv, Status: func(context.Context) (admin.ClusterStatus, error) {
-		return admin.ClusterStatus{}, &admin.UnreachableError{Place: "socket", Err: os.ErrPermission}
+	m := doctor.Machine{Options: config.Default(), Getenv: os.Getenv, Status: func(context.Context) (status admin.ClusterStatus, settings admin.Settings, err error) {
+		return status, settings, &admin.UnreachableError{Place: "socket", Err: os.ErrPermission}
 	}}
 	m.Options.DataDir = t.TempDir()
 	require.Equal(t, doctor.Failure, state(m.Gather(t.Context()), "cluster").State)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 )
 
@@ -182,7 +183,12 @@ func checkSecrets(f *Facts) Result {
 
 // listeners returns the settings of listeners and their addresses.
 func (f *Facts) listeners() [][2]string {
-	return [][2]string{{"listen", f.Options.Listen}, {"ops-listen", f.Options.OpsListen}, {"cluster-listen", f.Options.ClusterListen}}
+	return [][2]string{
+		{config.KeyListen, f.Options.Listen},
+		{config.KeyOpsListen, f.Options.OpsListen},
+		{config.KeyClusterListen, f.Options.ClusterListen},
+		{config.KeyOperatorsListen, f.Options.OperatorsListen},
+	}
 }
 
 func checkPorts(f *Facts) Result {
