@@ -37,7 +37,7 @@ var limits = map[string]int{
 	"cmd/mintmark/docs/packages.md":         150,
 	"cmd/mintmark/docs/support.md":          150,
 	"cmd/mintmark/docs/sizing.md":           150,
-	"cmd/mintmark/docs/remote.md":           150,
+	"cmd/mintmark/docs/remote.md":           160,
 	"cmd/mintmark/docs/resource-servers.md": 150,
 	"cmd/mintmark/docs/backup.md":           150,
 	"cmd/mintmark/docs/disaster.md":         200,

@@ -31,7 +31,7 @@ func managementCommands(version string) []*cobra.Command {
 	for _, c := range commands {
 		m.addCompletions(c)
 		m.refuseServer(c, c.Name())
-		m.server.register(c)
+		m.registerServer(c)
 		c.Long = cmp.Or(c.Long, c.Short+".") + "\n\n" + aboutManagement
 		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
 		config.DurationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultTimeout, "for how long the node may be silent before it counts as hung (exit code 4)")
@@ -62,8 +62,8 @@ func defaultDataDir(getenv func(string) string, candidates ...string) string {
 
 const aboutManagement = `This speaks to the node that runs on this machine, over a socket in its data
 directory that only the node's own account can open. Without --data-dir the socket
-is looked for in .data, then in /var/lib/mintmark. With --server it speaks to a
-node on another machine instead: see mintmark docs remote.
+is looked for in .data, then in /var/lib/mintmark. With --server, its variable or
+its file it speaks to a node on another machine instead: see mintmark docs remote.
 
 Exit codes: 0 done, 1 wrong usage or a local fault, 2 refused by a rule, 3 not
 found, 4 no node answers, or it is silent for --timeout, 5 the node answers, and
@@ -76,7 +76,7 @@ type management struct {
 	dataDir string
 	output  string
 	timeout time.Duration
-	server  remoteServer
+	server  config.RemoteServer // flags
 }
 
 // open returns a caller of the node.

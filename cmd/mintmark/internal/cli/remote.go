@@ -14,64 +14,69 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// A remoteServer is a server on another machine, and what authenticates the operator there.
-type remoteServer struct{ url, caFile, tokenFile, certFile, keyFile string }
-
-// options returns the flags, by name, with their variables and what they are.
-func (r *remoteServer) options() []struct {
-	flag, variable, usage string
-	value                 *string
-} {
-	return []struct {
-		flag, variable, usage string
-		value                 *string
-	}{
-		{"server", config.EnvServer, "`URL` of a server on another machine, instead of --data-dir: see \"mintmark docs remote\"", &r.url},
-		{"server-ca-file", config.EnvServerCAFile, "`FILE` with the authority of the server's certificate (default: those of the system)", &r.caFile},
-		{"token-file", config.EnvServerTokenFile, "`FILE` with an operator token for --server", &r.tokenFile},
-		{"cert-file", config.EnvServerCertFile, "`FILE` with a certificate of the operators' authority for --server", &r.certFile},
-		{"key-file", config.EnvServerKeyFile, "`FILE` with the private key of --cert-file", &r.keyFile},
-	}
+// remoteUsage has the usage of the flags of config.RemoteServer.
+var remoteUsage = map[string]string{
+	"server":         "`URL` of a server on another machine, instead of --data-dir: see \"mintmark docs remote\"",
+	"server-ca-file": "`FILE` with the authority of the server's certificate (default: those of the system)",
+	"token-file":     "`FILE` with an operator token for --server",
+	"cert-file":      "`FILE` with a certificate of the operators' authority for --server",
+	"key-file":       "`FILE` with the private key of --cert-file",
 }
 
-// register adds the flags to a command and those below it. Their defaults are in the
-// environment.
-func (r *remoteServer) register(c *cobra.Command) {
-	for _, o := range r.options() {
-		c.PersistentFlags().StringVar(o.value, o.flag, os.Getenv(o.variable), o.usage+" ("+o.variable+")")
-		if o.flag != "server" {
-			_ = c.MarkPersistentFlagFilename(o.flag)
+// registerServer adds the flags of the server to a command and those below it.
+func (m *management) registerServer(c *cobra.Command) {
+	for _, o := range m.server.Options() {
+		c.PersistentFlags().StringVar(o.Value, o.Key, "", remoteUsage[o.Key]+" ("+o.Variable+")")
+		if o.Value != &m.server.URL {
+			_ = c.MarkPersistentFlagFilename(o.Key)
 		}
 	}
 }
 
-// dial returns a Caller of the server.
-func (r *remoteServer) dial() (*admin.Caller, error) {
-	s := admin.RemoteServer{URL: strings.TrimSuffix(r.url, "/")}
+// remote returns the server that a command asks; its URL is "" for the node on this machine.
+// A node that is named by a flag, or by a variable where the server is not, overrides the
+// settings of the server.
+func (m *management) remote(cmd *cobra.Command) (config.RemoteServer, error) {
+	if cmd.Flags().Lookup("server") == nil || cmd.Flags().Changed("data-dir") && m.server.URL == "" {
+		return config.RemoteServer{}, nil
+	}
+	if m.server.URL == "" && os.Getenv(config.EnvServer) == "" && os.Getenv(config.Variable(config.KeyDataDir)) != "" {
+		return config.RemoteServer{}, nil
+	}
+	r, err := config.LoadRemote(m.server)
+	if err != nil {
+		err = fmt.Errorf("read settings of the server: %w", err)
+	}
+	return r, err
+}
+
+// dial returns a Caller of a server.
+func dial(r config.RemoteServer) (*admin.Caller, error) {
+	s := admin.RemoteServer{URL: strings.TrimSuffix(r.URL, "/")}
 	switch {
-	case (r.tokenFile == "") == (r.certFile == "") || (r.certFile == "") != (r.keyFile == ""):
+	case (r.TokenFile == "") == (r.CertFile == "") || (r.CertFile == "") != (r.KeyFile == ""):
 		return nil, errors.New("--server needs either --token-file, or --cert-file and --key-file")
-	case r.tokenFile != "":
-		token, err := readSecret(nil, r.tokenFile)
+	case r.TokenFile != "":
+		token, err := readSecret(nil, r.TokenFile)
 		if err != nil {
 			return nil, fmt.Errorf("read operator token: %w", err)
 		}
 		s.Token = token
 	default:
-		pair, err := readKeyPair(r.certFile, r.keyFile)
+		pair, err := readKeyPair(r.CertFile, r.KeyFile)
 		if err != nil {
 			return nil, fmt.Errorf("read operator certificate: %w", err)
 		}
 		s.Certificate = pair
 	}
-	if r.caFile != "" {
-		text, err := os.ReadFile(r.caFile)
+	if r.CAFile != "" {
+		text, err := os.ReadFile(r.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("read authority of the server: %w", err)
 		}
 		s.Authority = x509.NewCertPool()
 		if !s.Authority.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("read authority of the server: %s has no certificate", r.caFile)
+			return nil, fmt.Errorf("read authority of the server: %s has no certificate", r.CAFile)
 		}
 	}
 	return admin.NewRemoteCaller(s)
@@ -92,18 +97,22 @@ func readKeyPair(certFile, keyFile string) (*tls.Certificate, error) {
 
 // caller returns a Caller of the node on this machine, or of the server on another.
 func (m *management) caller(cmd *cobra.Command) (*admin.Caller, error) {
-	local, remote := cmd.Flags().Changed("data-dir"), cmd.Flags().Changed("server")
-	switch {
-	case local && remote:
+	if cmd.Flags().Changed("data-dir") && cmd.Flags().Changed("server") {
 		return nil, errors.New("give --data-dir or --server, not both")
-	case m.server.url != "" && !local:
-		return m.server.dial()
+	}
+	r, err := m.remote(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if r.URL != "" {
+		return dial(r)
 	}
 	return admin.NewCaller(m.dataDir)
 }
 
 // localCommands are the commands that refuse --server. Those that ask the node (true)
-// refuse the variable too: they would ask another node than the one that is meant.
+// refuse the variable and the file too: they would ask another node than the one that is
+// meant.
 var localCommands = map[string]bool{
 	"bench exchange":         true,
 	"bench refresh":          true,
@@ -130,7 +139,15 @@ func (m *management) refuseServer(c *cobra.Command, path string) {
 	}
 	run := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if cmd.Flags().Changed("server") || asks && m.server.url != "" && !cmd.Flags().Changed("data-dir") {
+		refused := cmd.Flags().Changed("server")
+		if asks && !refused {
+			r, err := m.remote(cmd)
+			if err != nil {
+				return err
+			}
+			refused = r.URL != ""
+		}
+		if refused {
 			return fmt.Errorf("%s: %w", cmd.CommandPath(), admin.ErrLocalOnly)
 		}
 		return run(cmd, args)

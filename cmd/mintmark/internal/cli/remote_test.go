@@ -132,6 +132,64 @@ func TestServerInTheEnvironment(t *testing.T) {
 	require.NotContains(t, from, "server", "no setting of a node")
 }
 
+// TestServerInAFile verifies that flags override variables, which override the file, that the
+// paths of the file are relative to it, and that its credentials go to its own server only.
+func TestServerInAFile(t *testing.T) {
+	r := newRemoteCLI(t, "read")
+	dir := filepath.Join(t.TempDir(), "mintmark")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	file, ca, server := filepath.Join(dir, "server.yaml"), r.flags[3], r.flags
+	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
+	relative, err := filepath.Rel(dir, r.token)
+	require.NoError(t, err)
+	good := "server: " + r.server.URL + "\nserver-ca-file: " + ca + "\ntoken-file: " + relative + "\n"
+	write(good)
+	r.flags = nil
+	r.fails(t, ExitUnreachable, "", "client", "list", "--data-dir", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", filepath.Dir(dir))
+	require.Contains(t, r.ok(t, "client", "list"), "cal-app")
+	r.fails(t, ExitRefused, "only an operator on a node's own machine may do that", "cluster", "invite", "--name", "n4")
+	require.Contains(t, testkit.Run(t, r.Execute, "__complete", "client", "show", "").Out, "cal-app")
+	r.flags = []string{"--server", r.server.URL}
+	require.Contains(t, r.ok(t, "client", "list"), "cal-app", "the flag names the server of the file")
+	require.Contains(t, r.OK("", "client", "list"), "cal-app", "--data-dir overrides the file")
+
+	other := filepath.Join(t.TempDir(), "none")
+	r.flags = []string{"--token-file", other}
+	r.fails(t, ExitLocal, other, "client", "list")
+	t.Setenv(config.EnvServerTokenFile, other)
+	r.flags = nil
+	r.fails(t, ExitLocal, other, "client", "list")
+	r.flags = []string{"--token-file", r.token}
+	require.Contains(t, r.ok(t, "client", "list"), "cal-app", "the flag overrides the variable")
+	t.Setenv(config.EnvServerTokenFile, "")
+	r.flags = []string{"--server", "https://127.0.0.1:1"}
+	r.fails(t, ExitLocal, "--server needs either", "client", "list")
+	t.Setenv(config.Variable(config.KeyDataDir), r.Dir)
+	r.flags = nil
+	require.Contains(t, r.ok(t, "client", "approve", "cal-app"), "approved", "the variable of the node overrides the file")
+	t.Setenv(config.EnvServer, r.server.URL)
+	r.fails(t, ExitRefused, "does not have the scope", "client", "suspend", "cal-app", "--reason", "x")
+
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	r.fails(t, ExitLocal, "--server needs either", "client", "list")
+	t.Setenv(config.EnvServerConfig, file)
+	require.Contains(t, r.ok(t, "client", "list"), "cal-app")
+	for text, expected := range map[string]string{
+		"server: [x]\n":          file + ":1: server: expected a text",
+		good + "tokenfile: x\n":  file + `:4: unknown key "tokenfile": is token-file meant?`,
+		good + "data-dir: x\n":   `unknown key "data-dir"`,
+		"server: x\nserver: x\n": "is repeated in line 2",
+	} {
+		write(text)
+		r.fails(t, ExitLocal, expected, "client", "list")
+	}
+	require.NoError(t, os.Remove(file))
+	r.fails(t, ExitLocal, "open settings file: ", "client", "list")
+	r.flags = server
+	r.fails(t, ExitLocal, "open settings file: ", "cluster", "status")
+}
+
 // TestServerUnreachable verifies that a command without an answer never falls back to the
 // files of this machine.
 func TestServerUnreachable(t *testing.T) {

@@ -22,18 +22,6 @@ const (
 	EnvClusterKey = "MINTMARK_CLUSTER_KEY"
 )
 
-// Variables of the commands that ask a server on another machine. They are no settings of a
-// node.
-const (
-	EnvServer          = "MINTMARK_SERVER"
-	EnvServerCAFile    = "MINTMARK_SERVER_CA_FILE"
-	EnvServerTokenFile = "MINTMARK_SERVER_TOKEN_FILE"
-	EnvServerCertFile  = "MINTMARK_SERVER_CERT_FILE"
-	EnvServerKeyFile   = "MINTMARK_SERVER_KEY_FILE"
-)
-
-var serverVariables = []string{EnvServer, EnvServerCAFile, EnvServerTokenFile, EnvServerCertFile, EnvServerKeyFile}
-
 // An envText is a value from the environment, where every value is text. The entries
 // of a list are separated by commas.
 type envText string

@@ -19,7 +19,8 @@ import (
 // maxFile is the longest file of settings, in bytes.
 const maxFile = 64 << 10
 
-func fileLayer(path string) (layer, error) {
+// fileLayer reads a YAML file with these keys.
+func fileLayer(path string, keys []string) (layer, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return layer{}, fmt.Errorf("open settings file: %w", err)
@@ -32,12 +33,12 @@ func fileLayer(path string) (layer, error) {
 	if len(text) > maxFile {
 		return layer{}, fmt.Errorf("%s is longer than %d bytes", path, maxFile)
 	}
-	return parseFile(path, text)
+	return parseFile(path, text, keys)
 }
 
-// parseFile parses a YAML file of settings. If a key is unknown, it returns the layer and
+// parseFile parses a YAML file. If a key is unknown, it returns the layer and
 // an error.
-func parseFile(path string, text []byte) (layer, error) {
+func parseFile(path string, text []byte, keys []string) (layer, error) {
 	lines, err := linesOfKeys(text)
 	if err != nil {
 		return layer{}, fmt.Errorf("%s: %w", path, err)
@@ -57,7 +58,6 @@ func parseFile(path string, text []byte) (layer, error) {
 		}
 		return Source{FromFile, path}
 	}
-	keys := keyNames(KeyConfig)
 	var errs []error
 	for _, key := range k.Keys() {
 		if top, _, _ := strings.Cut(key, delimiter); !slices.Contains(keys, top) {

@@ -47,7 +47,7 @@ func Load(flags *pflag.FlagSet, environ []string) (Options, Sources, error) {
 	var errFile error
 	if path := filePath(given, environment); path != "" {
 		var file layer
-		file, errFile = fileLayer(path)
+		file, errFile = fileLayer(path, keyNames(KeyConfig))
 		if file.values != nil {
 			layers = slices.Insert(layers, 1, file)
 		}

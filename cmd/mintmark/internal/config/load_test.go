@@ -190,7 +190,7 @@ func FuzzConfigFile(f *testing.F) {
 	f.Add([]byte("peer: [n2=h:1]\ncluster-listen: ':1'\nadvertise: a:1\n"))
 	f.Add([]byte("a: &a {b: *a}\n<<: [x]\n? [1]\n: 2\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		parsed, err := parseFile("f", text)
+		parsed, err := parseFile("f", text, keyNames(KeyConfig))
 		if err != nil {
 			return
 		}
