@@ -136,7 +136,8 @@ func (h *handler) authenticateCertificate(c *call, chain []*x509.Certificate) ([
 	}
 	if _, err := leaf.Verify(x509.VerifyOptions{
 		Roots: roots, Intermediates: between, CurrentTime: h.Ledger.Now().Std(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}); err != nil {
+	}); err != nil || !slices.Contains(leaf.ExtKeyUsage, x509.ExtKeyUsageClientAuth) { // Verify accepts a certificate that names no usage
+
 		return nil, ledger.OperatorCertificateRefused
 	}
 	c.actor.Certificate = leaf.Subject.CommonName

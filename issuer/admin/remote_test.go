@@ -329,6 +329,8 @@ func TestRemoteAuthentication(t *testing.T) {
 		"expired certificate":  {certificate(e.server.Operators, "alice", func(c *x509.Certificate) { c.NotAfter = admintest.Started.Add(time.Second) }), ledger.OperatorCertificateRefused},
 		"later certificate":    {certificate(e.server.Operators, "alice", func(c *x509.Certificate) { c.NotBefore = admintest.Started.Add(time.Hour) }), ledger.OperatorCertificateRefused},
 		"server's certificate": {certificate(e.server.Operators, "alice", admintest.ForServer), ledger.OperatorCertificateRefused},
+		"for any use":          {certificate(e.server.Operators, "alice", func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageAny} }), ledger.OperatorCertificateRefused},
+		"for no named use":     {certificate(e.server.Operators, "alice", func(c *x509.Certificate) { c.ExtKeyUsage = nil }), ledger.OperatorCertificateRefused},
 		"no name":              {certificate(e.server.Operators, "", nil), ledger.OperatorCertificateRefused},
 		"a name with a colon":  {certificate(e.server.Operators, "token:good", nil), ledger.OperatorCertificateRefused},
 	} {

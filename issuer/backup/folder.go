@@ -80,7 +80,7 @@ func (f Folder) List() (all []Scheduled, err error) {
 	if err != nil {
 		return nil, err
 	}
-	pattern := regexp.MustCompile(`^mintmark-` + regexp.QuoteMeta(f.Node) + `-(\d{6,19})-(\d{8}T\d{6}Z)\.backup$`)
+	pattern := regexp.MustCompile(`^mintmark-` + regexp.QuoteMeta(f.Node) + `-(\d{6,18})-(\d{8}T\d{6}Z)\.backup$`)
 	for _, e := range entries {
 		m := pattern.FindStringSubmatch(e.Name())
 		if m == nil {

@@ -95,13 +95,14 @@ func TestFolderIsShared(t *testing.T) {
 	n1, n2, dotted := newNodeFolder(t, dir, "n1"), newNodeFolder(t, dir, "n1-000001"), newNodeFolder(t, dir, "n1.x")
 	foreign := []string{n2.create(), n2.create(), dotted.create()}
 	for name, text := range map[string]string{
-		"mintmark-n1-000000-20200101T000000Z.backup":   "an operator's note",
-		"mintmark-n1-000001.backup":                    "x",
-		"mintmark-n1-000001-20200101T000000Z.backup~":  "x",
-		".mintmark-n1.123.tmp":                         "of a hand-made backup named mintmark-n1",
-		".mintmark-n2.scheduled.1.tmp":                 "of another node",
-		"state.backup":                                 "x",
-		".mintmark-n1.scheduled.an operator's own.tmp": "x",
+		"mintmark-n1-000000-20200101T000000Z.backup":              "an operator's note",
+		"mintmark-n1-000001.backup":                               "x",
+		"mintmark-n1-9223372036854775807-20200101T000000Z.backup": "a number that nothing can follow",
+		"mintmark-n1-000001-20200101T000000Z.backup~":             "x",
+		".mintmark-n1.123.tmp":                                    "of a hand-made backup named mintmark-n1",
+		".mintmark-n2.scheduled.1.tmp":                            "of another node",
+		"state.backup":                                            "x",
+		".mintmark-n1.scheduled.an operator's own.tmp":            "x",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		foreign = append(foreign, name)

@@ -164,14 +164,14 @@ func (p *Person) check() (field, note string) {
 	}{
 		{"email", p.Email, 254},
 		{"name", p.Name, 100},
-		{"bio", p.Bio, 1000},
+		{"bio", strings.ReplaceAll(p.Bio, "\n", " "), 1000}, // the only field that may have lines
 		{"default_schedule_id", p.DefaultScheduleID, 64},
 		{"week_start", p.WeekStart, 16},
 		{"time_zone", p.TimeZone, 64},
 		{"locale", p.Locale, 35},
 		{"organization_id", p.OrganizationID, 64},
 	} {
-		if note := checkText(oneLine(f.value), 0, f.most); note != "" {
+		if note := checkText(f.value, 0, f.most); note != "" {
 			return f.name, note
 		}
 	}
@@ -183,6 +183,3 @@ func (p *Person) check() (field, note string) {
 	}
 	return "", ""
 }
-
-// oneLine returns s without line feeds, which checkText refuses and these fields may have.
-func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " ") }

@@ -35,8 +35,9 @@ func eachKey(n *yaml.Node, what string, lines map[string]int, known map[string]y
 		read, ok := known[key.Value]
 		switch {
 		case !ok || key.Kind != yaml.ScalarNode:
-			if !keyPattern.MatchString(key.Value) {
-				// A comma in a value that is not quoted makes a key of its rest.
+			if !keyPattern.MatchString(key.Value) || value.Kind == yaml.ScalarNode && value.Value == "" {
+				// A comma in a value that is not quoted makes a key of its rest, which may be a
+				// part of a secret.
 				return fmt.Errorf("line %d: %s has an unknown key; quote a value that holds a comma or a colon", key.Line, what)
 			}
 			return fmt.Errorf("line %d: %s has the unknown key %q", key.Line, what, key.Value)
