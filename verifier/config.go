@@ -45,6 +45,11 @@ type Config struct {
 	// MoreAudiences are further identifiers of this resource server.
 	MoreAudiences []string
 
+	// SkipAudience accepts tokens of every audience; Audience is then empty. The caller must
+	// check [Claims.Audience]. The authorization server itself uses it, for tokens that are
+	// presented to be revoked or introspected. A resource server must not.
+	SkipAudience bool
+
 	// Keys finds the issuer's keys: NewJWKS over HTTP, StaticKeys, or an implementation
 	// of the caller's. Nil means that New makes a JWKS with the URL Issuer +
 	// [KeySetPath], where Mintmark publishes its key set. Close closes that JWKS.
@@ -85,8 +90,10 @@ type Config struct {
 // New checks the configuration and returns a Verifier.
 func New(c Config) (*Verifier, error) {
 	switch {
-	case c.Audience == "":
+	case c.Audience == "" && !c.SkipAudience:
 		return nil, errors.New("new verifier: Config.Audience is empty")
+	case c.SkipAudience && (c.Audience != "" || len(c.MoreAudiences) > 0):
+		return nil, errors.New("new verifier: Config.SkipAudience is set, and so is an audience")
 	case slices.Contains(c.MoreAudiences, ""):
 		return nil, errors.New("new verifier: one of Config.MoreAudiences is empty")
 	case c.Skew < 0 || c.Skew > time.Minute:
@@ -103,9 +110,11 @@ func New(c Config) (*Verifier, error) {
 		}
 	}
 	v := &Verifier{
-		issuers:   append([]string{c.Issuer}, c.MoreIssuers...),
-		audiences: append([]string{c.Audience}, c.MoreAudiences...),
-		keys:      c.Keys, skew: c.Skew, now: c.Now, revoked: c.Revoked, observer: c.Observer,
+		issuers: append([]string{c.Issuer}, c.MoreIssuers...),
+		keys:    c.Keys, skew: c.Skew, now: c.Now, revoked: c.Revoked, observer: c.Observer,
+	}
+	if !c.SkipAudience {
+		v.audiences = append([]string{c.Audience}, c.MoreAudiences...)
 	}
 	if v.skew == 0 {
 		v.skew = DefaultSkew

@@ -120,3 +120,42 @@ func TestConfigIsReadOnce(t *testing.T) {
 	assert.Equal(t, verifier.ReasonIssuer, reason(t, v, mintmark.Token(verifiertest.Claim("iss", c.MoreIssuers[0]))))
 	assert.Equal(t, verifier.ReasonAudience, reason(t, v, mintmark.Token(verifiertest.ForAudience("y"))))
 }
+
+// SkipAudience is for the authorization server itself: a token of any audience is accepted,
+// and one without an audience is not.
+func TestSkipAudience(t *testing.T) {
+	mintmark := verifiertest.NewInMemoryIssuer()
+	c := mintmark.Config()
+	c.SkipAudience = true
+	_, err := verifier.New(c)
+	require.ErrorContains(t, err, "SkipAudience", "with an audience the option has no meaning")
+	c.Audience, c.MoreAudiences = "", []string{"x"}
+	_, err = verifier.New(c)
+	require.ErrorContains(t, err, "SkipAudience")
+	c.MoreAudiences = nil
+	v, err := verifier.New(c)
+	require.NoError(t, err)
+	defer v.Close()
+	for _, aud := range []any{verifiertest.Audience, "https://mcp.example.com", []string{"x", "y"}} {
+		accepted(t, v, mintmark.Token(verifiertest.Claim("aud", aud)))
+	}
+	for _, aud := range []any{[]string{}, nil} {
+		require.NotEmpty(t, reason(t, v, mintmark.Token(verifiertest.Claim("aud", aud))), "%v", aud)
+	}
+	assert.Equal(t, verifier.ReasonIssuer, reason(t, v, mintmark.Token(verifiertest.Claim("iss", movedTo))))
+}
+
+// A verifier of one resource server accepts the tokens for it, and neither those for another
+// one nor those for the cluster's audience (RFC 8707 §2).
+func TestAudienceOfAResourceServer(t *testing.T) {
+	mintmark := verifiertest.NewInMemoryIssuer()
+	c := mintmark.Config()
+	c.Audience = "https://mcp.example.com/mcp"
+	v, err := verifier.New(c)
+	require.NoError(t, err)
+	defer v.Close()
+	accepted(t, v, mintmark.Token(verifiertest.Claim("aud", c.Audience)))
+	for _, aud := range []string{mintmark.URL, "https://files.example.com", c.Audience + "/", "https://mcp.example.com", "HTTPS://mcp.example.com/mcp"} {
+		assert.Equal(t, verifier.ReasonAudience, reason(t, v, mintmark.Token(verifiertest.Claim("aud", aud))), aud)
+	}
+}

@@ -10,7 +10,7 @@ import (
 // Verifier checks access tokens. It is safe for use by many goroutines.
 type Verifier struct {
 	issuers   []string // accepted iss; the first is Config.Issuer
-	audiences []string // one of aud must be among these
+	audiences []string // one of aud must be among these; nil: any
 	keys      KeySource
 	jwks      *JWKS // keys, if they are a JWKS
 	ownJWKS   *JWKS // jwks, if New made it
@@ -114,7 +114,7 @@ func (v *Verifier) accept(c *Claims, now time.Time) error {
 	switch {
 	case !slices.Contains(v.issuers, c.issuer):
 		return refuse(ReasonIssuer, "iss is another issuer")
-	case !slices.ContainsFunc(v.audiences, func(ours string) bool { return slices.Contains(c.audience, ours) }):
+	case !v.serves(c.audience):
 		return refuse(ReasonAudience, "aud doesn't name this resource server")
 	}
 	if err := v.live(c, now); err != nil {
@@ -124,6 +124,14 @@ func (v *Verifier) accept(c *Claims, now time.Time) error {
 		return refuse(ReasonRevoked, revokedText)
 	}
 	return nil
+}
+
+// serves reports whether an aud names this resource server.
+func (v *Verifier) serves(audience []string) bool {
+	if v.audiences == nil {
+		return len(audience) > 0
+	}
+	return slices.ContainsFunc(v.audiences, func(ours string) bool { return slices.Contains(audience, ours) })
 }
 
 // live checks what changes with time, except the feed of revocations.
