@@ -14,8 +14,8 @@ type accessVerifier struct {
 	*verifier.Verifier
 }
 
-// access verifies an access token of this server, revoked or not, and returns its claims and
-// its reference. The keys are those that this node has opened, so the caller must verify on an
+// access verifies an access token of this server, for any audience, revoked or not, and
+// returns its claims and its reference. The keys are those that this node has opened, so the caller must verify on an
 // up-to-date view that the token's key was not dropped, and that its grant is live. The error
 // is that of verifier.Verifier.Verify.
 func (i *Issuer) access(ctx context.Context, token string) (*verifier.Claims, ledger.AccessRef, error) {
@@ -41,7 +41,7 @@ func (i *Issuer) accessVerifier() (*verifier.Verifier, error) {
 	if v := i.verifier.Load(); v != nil && v.settings == s {
 		return v.Verifier, nil
 	}
-	v, err := verifier.New(verifier.Config{Issuer: s.BaseURL, Audience: s.Audience, Keys: i.Keyring, Now: i.Clock})
+	v, err := verifier.New(verifier.Config{Issuer: s.BaseURL, SkipAudience: true, Keys: i.Keyring, Now: i.Clock})
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,10 @@ package issuer_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // goldenResources has what administrators do with resource servers, and the use of their
@@ -20,6 +22,24 @@ func goldenResources() []goldenStep {
 	use := func(n byte) *ledger.NoteSecretUse {
 		return &ledger.NoteSecretUse{ClientAuth: ledger.ClientAuth{Client: api, Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: [32]byte{n}}}}}
 	}
+	session, challenge := [32]byte{1}, strings.Repeat("a", 43)
+	allow := func(n byte, resource, scope string) *ledger.Allow {
+		return &ledger.Allow{
+			Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: ledger.GrantID{n}, Revision: 1,
+			Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: scope, CodeChallenge: challenge, Resource: resource},
+		}
+	}
+	exchange := func(n byte, resource string) *ledger.Exchange {
+		return &ledger.Exchange{
+			ClientAuth: ledger.ClientAuth{Client: "app"}, Credential: &ledger.CredentialRef{Grant: ledger.GrantID{n}, Key: 1},
+			Redirect: digestOf(redirect), Challenge: challenge, Resource: resource,
+		}
+	}
+	refresh := func(n byte, resource string) *ledger.Refresh {
+		return &ledger.Refresh{
+			ClientAuth: ledger.ClientAuth{Client: "app"}, Credential: &ledger.CredentialRef{Grant: ledger.GrantID{n}, Key: 1, Generation: 1}, Resource: resource,
+		}
+	}
 	return seconds(
 		&ledger.Configure{Settings: s},
 		&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}},
@@ -34,6 +54,21 @@ func goldenResources() []goldenStep {
 		&ledger.RevokeResourceSecret{Actor: operator, Resource: api, Secret: "s1"},
 		use(1), // refused
 		use(3),
+		&ledger.AddKey{Key: ledger.Key{ID: "k1", Purpose: ledger.ForSigning, Algorithm: "ES256", Public: []byte("{}"), Sealed: []byte("sealed")}},
+		&ledger.PutUser{ID: "u-alice", Username: "alice", Password: "hash"},
+		&ledger.SignIn{Session: session, User: "u-alice", VerifiedHash: digestOf("hash")},
+		&ledger.ImportClient{
+			ID: "app", Owner: "u-alice", Type: ledger.Public, State: ledger.Approved,
+			Profile: ledger.Profile{Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"BOOKING_READ", "PROFILE_READ"}},
+		},
+		allow(1, calendar, "PROFILE_READ"), allow(2, api, "BOOKING_READ"), allow(3, "", "BOOKING_READ"),
+		allow(4, api, "PROFILE_READ"),     // not one of its scopes
+		allow(4, api+"/", "BOOKING_READ"), // not what the page showed
+		exchange(1, calendar), exchange(2, api), exchange(3, ""),
+		refresh(1, ""), refresh(2, api+"/"), refresh(3, api), // refused
+		&ledger.RemoveResourceServer{Actor: operator, ID: calendar},
+		&ledger.PutResourceServer{Actor: operator, ID: calendar, Name: "calendar", New: true}, // with the same number
+		refresh(1, ""), // refused
 		&ledger.RemoveResourceServer{Actor: operator, ID: calendar},
 		&ledger.RemoveResourceServer{Actor: operator, ID: calendar}, // gone
 	)

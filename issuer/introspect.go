@@ -13,9 +13,9 @@ import (
 )
 
 // Introspect handles an introspection request (RFC 7662 §2): a client learns about its own
-// tokens, a resource server about every access token. It authenticates and answers on one
-// view that includes every command that was answered before, such as a revocation at another
-// node. Errors are like those of Token.
+// tokens, a resource server about access tokens that are for it or for the cluster's audience.
+// It authenticates and answers on one view that includes every command that was answered
+// before, such as a revocation at another node. Errors are like those of Token.
 func (i *Issuer) Introspect(ctx context.Context, r oauth.PresentedToken) (oauth.Introspection, error) {
 	reader, auth, v, err := i.authenticateReader(ctx, r.Client, ledger.View.ReadsTokens)
 	if err != nil {
@@ -36,6 +36,8 @@ func (i *Issuer) Introspect(ctx context.Context, r oauth.PresentedToken) (oauth.
 	switch {
 	case t == nil:
 		return oauth.Introspection{}, nil
+	case reader.Resource != nil && t.Audience != v.Settings().Audience && t.Audience != reader.Resource.ID:
+		return oauth.Introspection{}, nil // it is for another resource server
 	case reader.Resource != nil:
 		t.Scope = reader.Resource.ScopeFor(t.Scope)
 	case t.ClientID != reader.Client.ID:
@@ -116,7 +118,7 @@ func activeToken(v ledger.View, c *verifier.Claims) *oauth.ActiveToken {
 	return &oauth.ActiveToken{
 		Scope: c.ScopeText(), ClientID: c.ClientID(), TokenType: oauth.TokenTypeBearer,
 		ExpiresAt: c.ExpiresAt().Unix(), IssuedAt: c.IssuedAt().Unix(),
-		Subject: c.Subject(), Audience: v.Settings().Audience, Issuer: c.Issuer(), ID: c.ID(),
+		Subject: c.Subject(), Audience: c.Audience()[0], Issuer: c.Issuer(), ID: c.ID(),
 		Legacy: c.Legacy(), GrantID: c.GrantID(),
 	}
 }

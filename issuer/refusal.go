@@ -17,6 +17,7 @@ var descriptions = map[oauth.Code]string{
 	oauth.InvalidGrant:         "The code or refresh token is not valid for this request.",
 	oauth.UnsupportedTokenType: "Access tokens can not be revoked here.",
 	oauth.InvalidScope:         "The scope is unknown, or wider than what was granted.",
+	oauth.InvalidTarget:        "The resource is unknown, removed, or not the one that was granted.",
 	oauth.InvalidRequest:       "The request does not fit the authorization that it belongs to.",
 }
 

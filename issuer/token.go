@@ -1,6 +1,7 @@
 package issuer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -85,11 +86,11 @@ func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 		ref, err := credential.ParseCode(r.Code, ring.ChainMAC)
 		return &ledger.Exchange{
 			ClientAuth: auth, Credential: genuine(ref, err),
-			Redirect: sha256.Sum256([]byte(r.RedirectURI)), Challenge: challengeOf(r.CodeVerifier),
+			Redirect: sha256.Sum256([]byte(r.RedirectURI)), Challenge: challengeOf(r.CodeVerifier), Resource: resourceOf(r.Resource),
 		}, err
 	}
 	ref, err := credential.ParseRefresh(r.RefreshToken, ring.ChainMAC)
-	c := &ledger.Refresh{ClientAuth: auth, Credential: genuine(ref, err), Scope: scopeOf(r.Scope)}
+	c := &ledger.Refresh{ClientAuth: auth, Credential: genuine(ref, err), Scope: scopeOf(r.Scope), Resource: resourceOf(r.Resource)}
 	c.Unspent = c.Credential != nil && i.View().Unspent(*c.Credential, i.Node.LastMeta())
 	return c, err
 }
@@ -126,6 +127,15 @@ func scopeOf(asked string) string {
 	return text
 }
 
+// resourceOf returns the parameter resource in the form of a command, without one that is
+// longer than an identifier with a slash.
+func resourceOf(asked string) string {
+	if len(asked) > oauth.MaxResource+1 {
+		return ledger.UnknownResource
+	}
+	return asked
+}
+
 // challengeOf returns the challenge of a code_verifier in the form of a command.
 func challengeOf(verifier string) string {
 	if verifier == "" {
@@ -153,7 +163,7 @@ func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oaut
 	}
 	s := i.View().Settings()
 	access, err := credential.MintAccess(signer, credential.AccessClaims{
-		Issuer: s.BaseURL, Subject: o.User, Audience: s.Audience, ClientID: o.Client,
+		Issuer: s.BaseURL, Subject: o.User, Audience: cmp.Or(o.Audience, s.Audience), ClientID: o.Client,
 		Scope: o.Scope, Legacy: o.Legacy, GrantID: o.Grant.String(), ID: hex.EncodeToString(jti[:]),
 		IssuedAt: o.At.Unix(), ExpiresAt: o.At.Unix() + oauth.AccessTokenLifetime,
 	})

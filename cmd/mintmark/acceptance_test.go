@@ -43,6 +43,7 @@ func TestAcceptance(t *testing.T) {
 		"metadata":                          conformMetadata,
 		"resource":                          conformResource,
 		"introspection":                     conformIntrospection,
+		"audiences":                         conformAudiences,
 		"clients":                           conformClients,
 		"secrets":                           conformSecrets,
 		"document_addresses":                documentAddresses,

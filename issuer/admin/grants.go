@@ -35,6 +35,7 @@ type Grant struct {
 	EndCause   string    `json:"end_cause,omitempty"`
 	Scopes     []string  `json:"scopes"`
 	Legacy     bool      `json:"legacy"`
+	Resource   string    `json:"resource,omitempty"` // identifier of the resource server that it is for; absent for the cluster's audience
 	Generation uint32    `json:"generation_due"`
 	Created    time.Time `json:"created_at"`
 	Used       time.Time `json:"last_used_at,omitzero"`
@@ -46,6 +47,9 @@ func grantOf(v ledger.View, g *ledger.Grant) Grant {
 		ID: g.ID.String(), User: userName(v, g.User), UserID: g.User, Client: g.Client,
 		State: "live", Scopes: notNil(strings.Fields(g.Scope)), Legacy: g.Legacy, Generation: g.Due,
 		Created: stdTime(g.Created), Used: stdTime(g.Used), Ended: stdTime(g.Ended),
+	}
+	if s, ok := v.ResourceServerOf(g); ok && s != nil {
+		out.Resource = s.ID
 	}
 	if cause := v.GrantUnredeemable(g); cause != ledger.NoCause {
 		out.State, out.EndCause = "ended", cause.String()

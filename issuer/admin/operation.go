@@ -54,7 +54,7 @@ const (
 	ListResourceServers  Operation[ResourceServerFilter, ResourceServerList] = "resource-server.list"
 	ShowResourceServer   Operation[ResourceServerRef, ResourceServer]        = "resource-server.show"
 	SetResourceServer    Operation[ResourceServerEdit, ResourceServer]       = "resource-server.set"
-	RemoveResourceServer Operation[ResourceServerRef, Done]                  = "resource-server.remove"
+	RemoveResourceServer Operation[ResourceServerRef, RemovedResourceServer] = "resource-server.remove"
 	AddResourceSecret    Operation[NewResourceSecret, AddedSecret]           = "resource-server.secret.add"
 	RevokeResourceSecret Operation[ResourceSecretRef, Done]                  = "resource-server.secret.revoke"
 

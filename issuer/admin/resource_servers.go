@@ -48,6 +48,12 @@ type ResourceServer struct {
 	Changed time.Time `json:"changed_at"`
 }
 
+// A RemovedResourceServer has the number of grants that were for it. They get no more tokens.
+type RemovedResourceServer struct {
+	ID     string `json:"id"`
+	Grants int    `json:"grants"`
+}
+
 // A ResourceServerEdit changes the fields that are set.
 type ResourceServerEdit struct {
 	ID     string    `json:"id"` // identifier URI or name
@@ -163,13 +169,17 @@ func (c *call) setResourceServer(ctx context.Context, q ResourceServerEdit) (Res
 	return c.showResourceServer(ctx, ResourceServerRef{old.ID})
 }
 
-func (c *call) removeResourceServer(ctx context.Context, q ResourceServerRef) (Done, error) {
+func (c *call) removeResourceServer(ctx context.Context, q ResourceServerRef) (RemovedResourceServer, error) {
 	old, err := c.freshResource(ctx, q.ID)
 	if err != nil {
-		return Done{}, err
+		return RemovedResourceServer{}, err
 	}
 	out, err := c.propose(ctx, resourceSubject(old.ID), &ledger.RemoveResourceServer{Actor: c.actor, ID: old.ID})
-	return Done{out.ID}, err
+	if err != nil {
+		return RemovedResourceServer{}, err
+	}
+	v, err := c.view(ctx)
+	return RemovedResourceServer{ID: out.ID, Grants: v.GrantsFor(old)}, err
 }
 
 func (c *call) addResourceSecret(ctx context.Context, q NewResourceSecret) (AddedSecret, error) {

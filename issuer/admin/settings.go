@@ -49,7 +49,7 @@ var settings = []struct {
 	{key: "base_url", about: "address of the API, and the issuer", fixed: true, text: func(s *ledger.Settings) *string { return &s.BaseURL }},
 	{key: "app_url", about: "address of the pages", fixed: true, text: func(s *ledger.Settings) *string { return &s.AppURL }},
 	{key: "plain_http", about: "whether http addresses outside the loopback were accepted", fixed: true, flag: func(s *ledger.Settings) *bool { return &s.PlainHTTP }},
-	{key: "audience", about: "audience of access tokens", fixed: true, text: func(s *ledger.Settings) *string { return &s.Audience }},
+	{key: "audience", about: "audience of access tokens that name no resource server", fixed: true, text: func(s *ledger.Settings) *string { return &s.Audience }},
 	{key: "algorithm", about: "of signing keys made from now on: ES256, EdDSA or RS256", text: func(s *ledger.Settings) *string { return &s.Algorithm }},
 	{key: "code_lifetime", about: "of authorization codes", duration: func(s *ledger.Settings) *time.Duration { return &s.CodeLifetime }},
 	{key: "refresh_idle", about: "of refresh tokens that nobody uses", duration: func(s *ledger.Settings) *time.Duration { return &s.RefreshIdle }},

@@ -129,6 +129,8 @@ func (e *Endpoints) refuseBody(w http.ResponseWriter, err error) {
 // causeOf returns the cause of an error of the parser.
 func causeOf(c oauth.Code) ledger.Cause {
 	switch c {
+	case oauth.InvalidTarget:
+		return ledger.ResourceRepeated
 	case oauth.UnsupportedGrantType:
 		return ledger.GrantTypeUnsupported
 	case oauth.InvalidClient:

@@ -25,8 +25,11 @@ const maxAllowsPerDay = 2_000
 // Allow is the user's consent (RFC 6749 §4.1.1). It creates a grant whose generation 0,
 // the authorization code, is due.
 type Allow struct {
-	Actor   Actor                      `cbor:"1,keyasint"`
-	User    string                     `cbor:"2,keyasint"` // the user whom the consent page named
+	Actor Actor  `cbor:"1,keyasint"`
+	User  string `cbor:"2,keyasint"` // the user whom the consent page named
+	// Request is as sent, except that Resource is the identifier of the resource server that
+	// the consent page named, "" if it named none. The command is refused if the request is
+	// for another one now.
 	Request oauth.AuthorizationRequest `cbor:"3,keyasint"`
 	Grant   GrantID                    `cbor:"4,keyasint"`
 	// Revision is the client's revision that the consent page showed. The command is
@@ -58,7 +61,7 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		}
 		return deny(AlreadyExists)
 	}
-	if a.Client.Revision != c.Revision {
+	if a.Client.Revision != c.Revision || a.ResourceID() != c.Request.Resource {
 		return deny(Conflict)
 	}
 	key := v.ActiveKey(ForCredentials)
@@ -80,12 +83,15 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		Challenge: a.Challenge, Redirect: digest(a.RedirectURI),
 		Created: stateTime(m), Last: m.ID,
 	}
+	if a.Resource != nil {
+		g.Resource = a.Resource.Number
+	}
 	u := *who.user
 	u.Grants = append(slices.Clip(u.Grants), g.ID)
 	changes := []command.Change{
 		put(TableGrants, g),
 		put(TableUsers, &u),
-		event(m, Event{Kind: EventAllowed, Actor: u.ID, User: u.ID, Client: g.Client, Grant: g.ID, Detail: scopeDetail(g)}),
+		event(m, Event{Kind: EventAllowed, Actor: u.ID, User: u.ID, Client: g.Client, Grant: g.ID, Detail: allowedDetail(a)}),
 	}
 	if a.Client.Legacy {
 		changes = append(changes, put(TableClients, a.Client.withTraffic(g, m)))
@@ -115,11 +121,16 @@ func (c *Allow) outcome(g *Grant) Outcome {
 	}}
 }
 
-func scopeDetail(g *Grant) string {
-	if g.Legacy {
-		return "legacy"
+// allowedDetail returns the scopes, and the resource server that they are for.
+func allowedDetail(a Authorization) string {
+	detail := a.Scope
+	if a.Legacy {
+		detail = "legacy"
 	}
-	return g.Scope
+	if a.Resource != nil {
+		detail += " for " + a.Resource.ID
+	}
+	return detail
 }
 
 const trafficDays = 30

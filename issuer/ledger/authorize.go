@@ -16,6 +16,15 @@ type Authorization struct {
 	Scope       string // in the order requested, single spaces; empty when Legacy
 	Legacy      bool
 	Challenge   string
+	Resource    *ResourceServer // whom the tokens are for; nil for the cluster's audience
+}
+
+// ResourceID returns the identifier of the resource server, "" for the cluster's audience.
+func (a Authorization) ResourceID() string {
+	if a.Resource == nil {
+		return ""
+	}
+	return a.Resource.ID
 }
 
 // A Problem describes why an authorization request is refused. If Page is true, the
@@ -53,7 +62,7 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 	}
 	switch {
 	case r.Fault != nil:
-		return redirect(ParameterRepeated, r.Fault.Code, r.Fault.Description)
+		return redirect(repeatedCause(r.Fault.Code), r.Fault.Code, r.Fault.Description)
 	case r.ResponseType != "" && r.ResponseType != "code":
 		return redirect(ResponseTypeUnsupported, oauth.UnsupportedResponseType, "The response_type must be code.")
 	case r.CodeChallenge == "" && c.Public():
@@ -67,6 +76,11 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 	}
 
 	a := Authorization{Client: c, RedirectURI: r.RedirectURI, Challenge: r.CodeChallenge}
+	resource, known := v.target(r.Resource)
+	if !known {
+		return redirect(ResourceUnknown, oauth.InvalidTarget, "The resource is not one of this service.")
+	}
+	a.Resource = resource
 	asked, text, err := scope.Parse(r.Scope)
 	switch {
 	case err != nil:
@@ -77,9 +91,19 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 		return redirect(ScopeMissing, oauth.InvalidScope, "The parameter scope is missing.")
 	case !c.Legacy && !c.scopes().Contains(asked):
 		return redirect(ScopeTooWide, oauth.InvalidScope, "A scope is not enabled for this application.")
+	case resource != nil && resource.ScopeFor(text) != text:
+		return redirect(ResourceScope, oauth.InvalidScope, "A scope is not one of the resource.")
 	}
 	a.Scope = text
 	return a, nil
+}
+
+// repeatedCause returns the cause of a parameter that came more than once.
+func repeatedCause(c oauth.Code) Cause {
+	if c == oauth.InvalidTarget {
+		return ResourceRepeated
+	}
+	return ParameterRepeated
 }
 
 // scopes returns the scopes enabled on the client. They are compared literally: ORG_X

@@ -73,6 +73,13 @@ const (
 	ScopeTooWide Cause = 51
 	ScopeMissing Cause = 52
 
+	// The resource server that a token is for (RFC 8707).
+	ResourceUnknown  Cause = 53
+	ResourceOther    Cause = 54
+	ResourceRemoved  Cause = 55
+	ResourceRepeated Cause = 56
+	ResourceScope    Cause = 57 // a scope that the resource server doesn't use
+
 	// The authorization step.
 	RedirectURIMissing      Cause = 60
 	RedirectURIUnregistered Cause = 61
@@ -171,6 +178,11 @@ var sentences = map[Cause]string{
 	ScopeUnknown:            "a scope was asked for that does not exist",
 	ScopeTooWide:            "more scopes were asked for than are enabled or granted",
 	ScopeMissing:            "no scope was asked for",
+	ResourceUnknown:         "resource names no registered resource server",
+	ResourceOther:           "resource names another resource server than the grant is for",
+	ResourceRemoved:         "the resource server that the grant is for was removed",
+	ResourceRepeated:        "resource came more than once; a token is for one resource server",
+	ResourceScope:           "a scope was asked for that the resource server does not use",
 	RedirectURIMissing:      "redirect_uri is missing",
 	RedirectURIUnregistered: "redirect_uri is not one of the client's",
 	ResponseTypeUnsupported: "response_type must be code",

@@ -56,6 +56,7 @@ type Issued struct {
 	Retry         bool    `cbor:"10,keyasint,omitempty"`
 	Shared        bool    `cbor:"12,keyasint,omitempty"` // Grant.Shared, at the first retry of a generation
 	RedirectURI   string  `cbor:"11,keyasint,omitempty"` // for Allow: where the code is sent
+	Audience      string  `cbor:"13,keyasint,omitempty"` // aud of the access token; "" for the cluster's
 }
 
 func accept(o Outcome, changes ...command.Change) command.Decision {

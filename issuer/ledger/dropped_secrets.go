@@ -25,26 +25,28 @@ func (v View) DroppedSecrets(number uint32) (all []DroppedSecret) {
 	return all
 }
 
-// GrantUnredeemable returns GrantEnded's cause, or KeyNotRecorded for a live grant whose
-// due credential's key was dropped. Access tokens of such a grant are accepted until they
-// expire.
+// GrantUnredeemable returns GrantEnded's cause, or that of a live grant that gets no more
+// tokens: KeyNotRecorded if the key of its due credential was dropped, ResourceRemoved if its
+// resource server was removed. Access tokens of such a grant are accepted until they expire.
 func (v View) GrantUnredeemable(g *Grant) Cause {
 	if cause := v.GrantEnded(g.ID); cause != NoCause {
 		return cause
 	}
-	if !v.redeemable(g) {
-		return KeyNotRecorded
-	}
-	return NoCause
+	return v.redeemable(g)
 }
 
-// redeemable reports whether the key of some credential that the grant may still accept
-// is known. After a restore, a fast-forward may accept a credential under another key than
-// the recorded one.
-func (v View) redeemable(g *Grant) bool {
-	if v.keyKnown(g.Key) {
-		return true
+// redeemable returns NoCause if the key of some credential that the grant may still accept
+// is known, and so is its resource server. After a restore, a fast-forward may accept a
+// credential under another key than the recorded one.
+func (v View) redeemable(g *Grant) Cause {
+	if _, ok := v.ResourceServerOf(g); !ok {
+		return ResourceRemoved
 	}
-	r := v.Restore()
-	return r.covers(g.CreatedSeq) && g.FastForwarded != r.Count
+	if v.keyKnown(g.Key) {
+		return NoCause
+	}
+	if r := v.Restore(); r.covers(g.CreatedSeq) && g.FastForwarded != r.Count {
+		return NoCause
+	}
+	return KeyNotRecorded
 }

@@ -190,6 +190,7 @@ func (w *env) check() {
 		if was, ok := w.past[g.ID]; ok {
 			require.Equal(w.t, was.Scope, g.Scope, "the scope of a grant changed")
 			require.Equal(w.t, was.Legacy, g.Legacy)
+			require.Equal(w.t, was.Resource, g.Resource, "the resource server of a grant changed")
 			require.GreaterOrEqual(w.t, g.Due, was.Due, "the generation of a grant decreased")
 			require.False(w.t, was.Ended != 0 && g.Ended == 0, "an ended grant is live again")
 		}
@@ -397,6 +398,9 @@ func result(o ledger.Outcome, changed bool) string {
 		} else {
 			text += ", scope " + i.Scope
 		}
+		if i.Audience != "" {
+			text += ", for " + i.Audience
+		}
 		if i.Retry {
 			text += ", retry"
 		}
@@ -415,10 +419,8 @@ func suffix(b bool, yes, no string) string {
 func (w *env) authorize(l line) string {
 	a, problem := w.view().Authorize(l.request())
 	switch {
-	case problem == nil && a.Legacy:
-		return "consent to everything"
 	case problem == nil:
-		return "consent to " + a.Scope
+		return "consent to " + suffix(a.Legacy, "everything", a.Scope) + suffix(a.Resource == nil, "", ", for "+a.ResourceID())
 	case problem.Page:
 		return fmt.Sprintf("page: %s", problem.Cause)
 	}
@@ -429,7 +431,7 @@ func (l line) request() oauth.AuthorizationRequest {
 	r := oauth.AuthorizationRequest{
 		ClientID: l.args["client"], RedirectURI: l.or("uri", "https://app.example/cb"), State: l.args["state"],
 		Scope: l.args["scope"], ResponseType: l.args["response_type"],
-		CodeChallenge: challengeOf(l.args["verifier"]), CodeChallengeMethod: l.args["method"],
+		CodeChallenge: challengeOf(l.args["verifier"]), CodeChallengeMethod: l.args["method"], Resource: l.args["resource"],
 	}
 	if v, ok := l.args["challenge"]; ok {
 		r.CodeChallenge = v
@@ -476,7 +478,11 @@ func (w *env) show(l line) string {
 	case "grants":
 		var b strings.Builder
 		for _, g := range v.GrantsOf("u-"+l.args["user"], w.at()) {
-			fmt.Fprintf(&b, "%s for %s, due %d, scope %q\n", map[bool]string{true: "legacy", false: "scoped"}[g.Legacy], g.Client, g.Due, g.Scope)
+			fmt.Fprintf(&b, "%s for %s, due %d, scope %q", suffix(g.Legacy, "legacy", "scoped"), g.Client, g.Due, g.Scope)
+			if s, _ := v.ResourceServerOf(g); s != nil {
+				fmt.Fprintf(&b, ", for %s", s.ID)
+			}
+			b.WriteByte('\n')
 		}
 		return suffix(b.Len() == 0, "none", b.String())
 	case "session":

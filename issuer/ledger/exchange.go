@@ -19,6 +19,7 @@ type Exchange struct {
 	// so that the verifier itself doesn't enter the log. It is BadVerifier for a
 	// malformed verifier.
 	Challenge string `cbor:"4,keyasint,omitempty"`
+	Resource  string `cbor:"5,keyasint,omitempty"` // the parameter resource, or UnknownResource
 }
 
 // BadVerifier represents a code_verifier that violates RFC 7636 §4.1. It matches no
@@ -41,9 +42,9 @@ func (c *Exchange) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if d, ok := c.checkCodeBinding(r); !ok {
 		return d
 	}
-	g := r.grant
-	if r.decided() {
-		return r.issue(g, g.Scope, false) // the same command again
+	g, t := r.grant, r.terms("", c.Resource)
+	if r.decided() && t.cause == NoCause {
+		return r.issue(g, t, false) // the same command again
 	}
 	if d, moved := r.outcomeUnknown(c.Credential); moved {
 		return d
@@ -54,6 +55,9 @@ func (c *Exchange) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if g.Due > 0 {
 		return r.reuse(CodeReused, GrantEndedByReuse, c.Credential)
 	}
+	if t.cause != NoCause {
+		return r.refuse(t.code, t.cause, c.Credential, 0)
+	}
 	key, d, ok := r.checkDue(c.Credential)
 	if !ok {
 		return d
@@ -61,7 +65,7 @@ func (c *Exchange) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	next := g.withSpent(0, key, m)
 	changes := append(r.auth.recordUse(v, m, c.ClientAuth), put(TableGrants, next),
 		event(m, Event{Kind: EventExchanged, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
-	return r.issue(next, next.Scope, false, append(changes, r.endLegacy(m)...)...)
+	return r.issue(next, t, false, append(changes, r.endLegacy(m)...)...)
 }
 
 // checkCodeBinding verifies the redirection URI of the authorization request (RFC 6749

@@ -32,7 +32,7 @@ func (r redemption) mayFastForward(l *CredentialRef) bool {
 }
 
 // fastForward redeems a refresh token that is later than the one that is due.
-func (c *Refresh) fastForward(r redemption, narrowed string, cause Cause) command.Decision {
+func (c *Refresh) fastForward(r redemption, t terms) command.Decision {
 	g := r.grant
 	restore, ok := r.fastForwardable(c.Credential)
 	if !ok {
@@ -41,8 +41,8 @@ func (c *Refresh) fastForward(r redemption, narrowed string, cause Cause) comman
 	if g.FastForwarded == restore.Count {
 		return r.reuse(SecondFastForward, SecondFastForward, c.Credential)
 	}
-	if cause != NoCause {
-		return r.refuse(oauth.InvalidScope, cause, c.Credential, 0)
+	if t.cause != NoCause {
+		return r.refuse(t.code, t.cause, c.Credential, 0)
 	}
 	if cause, when := r.v.expired(g, r.settings, c.Credential.Generation, stateTime(r.m)); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, c.Credential, when)
@@ -52,5 +52,5 @@ func (c *Refresh) fastForward(r redemption, narrowed string, cause Cause) comman
 	changes := append(r.auth.recordUse(r.v, r.m, c.ClientAuth), put(TableGrants, next), event(r.m, Event{
 		Kind: EventFastForwarded, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID, Detail: fmt.Sprintf("generation %d was due, %d came", g.Due, c.Credential.Generation),
 	}))
-	return r.issue(next, narrowed, false, changes...)
+	return r.issue(next, t, false, changes...)
 }

@@ -30,6 +30,9 @@ type Grant struct {
 	// Scope and Legacy are those of the authorization; they never change.
 	Scope  string `cbor:"4,keyasint,omitempty"`
 	Legacy bool   `cbor:"5,keyasint,omitempty"`
+	// Resource is the number of the resource server that the grant is for, 0 for the
+	// cluster's audience: see View.ResourceServerOf. It never changes. Here it takes no room.
+	Resource uint16 `cbor:"24,keyasint,omitempty"`
 
 	Due uint32 `cbor:"6,keyasint,omitempty"` // the generation that may be presented next
 	Key uint32 `cbor:"7,keyasint"`           // number of the credential key that Due was made under

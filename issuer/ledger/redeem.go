@@ -131,16 +131,39 @@ func (r redemption) checkDue(l *CredentialRef) (key uint32, d command.Decision, 
 	return key, command.Decision{}, true
 }
 
+// terms are the scope and the audience of the access token that a request gets, or the code
+// and the cause of its refusal.
+type terms struct {
+	scope    string
+	audience string // "" for the cluster's
+	code     oauth.Code
+	cause    Cause
+}
+
+// terms returns the terms for the parameters scope and resource of a request; they may be
+// empty. The grant itself doesn't change.
+func (r redemption) terms(scope, resource string) terms {
+	s, cause := r.v.audienceFor(r.grant, resource)
+	if cause != NoCause {
+		return terms{code: oauth.InvalidTarget, cause: cause}
+	}
+	t := terms{code: oauth.InvalidScope}
+	if t.scope, t.cause = r.grant.narrow(scope); s != nil {
+		t.audience = s.ID
+	}
+	return t
+}
+
 // issue accepts the request; g is the grant's new row. A request of a legacy grant that
 // named scopes gets a token limited to them.
-func (r redemption) issue(g *Grant, scope string, retry bool, changes ...command.Change) command.Decision {
+func (r redemption) issue(g *Grant, t terms, retry bool, changes ...command.Change) command.Decision {
 	signing := r.v.ActiveKey(ForSigning)
 	at := r.user.issuedAt(stateTime(r.m))
 	if signing == nil || at > stateTime(r.m).Add(MaxAhead) {
 		return command.Decision{Outcome: Outcome{Unknown: true}}
 	}
 	return accept(Outcome{Issued: &Issued{
-		Grant: g.ID, Client: g.Client, User: g.User, Scope: scope, Legacy: g.Legacy && scope == "",
+		Grant: g.ID, Client: g.Client, User: g.User, Scope: t.scope, Legacy: g.Legacy && t.scope == "", Audience: t.audience,
 		Generation: g.Due, CredentialKey: g.Key, SigningKey: signing.ID, At: at, Retry: retry,
 	}}, changes...)
 }

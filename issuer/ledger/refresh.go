@@ -18,7 +18,8 @@ type Refresh struct {
 	// Unspent is View.Unspent on the node that received the request, at that time. A
 	// slow node or network may delay the command until its own repetition and the next
 	// refresh were decided. The token is spent by then, but that is not reuse by a thief.
-	Unspent bool `cbor:"4,keyasint,omitempty"`
+	Unspent  bool   `cbor:"4,keyasint,omitempty"`
+	Resource string `cbor:"5,keyasint,omitempty"` // the parameter resource, or UnknownResource
 }
 
 // UnknownScope represents a scope parameter that names an unknown scope. No scope has this
@@ -39,9 +40,9 @@ func (c *Refresh) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return refused
 	}
 	g := r.grant
-	narrowed, cause := c.narrow(g)
-	if r.decided() && cause == NoCause {
-		return r.issue(g, narrowed, false) // the same command again
+	t := r.terms(c.Scope, c.Resource)
+	if r.decided() && t.cause == NoCause {
+		return r.issue(g, t, false) // the same command again
 	}
 	if d, moved := r.outcomeUnknown(c.Credential); moved {
 		return d
@@ -50,7 +51,7 @@ func (c *Refresh) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return d
 	}
 	if c.Credential.Generation > g.Due {
-		return c.fastForward(r, narrowed, cause)
+		return c.fastForward(r, t)
 	}
 	retry := c.Credential.Generation < g.Due
 	if retry && !c.mayRetry(r) {
@@ -59,18 +60,18 @@ func (c *Refresh) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		}
 		return r.reuse(RefreshReused, GrantEndedByReuse, c.Credential)
 	}
-	if cause != NoCause {
-		return r.refuse(oauth.InvalidScope, cause, c.Credential, 0)
+	if t.cause != NoCause {
+		return r.refuse(t.code, t.cause, c.Credential, 0)
 	}
 	if retry {
-		return c.retry(r, narrowed)
+		return c.retry(r, t)
 	}
 	key, d, ok := r.checkDue(c.Credential)
 	if !ok {
 		return d
 	}
 	next := g.withSpent(g.Due, key, m)
-	return r.issue(next, narrowed, false, append(r.auth.recordUse(v, m, c.ClientAuth), put(TableGrants, next))...)
+	return r.issue(next, t, false, append(r.auth.recordUse(v, m, c.ClientAuth), put(TableGrants, next))...)
 }
 
 // spentRecently reports whether the token was spent so recently that a slow node may be
@@ -105,7 +106,7 @@ func (v View) Unspent(l CredentialRef, m command.Meta) bool {
 
 // retry issues the same successor again, with a fresh access token. It changes the grant,
 // so it goes through the log.
-func (c *Refresh) retry(r redemption, narrowed string) command.Decision {
+func (c *Refresh) retry(r redemption, t terms) command.Decision {
 	g := r.grant
 	if cause, when := r.v.expired(g, r.settings, g.Due, stateTime(r.m)); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, c.Credential, when)
@@ -132,7 +133,7 @@ func (c *Refresh) retry(r redemption, narrowed string) command.Decision {
 		next.RetryDay = stateTime(r.m).day()
 		audit(EventRetried)
 	}
-	d := r.issue(&next, narrowed, true, changes...)
+	d := r.issue(&next, t, true, changes...)
 	if outcome(d).Issued != nil {
 		outcome(d).Issued.Shared = first && next.Shared()
 	}
@@ -152,13 +153,13 @@ func (g *Grant) auditsRetry(m command.Meta) bool {
 	return g.RetryDay != stateTime(m).day()
 }
 
-// narrow returns the scope of the access token: the grant's scope, or less if the request
-// asked for less. The grant itself doesn't change.
-func (c *Refresh) narrow(g *Grant) (string, Cause) {
-	if c.Scope == "" {
+// narrow returns the scope of an access token: the grant's scope, or less if the request
+// named less.
+func (g *Grant) narrow(requested string) (string, Cause) {
+	if requested == "" {
 		return g.Scope, NoCause
 	}
-	asked, text, err := scope.Parse(c.Scope)
+	asked, text, err := scope.Parse(requested)
 	switch {
 	case err != nil:
 		return "", ScopeUnknown

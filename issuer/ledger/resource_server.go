@@ -24,6 +24,10 @@ type ResourceServer struct {
 	Created Time       `cbor:"5,keyasint"`
 	Changed Time       `cbor:"6,keyasint"`
 	Last    command.ID `cbor:"7,keyasint"` // the last command that changed this row
+	// Number is unique among the registered resource servers. The number of a removed one is
+	// used again: see View.ResourceServerOf.
+	Number     uint16 `cbor:"8,keyasint"`
+	CreatedSeq uint64 `cbor:"9,keyasint"` // Meta.Seq of the registration
 }
 
 // maxResources is the maximum number of resource servers.
@@ -85,6 +89,15 @@ func (v View) ResourceServers() iter.Seq[*ResourceServer] {
 	return rowsFrom[ResourceServer](v, TableResourceServers, "")
 }
 
+// freeNumber returns the lowest number that no resource server has.
+func (v View) freeNumber() uint16 {
+	var taken [maxResources + 2]bool
+	for s := range v.ResourceServers() {
+		taken[s.Number] = true
+	}
+	return uint16(slices.Index(taken[1:], false) + 1)
+}
+
 // FeedServed reports whether the feed of revocations is served: there is a resource server
 // that may read it.
 func (v View) FeedServed() bool {
@@ -138,7 +151,7 @@ func (c *PutResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 	if other := v.ResourceServerNamed(c.Name); other != nil && other.ID != c.ID {
 		return taken("name")
 	}
-	next, kind := &ResourceServer{ID: c.ID, Created: stateTime(m)}, EventResourceAdded
+	next, kind := &ResourceServer{ID: c.ID, Created: stateTime(m), Number: v.freeNumber(), CreatedSeq: m.Seq}, EventResourceAdded
 	if old != nil {
 		if old.Name == c.Name && slices.Equal(old.Scopes, scopes) {
 			return accept(Outcome{ID: c.ID})

@@ -180,6 +180,8 @@ func (w *env) showPages(l line) string {
 					suffix(s.Used == 0, "", ", used "+s.Used.Std().Format(time.TimeOnly)))
 			}
 		}
+	case "grants-for":
+		return fmt.Sprint(v.GrantsFor(v.ResourceServer(l.args["resource"])))
 	case "reader": // who authenticates to learn about tokens
 		r, cause, again := v.ReadsTokens(l.clientAuth())
 		switch {

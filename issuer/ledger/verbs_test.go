@@ -109,9 +109,10 @@ func (w *env) command(l line) command.Command {
 		if l.bool("bad-verifier") {
 			c.Challenge = ledger.BadVerifier
 		}
+		c.Resource = l.args["resource"]
 		return c
 	case "refresh":
-		return &ledger.Refresh{ClientAuth: l.clientAuth(), Credential: l.credentialRef(), Scope: l.args["scope"], Unspent: l.bool("unspent")}
+		return &ledger.Refresh{ClientAuth: l.clientAuth(), Credential: l.credentialRef(), Scope: l.args["scope"], Unspent: l.bool("unspent"), Resource: l.args["resource"]}
 	case "revoke":
 		return &ledger.RevokeGrant{Actor: l.actor(), Grant: id16(l.name)}
 	case "revoke-token":

@@ -113,7 +113,7 @@ func (v View) GrantsOf(user string, at Time) []*Grant {
 func (v View) grantsOf(u *User, client string, settings *Settings, at Time) (live []*Grant) {
 	for _, id := range u.Grants {
 		g := v.Grant(id)
-		if g == nil || client != "" && g.Client != client || !v.redeemable(g) {
+		if g == nil || client != "" && g.Client != client || v.redeemable(g) != NoCause {
 			continue
 		}
 		if cause, _ := g.ended(u); cause != NoCause {

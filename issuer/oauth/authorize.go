@@ -16,6 +16,7 @@ type AuthorizationRequest struct {
 	ResponseType        string `cbor:"5,keyasint,omitempty"`
 	CodeChallenge       string `cbor:"6,keyasint,omitempty"`
 	CodeChallengeMethod string `cbor:"7,keyasint,omitempty"`
+	Resource            string `cbor:"8,keyasint,omitempty"` // RFC 8707 §2.1
 
 	// Fault is the first syntax error that may be reported to the client: a repeated
 	// parameter other than client_id and redirect_uri. It ends the request before a
@@ -39,6 +40,8 @@ func (r *AuthorizationRequest) field(name string) *string {
 		return &r.CodeChallenge
 	case "code_challenge_method":
 		return &r.CodeChallengeMethod
+	case nameResource:
+		return &r.Resource
 	}
 	return nil
 }
@@ -63,7 +66,9 @@ func ParseAuthorizationRequest(query string) (AuthorizationRequest, *Error) {
 		case "state":
 			stateRepeated = true
 		}
-		r.Fault = invalidRequest("A parameter came more than once.")
+		if r.Fault == nil {
+			r.Fault = repeated(name)
+		}
 		return nil
 	})
 	if stateRepeated {
@@ -100,6 +105,7 @@ func (r *AuthorizationRequest) Query() string {
 	add("state", r.State)
 	add("code_challenge", r.CodeChallenge)
 	add("code_challenge_method", r.CodeChallengeMethod)
+	add(nameResource, r.Resource)
 	return b.String()
 }
 

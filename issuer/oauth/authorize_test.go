@@ -40,6 +40,17 @@ func TestParseAuthorizationRequest(t *testing.T) {
 	r, _ = oauth.ParseAuthorizationRequest(query + "&state=other")
 	require.NotNil(t, r.Fault)
 	require.Empty(t, r.State, "a repeated state was returned")
+
+	r, refused = oauth.ParseAuthorizationRequest(query + "&resource=https://a")
+	require.Nil(t, refused)
+	require.Equal(t, "https://a", r.Resource)
+	again, refused = oauth.ParseAuthorizationRequest(r.Query())
+	require.Nil(t, refused)
+	require.Equal(t, r, again)
+	r, _ = oauth.ParseAuthorizationRequest(query + "&resource=https://a&resource=https://b")
+	require.Equal(t, oauth.InvalidTarget, r.Fault.Code, "RFC 8707 §2 permits several: it is the target that is refused")
+	r, _ = oauth.ParseAuthorizationRequest(query + "&scope=C&resource=https://a&resource=https://b")
+	require.Equal(t, oauth.InvalidRequest, r.Fault.Code, "the first fault counts")
 }
 
 // TestQuery verifies that only necessary characters are escaped, so that rewriting a query

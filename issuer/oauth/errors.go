@@ -23,6 +23,7 @@ const (
 	ServerError             Code = "server_error"              // RFC 6749 §4.1.2.1
 	TemporarilyUnavailable  Code = "temporarily_unavailable"   // RFC 6749 §4.1.2.1, by analogy at the token endpoint
 	InvalidToken            Code = "invalid_token"             // RFC 6750 §3.1
+	InvalidTarget           Code = "invalid_target"            // RFC 8707 §2
 )
 
 // An Error is a refused request. Its description is sent to the client: it never repeats a

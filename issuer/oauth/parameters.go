@@ -14,6 +14,18 @@ import (
 // parameters.
 const maxParameters = 100
 
+// nameResource is the only parameter that the RFCs permit several times (RFC 8707 §2). Here a
+// token is for one resource server, so a second one is refused, as a target.
+const nameResource = "resource"
+
+// repeated returns the error of a parameter that came more than once.
+func repeated(name string) *Error {
+	if name == nameResource {
+		return &Error{Code: InvalidTarget, Description: "A token is for one resource."}
+	}
+	return invalidRequest("A parameter came more than once.")
+}
+
 var (
 	errRepeated = errors.New("repeated")
 	errSyntax   = errors.New("syntax")
@@ -27,9 +39,15 @@ func readBody(contentType string, body []byte, field func(name string) *string) 
 		return invalidRequest("The body must be application/x-www-form-urlencoded or application/json.")
 	}
 	p := parameters{field: field}
+	var twice string
 	switch media {
 	case "application/x-www-form-urlencoded":
-		err = p.form(string(body), func(string) error { return errRepeated })
+		err = p.form(string(body), func(name string) error {
+			if field(name) != nil {
+				twice = name
+			}
+			return errRepeated
+		})
 	case "application/json":
 		err = p.object(body)
 	default:
@@ -39,7 +57,7 @@ func readBody(contentType string, body []byte, field func(name string) *string) 
 	case err == nil:
 		return nil
 	case errors.Is(err, errRepeated):
-		return invalidRequest("A parameter came more than once.")
+		return repeated(twice)
 	case errors.Is(err, errNotText):
 		return invalidRequest("A parameter of the JSON object is not a string.")
 	}

@@ -36,6 +36,16 @@ func CheckResource(uri string) string {
 	return ""
 }
 
+// ResourceSpellings returns the identifiers that the parameter resource may stand for
+// (RFC 8707 §2), the exact one first. Clients add a slash to an identifier, or leave out its
+// last one, when they join URLs. Nothing else is normalized.
+func ResourceSpellings(resource string) [2]string {
+	if cut, ok := strings.CutSuffix(resource, "/"); ok {
+		return [2]string{resource, cut}
+	}
+	return [2]string{resource, resource + "/"}
+}
+
 // canonical returns the canonical spelling of an http or https URI without query and
 // fragment: a host in lower case, no default port, no dot segments, no percent-encoding of
 // what needs none, and no path "/".

@@ -75,3 +75,21 @@ func FuzzCheckResource(f *testing.F) {
 		require.Equal(t, strings.ToLower(u.Host), u.Host)
 	})
 }
+
+// FuzzResourceSpellings verifies that the parameter stands for its own text and for that with
+// one slash more or less at the end, and that nothing else of it is read.
+func FuzzResourceSpellings(f *testing.F) {
+	for _, resource := range []string{"", "/", "https://a.example", "https://a.example//", "https://A.example:443/%2f/../", "https://a.example/?x#y", "\x00/"} {
+		f.Add(resource)
+	}
+	f.Fuzz(func(t *testing.T, resource string) {
+		spellings := oauth.ResourceSpellings(resource)
+		require.Equal(t, resource, spellings[0])
+		longer, shorter := spellings[0], spellings[1]
+		if len(longer) < len(shorter) {
+			longer, shorter = shorter, longer
+		}
+		require.Equal(t, longer, shorter+"/")
+		require.Equal(t, strings.HasSuffix(resource, "/"), resource == longer, "a slash is added only if there is none")
+	})
+}

@@ -16,6 +16,7 @@ const MaxBody = 64 << 10
 type TokenRequest struct {
 	GrantType GrantType
 	Client    ClientCredentials
+	Resource  string // RFC 8707 §2.2; empty if none was sent
 
 	// The next three fields are for AuthorizationCode only.
 	Code         string
@@ -29,7 +30,7 @@ type TokenRequest struct {
 
 // wire has every parameter of a token request that this server supports.
 type wire struct {
-	grantType, clientID, clientSecret, code, redirectURI, codeVerifier, refreshToken, scope string
+	grantType, clientID, clientSecret, code, redirectURI, codeVerifier, refreshToken, scope, resource string
 }
 
 func (w *wire) field(name string) *string {
@@ -50,6 +51,8 @@ func (w *wire) field(name string) *string {
 		return &w.refreshToken
 	case "scope":
 		return &w.scope
+	case nameResource:
+		return &w.resource
 	}
 	return nil
 }
@@ -64,7 +67,7 @@ func ParseTokenRequest(contentType, authorization string, body []byte) (TokenReq
 		return TokenRequest{Client: ClientCredentials{Basic: authorization != ""}}, err
 	}
 	client, err := clientCredentials(authorization, w.clientID, w.clientSecret)
-	r := TokenRequest{GrantType: GrantType(w.grantType), Client: client}
+	r := TokenRequest{GrantType: GrantType(w.grantType), Client: client, Resource: w.resource}
 	switch {
 	case w.grantType == "":
 		return r, invalidRequest("The parameter grant_type is missing.")

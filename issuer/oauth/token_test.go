@@ -24,7 +24,8 @@ func TestParseTokenRequest(t *testing.T) {
 		GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "app", Secret: "s"},
 		Code: "c", RedirectURI: "https://a/cb",
 	}
-	byBasic := exchange
+	byBasic, forResource := exchange, exchange
+	forResource.Resource = "https://a/"
 	byBasic.Client.Basic = true
 	const good = "grant_type=authorization_code&client_id=app&client_secret=s&code=c&redirect_uri=https://a/cb"
 	for name, test := range map[string]struct {
@@ -51,7 +52,14 @@ func TestParseTokenRequest(t *testing.T) {
 		}, ""},
 		"empty pairs":                {typeForm, "", "&&" + good + "&&&", exchange, ""},
 		"a bad escape in a name":     {typeForm, "", good + "&%zz=1", oauth.TokenRequest{}, oauth.InvalidRequest},
-		"an unknown parameter":       {typeForm, "", good + "&resource=x&foo=bar", exchange, ""},
+		"an unknown parameter":       {typeForm, "", good + "&foo=bar", exchange, ""},
+		"a resource":                 {typeForm, "", good + "&resource=https://a/", forResource, ""},
+		"a resource in json":         {typeJSON, "", `{"resource":"https://a/","grant_type":"authorization_code","client_id":"app","client_secret":"s","code":"c","redirect_uri":"https://a/cb"}`, forResource, ""},
+		"an empty resource":          {typeForm, "", good + "&resource=", exchange, ""},
+		"a resource of a refresh":    {typeForm, "", "grant_type=refresh_token&client_id=app&refresh_token=r&resource=x", oauth.TokenRequest{GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "app"}, RefreshToken: "r", Resource: "x"}, ""},
+		"two resources":              {typeForm, "", good + "&resource=x&resource=y", oauth.TokenRequest{}, oauth.InvalidTarget},
+		"a resource twice":           {typeForm, "", good + "&resource=x&resource=x", oauth.TokenRequest{}, oauth.InvalidTarget},
+		"two resources in json":      {typeJSON, "", `{"resource":["x"],"grant_type":"refresh_token"}`, oauth.TokenRequest{}, oauth.InvalidRequest},
 		"an empty value is absent":   {typeForm, "", good + "&code_verifier=", exchange, ""},
 		"refresh with a scope":       {typeForm, "", "grant_type=refresh_token&client_id=app&refresh_token=r&scope=A+B", oauth.TokenRequest{GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "app"}, RefreshToken: "r", Scope: "A B"}, ""},
 		"no content type":            {"", "", good, oauth.TokenRequest{}, oauth.InvalidRequest},

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,8 +65,13 @@ type connection struct {
 	Permissions int // number of permissions
 	Writes      int // number of permissions that can change something
 
+	Resources []*ledger.ResourceServer // where it can use the account, each once; nil stands for this service
+
 	scopes scope.Set
 }
+
+// Limited reports whether the application can use the account at some resource servers only.
+func (one connection) Limited() bool { return !slices.Contains(one.Resources, nil) }
 
 // connectedApps lists the connected applications in the order in which they were allowed.
 func (w *Web) connectedApps(c *request, v session) error {
@@ -107,6 +113,9 @@ func (w *Web) connections(v *session) []connection {
 		one.Legacy, one.Shared = one.Legacy || g.Legacy, one.Shared || g.Shared()
 		one.scopes = one.scopes.Union(scope.FromClaim(g.Scope))
 		one.Used = max(one.Used, g.Used)
+		if s, ok := v.view.ResourceServerOf(g); ok && !slices.Contains(one.Resources, s) {
+			one.Resources = append(one.Resources, s)
+		}
 	}
 	return list
 }

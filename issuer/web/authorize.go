@@ -67,11 +67,12 @@ func (w *Web) examine(c *request, v *session, r oauth.AuthorizationRequest) (led
 	return a, problem, nil
 }
 
-// mayBeStale reports whether a refusal depends on the client's row.
+// mayBeStale reports whether a refusal depends on the row of a client or resource server.
 func mayBeStale(c ledger.Cause) bool {
 	switch c {
 	case ledger.UnknownClient, ledger.ClientPending, ledger.ClientRejected, ledger.ClientSuspended,
-		ledger.RedirectURIUnregistered, ledger.ScopeTooWide, ledger.ScopeMissing:
+		ledger.RedirectURIUnregistered, ledger.ScopeTooWide, ledger.ScopeMissing,
+		ledger.ResourceUnknown, ledger.ResourceScope:
 		return true
 	}
 	return false

@@ -19,6 +19,7 @@ var consentForm = formKind{
 		textField("next", ""),     // the query of the authorization request
 		textField("user", ""),     // the id of the user whom the page named
 		textField("revision", ""), // the revision of the client that the page showed
+		textField("resource", ""), // the identifier of the resource server that the page named
 		textField("decision", ""), // "allow" or "cancel"
 	},
 }
@@ -35,10 +36,12 @@ type consentBody struct {
 	Legacy      bool
 	Permissions []permissions
 	Target      target
+	Resource    *ledger.ResourceServer // nil for the cluster's audience
 
 	Request      string // the query in the form
 	UserID       string
 	Revision     string
+	ResourceID   string
 	Token        string
 	SignOutToken string
 }
@@ -59,11 +62,13 @@ func targetOf(uri string) target {
 // consentAbout returns the text that the form's token is bound to. The separator is
 // unambiguous: the query comes from oauth.AuthorizationRequest.Query, which escapes
 // NUL.
-func consentAbout(query, revision string) string { return query + "\x00" + revision }
+func consentAbout(query, revision, resource string) string {
+	return query + "\x00" + revision + "\x00" + resource
+}
 
 // showConsent shows the consent page. Its form is bound to the session, to the user
-// that the page names, to the exact request, and to the revision of the client that
-// the page shows.
+// that the page names, to the exact request, and to the revision of the client and the
+// resource server that the page shows.
 func (w *Web) showConsent(c *request, status int, v session, r oauth.AuthorizationRequest, a ledger.Authorization, notice string) {
 	c.Header().Set("Content-Security-Policy", formsAnywhere)
 	query, revision := r.Query(), strconv.FormatUint(a.Client.Revision, 10)
@@ -71,9 +76,9 @@ func (w *Web) showConsent(c *request, status int, v session, r oauth.Authorizati
 		Notice: notice,
 		Client: a.Client.Name, Picture: publicPicture(a.Client), Website: a.Client.Website,
 		Person: personOf(v.user), Before: firstAllowed(v.view, v.user.ID, a.Client.ID, w.config.Ledger.Now()),
-		Legacy: a.Legacy, Permissions: permissionsOf(a.Scope), Target: targetOf(a.RedirectURI),
-		Request: query, UserID: v.user.ID, Revision: revision,
-		Token:        formToken(v.id, forConsent, v.user.ID, consentAbout(query, revision)),
+		Legacy: a.Legacy, Permissions: permissionsOf(a.Scope), Target: targetOf(a.RedirectURI), Resource: a.Resource,
+		Request: query, UserID: v.user.ID, Revision: revision, ResourceID: a.ResourceID(),
+		Token:        formToken(v.id, forConsent, v.user.ID, consentAbout(query, revision, a.ResourceID())),
 		SignOutToken: formToken(v.id, forSignOut, "", query),
 	}
 	if u, err := url.Parse(a.Client.Website); err == nil {
@@ -123,13 +128,13 @@ func (w *Web) decide(c *request, f *form) error {
 	}
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil || f.get("user") != v.user.ID ||
-		!genuine(f.token, v.id, forConsent, v.user.ID, consentAbout(next, f.get("revision"))) {
+		!genuine(f.token, v.id, forConsent, v.user.ID, consentAbout(next, f.get("revision"), f.get("resource"))) {
 		w.showConsent(c, http.StatusForbidden, v, request, a, noticeOld)
 		return nil
 	}
 	switch f.get("decision") {
 	case "allow":
-		return w.allow(c, v, request, revision)
+		return w.allow(c, v, request, revision, f.get("resource"))
 	case "cancel":
 		c.cause = ledger.UserRefused
 		w.recordRefusal(&v, request, ledger.UserRefused)
@@ -141,11 +146,12 @@ func (w *Web) decide(c *request, f *form) error {
 
 // allow creates the grant and sends its code to the client. Sending the form twice
 // creates two grants, of which one is never used and ends when its code expires.
-func (w *Web) allow(c *request, v session, r oauth.AuthorizationRequest, revision uint64) error {
+func (w *Web) allow(c *request, v session, r oauth.AuthorizationRequest, revision uint64, resource string) error {
 	command := &ledger.Allow{Actor: v.actor(), User: v.user.ID, Request: r, Revision: revision}
 	// The state belongs to the client (RFC 6749 §10.12), may contain any bytes, and
 	// affects no decision: it is not logged.
 	command.Request.State = ""
+	command.Request.Resource = resource
 	if _, text, err := scope.Parse(r.Scope); err == nil {
 		command.Request.Scope = text // each name once
 	}

@@ -256,3 +256,96 @@ func TestAllowedTooOften(t *testing.T) {
 	w.advance(90 * time.Second)
 	assert.NotEmpty(t, b.decide(page, "allow").location(t, callback).Get("code"), "the same form must work later")
 }
+
+// TestConsentForAResourceServer: the page names the resource server that the tokens are for,
+// and Allow is for that one or for none.
+func TestConsentForAResourceServer(t *testing.T) {
+	const mcp = "https://mcp.example/mcp"
+	put := func(w *env, id, name string) {
+		w.must(&ledger.PutResourceServer{Actor: ledger.Actor{Operator: true}, ID: id, Name: name})
+	}
+	remove := func(w *env) { w.must(&ledger.RemoveResourceServer{Actor: ledger.Actor{Operator: true}, ID: mcp}) }
+	request := with(good(), "resource", mcp+"/")
+	t.Run("named", func(t *testing.T) {
+		w := newEnv(t)
+		put(w, mcp, "bookings")
+		b := w.signedIn()
+		page := b.get(at(request))
+		assert.Contains(t, page.body, "<bdi>bookings</bdi>")
+		assert.Contains(t, page.body, mcp)
+		b.decide(page, "allow").location(t, callback)
+		allow, ok := w.proposals[len(w.proposals)-1].(*ledger.Allow)
+		require.True(t, ok)
+		assert.Equal(t, mcp, allow.Request.Resource)
+		server, ok := w.View().ResourceServerOf(w.grants()[0])
+		require.True(t, ok)
+		assert.Equal(t, mcp, server.ID)
+		app := b.get("/connected-apps/calendar").body
+		assert.Contains(t, app, "Only at")
+		assert.Contains(t, app, "<bdi>bookings</bdi>")
+		b.decide(b.get(at(good())), "allow").location(t, callback)
+		assert.NotContains(t, b.get("/connected-apps/calendar").body, "Only at", "another grant has no such limit")
+	})
+	for name, test := range map[string]struct {
+		before, change func(*env)
+		status         int
+		error          string
+	}{
+		"the last one removed": {func(w *env) { put(w, mcp, "bookings") }, remove, http.StatusConflict, ""},
+		"one of two removed": {func(w *env) {
+			put(w, mcp, "bookings")
+			put(w, "https://files.example", "files")
+		}, remove, http.StatusSeeOther, "invalid_target"},
+		"its scopes narrowed": {func(w *env) { put(w, mcp, "bookings") }, func(w *env) {
+			w.must(&ledger.PutResourceServer{Actor: ledger.Actor{Operator: true}, ID: mcp, Name: "bookings", Scopes: []string{"SCHEDULE_READ"}})
+		}, http.StatusSeeOther, "invalid_scope"},
+	} {
+		for _, when := range []string{"before the form", "before the command"} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				w := newEnv(t)
+				test.before(w)
+				b := w.signedIn()
+				page := b.get(at(request))
+				if when == "before the form" {
+					test.change(w)
+				} else {
+					w.beforePropose = func() { test.change(w) }
+				}
+				res := b.decide(page, "allow")
+				assert.Equal(t, test.status, res.StatusCode)
+				if test.error != "" {
+					assert.Equal(t, test.error, res.location(t, callback).Get("error"))
+				}
+				assert.Empty(t, w.grants())
+			})
+		}
+	}
+	t.Run("registered meanwhile", func(t *testing.T) {
+		w := newEnv(t)
+		b := w.signedIn()
+		page := b.get(at(request))
+		put(w, mcp, "bookings")
+		b.decide(page, "allow").location(t, callback)
+		assert.Zero(t, w.grants()[0].Resource, "the page named none")
+	})
+	t.Run("another one in the form", func(t *testing.T) {
+		w := newEnv(t)
+		put(w, mcp, "bookings")
+		b := w.signedIn()
+		for _, other := range []string{"", "https://files.example"} {
+			form := b.get(at(request)).form(t, authorizePath)
+			assert.Equal(t, http.StatusForbidden, b.post(authorizePath, with(form, "decision", "allow", "resource", other)).StatusCode)
+		}
+		assert.Empty(t, w.grants())
+	})
+	t.Run("on a lagging node", func(t *testing.T) {
+		w := newEnv(t)
+		put(w, "https://files.example", "files")
+		b := w.signedIn()
+		w.lag()
+		put(w, mcp, "bookings")
+		page := b.get(at(request))
+		require.Equal(t, http.StatusOK, page.StatusCode, page.body)
+		b.decide(page, "allow").location(t, callback)
+	})
+}

@@ -49,6 +49,9 @@ func (m *management) grantList() *cobra.Command {
 				if g.Legacy {
 					scopes = "(legacy: no limits)"
 				}
+				if g.Resource != "" {
+					scopes += " for " + g.Resource
+				}
 				state := g.State
 				if g.EndCause != "" {
 					state += ": " + g.EndCause

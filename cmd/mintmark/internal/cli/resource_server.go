@@ -122,8 +122,11 @@ func (m *management) resourceRemove() *cobra.Command {
 		if err := confirm(cmd, yes, "remove resource server "+args[0]+" and its secrets"); err != nil {
 			return err
 		}
-		return runOperation(m, cmd, admin.RemoveResourceServer, admin.ResourceServerRef{ID: args[0]}, func(p *printer, a admin.Done) {
+		return runOperation(m, cmd, admin.RemoveResourceServer, admin.ResourceServerRef{ID: args[0]}, func(p *printer, a admin.RemovedResourceServer) {
 			p.line("resource server %s is removed", a.ID)
+			if a.Grants > 0 {
+				p.remark("grants that were for it, and get no more tokens: %d", a.Grants)
+			}
 		})
 	})
 	confirmFlag(c, &yes, "remove without a question")

@@ -45,6 +45,12 @@ var causeNames = [...]string{
 	ledger.ScopeTooWide: "scope_too_wide",
 	ledger.ScopeMissing: "scope_missing",
 
+	ledger.ResourceUnknown:  "resource_unknown",
+	ledger.ResourceOther:    "resource_other",
+	ledger.ResourceRemoved:  "resource_removed",
+	ledger.ResourceRepeated: "resource_repeated",
+	ledger.ResourceScope:    "resource_scope",
+
 	ledger.RedirectURIMissing:      "redirect_uri_missing",
 	ledger.RedirectURIUnregistered: "redirect_uri_unregistered",
 	ledger.ResponseTypeUnsupported: "response_type_unsupported",
