@@ -27,7 +27,7 @@ const (
 )
 
 func demoTokenCommand() *cobra.Command {
-	var issuer string
+	var issuer, resource string
 	var scopes []string
 	c := &cobra.Command{
 		Use:   "token",
@@ -36,7 +36,7 @@ func demoTokenCommand() *cobra.Command {
 the way of a browser: it signs in as demo, allows the application demo-app, and
 exchanges the code. Standard output has the access token and nothing else.`,
 		RunE: func(c *cobra.Command, _ []string) error {
-			token, err := DemoToken(c.Context(), strings.TrimSuffix(issuer, "/"), scopes)
+			token, err := DemoToken(c.Context(), strings.TrimSuffix(issuer, "/"), resource, scopes)
 			if err != nil {
 				return fmt.Errorf("get a token of %s: %w", issuer, err)
 			}
@@ -47,12 +47,13 @@ exchanges the code. Standard output has the access token and nothing else.`,
 	}
 	c.Flags().StringVar(&issuer, "issuer", "http://127.0.0.1:8080", "the authorization server")
 	c.Flags().StringSliceVar(&scopes, "scope", []string{"PROFILE_READ", "BOOKING_READ"}, "scopes, separated by commas (may be repeated)")
+	c.Flags().StringVar(&resource, "resource", "", "identifier of the registered resource server that the token is for (default: the cluster's audience)")
 	return c
 }
 
 // DemoToken gets an access token for the demo's user and application, by the authorization
-// code flow with PKCE.
-func DemoToken(ctx context.Context, issuer string, scopes []string) (*oauth2.Token, error) {
+// code flow with PKCE. resource may be empty.
+func DemoToken(ctx context.Context, issuer, resource string, scopes []string) (*oauth2.Token, error) {
 	p, err := newDemoPerson()
 	if err != nil {
 		return nil, err
@@ -63,7 +64,8 @@ func DemoToken(ctx context.Context, issuer string, scopes []string) (*oauth2.Tok
 	}
 	app := oauth2.Config{ClientID: demoClient, ClientSecret: demoSecret, Endpoint: endpoint, RedirectURL: demoCallback, Scopes: scopes}
 	state, verifier := oauth2.GenerateVerifier(), oauth2.GenerateVerifier()
-	answer, err := p.allow(ctx, app.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier)))
+	target := oauth2.SetAuthURLParam("resource", resource) // RFC 8707; an empty value is absent
+	answer, err := p.allow(ctx, app.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), target))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func DemoToken(ctx context.Context, issuer string, scopes []string) (*oauth2.Tok
 	case q.Get("state") != state || q.Get("code") == "":
 		return nil, errors.New("the answer is not that of the authorization request")
 	default:
-		token, err := app.Exchange(context.WithValue(ctx, oauth2.HTTPClient, p.client), q.Get("code"), oauth2.VerifierOption(verifier))
+		token, err := app.Exchange(context.WithValue(ctx, oauth2.HTTPClient, p.client), q.Get("code"), oauth2.VerifierOption(verifier), target)
 		if err != nil {
 			return nil, fmt.Errorf("exchange the code: %w", err)
 		}
