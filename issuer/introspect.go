@@ -109,12 +109,12 @@ func (i *Issuer) activeAccess(v ledger.View, c *verifier.Claims, ref ledger.Acce
 	case v.Grant(ref.Grant) == nil: // it ended long ago, or was lost in a restore
 	case v.TokensRevoked(ref.Grant) != ledger.NoCause:
 	default:
-		return activeToken(v, c)
+		return activeToken(c)
 	}
 	return nil
 }
 
-func activeToken(v ledger.View, c *verifier.Claims) *oauth.ActiveToken {
+func activeToken(c *verifier.Claims) *oauth.ActiveToken {
 	return &oauth.ActiveToken{
 		Scope: c.ScopeText(), ClientID: c.ClientID(), TokenType: oauth.TokenTypeBearer,
 		ExpiresAt: c.ExpiresAt().Unix(), IssuedAt: c.IssuedAt().Unix(),
