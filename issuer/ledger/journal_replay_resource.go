@@ -1,5 +1,7 @@
 package ledger
 
+import "slices"
+
 func (s *replayState) applyResource(e *Effect, at Time) bool {
 	r := s.resources.get(e.Resource)
 	if r == nil {
@@ -21,7 +23,7 @@ func (s *replayState) applyResource(e *Effect, at Time) bool {
 		if len(r.Scopes) > 0 {
 			next.Scopes = orElse(intersect(r.Scopes, e.Scopes), e.Scopes)
 		}
-		changed = len(next.Scopes) != len(r.Scopes)
+		changed = !slices.Equal(next.Scopes, r.Scopes)
 	}
 	if changed {
 		s.resources.put(r.ID, next)
