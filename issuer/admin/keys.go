@@ -43,7 +43,7 @@ func (c *call) listKeys(ctx context.Context, _ KeyFilter) (KeyList, error) {
 			Announced: stdTime(k.Announced), Activated: stdTime(k.Activated), Retired: stdTime(k.Retired),
 		}
 		if k.Purpose == ledger.ForCredentials {
-			out.Secrets = v.SecretsUnder(k.Number)
+			out.Secrets = v.SecretsUnder(k.Number, c.Ledger.Now())
 		}
 		if at, ok := v.StepDue(k); ok {
 			out.NextStep = stdTime(at)

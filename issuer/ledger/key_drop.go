@@ -38,7 +38,7 @@ func (c *DropKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 			outcome(d).Refusal.When = due
 			return d
 		}
-		if k.Purpose == ForCredentials && v.SecretsUnder(k.Number) > 0 {
+		if k.Purpose == ForCredentials && v.SecretsUnder(k.Number, stateTime(m)) > 0 {
 			return deny(KeyInUse)
 		}
 	}

@@ -241,8 +241,8 @@ func TestSecretsUnderAKey(t *testing.T) {
 	} {
 		require.Equal(t, "ok", w.run(line), line)
 	}
-	require.Equal(t, 3, w.view().SecretsUnder(1))
-	require.Zero(t, w.view().SecretsUnder(2))
+	require.Equal(t, 3, w.view().SecretsUnder(1, w.at()))
+	require.Zero(t, w.view().SecretsUnder(2, w.at()))
 	require.Empty(t, w.view().DroppedSecrets(1), "the key is known")
 	require.Empty(t, w.view().LockedOut())
 

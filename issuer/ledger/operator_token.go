@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -88,6 +89,9 @@ func (v View) OperatorTokenCause(t *OperatorToken, at Time) Cause {
 	return NoCause
 }
 
+// endedAt returns the time from which on the token is not valid.
+func (t *OperatorToken) endedAt() Time { return min(cmp.Or(t.Revoked, t.Expires), t.Expires) }
+
 // StaleUsed reports whether a RecordOperation should update t.Used.
 func (t *OperatorToken) StaleUsed(at Time) bool { return at >= t.Used+usedEvery }
 
@@ -167,7 +171,7 @@ func (c *AddOperatorToken) Decide(txn *memdb.Txn, m command.Meta) command.Decisi
 	changes := []command.Change{put(TableOperatorTokens, t), event(m, Event{
 		Kind: EventOperatorTokenAdded, Actor: who.name(), Detail: t.ID + " " + t.Name + ": " + t.ScopeList(),
 	})}
-	slices.SortStableFunc(ended, func(a, b *OperatorToken) int { return int(a.Created - b.Created) })
+	slices.SortStableFunc(ended, func(a, b *OperatorToken) int { return cmp.Compare(a.endedAt(), b.endedAt()) })
 	for _, old := range ended[:max(0, len(ended)-maxOldTokens)] {
 		changes = append(changes, remove(TableOperatorTokens, old))
 	}

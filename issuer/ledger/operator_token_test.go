@@ -74,7 +74,9 @@ func TestAddOperatorToken(t *testing.T) {
 // TestOperatorTokensAreBounded verifies the limits on valid tokens and on rows.
 func TestOperatorTokensAreBounded(t *testing.T) {
 	w := newEnv(t)
-	for i := range ledger.MaxOperatorTokens {
+	w.must(newToken("ot_old", "old", 100*time.Hour, ledger.ScopeRead))
+	w.now = w.now.Add(time.Second)
+	for i := range ledger.MaxOperatorTokens - 1 {
 		w.must(newToken(fmt.Sprintf("ot_a%03d", i), fmt.Sprint("a", i), time.Hour, ledger.ScopeRead))
 	}
 	require.Equal(t, ledger.TooManyOperatorTokens, w.refusal(newToken("ot_x", "x", time.Hour, ledger.ScopeRead)).Cause)
@@ -84,10 +86,12 @@ func TestOperatorTokensAreBounded(t *testing.T) {
 		w.must(newToken(fmt.Sprintf("ot_b%03d", i), "b", 10*time.Hour, ledger.ScopeRead))
 		w.must(&ledger.RevokeOperatorToken{Actor: localOperator, ID: fmt.Sprintf("ot_b%03d", i)})
 	}
+	w.must(&ledger.RevokeOperatorToken{Actor: localOperator, ID: "ot_old"})
 	w.must(newToken("ot_c", "c", time.Hour, ledger.ScopeRead))
 	rows := slices.Collect(w.view().OperatorTokens())
 	require.Len(t, rows, 101)
-	require.NotNil(t, w.view().OperatorToken("ot_b019"), "the oldest go first")
+	require.NotNil(t, w.view().OperatorToken("ot_b019"), "those that ended first go first")
+	require.NotNil(t, w.view().OperatorToken("ot_old"), "added first, and ended last")
 }
 
 // TestRemoteOperator verifies that commands name the token or certificate as their actor, and
@@ -188,16 +192,28 @@ func TestRevokedOperatorTokenStaysRevoked(t *testing.T) {
 func TestOperatorTokenKeepsItsKey(t *testing.T) {
 	w := newEnv(t)
 	w.must(newToken("ot_1", "ci", 365*24*time.Hour, ledger.ScopeRead))
-	require.Equal(t, 1, w.view().SecretsUnder(1))
+	require.Equal(t, 1, w.view().SecretsUnder(1, w.at()))
 	w.must(&ledger.AddKey{Key: ledger.Key{ID: "c2", Purpose: ledger.ForCredentials, Number: 2, Sealed: []byte("sealed")}})
 	w.must(&ledger.AcknowledgeKeys{Node: "n1", Opened: []string{"c1", "c2", "k1"}})
 	w.must(&ledger.ActivateKey{ID: "c2", Voters: []string{"n1"}})
-	w.now = w.now.Add(366 * 24 * time.Hour)
+	w.now = w.now.Add(365*24*time.Hour - time.Millisecond)
 	require.Equal(t, ledger.KeyInUse, w.refusal(&ledger.DropKey{ID: "c1"}).Cause)
-	w.must(&ledger.RevokeOperatorToken{Actor: localOperator, ID: "ot_1"})
-	require.Zero(t, w.view().SecretsUnder(1))
+	w.now = w.now.Add(time.Millisecond) // it expires, and nobody revokes it
+	require.Zero(t, w.view().SecretsUnder(1, w.at()))
+	w.must(&ledger.DropKey{ID: "c1"})
 
-	w.must(newToken("ot_2", "ci", 24*time.Hour, ledger.ScopeRead))
-	w.must(&ledger.DropKey{ID: "c1", Emergency: true})
-	require.Equal(t, ledger.OperatorTokenUnknown, w.view().OperatorTokenCause(w.view().OperatorToken("ot_2"), w.at()), "made under c1")
+	second := newToken("ot_2", "ci", 24*time.Hour, ledger.ScopeRead)
+	second.Key = 2
+	w.must(second)
+	require.Equal(t, 1, w.view().SecretsUnder(2, w.at()))
+	w.must(&ledger.RevokeOperatorToken{Actor: localOperator, ID: "ot_2"})
+	require.Zero(t, w.view().SecretsUnder(2, w.at()))
+	third := newToken("ot_3", "ci", 24*time.Hour, ledger.ScopeRead)
+	third.Key = 2
+	w.must(third)
+	w.must(&ledger.AddKey{Key: ledger.Key{ID: "c3", Purpose: ledger.ForCredentials, Number: 3, Sealed: []byte("sealed")}})
+	w.must(&ledger.AcknowledgeKeys{Node: "n1", Opened: []string{"c2", "c3", "k1"}})
+	w.must(&ledger.ActivateKey{ID: "c3", Voters: []string{"n1"}, Emergency: true})
+	w.must(&ledger.DropKey{ID: "c2", Emergency: true})
+	require.Equal(t, ledger.OperatorTokenUnknown, w.view().OperatorTokenCause(w.view().OperatorToken("ot_3"), w.at()), "made under c2")
 }

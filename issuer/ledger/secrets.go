@@ -152,11 +152,11 @@ func (v View) secretLists() iter.Seq2[SecretHolder, Secrets] {
 	}
 }
 
-// SecretsUnder returns how many active secrets, and operator tokens that were not revoked, are
-// recorded under a credential key. It walks their tables.
-func (v View) SecretsUnder(number uint32) (n int) {
+// SecretsUnder returns how many active secrets, and operator tokens that are valid at a time,
+// are recorded under a credential key. It walks their tables.
+func (v View) SecretsUnder(number uint32, at Time) (n int) {
 	for t := range v.OperatorTokens() {
-		if t.Key == number && t.Revoked == 0 {
+		if t.Key == number && t.endedAt() > at {
 			n++
 		}
 	}
