@@ -122,7 +122,7 @@ func TestRemoteOperator(t *testing.T) {
 	require.Equal(t, ledger.OperatorTokenUnknown, w.refusal(add(ledger.Actor{Operator: true, Token: "ot_2"}, "eve")).Cause)
 	require.Equal(t, ledger.NotAllowed, w.refusal(add(ledger.Actor{Token: "ot_1"}, "eve")).Cause, "not an operator")
 
-	// Administrators are made, and given passwords, on the local socket only.
+	// Administrators are made and changed on the local socket only.
 	admin := add(token, "eve")
 	admin.Admin = true
 	require.Equal(t, ledger.LocalOnly, w.refusal(admin).Cause)
@@ -131,7 +131,18 @@ func TestRemoteOperator(t *testing.T) {
 	w.must(&ledger.SetUserState{Actor: localOperator, User: "u-bob", State: ledger.Promote})
 	require.Equal(t, ledger.LocalOnly, w.refusal(&ledger.SetPassword{Actor: token, User: "u-bob", Password: "other"}).Cause)
 	require.Equal(t, ledger.LocalOnly, w.refusal(&ledger.PutUser{Actor: token, ID: "u-bob", Username: "bob", Password: "other"}).Cause)
-	w.must(&ledger.SetUserState{Actor: token, User: "u-bob", State: ledger.Demote})
+	require.Equal(t, ledger.LocalOnly, w.refusal(&ledger.AddUser{Actor: token, ID: "u-eve", Username: "eve", Password: "hash", Admin: true}).Cause)
+	require.Equal(t, ledger.LocalOnly, w.refusal(&ledger.SetPerson{Actor: token, User: "u-bob", Username: "bob", Person: ledger.Person{Name: "B"}}).Cause)
+	states := []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disable, ledger.DeleteUser}
+	for range 2 {
+		for _, state := range states {
+			require.Equal(t, ledger.LocalOnly, w.refusal(&ledger.SetUserState{Actor: token, User: "u-bob", State: state}).Cause, "%s", state)
+		}
+		w.must(&ledger.SetUserState{Actor: localOperator, User: "u-bob", State: ledger.Disable})
+		states = []ledger.UserState{ledger.Enable} // of a disabled administrator
+	}
+	w.must(&ledger.SetUserState{Actor: localOperator, User: "u-bob", State: ledger.Demote})
+	w.must(&ledger.SetUserState{Actor: token, User: "u-bob", State: ledger.Enable})
 
 	w.must(&ledger.RevokeOperatorToken{Actor: token, ID: "ot_1"})
 	require.Equal(t, "token:ci", last().Actor)

@@ -141,6 +141,14 @@ func (i caller) owns(owner string) bool { return i.operator || i.user.ID == owne
 // isUser reports whether i is the user with an id.
 func (i caller) isUser(user string) bool { return !i.operator && i.user.ID == user }
 
+// remoteChangeOf reports whether i is an operator on another machine who changes an
+// administrator, or makes one. Only operators at a node's own machine may: an administrator
+// has rights that no scope of a remote operator includes. old is nil for a new user; admin is
+// the role after the change.
+func (i caller) remoteChangeOf(old *User, admin bool) bool {
+	return i.remote != "" && (admin || old != nil && old.Admin)
+}
+
 func (i caller) name() string {
 	switch {
 	case i.remote != "":

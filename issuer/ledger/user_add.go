@@ -28,6 +28,9 @@ func (c *AddUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if cause != NoCause {
 		return deny(cause)
 	}
+	if who.remoteChangeOf(nil, c.Admin) {
+		return deny(LocalOnly)
+	}
 	if old := v.User(c.ID); old != nil {
 		if old.Last == m.ID {
 			return accept(Outcome{ID: c.ID})
@@ -95,6 +98,8 @@ func (c *SetPerson) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	switch {
 	case old == nil || old.Deleted:
 		return deny(NotFound)
+	case who.remoteChangeOf(old, old.Admin):
+		return deny(LocalOnly)
 	case old.Last == m.ID, old.Username == c.Username && old.Person == c.Person:
 		return accept(Outcome{ID: c.User})
 	case c.ExpectedLast != (command.ID{}) && c.ExpectedLast != old.Last:

@@ -49,7 +49,7 @@ func (c *PutUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	old := v.User(c.ID)
 	switch {
-	case who.remote != "" && (c.Admin || old != nil && old.Admin) && (old == nil || !c.isPut(old)):
+	case who.remoteChangeOf(old, c.Admin) && (old == nil || !c.isPut(old)):
 		return deny(LocalOnly)
 	case old != nil && (old.Last == m.ID || slices.Contains(c.Declared, old.Declared)):
 		return accept(Outcome{ID: c.ID})

@@ -47,7 +47,7 @@ func (c *SetUserState) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	switch {
 	case old == nil || old.Deleted:
 		return deny(NotFound)
-	case who.remote != "" && c.State == Promote:
+	case who.remoteChangeOf(old, c.State == Promote):
 		return deny(LocalOnly)
 	case who.isUser(c.User) && c.State.restricts():
 		// There is always an administrator left who can undo what another did.
@@ -125,7 +125,7 @@ func (c *SetPassword) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	switch {
 	case old == nil || old.Deleted || !who.owns(c.User) && !who.administrator():
 		return deny(NotFound)
-	case who.remote != "" && old.Admin:
+	case who.remoteChangeOf(old, old.Admin):
 		return deny(LocalOnly)
 	case old.Last == m.ID:
 		return accept(Outcome{ID: c.User})
