@@ -23,7 +23,7 @@ const (
 
 	// Only operators on other machines get these.
 	Unauthenticated Class = "unauthenticated" // the token or certificate is missing or not valid
-	Forbidden       Class = "forbidden"       // the token or certificate may not be used for the operation
+	Forbidden       Class = "forbidden"       // the token or certificate may not be used for the operation, or for a page of another origin
 )
 
 var httpStatus = map[Class]int{

@@ -34,10 +34,17 @@ func NewRemoteHandler(c Remote) http.Handler {
 	return h
 }
 
+// crossOrigin detects requests that a browser sends for a page of another origin, with the
+// certificate of its user.
+var crossOrigin = http.NewCrossOriginProtection()
+
 // authenticate sets the actor of c and returns its scopes. It doesn't read the body.
 func (h *handler) authenticate(c *call, r *http.Request) (scopes []ledger.OperatorScope, err error) {
 	var cause ledger.Cause
 	switch {
+	case crossOrigin.Check(r) != nil:
+		h.remote.Refused(r, ledger.OperatorCrossOrigin, "")
+		return nil, &Problem{Class: Forbidden, Cause: ledger.OperatorCrossOrigin, Text: ledger.OperatorCrossOrigin.String()}
 	case len(r.Header.Values("Authorization")) > 0:
 		scopes, cause, err = h.authenticateToken(c, r)
 	case r.TLS != nil && len(r.TLS.PeerCertificates) > 0:

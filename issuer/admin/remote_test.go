@@ -174,6 +174,37 @@ func (e *remoteEnv) fill(t *testing.T, body, round string, n int) string {
 	return strings.ReplaceAll(body, "%s", round)
 }
 
+// TestCrossOriginRequests verifies that a browser that has the certificate of an operator runs
+// no operation for a page of another origin.
+func TestCrossOriginRequests(t *testing.T) {
+	e := newRemoteEnv(t)
+	client := e.withCertificate(t, e.server.Operators.Issue("ada", []string{"read", "users"}, nil))
+	send := func(method, path string, header http.Header) int {
+		r, err := http.NewRequestWithContext(t.Context(), method, e.server.URL+path, strings.NewReader(`{"id":"u-eve","username":"eve"}`))
+		require.NoError(t, err)
+		maps.Copy(r.Header, header)
+		code, p := e.do(t, client, r)
+		if code == http.StatusForbidden {
+			require.Equal(t, ledger.OperatorCrossOrigin, p.Cause)
+		}
+		return code
+	}
+	for _, header := range []http.Header{
+		{"Sec-Fetch-Site": {"cross-site"}, "Content-Type": {"text/plain"}},
+		{"Sec-Fetch-Site": {"same-site"}},
+		{"Origin": {"https://evil.example"}},
+		{"Origin": {"null"}},
+	} {
+		before := e.Proposals.Load()
+		require.Equal(t, http.StatusForbidden, send(http.MethodPost, "/v1/user.add", header), header)
+		require.Equal(t, []ledger.Cause{ledger.OperatorCrossOrigin}, e.server.Refused())
+		require.Equal(t, before, e.Proposals.Load())
+		require.Equal(t, http.StatusOK, send(http.MethodGet, "/v1/openapi.json", header), "changes nothing")
+	}
+	require.Nil(t, e.View().User("u-eve"))
+	require.Equal(t, http.StatusOK, send(http.MethodPost, "/v1/user.add", http.Header{"Sec-Fetch-Site": {"same-origin"}}))
+}
+
 // TestRemoteOperations runs every operation with every scope, as a token and as a
 // certificate: it is accepted with its own scope only. Requests and responses have the form
 // of the OpenAPI description, and each change names the operator in the audit trail.

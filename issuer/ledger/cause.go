@@ -138,6 +138,7 @@ const (
 	OperatorUnauthenticated    Cause = 125 // neither a token nor a certificate
 	OperatorScopeMissing       Cause = 126
 	TooManyOperatorTokens      Cause = 127
+	OperatorCrossOrigin        Cause = 128 // a browser sent it for a page of another origin
 )
 
 // sentences describe each cause to people who manage a client. They are exact, and
@@ -235,6 +236,7 @@ var sentences = map[Cause]string{
 	TooManyOperatorTokens:   "there are already 100 operator tokens; revoke one first",
 	OperatorUnauthenticated: "an operator token or a certificate of the operators' authority is required",
 
+	OperatorCrossOrigin:        "a page of another origin made the request",
 	OperatorCertificateRefused: "the certificate is not a valid one of the operators' authority",
 
 	SealedUnderOtherKey: "the key is sealed under another cluster key than the keyring is",

@@ -103,6 +103,7 @@ var causeNames = [...]string{
 	ledger.OperatorTokenExpired:       "operator_token_expired",
 	ledger.OperatorTokenRevoked:       "operator_token_revoked",
 	ledger.OperatorCertificateRefused: "operator_certificate_refused",
+	ledger.OperatorCrossOrigin:        "operator_cross_origin",
 	ledger.OperatorUnauthenticated:    "operator_unauthenticated",
 	ledger.OperatorScopeMissing:       "operator_scope_missing",
 	ledger.TooManyOperatorTokens:      "too_many_operator_tokens",

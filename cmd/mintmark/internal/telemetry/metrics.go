@@ -87,7 +87,7 @@ func NewMetrics(src Source, version string) *Metrics {
 
 		security.Operator: {
 			ledger.OperatorUnauthenticated, ledger.OperatorTokenUnknown, ledger.OperatorTokenExpired, ledger.OperatorTokenRevoked,
-			ledger.OperatorCertificateRefused, ledger.OperatorScopeMissing, ledger.LocalOnly,
+			ledger.OperatorCertificateRefused, ledger.OperatorCrossOrigin, ledger.OperatorScopeMissing, ledger.LocalOnly,
 		},
 	} {
 		for _, cause := range causes { // an alert needs a value before the first failure
