@@ -97,7 +97,7 @@ func (p *fields) fail(text string) {
 // number parses a canonical number after a name, such as t=3.
 func (p *fields) number(field, name string) uint64 {
 	digits, ok := strings.CutPrefix(field, name)
-	if !ok || digits == "" || digits[0] == '0' && digits != "0" || digits[0] == '+' {
+	if !ok || digits == "" || digits[0] == '0' && digits != "0" {
 		p.fail(faultFormat)
 		return 0
 	}
