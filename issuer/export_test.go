@@ -11,6 +11,26 @@ import (
 // Command returns the command that a request to the token endpoint becomes.
 func (i *Issuer) Command(r oauth.TokenRequest) (command.Command, error) { return i.command(r) }
 
+// OnHashedSecret sets a function that is called before a secret is verified against a hash.
+func (i *Issuer) OnHashedSecret(f func()) {
+	i.hashed.hasher = observedHasher{newHashedSecrets(i.config.Rand).hasher, f}
+}
+
+type observedHasher struct {
+	hasher interface {
+		Matches(ctx context.Context, hash, presented string) (bool, error)
+	}
+	before func()
+}
+
+func (o observedHasher) Matches(ctx context.Context, hash, presented string) (bool, error) {
+	o.before()
+	return o.hasher.Matches(ctx, hash, presented)
+}
+
+// HashPlaces returns how many requests may verify a hashed secret or wait for it.
+func (i *Issuer) HashPlaces() int { return cap(i.hashed.places) }
+
 // SweepOnce runs the sweep of the leader's duties.
 func (i *Issuer) SweepOnce(ctx context.Context) error {
 	var s sweeper

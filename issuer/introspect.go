@@ -17,6 +17,9 @@ import (
 // It authenticates and answers on one view that includes every command that was answered
 // before, such as a revocation at another node. Errors are like those of Token.
 func (i *Issuer) Introspect(ctx context.Context, r oauth.PresentedToken) (oauth.Introspection, error) {
+	if err := i.upgradeSecret(ctx, r.Client, true); err != nil {
+		return oauth.Introspection{}, err
+	}
 	reader, auth, v, err := i.authenticateReader(ctx, r.Client, ledger.View.ReadsTokens)
 	if err != nil {
 		return oauth.Introspection{}, err

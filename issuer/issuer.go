@@ -73,6 +73,7 @@ type Issuer struct {
 	config   Config
 	feed     *feed.Feed
 	uses     secretUses
+	hashed   hashedSecrets
 	verifier atomic.Pointer[accessVerifier] // see accessVerifier
 
 	stop context.CancelFunc
@@ -89,7 +90,7 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	l := replica.New(replica.Config{Node: c.Node, Clock: c.Now, Tracer: c.Tracer, Committed: c.Observer.Committed})
 	k := keyring.New(keyring.Config{Ledger: l, ClusterKeys: c.ClusterKeys, Log: c.Log, Rand: c.Rand, FreshWait: c.FreshWait})
 	r := rekey.New(rekey.Config{Ledger: l, Keyring: k, ClusterKeys: c.ClusterKeys, Version: c.Version, Log: c.Log, Rand: c.Rand})
-	i := &Issuer{Ledger: l, Keyring: k, Rekey: r, config: c, uses: newSecretUses()}
+	i := &Issuer{Ledger: l, Keyring: k, Rekey: r, config: c, uses: newSecretUses(), hashed: newHashedSecrets(c.Rand)}
 	if err := r.Open(ctx); err != nil {
 		return nil, err
 	}

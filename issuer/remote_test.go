@@ -30,7 +30,7 @@ func TestOperatorTokenOnThreeNodes(t *testing.T) {
 	for _, p := range c.All {
 		conf := admin.Config{
 			Ledger: p.Issuer, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
-			Secret: p.Issuer.Secret, SecretOfSHA256: p.Issuer.SecretOfSHA256, Digest: p.Issuer.Digest, Declared: p.Issuer.Declared,
+			Secret: p.Issuer.Secret, SecretOfSHA256: p.Issuer.SecretOfSHA256, SecretOfHash: p.Issuer.SecretOfHash, Digest: p.Issuer.Digest, Declared: p.Issuer.Declared,
 		}
 		dir, _ := admintest.Open(t, admin.NewHandler(conf))
 		socket, err := admin.NewCaller(dir)

@@ -24,6 +24,9 @@ func (i *Issuer) Revoke(ctx context.Context, r oauth.PresentedToken) error {
 		}
 		cmd, parse = i.revocation(ctx, r)
 	}
+	if err := i.upgradeSecret(ctx, r.Client, parse == nil); err != nil {
+		return err
+	}
 	var outcome ledger.Outcome
 	var err error
 	switch {

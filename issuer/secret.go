@@ -35,6 +35,13 @@ func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	}, nil
 }
 
+// SecretOfHash is Secret for a secret of which only a hash is known that another system made
+// and that credential.ForeignHash accepts.
+func (i *Issuer) SecretOfHash(hash string) (ledger.NewSecret, error) {
+	s, err := i.SecretOfSHA256([sha256.Size]byte{})
+	return ledger.NewSecret{ID: s.ID, Hash: hash}, err
+}
+
 // Digest returns the digest of a secret under a credential key, and false if there is no
 // such key any more.
 func (i *Issuer) Digest(key uint32, plain string) (digest [32]byte, ok bool) {

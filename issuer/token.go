@@ -28,6 +28,9 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 		}
 		cmd, parse = i.command(r)
 	}
+	if err := i.upgradeSecret(ctx, r.Client, parse == nil); err != nil {
+		return oauth.TokenResponse{}, err
+	}
 	var outcome ledger.Outcome
 	var index uint64
 	if parse == nil {

@@ -139,6 +139,19 @@ func foreignHash(subject, field string, given Plain) (string, ledger.HashCost, e
 	return given.Reveal(), cost, nil
 }
 
+// secretOfHash returns what the ledger records of a secret that another system hashed.
+func (c *call) secretOfHash(subject, field string, given Plain) (ledger.NewSecret, error) {
+	hash, _, err := foreignHash(subject, field, given)
+	if err != nil {
+		return ledger.NewSecret{}, err
+	}
+	s, err := c.SecretOfHash(hash)
+	if err != nil {
+		return s, fmt.Errorf("record a hashed secret: %w", err)
+	}
+	return s, nil
+}
+
 // findUser returns the user with an id or name, or nil.
 func findUser(v ledger.View, ref string) *ledger.User {
 	if u := v.User(ref); u != nil {

@@ -19,9 +19,8 @@ type ClientsQuery struct {
 // A ClientQuestion names a client.
 type ClientQuestion struct {
 	ID string `json:"id"`
-	// SecretsSHA256 are secrets, each as its SHA-256 in hexadecimal, that the client may
-	// have.
-	SecretsSHA256 []Plain `json:"secrets_sha256,omitempty"`
+	// Secrets are secrets that the client may have.
+	Secrets []DeclaredSecret `json:"secrets,omitempty"`
 }
 
 // DescribedClients has those of the clients that exist or were deleted.
@@ -32,7 +31,7 @@ type DescribedClients struct {
 // A DescribedClient is a client with the answers to a ClientQuestion.
 type DescribedClient struct {
 	Client
-	SecretIDs []string `json:"secret_ids,omitempty"` // of SecretsSHA256, "" for one that the client does not have
+	SecretIDs []string `json:"secret_ids,omitempty"` // of ClientQuestion.Secrets, "" for one that the client does not have
 	Grants    int      `json:"grants,omitempty"`     // live ones
 	Users     int      `json:"users,omitempty"`      // who have a live grant
 }
@@ -49,14 +48,13 @@ func (c *call) describeClients(ctx context.Context, q ClientsQuery) (DescribedCl
 			continue
 		}
 		d := DescribedClient{Client: clientOf(v, row, c.Ledger.Now())}
-		for i, text := range one.SecretsSHA256 {
-			sum, err := sumOf(clientSubject(one.ID), fmt.Sprintf("secrets_sha256[%d]", i), text)
-			if err != nil {
-				return out, err
-			}
+		declared, err := c.declaredSecrets(clientSubject(one.ID), one.Secrets)
+		if err != nil {
+			return out, err
+		}
+		for i := range declared {
 			id := ""
-			declared := ledger.DeclaredSecret{Digests: c.SecretDigests(sum)}
-			if s := declared.SecretOf(row); s != nil {
+			if s := declared[i].SecretOf(row); s != nil {
 				id = s.ID
 			}
 			d.SecretIDs = append(d.SecretIDs, id)
@@ -124,8 +122,9 @@ type DeclaredClient struct {
 
 // A DeclaredSecret is a secret that does not travel itself.
 type DeclaredSecret struct {
-	SHA256 Plain  `json:"sha256"`         // hexadecimal
-	Tail   string `json:"tail,omitempty"` // its last characters, if they are known: see credential.Tail
+	SHA256 Plain  `json:"sha256,omitempty"` // hexadecimal
+	Hash   Plain  `json:"hash,omitempty"`   // that another system made, instead of SHA256: see credential.ForeignHash
+	Tail   string `json:"tail,omitempty"`   // its last characters, if they are known: see credential.Tail
 }
 
 // Applied is the result of applying a declaration.
@@ -190,6 +189,14 @@ func (c *call) declaredSecrets(subject string, given []DeclaredSecret) ([]ledger
 	all := make([]ledger.DeclaredSecret, 0, len(given))
 	for i, d := range given {
 		field := fmt.Sprintf("secrets[%d]", i)
+		if d.Hash != "" {
+			s, err := c.secretOfHash(subject, field, d.Hash)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, ledger.DeclaredSecret{New: s})
+			continue
+		}
 		sum, err := sumOf(subject, field, d.SHA256)
 		if err != nil {
 			return nil, err

@@ -10,7 +10,7 @@ import (
 )
 
 // A LegacyClient is a client from before scopes, from another system. It is approved at
-// once. Its secrets are in clear or SHA-256 digests.
+// once. Its secrets are in clear, or SHA-256 digests, or hashes that another system made.
 type LegacyClient struct {
 	ID            string   `json:"id"`
 	Name          string   `json:"name"`
@@ -21,6 +21,7 @@ type LegacyClient struct {
 	RedirectURIs  []string `json:"redirect_uris"`
 	Secrets       []Plain  `json:"secrets,omitempty"`
 	SecretsSHA256 []Plain  `json:"secrets_sha256,omitempty"` // hexadecimal
+	SecretHashes  []Plain  `json:"secret_hashes,omitempty"`  // see credential.ForeignHash
 }
 
 // Imported is the result of an import.
@@ -93,6 +94,13 @@ func (c *call) importedSecrets(subject string, q LegacyClient) ([]ledger.NewSecr
 		s, err := c.SecretOfSHA256(sum)
 		if err != nil {
 			return nil, fmt.Errorf("digest a secret: %w", err)
+		}
+		all = append(all, s)
+	}
+	for i, text := range q.SecretHashes {
+		s, err := c.secretOfHash(subject, fmt.Sprintf("secret_hashes[%d]", i), text)
+		if err != nil {
+			return nil, err
 		}
 		all = append(all, s)
 	}

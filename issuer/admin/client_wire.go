@@ -68,6 +68,8 @@ type Secret struct {
 	Created time.Time `json:"created_at"`
 	Used    time.Time `json:"last_used_at,omitzero"`
 	Revoked time.Time `json:"revoked_at,omitzero"`
+	// Imported reports that only a hash is known that another system made, until the first use.
+	Imported bool `json:"imported,omitempty"`
 }
 
 // A Difference is one change by a proposed revision: for a list, one member that is added
@@ -127,6 +129,7 @@ func secretsOf(v ledger.View, all ledger.Secrets) []Secret {
 		}
 		list = append(list, Secret{
 			ID: s.ID, Tail: s.Tail, State: state, Created: stdTime(s.Created), Used: stdTime(s.Used), Revoked: stdTime(s.Revoked),
+			Imported: s.Hash != "",
 		})
 	}
 	return list

@@ -42,6 +42,26 @@ func TestImportOfDigests(t *testing.T) {
 	require.True(t, authenticates(w, "old-app", "exported"))
 }
 
+// TestImportOfHashes imports secrets that another system hashed.
+func TestImportOfHashes(t *testing.T) {
+	w, c := newEnv(t)
+	const hash = admin.Plain("$2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e")
+	q := legacyApp()
+	q.Secrets, q.SecretHashes = []admin.Plain{"in clear"}, []admin.Plain{hash}
+	ask(t, c, admin.ImportClient, q)
+	require.True(t, authenticates(w, "old-app", "in clear"))
+	row := w.View().Client("old-app").Secrets[1]
+	require.Equal(t, hash.Reveal(), row.Hash)
+	require.NotEmpty(t, row.ID)
+	shown := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "old-app"}).Secrets
+	require.Equal(t, []bool{false, true}, []bool{shown[0].Imported, shown[1].Imported})
+	require.Equal(t, []string{"active", "active"}, []string{shown[0].State, shown[1].State})
+	found := ask(t, c, admin.DescribeClients, admin.ClientsQuery{Clients: []admin.ClientQuestion{{
+		ID: "old-app", Secrets: []admin.DeclaredSecret{{Hash: hash}, {Hash: "$2a$05$" + hash[7:]}},
+	}}}).Clients
+	require.Equal(t, []string{row.ID, ""}, found[0].SecretIDs)
+}
+
 // TestImportDoesNotWiden: importing an old file with a small change must not remove the
 // limits of a migrated client, or of a client that was never legacy.
 func TestImportDoesNotWiden(t *testing.T) {
@@ -66,12 +86,16 @@ func TestImportRefusals(t *testing.T) {
 		change func(*admin.LegacyClient)
 		text   string
 	}{
-		"owner":        {func(q *admin.LegacyClient) { q.Owner = "nobody" }, "client old-app: owner is not a user"},
-		"redirect":     {func(q *admin.LegacyClient) { q.RedirectURIs = []string{"ftp://x"} }, "client old-app: redirect_uris[0] must be https"},
-		"many":         {func(q *admin.LegacyClient) { q.Secrets = []admin.Plain{"a", "b", "c"} }, "client old-app: secrets has more than 2"},
-		"twice":        {func(q *admin.LegacyClient) { q.Secrets = []admin.Plain{"a", "a"} }, "client old-app: secrets has the same secret twice"},
-		"empty":        {func(q *admin.LegacyClient) { q.Secrets = []admin.Plain{""} }, "client old-app: secrets[0] is empty"},
-		"no sha256":    {func(q *admin.LegacyClient) { q.SecretsSHA256 = []admin.Plain{"beef"} }, "client old-app: secrets_sha256[0] is not a SHA-256"},
+		"owner":     {func(q *admin.LegacyClient) { q.Owner = "nobody" }, "client old-app: owner is not a user"},
+		"redirect":  {func(q *admin.LegacyClient) { q.RedirectURIs = []string{"ftp://x"} }, "client old-app: redirect_uris[0] must be https"},
+		"many":      {func(q *admin.LegacyClient) { q.Secrets = []admin.Plain{"a", "b", "c"} }, "client old-app: secrets has more than 2"},
+		"twice":     {func(q *admin.LegacyClient) { q.Secrets = []admin.Plain{"a", "a"} }, "client old-app: secrets has the same secret twice"},
+		"empty":     {func(q *admin.LegacyClient) { q.Secrets = []admin.Plain{""} }, "client old-app: secrets[0] is empty"},
+		"no sha256": {func(q *admin.LegacyClient) { q.SecretsSHA256 = []admin.Plain{"beef"} }, "client old-app: secrets_sha256[0] is not a SHA-256"},
+		"no hash":   {func(q *admin.LegacyClient) { q.SecretHashes = []admin.Plain{"x", "y"} }, "client old-app: secret_hashes[0] is not a hash"},
+		"hostile hash": {func(q *admin.LegacyClient) {
+			q.SecretHashes = []admin.Plain{"$scrypt$ln=20,r=32,p=16$AAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA"}
+		}, "client old-app: secret_hashes[0] asks for 4194304 KiB of memory: at most 131072 are accepted"},
 		"id":           {func(q *admin.LegacyClient) { q.ID = "a b" }, "client a b: id may hold"},
 		"public":       {func(q *admin.LegacyClient) { q.Type = "public" }, "client old-app: secrets must be empty"},
 		"type is none": {func(q *admin.LegacyClient) { q.Type = "" }, "client old-app: type must be"},

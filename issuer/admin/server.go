@@ -50,6 +50,7 @@ type Config struct {
 	// a random id and the tail.
 	Secret         func(plain string) (ledger.NewSecret, error)
 	SecretOfSHA256 func(sum [32]byte) (ledger.NewSecret, error)
+	SecretOfHash   func(hash string) (ledger.NewSecret, error)
 	// Digest returns the digest of a secret under a credential key; false if the key was
 	// dropped.
 	Digest func(key uint32, plain string) ([32]byte, bool)

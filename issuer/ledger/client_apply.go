@@ -46,7 +46,7 @@ type ApplyClient struct {
 // under another key.
 type DeclaredSecret struct {
 	New     NewSecret `cbor:"1,keyasint"` // if the client does not have it
-	Digests []Digest  `cbor:"2,keyasint"` // under every key that the node has opened
+	Digests []Digest  `cbor:"2,keyasint"` // under every key that the node has opened; none with New.Hash
 }
 
 // Kind implements command.Command.
@@ -194,8 +194,10 @@ func (c *ApplyClient) secrets(old []Secret, m command.Meta) ([]Secret, *Refusal)
 	for i := range c.Secrets {
 		d := &c.Secrets[i]
 		j := slices.IndexFunc(all, func(s Secret) bool { return d.is(&s) })
-		switch {
-		case j < 0 && slices.ContainsFunc(c.Secrets[:i], func(o DeclaredSecret) bool { return o.New.Digest == d.New.Digest }),
+		switch note := d.New.checkHash(); {
+		case note != "":
+			return bad(note)
+		case j < 0 && slices.ContainsFunc(c.Secrets[:i], func(o DeclaredSecret) bool { return o.New.same(&d.New) }),
 			j >= 0 && kept[j]:
 			return bad("has the same secret twice")
 		case j < 0 && all.index(d.New.ID) >= 0:
@@ -211,7 +213,7 @@ func (c *ApplyClient) secrets(old []Secret, m command.Meta) ([]Secret, *Refusal)
 	had := all.active()
 	for i := range all {
 		if s := &all[i]; s.Active() && !kept[i] {
-			s.Revoked = stateTime(m)
+			s.revoke(stateTime(m))
 		}
 	}
 	all = append(all, added...)
@@ -223,6 +225,9 @@ func (c *ApplyClient) secrets(old []Secret, m command.Meta) ([]Secret, *Refusal)
 
 // is reports whether the client has the declared secret as s.
 func (d *DeclaredSecret) is(s *Secret) bool {
+	if d.New.Hash != "" {
+		return d.New.is(s)
+	}
 	_, match := ClientAuth{Digests: d.Digests}.matches(s)
 	return match
 }

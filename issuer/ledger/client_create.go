@@ -12,10 +12,40 @@ type NewSecret struct {
 	Key    uint32   `cbor:"2,keyasint"`
 	Digest [32]byte `cbor:"3,keyasint"`
 	Tail   string   `cbor:"4,keyasint,omitempty"`
+	// Hash is a hash that another system made, of an imported secret of which nothing else
+	// is known: Key and Digest are zero.
+	Hash string `cbor:"5,keyasint,omitempty"`
 }
 
 func (n NewSecret) at(t Time) Secret {
-	return Secret{ID: n.ID, Key: n.Key, Digest: n.Digest, Tail: n.Tail, Created: t}
+	s := Secret{ID: n.ID, Key: n.Key, Digest: n.Digest, Tail: n.Tail, Created: t, Hash: n.Hash}
+	if n.Hash != "" {
+		s.HashSum = digest(n.Hash)
+	}
+	return s
+}
+
+// is reports whether a row has the secret as s.
+func (n *NewSecret) is(s *Secret) bool {
+	if n.Hash != "" {
+		return s.HashSum == digest(n.Hash)
+	}
+	return s.Key == n.Key && s.Digest == n.Digest
+}
+
+// same reports whether two declared secrets are the same one.
+func (n *NewSecret) same(o *NewSecret) bool { return n.Digest == o.Digest && n.Hash == o.Hash }
+
+// checkHash returns what is wrong with the hash of another system, or "".
+func (n *NewSecret) checkHash() string {
+	switch note := checkHash(n.Hash); {
+	case n.Hash == "":
+	case note != "":
+		return "has a hash that " + note
+	case n.Key != 0:
+		return "has a hash and a digest of one secret"
+	}
+	return ""
 }
 
 // CreateClient registers a client. The client is pending until an administrator has

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/hashicorp/go-memdb"
@@ -112,8 +111,20 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 	all := slices.Concat(c.Secrets, c.Revoked)
 	for i := range all {
 		for j := range i {
-			if bytes.Equal(all[i].Digest[:], all[j].Digest[:]) {
+			if all[i].same(&all[j]) {
 				return bad("secrets", "has the same secret twice")
+			}
+		}
+		if note := all[i].checkHash(); note != "" {
+			return bad("secrets", note)
+		}
+		if old == nil || all[i].Hash == "" {
+			continue
+		}
+		// The hash of a revoked secret is gone, or was replaced at its first use.
+		for j := range old.Secrets {
+			if s := &old.Secrets[j]; all[i].is(s) && !s.Active() {
+				return bad("secrets", "has "+s.ID+", which was revoked")
 			}
 		}
 	}
@@ -125,7 +136,7 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 func (c *ImportClient) secrets(old Secrets, m command.Meta) Secrets {
 	known := func(n NewSecret) Secret {
 		for _, s := range old {
-			if s.Key == n.Key && s.Digest == n.Digest {
+			if n.is(&s) {
 				return s
 			}
 		}
@@ -143,14 +154,14 @@ func (c *ImportClient) secrets(old Secrets, m command.Meta) Secrets {
 	for _, n := range c.Revoked {
 		s := known(n)
 		if s.Active() {
-			s.Revoked = stateTime(m)
+			s.revoke(stateTime(m))
 		}
 		list = append(list, s)
 	}
 	for _, s := range old {
 		if !listed(s) {
 			if s.Active() {
-				s.Revoked = stateTime(m)
+				s.revoke(stateTime(m))
 			}
 			list = append(list, s)
 		}

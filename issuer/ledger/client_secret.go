@@ -89,7 +89,7 @@ func (c *Client) revokeSecrets(at Time) {
 	c.Secrets = slices.Clone(c.Secrets)
 	for i := range c.Secrets {
 		if c.Secrets[i].Active() {
-			c.Secrets[i].Revoked = at
+			c.Secrets[i].revoke(at)
 		}
 	}
 	c.Secrets = c.Secrets.forgetOld()

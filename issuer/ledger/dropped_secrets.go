@@ -4,7 +4,7 @@ package ledger
 // change; the functions below tell what is invalid.
 
 // KeyDropped reports whether an active secret is invalid because its key was dropped.
-func (v View) KeyDropped(s *Secret) bool { return s.Active() && !v.keyKnown(s.Key) }
+func (v View) KeyDropped(s *Secret) bool { return s.Active() && !s.usable(v.keyKnown) }
 
 // A DroppedSecret is a secret that became invalid with its key.
 type DroppedSecret struct {

@@ -255,7 +255,11 @@ func (l line) actor() ledger.Actor {
 	return ledger.Actor{Operator: true}
 }
 
+// secretOf returns a secret: its digest, or for hash:… a hash that another system made.
 func secretOf(name string) ledger.NewSecret {
+	if strings.HasPrefix(name, "hash:") {
+		return ledger.NewSecret{ID: name, Hash: name}
+	}
 	return ledger.NewSecret{ID: name, Key: 1, Digest: digestUnder(1, name), Tail: "tail"}
 }
 
@@ -460,7 +464,11 @@ func (w *env) show(l line) string {
 			fmt.Fprintf(&b, "managed by %s\n", c.ManagedBy)
 		}
 		for _, s := range c.Secrets {
-			fmt.Fprintf(&b, "secret %s %s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), suffix(s.Key == 1, "", fmt.Sprintf(", under key %d", s.Key)))
+			under := suffix(s.Key == 1, "", fmt.Sprintf(", under key %d", s.Key))
+			if s.Key == 0 {
+				under = suffix(s.Hash == "", ", without hash", ", hashed")
+			}
+			fmt.Fprintf(&b, "secret %s %s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), under)
 		}
 		if p := c.Proposed; p != nil {
 			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s%s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), logoText(p))

@@ -158,7 +158,7 @@ func secretEffects(to []Effect, before, after Secrets, of Effect, revoked, added
 	for i := range after {
 		if s := &after[i]; s.Active() && !before.has(s.ID) {
 			e := of
-			e.Kind, e.Secret = added, &NewSecret{ID: s.ID, Key: s.Key, Digest: s.Digest, Tail: s.Tail}
+			e.Kind, e.Secret = added, &NewSecret{ID: s.ID, Key: s.Key, Digest: s.Digest, Tail: s.Tail, Hash: s.Hash}
 			to = append(to, e)
 		}
 	}

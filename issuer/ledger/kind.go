@@ -50,6 +50,7 @@ const (
 	KindRevokeToken     command.Kind = 46
 	KindEditProfile     command.Kind = 48
 	KindApplyClient     command.Kind = 53
+	KindUpgradeSecret   command.Kind = 56
 	KindUpgradePassword command.Kind = 57
 
 	KindPutResourceServer    command.Kind = 42
@@ -112,6 +113,7 @@ func Commands() map[command.Kind]func() command.Command {
 		KindRevokeToken:     func() command.Command { return new(RevokeToken) },
 		KindEditProfile:     func() command.Command { return new(EditProfile) },
 		KindApplyClient:     func() command.Command { return new(ApplyClient) },
+		KindUpgradeSecret:   func() command.Command { return new(UpgradeSecret) },
 		KindUpgradePassword: func() command.Command { return new(UpgradePassword) },
 
 		KindPutResourceServer:    func() command.Command { return new(PutResourceServer) },

@@ -6,7 +6,7 @@ import (
 )
 
 // A Secret is a secret of a client or a resource server. The row stores HMAC(key, SHA-256(secret)), so that even
-// a weak imported secret can't be guessed from a backup.
+// a weak imported secret can't be guessed from a backup; the exception is Hash.
 type Secret struct {
 	ID      string   `cbor:"1,keyasint"`
 	Key     uint32   `cbor:"2,keyasint"` // number of the credential key of Digest
@@ -15,7 +15,25 @@ type Secret struct {
 	Created Time     `cbor:"5,keyasint"`
 	Used    Time     `cbor:"6,keyasint,omitempty"` // last use, to the minute
 	Revoked Time     `cbor:"7,keyasint,omitempty"` // 0 while active
+
+	// Hash is the hash that another system made of the secret, until the secret is used for
+	// the first time: see UpgradeSecret. Key and Digest are zero as long. A secret that is
+	// revoked before loses it.
+	Hash string `cbor:"8,keyasint,omitempty"`
+	// HashSum is the SHA-256 of the hash with which the secret was imported. It stays, so that
+	// the same import recognises the secret, and never brings back one that was revoked. The
+	// hash can't be found from it, since a hash has a random salt.
+	HashSum [32]byte `cbor:"9,keyasint,omitzero"`
 }
+
+// usable reports whether a client can authenticate by an active secret, where known tells the
+// keys that are left.
+func (s *Secret) usable(known func(number uint32) bool) bool {
+	return s.Active() && (s.Hash != "" || known(s.Key))
+}
+
+// revoke revokes an active secret.
+func (s *Secret) revoke(at Time) { s.Revoked, s.Hash = at, "" }
 
 // Active reports whether the secret has not been revoked.
 func (s *Secret) Active() bool { return s.Revoked == 0 }
@@ -75,7 +93,7 @@ func (l Secrets) under(number uint32) (n int) {
 // lockedOut reports whether there are active secrets, and each is recorded under a key that
 // is not known.
 func (l Secrets) lockedOut(known func(number uint32) bool) bool {
-	return l.active() > 0 && !slices.ContainsFunc(l, func(s Secret) bool { return s.Active() && known(s.Key) })
+	return l.active() > 0 && !slices.ContainsFunc(l, func(s Secret) bool { return s.usable(known) })
 }
 
 // maxRevokedSecrets is the number of revoked secrets that a row keeps, so that its owner can
@@ -103,7 +121,7 @@ func (l Secrets) revoked(id string, at Time) (Secrets, bool) {
 		return l, false
 	}
 	l = slices.Clone(l)
-	l[l.index(id)].Revoked = at
+	l[l.index(id)].revoke(at)
 	return l.forgetOld(), true
 }
 
@@ -116,6 +134,9 @@ func (l Secrets) restored(n NewSecret, at Time) (Secrets, bool) {
 	if i := l.index(n.ID); i >= 0 {
 		l = slices.Clone(l)
 		l[i].Revoked = 0
+		if l[i].Key == 0 {
+			l[i].Key, l[i].Digest, l[i].Hash = n.Key, n.Digest, n.Hash
+		}
 		return l, true
 	}
 	return l.added(n, at), true

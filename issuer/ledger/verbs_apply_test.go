@@ -30,6 +30,9 @@ func (w *env) apply(l line) command.Command {
 
 func declaredSecret(name string) ledger.DeclaredSecret {
 	d := ledger.DeclaredSecret{New: secretOf(name)}
+	if d.New.Hash != "" {
+		return d
+	}
 	for key := uint32(1); key <= 2; key++ {
 		d.Digests = append(d.Digests, ledger.Digest{Key: key, MAC: digestUnder(key, name)})
 	}

@@ -95,6 +95,12 @@ func (w *env) command(l line) command.Command {
 		return &ledger.DeleteClient{Actor: l.actor(), ID: l.name, Revision: uint64(l.number("revision"))}
 	case "add-secret":
 		return &ledger.AddSecret{Actor: l.actor(), Client: l.name, Secret: secretOf(l.args["secret"]), After: w.newestSecret(l)}
+	case "upgrade-secret":
+		to, key := l.or("to", "plain"), max(1, l.number("key"))
+		return &ledger.UpgradeSecret{
+			Client: l.name, VerifiedHash: sha256.Sum256([]byte(l.or("from", l.args["secret"]))),
+			Secret: ledger.NewSecret{ID: l.args["secret"], Key: key, Digest: digestUnder(key, to), Tail: "tail"},
+		}
 	case "revoke-secret":
 		return &ledger.RevokeSecret{Actor: l.actor(), Client: l.name, Secret: l.args["secret"]}
 

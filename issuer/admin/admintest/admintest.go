@@ -95,7 +95,7 @@ func Open(t testing.TB, h http.Handler) (dir string, s *admin.Server) {
 func (w *Env) Config() admin.Config {
 	c := admin.Config{
 		Backup: w.Backup, Journal: w.Journal, Rewrap: w.Rewrap,
-		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256, SecretDigests: w.SecretDigests,
+		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256, SecretOfHash: w.SecretOfHash, SecretDigests: w.SecretDigests,
 		Digest: w.digest, Declared: w.Declared, Explain: w.explain, Rotate: w.rotate, Replace: w.Replace, Passwords: w.Passwords,
 		Log: slog.New(slog.NewTextHandler(&w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
@@ -171,6 +171,12 @@ func (w *Env) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	return ledger.NewSecret{
 		ID: "s_" + hex.EncodeToString(id[:]), Key: 1, Digest: credential.DigestOfSHA256(w.key.MAC("secret"), sum),
 	}, nil
+}
+
+// SecretOfHash is Secret for a secret of which only a hash of another system is known.
+func (w *Env) SecretOfHash(hash string) (ledger.NewSecret, error) {
+	s, err := w.SecretOfSHA256([sha256.Size]byte{})
+	return ledger.NewSecret{ID: s.ID, Hash: hash}, err
 }
 
 func (w *Env) digest(key uint32, plain string) ([32]byte, bool) {

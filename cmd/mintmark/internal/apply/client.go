@@ -157,7 +157,7 @@ func (p *planner) secrets(c *declare.Client, q *admin.DeclaredClient, have *admi
 	one := Field{Name: "secrets"}
 	for i := range c.Secrets {
 		s := &c.Secrets[i]
-		declared = append(declared, admin.DeclaredSecret{SHA256: sumText(s), Tail: s.Tail()})
+		declared = append(declared, s.Declared())
 		id := ""
 		if have != nil && i < len(have.SecretIDs) {
 			id = have.SecretIDs[i]

@@ -49,3 +49,36 @@ func TestImportedPassword(t *testing.T) {
 	require.Empty(t, c.plan(t, declaration(t, file(hashes[0], ", reset_password: true")), options).Steps)
 	require.Equal(t, "own", c.View().User("u-ada").Password)
 }
+
+// TestImportedSecrets: a file that has hashes of another system recognises the secrets before
+// and after their first use, and never brings back one that was revoked.
+func TestImportedSecrets(t *testing.T) {
+	c := newCluster(t)
+	c.apply(t, declaration(t, "users: [{username: ada}]"), options)
+	file := func(secrets string) string {
+		return `clients: [{id: app, name: App, owner: ada, redirect_uris: ["https://app.example/"], scopes: [PROFILE_READ], ` + secrets + "}]"
+	}
+	two := declaration(t, file(fmt.Sprintf("secret_hashes: [%q, %q]", hashes[0], hashes[1])))
+	p := c.plan(t, two, options)
+	require.Contains(t, p.Steps[0].Fields, apply.Field{Name: "secrets", Added: []string{"the one of secret_hashes[0]", "the one of secret_hashes[1]"}})
+	c.apply(t, two, options)
+	require.Empty(t, c.plan(t, two, options).Steps)
+	require.NotContains(t, c.export(t), "$2a$")
+
+	rows := c.View().Client("app").Secrets
+	own, err := c.Secret("plain")
+	require.NoError(t, err)
+	own.ID = rows[0].ID
+	c.Do(&ledger.UpgradeSecret{Client: "app", VerifiedHash: sha256.Sum256([]byte(hashes[0])), Secret: own})
+	require.Empty(t, c.plan(t, two, options).Steps, "after the first use")
+	require.Empty(t, c.plan(t, declaration(t, file(fmt.Sprintf("secret: plain, secret_hash: %q", hashes[1]))), options).Steps, "the same secret, in clear")
+
+	one := declaration(t, file(fmt.Sprintf("secret_hash: %q", hashes[0])))
+	require.Equal(t, []string{rows[1].ID}, c.plan(t, one, options).Steps[0].Fields[0].Removed)
+	c.apply(t, one, options)
+	state, err := apply.ReadState(t.Context(), c.c, two, options)
+	require.NoError(t, err)
+	_, err = apply.New(two, state, options)
+	require.ErrorIs(t, err, apply.ErrSecretGone)
+	require.ErrorContains(t, err, "secret_hashes[1] was revoked")
+}

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"context"
-	"encoding/hex"
 	"slices"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/declare"
@@ -53,7 +52,7 @@ func (s *State) readClients(ctx context.Context, c *admin.Caller, d *declare.Dec
 	for i := range d.Clients {
 		q := admin.ClientQuestion{ID: d.Clients[i].ID}
 		for j := range d.Clients[i].Secrets {
-			q.SecretsSHA256 = append(q.SecretsSHA256, sumText(&d.Clients[i].Secrets[j]))
+			q.Secrets = append(q.Secrets, d.Clients[i].Secrets[j].Declared())
 		}
 		asked = append(asked, q)
 	}
@@ -71,12 +70,6 @@ func describeClients(ctx context.Context, c *admin.Caller, asked []admin.ClientQ
 		}
 	}
 	return nil
-}
-
-// sumText returns the SHA-256 of a secret in hexadecimal.
-func sumText(s *declare.Secret) admin.Plain {
-	sum := s.Sum()
-	return admin.Plain(hex.EncodeToString(sum[:]))
 }
 
 // readUsers reads the declared users, by name and by id, and the owners of clients.

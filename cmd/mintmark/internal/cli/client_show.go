@@ -66,6 +66,9 @@ func printSecrets(p *printer, secrets []admin.Secret) {
 		if state == "void" {
 			state += ": its key was dropped"
 		}
+		if s.Imported {
+			state += ", imported and not used yet"
+		}
 		if !s.Revoked.IsZero() {
 			state += " " + formatTime(s.Revoked)
 		}

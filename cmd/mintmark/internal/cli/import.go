@@ -36,11 +36,13 @@ func (m *management) clientImport() *cobra.Command {
    "redirect_uris":["https://app.example.com/callback"],"secret_sha256":"..."}
 
 Secrets come as "secret" or "secrets" (in clear), or as "secret_sha256" or
-"secrets_sha256" (hexadecimal). "purpose" and "website" may be given. A file that
-others can read is refused at its first secret in clear.
+"secrets_sha256" (hexadecimal), or as "secret_hash" or "secret_hashes", which
+another system made: bcrypt, PBKDF2, argon2 or scrypt, see "mintmark docs hydra".
+"purpose" and "website" may be given. A file that others can read is refused at its
+first secret in clear or hash.
 
 A secret of less than 128 bits, which could be guessed, is imported with a warning.
-So is every digest, because it does not show how strong its secret is. Have the
+So is every digest and hash, because it does not show how strong its secret is. Have the
 owner generate a new secret, and revoke the imported one.
 
 A line that was imported before changes nothing, whatever happened to the client
@@ -61,7 +63,7 @@ type lineReport struct {
 }
 
 // importLines imports one line after the other and reports each result. At a secret
-// in clear it calls mayHold, whose error ends the import.
+// in clear or hash it calls mayHold, whose error ends the import.
 func (m *management) importLines(cmd *cobra.Command, in io.Reader, mayHold func() error) error {
 	c, err := m.open(cmd)
 	if err != nil {
@@ -107,7 +109,7 @@ func (m *management) importLines(cmd *cobra.Command, in io.Reader, mayHold func(
 func (m *management) importLine(cmd *cobra.Command, c *admin.Caller, r lineReport, line []byte, mayHold func() error) (lineReport, error) {
 	q, err := parseLegacyClient(line)
 	r.ID = q.ID
-	if len(q.Secrets) > 0 {
+	if len(q.Secrets)+len(q.SecretHashes) > 0 {
 		if exposed := mayHold(); exposed != nil {
 			return r, exposed
 		}
@@ -150,6 +152,9 @@ const minSecretBits = 128
 
 // weakSecrets returns a warning about the secrets of a line, or "".
 func weakSecrets(q admin.LegacyClient) string {
+	if len(q.SecretHashes) > 0 {
+		return "a hash does not show how strong its secret is: have the owner generate a new secret, and revoke this one"
+	}
 	if len(q.SecretsSHA256) > 0 {
 		return "a digest does not show how strong its secret is: have the owner generate a new secret, and revoke this one"
 	}

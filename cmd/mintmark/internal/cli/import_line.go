@@ -152,6 +152,10 @@ func (m jsonMember) into(c *admin.LegacyClient) error {
 		return m.secret(&c.SecretsSHA256)
 	case "secrets_sha256":
 		return m.secrets(&c.SecretsSHA256)
+	case "secret_hash":
+		return m.secret(&c.SecretHashes)
+	case "secret_hashes":
+		return m.secrets(&c.SecretHashes)
 	}
 	return badLine("%s is not known", nameOf(m.name))
 }

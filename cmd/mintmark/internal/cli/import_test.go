@@ -59,6 +59,37 @@ func TestImport(t *testing.T) {
 	require.Equal(t, before, c.Proposals.Load())
 }
 
+// Hashes of another system are imported, and refused where they cost too much. Neither the
+// command nor what it lists repeats one.
+func TestImportOfHashes(t *testing.T) {
+	c := newCLI(t)
+	line := func(id, hash string) string {
+		return `{"id":"` + id + `","name":"Old App","owner":"alice","redirect_uris":["https://old.example/cb"],"secret_hash":"` + hash + `"}` + "\n"
+	}
+	const hash = "$2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e"
+	r := c.Run(line("one", hash)+line("two", strings.Replace(hash, "$04$", "$20$", 1))+line("three", "hidden-secret"), "client", "import", "-")
+	require.Equal(t, ExitRefused, r.Code)
+	require.Contains(t, r.Out, "line 1: client one: imported\n")
+	require.Contains(t, r.Err, "line 2: client two: secret_hashes[0] asks for 20 as the cost of bcrypt: at most 14 are accepted\n")
+	require.Contains(t, r.Err, "line 3: client three: secret_hashes[0] is not a hash of a supported format\n")
+	require.Equal(t, hash, c.View().Client("one").Secrets[0].Hash)
+	shown := c.Run("", "client", "show", "one")
+	require.Contains(t, shown.Out, "active, imported and not used yet")
+	all := r.Out + r.Err + shown.Out + c.Log.String() + c.Run("", "client", "show", "one", "-o", "json").Out + c.Run("", "export").Out
+	require.NotContains(t, all, "abcdefghijklmnopqrstuu")
+	require.NotContains(t, all, "hidden-secret")
+
+	user := filepath.Join(t.TempDir(), "hash")
+	require.NoError(t, os.WriteFile(user, []byte(hash+"\n"), 0o600))
+	r = c.Run("", "user", "add", "kim", "--password-hash-file", user)
+	require.Equal(t, ExitOK, r.Code, r.Err)
+	require.Contains(t, r.Out, "user kim created")
+	shown = c.Run("", "user", "show", "kim")
+	require.Contains(t, shown.Out, "imported, until the next sign-in")
+	require.NotContains(t, shown.Out+r.Out+r.Err+c.Run("", "user", "list", "-o", "json").Out+c.Run("", "audit", "list").Out, "abcdefghijklmnopqrstuu")
+	require.NotEqual(t, ExitOK, c.Run("x", "user", "add", "lee", "--password-hash-file", user, "--password-file", "-").Code)
+}
+
 // A file that others can read ends the import at its first secret in clear, and
 // nothing of that line is sent. One with digests only may be anybody's.
 func TestImportRefusesSecretsThatOthersCanRead(t *testing.T) {
@@ -68,6 +99,7 @@ func TestImportRefusesSecretsThatOthersCanRead(t *testing.T) {
 	for name, line := range map[string]string{
 		"secret":          legacyLine("one", "hidden-secret-one"),
 		"secrets":         `{"id":"one","name":"One","owner":"alice","redirect_uris":["https://old.example/cb"],"secrets":["hidden-secret-one"]}`,
+		"a hash":          `{"id":"one","name":"One","owner":"alice","redirect_uris":["https://old.example/cb"],"secret_hashes":["$2a$04$hidden-secret"]}`,
 		"in a bad line":   `{"id":"one","secret":"hidden-secret-one","nmae":"One"}`,
 		"beside a digest": `{"id":"one","name":"One","owner":"alice","redirect_uris":["https://old.example/cb"],"secret_sha256":"` + digest + `","secret":"hidden-secret-one"}`,
 	} {

@@ -64,6 +64,9 @@ func (c *Client) Import() *ledger.ImportClient {
 }
 
 func scratchSecret(s *Secret) ledger.NewSecret {
+	if s.Hash != "" {
+		return ledger.NewSecret{ID: s.Field, Hash: s.Hash.Reveal()}
+	}
 	sum := s.Sum()
 	return ledger.NewSecret{ID: fmt.Sprintf("%x", sum[:8]), Digest: sum}
 }

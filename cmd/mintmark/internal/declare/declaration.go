@@ -85,8 +85,9 @@ type Client struct {
 	Comment      string   `json:"-"` // for Write: what the entry does not say
 }
 
-// secretKeys are the keys of secrets, in clear, in files, and as digests.
-var secretKeys = []string{"secret", "secrets", "secret_file", "secret_files", "secret_sha256", "secrets_sha256"}
+// secretKeys are the keys of secrets, in clear, in files, as digests, and as hashes of another
+// system.
+var secretKeys = []string{"secret", "secrets", "secret_file", "secret_files", "secret_sha256", "secrets_sha256", "secret_hash", "secret_hashes"}
 
 // NamesSecrets reports whether the entry says which secrets the client has.
 func (c *Client) NamesSecrets() bool {
@@ -98,14 +99,25 @@ func (c *Client) NamesSecrets() bool {
 	return false
 }
 
-// A Secret is a secret of a declaration: in clear, or only its SHA-256.
+// A Secret is a secret of a declaration: in clear, or only its SHA-256, or only a hash that
+// another system made.
 type Secret struct {
 	Text   admin.Plain `json:"text,omitempty"`
 	SHA256 admin.Plain `json:"sha256,omitempty"` // hexadecimal, if Text is ""
+	Hash   admin.Plain `json:"hash,omitempty"`   // if Text and SHA256 are ""
 	Field  string      `json:"-"`                // such as secrets[0], for errors
 }
 
-// Sum returns the SHA-256 of the secret. The file was read with correct digests only.
+// Declared returns the secret as an operation of package admin takes it.
+func (s *Secret) Declared() admin.DeclaredSecret {
+	if s.Hash != "" {
+		return admin.DeclaredSecret{Hash: s.Hash}
+	}
+	sum := s.Sum()
+	return admin.DeclaredSecret{SHA256: admin.Plain(hex.EncodeToString(sum[:])), Tail: s.Tail()}
+}
+
+// Sum returns the SHA-256 of a secret without Hash. The file was read with correct digests only.
 func (s *Secret) Sum() (sum [sha256.Size]byte) {
 	if s.Text != "" {
 		return sha256.Sum256([]byte(s.Text.Reveal()))

@@ -53,6 +53,8 @@ func TestSecretsOfFiles(t *testing.T) {
 		"two passwords":  {"users:\n  - {username: bob, password: hunter2, password_file: exposed}", "password_file is there beside password"},
 		"a hash":         {"users:\n  - {username: bob, password_hash: $2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e}", "line 2: user bob: password_hash can be guessed at"},
 		"a hostile hash": {"users:\n  - {username: bob, password_hash: $2a$31$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e}", "line 2: user bob: password_hash asks for 31 as the cost of bcrypt: at most 14 are accepted"},
+		"secret's hash":  {"clients:\n  - " + client + "secret_hash: $2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e}", "line 2: client app: secret_hash can be guessed at"},
+		"hostile secret": {"clients:\n  - " + client + "secret_hashes: [\"$scrypt$ln=20,r=8,p=1$hunter2$hunter2\"]}", "line 2: client app: secret_hashes[0] asks for 1048576 KiB of memory"},
 		"hash, password": {"users:\n  - {username: bob, password_hash: x, password_file: exposed}", "password_hash is there beside a password"},
 		"nothing to set": {"users:\n  - {username: bob, reset_password: true}", "reset_password needs a password_file"},
 	} {
@@ -65,6 +67,14 @@ func TestSecretsOfFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "hunter2", d.Clients[0].Secrets[0].Text.Reveal())
 	require.Equal(t, "carol", d.Users[0].Username)
+
+	hashes := write("hashes.yaml", "clients:\n  - "+client+"secret_hash: $2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e}", 0o600)
+	d, err = declare.Disk(nil).Files(hashes)
+	require.NoError(t, err)
+	require.NoError(t, d.Check(ledger.DefaultSettings()))
+	require.True(t, d.Clients[0].NamesSecrets())
+	require.Equal(t, "secret_hash", d.Clients[0].Secrets[0].Field)
+	require.Zero(t, d.Clients[0].Secrets[0].Declared().SHA256)
 }
 
 // TestWriteReadsBack: whatever text a field has, it is read as it was.

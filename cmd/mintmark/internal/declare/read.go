@@ -175,7 +175,7 @@ func (f *document) secretIn(path string) (admin.Plain, error) {
 func (f *document) readClient(n *yaml.Node) (Client, error) {
 	c := Client{Type: string(ledger.Confidential), Place: f.place(n, entryName(n, "client", "id", "name"))}
 	label := c.Place.Entry
-	var clear, files, digests, revoked []string
+	var clear, files, digests, hashes, revoked []string
 	err := eachKey(n, label, c.Place.Lines, map[string]yamlReader{
 		"id":              yamlText(&c.ID),
 		"name":            yamlText(&c.Name),
@@ -191,6 +191,8 @@ func (f *document) readClient(n *yaml.Node) (Client, error) {
 		"secret_files":    yamlTexts(&files),
 		"secret_sha256":   yamlOne(&digests),
 		"secrets_sha256":  yamlTexts(&digests),
+		"secret_hash":     yamlOne(&hashes),
+		"secret_hashes":   yamlTexts(&hashes),
 		"revoked_secrets": yamlTexts(&revoked),
 		"state":           yamlText(&c.State),
 		"legacy":          yamlBool(&c.Legacy),
@@ -229,6 +231,7 @@ func (f *document) readClient(n *yaml.Node) (Client, error) {
 		{[2]string{"secret", "secrets"}, clear, f.clearSecret, &c.Secrets},
 		{[2]string{"secret_file", "secret_files"}, files, f.fileSecret, &c.Secrets},
 		{[2]string{"secret_sha256", "secrets_sha256"}, digests, digestSecret, &c.Secrets},
+		{[2]string{"secret_hash", "secret_hashes"}, hashes, f.hashedSecret, &c.Secrets},
 		{[2]string{"", "revoked_secrets"}, revoked, f.clearSecret, &c.Revoked},
 	} {
 		if c.Place.Named(kind.keys[0]) && c.Place.Named(kind.keys[1]) {
@@ -274,6 +277,16 @@ func digestSecret(text string) (Secret, string) {
 		return Secret{}, "is not a SHA-256 in hexadecimal"
 	}
 	return Secret{SHA256: admin.Plain(text)}, ""
+}
+
+func (f *document) hashedSecret(text string) (Secret, string) {
+	if _, fault := credential.ForeignHash(text); fault != "" {
+		return Secret{}, fault
+	}
+	if err := f.mayHold(); err != nil {
+		return Secret{}, "can be guessed at: " + err.Error()
+	}
+	return Secret{Hash: admin.Plain(text)}, ""
 }
 
 // slug makes an id of a name: the same one each time, so that a file finds its client

@@ -21,6 +21,7 @@ type fixtureDeps struct {
 	}
 	Secret         func(plain string) (ledger.NewSecret, error)
 	SecretOfSHA256 func(sum [32]byte) (ledger.NewSecret, error)
+	SecretOfHash   func(hash string) (ledger.NewSecret, error)
 	Declared       func(text []byte) []string
 	Passwords      *credential.Hasher
 }
@@ -190,6 +191,8 @@ func (d fixtureDeps) digests(secrets []declare.Secret) ([]ledger.NewSecret, erro
 		make := func() (ledger.NewSecret, error) { return d.SecretOfSHA256(secrets[i].Sum()) }
 		if text := secrets[i].Text; text != "" {
 			make = func() (ledger.NewSecret, error) { return d.Secret(text.Reveal()) }
+		} else if hash := secrets[i].Hash; hash != "" {
+			make = func() (ledger.NewSecret, error) { return d.SecretOfHash(hash.Reveal()) }
 		}
 		s, err := make()
 		if err != nil {

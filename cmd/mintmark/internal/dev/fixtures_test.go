@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"crypto/sha256"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,7 @@ settings: {retry_window: 45s, code_lifetime: 300s, refresh_idle: 720h, grant_abs
 `
 
 func depsOf(w *admintest.Env) fixtureDeps {
-	return fixtureDeps{Ledger: w, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256, Declared: w.Declared, Passwords: w.Passwords}
+	return fixtureDeps{Ledger: w, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256, SecretOfHash: w.SecretOfHash, Declared: w.Declared, Passwords: w.Passwords}
 }
 
 func applyFixtures(t *testing.T, w *admintest.Env, text string) error {
@@ -63,6 +64,32 @@ func authenticates(w *admintest.Env, client, secret string) bool {
 		}
 	}
 	return false
+}
+
+// TestFixturesOfHashes: users and clients can come with hashes of another system, and a change
+// of their entries leaves the passwords and secrets that replaced them.
+func TestFixturesOfHashes(t *testing.T) {
+	w := admintest.New(t)
+	const hash = "$2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e"
+	text := func(name string) string {
+		return "users: [{id: u-kim, username: kim, name: " + name + ", password_hash: " + hash + "}]\n" +
+			"clients: [{id: app, name: " + name + ", owner: kim, redirect_uris: [\"https://app.example/\"], scopes: [PROFILE_READ], secret_hash: " + hash + "}]"
+	}
+	require.NoError(t, applyFixtures(t, w, text("One")))
+	require.Equal(t, hash, w.View().User("u-kim").Password)
+	require.Equal(t, "bcrypt", w.View().User("u-kim").PasswordCost.Kind)
+	require.Equal(t, hash, w.View().Client("app").Secrets[0].Hash)
+
+	secret, err := w.Secret("plain")
+	require.NoError(t, err)
+	secret.ID = w.View().Client("app").Secrets[0].ID
+	w.Do(&ledger.UpgradePassword{User: "u-kim", VerifiedHash: sha256.Sum256([]byte(hash)), Password: "own"})
+	w.Do(&ledger.UpgradeSecret{Client: "app", VerifiedHash: sha256.Sum256([]byte(hash)), Secret: secret})
+	require.NoError(t, applyFixtures(t, w, text("Two")))
+	require.Equal(t, "Two", w.View().User("u-kim").Name)
+	require.Equal(t, "own", w.View().User("u-kim").Password)
+	require.Len(t, w.View().Client("app").Secrets, 1)
+	require.True(t, authenticates(w, "app", "plain"))
 }
 
 func TestFixtures(t *testing.T) {

@@ -301,7 +301,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 func (s *Server) serveAdmin(passwords *credential.Hasher) error {
 	c := admin.Config{
 		Ledger: s.Issuer, Rand: rand.Reader, Passwords: passwords, Log: s.config.Log,
-		Secret: s.Issuer.Secret, SecretOfSHA256: s.Issuer.SecretOfSHA256, SecretDigests: s.Issuer.SecretDigests,
+		Secret: s.Issuer.Secret, SecretOfSHA256: s.Issuer.SecretOfSHA256, SecretOfHash: s.Issuer.SecretOfHash, SecretDigests: s.Issuer.SecretDigests,
 		Digest: s.Issuer.Digest, Declared: s.Issuer.Declared,
 		AcceptClock: s.Node.AcceptClock,
 		Explain:     s.Issuer.Explain, Rotate: s.Issuer.Keyring.Rotate, Replace: s.replace, Rewrap: s.rewrap,
