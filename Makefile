@@ -37,7 +37,7 @@ release: ## Make archives, packages, SBOMs and checksums of this commit, in bin/
 image: build ## Build the container image mintmark with BUILDER (docker, podman or buildah)
 	./$(PACKAGING)/image $(BINARY) $(BUILDER)
 
-deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAProxy, nginx, Apache, promtool, rpm, buildah, npm packages
+deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAProxy, nginx, Apache, promtool, jq, rpm, buildah, npm packages
 	./$(E2E)/install
 
 # A race binary sleeps for a second at its end otherwise.

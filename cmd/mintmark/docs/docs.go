@@ -33,6 +33,7 @@ var All = []Document{
 	{"resource-servers", "operators and authors of APIs: registration, introspection"},
 	{"operate", "operators, day two: users, alerts, upgrades, keys"},
 	{"apply", "operators: clients, users and settings from files in git"},
+	{"hydra", "operators who move from Ory Hydra: clients, secrets, users, passwords"},
 	{"monitor", "operators: Prometheus rules, a Grafana dashboard, every alert"},
 	{"sizing", "operators: memory, disk, processors, and how to measure them"},
 	{"backup", "operators: scheduled backups, backups by hand, journals"},

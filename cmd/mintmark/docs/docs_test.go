@@ -42,6 +42,7 @@ var limits = map[string]int{
 	"cmd/mintmark/docs/backup.md":           150,
 	"cmd/mintmark/docs/disaster.md":         200,
 	"cmd/mintmark/docs/apply.md":            150,
+	"cmd/mintmark/docs/hydra.md":            150,
 	"cmd/mintmark/docs/reference.md":        280,
 	"cmd/mintmark/docs/design.md":           150,
 	"cmd/mintmark/docs/security.md":         80,

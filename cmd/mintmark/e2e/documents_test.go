@@ -26,6 +26,7 @@ var stories = [][]string{
 	{docs + "install.md", docs + "sign-in.md", docs + "tls.md", docs + "remote.md"},
 	{docs + "operate.md", docs + "backup.md", docs + "disaster.md"},
 	{docs + "apply.md"},
+	{docs + "hydra.md"},
 	{docs + "api.md"},
 	{docs + "resource-servers.md"},
 	{docs + "packages.md", docs + "monitor.md", docs + "sizing.md", docs + "support.md"},
