@@ -52,6 +52,8 @@ type Facts struct {
 	MayBindLow bool
 	LowPorts   int
 
+	Unit *Unit // of this node; nil if there is none, or it is unknown
+
 	// Cluster is the status that the node reports; nil if no node answers.
 	Cluster      *admin.ClusterStatus
 	ClusterError error // why the node does not answer although it runs; nil if none runs
@@ -74,8 +76,12 @@ type Secret struct {
 	What string // what is in it
 	// Missing is true if there is no such file. Needed then tells whether that is wrong.
 	Missing, Needed bool
-	Owner           uint32
-	Error           error // why it is not private; nil if it is
+	// Credential is the path of a credential of systemd that stands for a missing file; ""
+	// if none was found. Hidden is true if this account may not look for it everywhere.
+	Credential string
+	Hidden     bool
+	Owner      uint32
+	Error      error // why it is not private; nil if it is
 }
 
 // A Disk is a file system.

@@ -75,6 +75,8 @@ func TestChecks(t *testing.T) {
 		measured string
 		change   func(f *doctor.Facts)
 	}{
+		{"settings", doctor.OK, "valid, without a file", func(*doctor.Facts) {}},
+		{"settings", doctor.OK, "valid, from /etc/mintmark/mintmark.yaml", func(f *doctor.Facts) { f.Options.Config = "/etc/mintmark/mintmark.yaml" }},
 		{"settings", doctor.Failure, "listen is wrong", func(f *doctor.Facts) { f.SettingsError = errors.New("listen is wrong") }},
 		{"clock", doctor.Warning, "not synchronised", func(f *doctor.Facts) { f.ClockError = errors.New("not synchronised") }},
 		{"clock", doctor.OK, "trust-clock", func(f *doctor.Facts) {
@@ -85,7 +87,8 @@ func TestChecks(t *testing.T) {
 		{"clock of other nodes", doctor.OK, "40ms", func(f *doctor.Facts) {
 			f.Cluster.Nodes[1].ClockOffset, f.Cluster.Nodes[1].State = 5000, status.StateUnreachable
 		}},
-		{"disk speed", doctor.Warning, "p99 of a write with fsync 11ms", func(f *doctor.Facts) { f.Disk.Sync = syncs(11 * time.Millisecond) }},
+		{"disk speed", doctor.Warning, "p99 of a write with fsync 26ms", func(f *doctor.Facts) { f.Disk.Sync = syncs(26 * time.Millisecond) }},
+		{"disk speed", doctor.OK, "15ms", func(f *doctor.Facts) { f.Disk.Sync = syncs(15 * time.Millisecond) }},
 		{"disk speed", doctor.Failure, "p99 of a write with fsync 101ms", func(f *doctor.Facts) { f.Disk.Sync = syncs(101 * time.Millisecond) }},
 		{"disk speed", doctor.Warning, "not measured: denied", func(f *doctor.Facts) { f.Disk.Error = errors.New("denied") }},
 		{"disk space", doctor.Warning, "511 MiB free", func(f *doctor.Facts) { f.Disk.Free = 512<<20 - 1 }},
@@ -108,6 +111,18 @@ func TestChecks(t *testing.T) {
 		{"data folder", doctor.Failure, "denied", func(f *doctor.Facts) { f.Folder.Error = errors.New("denied") }},
 		{"secret files", doctor.Failure, "others can read", func(f *doctor.Facts) { f.Secrets[0].Error = config.ErrExposed }},
 		{"secret files", doctor.Failure, "/data/cluster.key, the cluster key, is missing", func(f *doctor.Facts) {
+			f.Cluster, f.Secrets[0].Missing, f.Secrets[0].Needed = nil, true, true
+		}},
+		{"secret files", doctor.OK, "the credential /etc/credstore/mintmark.cluster.key", func(f *doctor.Facts) {
+			f.Secrets[0].Missing, f.Secrets[0].Needed, f.Secrets[0].Credential = true, true, "/etc/credstore/mintmark.cluster.key"
+		}},
+		{"secret files", doctor.OK, "which the running node has", func(f *doctor.Facts) {
+			f.Secrets[0].Missing, f.Secrets[0].Needed, f.Secrets[0].Hidden = true, true, true
+		}},
+		{"secret files", doctor.Warning, "can't see the credentials of systemd", func(f *doctor.Facts) {
+			f.Cluster, f.Secrets[0].Missing, f.Secrets[0].Needed, f.Secrets[0].Hidden = nil, true, true, true
+		}},
+		{"secret files", doctor.Warning, "the running node has it in memory", func(f *doctor.Facts) {
 			f.Secrets[0].Missing, f.Secrets[0].Needed = true, true
 		}},
 		{"secret files", doctor.OK, "none yet", func(f *doctor.Facts) { f.Secrets[0].Missing = true }},
@@ -116,6 +131,9 @@ func TestChecks(t *testing.T) {
 		{"ports", doctor.OK, "the running node uses", func(f *doctor.Facts) { f.Options.Listen = "10.0.0.1:443" }},
 		{"ports", doctor.OK, "may use", func(f *doctor.Facts) { f.Options.Listen, f.MayBindLow = "10.0.0.1:443", true }},
 		{"proxy headers", doctor.Warning, "clients reach 10.0.0.1:8080 directly", func(f *doctor.Facts) { f.Options.TrustedProxies = nil }},
+		{"proxy headers", doctor.OK, "directly, over TLS", func(f *doctor.Facts) {
+			f.Options.TrustedProxies, f.Options.TLS.Cert = nil, "/tls.crt"
+		}},
 		{"proxy headers", doctor.Warning, "behind a proxy on this machine", func(f *doctor.Facts) {
 			f.Options.TrustedProxies, f.Options.Listen = nil, "127.0.0.1:8080"
 		}},

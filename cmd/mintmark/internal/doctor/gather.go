@@ -29,6 +29,7 @@ type Machine struct {
 	Options       config.Options
 	SettingsError error
 	Getenv        func(string) string
+	Root          string // of the system's files; "" to look at none
 	// Status asks the node of the data folder. The error is an *admin.UnreachableError
 	// that wraps admin.ErrUnreachable if none runs.
 	Status func(ctx context.Context) (admin.ClusterStatus, admin.Settings, error)
@@ -52,6 +53,7 @@ func (m *Machine) Gather(ctx context.Context) *Facts {
 		f.Backup = backupDisk(o.BackupDir)
 	}
 	f.MemoryNeeded = memoryNeeded(o.DataDir)
+	f.Unit = readUnit(m.Root, o.DataDir)
 	f.Secrets = m.secrets(f.Folder.Data)
 	f.Certificates = certificateFiles(o)
 	status, settings, err := m.Status(ctx)
@@ -174,6 +176,9 @@ func (m *Machine) secrets(data bool) (all []Secret) {
 	}
 	key := config.FindKey(o.ClusterKeyFile, o.DataDir, m.Getenv)
 	look(key.File, "cluster key", data || o.ClusterKeyFile != "")
+	if len(all) > 0 && all[0].Missing && o.ClusterKeyFile == "" {
+		all[0].Credential, all[0].Hidden = findCredential(m.Root, credentials)
+	}
 	look(filepath.Join(o.DataDir, "cluster.key.old"), "previous cluster key", false)
 	look(o.TokenFile, "join token", !data)
 	look(o.Upstream.SecretFile, "secret at the provider", true)

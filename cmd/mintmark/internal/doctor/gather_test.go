@@ -11,6 +11,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/doctor"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/packaging"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -87,6 +88,71 @@ func TestGatherBrokenFolders(t *testing.T) {
 	require.Equal(t, doctor.Failure, state(gather(t, o), "backup folder").State)
 	o.DataDir = file
 	require.Equal(t, doctor.Failure, state(gather(t, o), "data folder").State)
+}
+
+// system is the root of a system with the unit of packages, and this drop-in.
+func system(t *testing.T, unit packaging.Unit, dropIn string) string {
+	t.Helper()
+	root := t.TempDir()
+	for path, text := range map[string]string{
+		"usr/lib/systemd/system/mintmark.service":             unit.Text(),
+		"etc/systemd/system/mintmark.service.d/override.conf": "[Service]\n" + dropIn,
+		"etc/systemd/system/other.service":                    "[Service]\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(text), 0o600))
+	}
+	return root
+}
+
+// checkOf returns what is found in a system where no node runs. dir is its data folder.
+func checkOf(t *testing.T, root, check string, o config.Options) doctor.Result {
+	t.Helper()
+	m := doctor.Machine{Options: o, Root: root, Getenv: func(string) string { return "" }, Status: func(context.Context) (status admin.ClusterStatus, settings admin.Settings, err error) {
+		return status, settings, &admin.UnreachableError{Place: "socket", Err: os.ErrNotExist}
+	}}
+	f := m.Gather(t.Context())
+	f.MayBindLow, f.LowPorts, f.Backup.Error = false, 1024, nil // whoever runs this test
+	return state(f, check)
+}
+
+// TestGatherUnit: the shipped unit lets a node write to the folder of the documents, and to
+// another one by a drop-in, and gives it low ports if it was printed so.
+func TestGatherUnit(t *testing.T) {
+	o := config.Default()
+	o.DataDir, o.BackupEvery, o.BackupDir = "/var/lib/mintmark", time.Hour, "/var/backups/mintmark"
+	shipped := system(t, packaging.Unit{}, "")
+	require.NotContains(t, checkOf(t, shipped, "backup folder", o).Measured, "read-only")
+	o.BackupDir = "/var/backups/mintmark-other"
+	r := checkOf(t, shipped, "backup folder", o)
+	require.Equal(t, doctor.Failure, r.State)
+	require.Contains(t, r.Measured, "mounts /var/backups/mintmark-other read-only")
+	require.NotContains(t, checkOf(t, system(t, packaging.Unit{}, "ReadWritePaths=-/var/backups\n"), "backup folder", o).Measured, "read-only")
+	o.DataDir = t.TempDir()
+	require.NotContains(t, checkOf(t, shipped, "backup folder", o).Measured, "read-only", "the unit is of another node")
+
+	o.DataDir, o.Listen = "/var/lib/mintmark", "10.0.0.1:443"
+	require.Equal(t, doctor.Warning, checkOf(t, shipped, "ports", o).State)
+	require.Equal(t, doctor.OK, checkOf(t, system(t, packaging.Unit{LowPorts: true}, ""), "ports", o).State)
+	require.Equal(t, doctor.OK, checkOf(t, system(t, packaging.Unit{}, "AmbientCapabilities=CAP_NET_BIND_SERVICE\n"), "ports", o).State)
+}
+
+// TestGatherCredential: a cluster key among systemd's credentials is not missing.
+func TestGatherCredential(t *testing.T) {
+	for _, path := range []string{"etc/credstore/mintmark.cluster.key", "etc/credstore.encrypted/mintmark.cluster.key", "run/credentials/mintmark.service/cluster.key"} {
+		o := config.Default()
+		o.DataDir = t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(o.DataDir, "raft"), 0o700))
+		root := system(t, packaging.Unit{}, "")
+		require.Equal(t, doctor.Failure, checkOf(t, root, "secret files", o).State)
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte("x"), 0o600))
+		r := checkOf(t, root, "secret files", o)
+		require.Equal(t, doctor.OK, r.State, r.Measured)
+		require.Contains(t, r.Measured, filepath.Join(root, path))
+		o.ClusterKeyFile = filepath.Join(o.DataDir, "named.key")
+		require.Equal(t, doctor.Failure, checkOf(t, root, "secret files", o).State, "the setting names another file")
+	}
 }
 
 // TestGatherHungNode: a node that runs and does not answer is a failure.
