@@ -38,7 +38,7 @@ func configShowCommand() *cobra.Command {
 		if m.output != "text" && m.output != "json" {
 			return errors.New("--output must be text or json")
 		}
-		o, from, err := config.Load(cmd.Flags(), os.Environ())
+		o, from, err := config.LoadInstalled(cmd.Flags(), os.Environ(), installed)
 		if from == nil {
 			return err
 		}
@@ -46,7 +46,11 @@ func configShowCommand() *cobra.Command {
 		shown := o.Shown(from, os.Environ())
 		return errors.Join(m.show(cmd, shown, func(p *printer) { p.settings(shown) }), err)
 	})
-	c.Long = c.Short + ".\n\n" + aboutConfig
+	c.Long = c.Short + ".\n\n" + aboutConfig + `
+
+Without --config this shows /etc/mintmark/mintmark.yaml, if it is there and this
+account may read it, unless --data-dir names another folder than
+/var/lib/mintmark. "mintmark serve" reads it only if --config names it.`
 	o.Flags(c.Flags())
 	c.Flags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))

@@ -39,15 +39,19 @@ func doctorCommand(version string) *cobra.Command {
 		if err := m.checkOutput(); err != nil {
 			return err
 		}
-		o, from, err := config.Load(cmd.Flags(), os.Environ())
+		o, from, err := config.LoadInstalled(cmd.Flags(), os.Environ(), installed)
 		if from == nil && err != nil {
 			return err
 		}
-		if from[config.KeyDataDir].Kind == config.FromDefault {
+		switch {
+		case from[config.KeyDataDir].Kind != config.FromDefault:
+		case o.Config == installedConfig:
+			o.DataDir = packagedDataDir // the unit has it
+		default:
 			o.DataDir = defaultDataDir(os.Getenv, o.DataDir, packagedDataDir)
 		}
 		m.dataDir = o.DataDir
-		machine := doctor.Machine{Version: version, Options: o, SettingsError: err, Getenv: os.Getenv, Status: func(ctx context.Context) (status admin.ClusterStatus, settings admin.Settings, err error) {
+		machine := doctor.Machine{Version: version, Options: o, SettingsError: err, Getenv: os.Getenv, Root: "/", Status: func(ctx context.Context) (status admin.ClusterStatus, settings admin.Settings, err error) {
 			c, err := m.open(cmd)
 			if err != nil {
 				return status, settings, err
@@ -78,7 +82,8 @@ func doctorCommand(version string) *cobra.Command {
 		return nil
 	})
 	c.Long = `Check this machine and, if a node runs, the cluster, with the settings that
-"mintmark serve" would have. It changes nothing, and needs no running node.
+"mintmark serve" would have, without --config those of
+/etc/mintmark/mintmark.yaml. It changes nothing, and needs no running node.
 
 Exit codes: 0 all is well, 1 there are warnings, or the command line is wrong,
 2 there are failures.`

@@ -21,7 +21,7 @@ import (
 func healthCommand() *cobra.Command {
 	var timeout time.Duration
 	c := command("health", "Ask the node of this machine whether it is ready; the exit code is 0 or 1", func(cmd *cobra.Command, _ []string) error {
-		o, _, err := config.Load(cmd.Flags(), os.Environ())
+		o, _, err := config.Read(cmd.Flags(), os.Environ(), installed)
 		if err != nil {
 			return err
 		}
@@ -29,7 +29,8 @@ func healthCommand() *cobra.Command {
 	})
 	c.Long = c.Short + `.
 
-It reads the settings as "mintmark serve" does, and asks /readyz at --ops-listen.
+It asks /readyz at --ops-listen, which it reads as "mintmark serve" does, and
+without --config from /etc/mintmark/mintmark.yaml if that is there.
 The exit code is 1 if the node does not answer in time, or is not ready: standard
 error has the checks that failed. Use it to stop sending requests to a node, not
 to restart it.`
@@ -78,7 +79,9 @@ func askReady(cmd *cobra.Command, listener string, secure bool, timeout time.Dur
 func reachableHere(listener string) string {
 	host, port, _ := net.SplitHostPort(listener)
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		host = "localhost"
+		if host = "127.0.0.1"; ip.Is6() {
+			host = "::1"
+		}
 	}
 	return net.JoinHostPort(host, port)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/packaging"
 )
 
@@ -13,6 +14,9 @@ const (
 	installedBinary = "/usr/local/bin/mintmark"
 	installedConfig = "/etc/mintmark/mintmark.yaml"
 )
+
+// installed is the node of the unit, for commands that look at settings.
+var installed = config.Installed{File: installedConfig, DataDir: packagedDataDir}
 
 // unitCommand prints the systemd unit. It asks no node.
 func unitCommand() *cobra.Command {
@@ -24,7 +28,7 @@ func unitCommand() *cobra.Command {
 	c.Long = `Print a hardened systemd unit of a node.
 
 The node runs as the account mintmark, keeps its data in /var/lib/mintmark and
-writes nowhere else. The cluster key is the credential cluster.key, read from
+writes nowhere else, except to /var/backups/mintmark if that is there. The cluster key is the credential cluster.key, read from
 /etc/credstore/mintmark.cluster.key, or else a file in the data folder.`
 	f := c.Flags()
 	f.StringVar(&u.Binary, "binary", installedBinary, "`PATH` of the program")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,54 @@ const delimiter = "."
 // Options and sources are returned with an error too, as far as they could be read,
 // for "config show"; sources are nil if nothing could be read.
 func Load(flags *pflag.FlagSet, environ []string) (Options, Sources, error) {
+	return LoadInstalled(flags, environ, Installed{})
+}
+
+// LoadInstalled is Load for a command about the node that is installed on this machine:
+// without a file of its own it uses that node's.
+func LoadInstalled(flags *pflag.FlagSet, environ []string, node Installed) (Options, Sources, error) {
+	o, from, err := read(flags, environ, node)
+	if err == nil {
+		err = o.Check(from)
+	}
+	return o, from, wrapLoad(err)
+}
+
+// Read is LoadInstalled for a command that needs a few settings: the values have the right
+// types, and are not checked together.
+func Read(flags *pflag.FlagSet, environ []string, node Installed) (Options, Sources, error) {
+	o, from, err := read(flags, environ, node)
+	return o, from, wrapLoad(err)
+}
+
+func wrapLoad(err error) error {
+	if err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	return nil
+}
+
+// Installed is the node of a package or of the systemd unit.
+type Installed struct {
+	File    string // its settings; "" for none
+	DataDir string // its data folder: a node with another one has other settings
+}
+
+// settings returns the path of its settings if they are those of the node in dataDir, ""
+// for any, and if this account may read them; "" otherwise.
+func (i Installed) settings(dataDir string) string {
+	if i.File == "" || dataDir != "" && filepath.Clean(dataDir) != i.DataDir {
+		return ""
+	}
+	f, err := os.Open(i.File)
+	if err != nil {
+		return ""
+	}
+	_ = f.Close()
+	return i.File
+}
+
+func read(flags *pflag.FlagSet, environ []string, node Installed) (Options, Sources, error) {
 	o := Default()
 	defaults, err := defaultLayer(&o)
 	if err != nil {
@@ -45,7 +94,11 @@ func Load(flags *pflag.FlagSet, environ []string) (Options, Sources, error) {
 	}
 	layers := []layer{defaults, environment, given}
 	var errFile error
-	if path := filePath(given, environment); path != "" {
+	path := textIn(KeyConfig, given, environment)
+	if path == "" {
+		path = node.settings(textIn(KeyDataDir, given, environment))
+	}
+	if path != "" {
 		var file layer
 		file, errFile = fileLayer(path, keyNames(KeyConfig))
 		if file.values != nil {
@@ -53,16 +106,11 @@ func Load(flags *pflag.FlagSet, environ []string) (Options, Sources, error) {
 		}
 	}
 	from, errTypes := o.assign(layers)
+	o.Config = path
 	err = errors.Join(errFile, errEnvironment, errTypes)
 	o.Named = o.Name != ""
 	if !o.Named && err == nil {
 		o.Name, err = os.Hostname()
-	}
-	if err == nil {
-		err = o.Check(from)
-	}
-	if err != nil {
-		err = fmt.Errorf("configuration: %w", err)
 	}
 	return o, from, err
 }
@@ -213,13 +261,13 @@ func flagLayer(flags *pflag.FlagSet) (layer, error) {
 	return layer{k, func(key string) Source { return Source{FromFlag, "--" + key} }}, err
 }
 
-// filePath returns the path of the file of settings, from a flag or the environment:
-// the file can't name itself.
-func filePath(given, environment layer) string {
-	for _, layer := range []layer{given, environment} {
-		var path string
-		if layer.values.Exists(KeyConfig) && assignValue(&path, layer.values.Get(KeyConfig)) == "" {
-			return path
+// textIn returns the text of a setting in the first layer that has it, "" if none has: the
+// file of settings can't name itself.
+func textIn(key string, layers ...layer) string {
+	for _, layer := range layers {
+		var text string
+		if layer.values.Exists(key) && assignValue(&text, layer.values.Get(key)) == "" {
+			return text
 		}
 	}
 	return ""

@@ -103,6 +103,44 @@ func TestConfigFileFromTheEnvironment(t *testing.T) {
 	require.Equal(t, "n8", o.Name, "--config overrides MINTMARK_CONFIG")
 }
 
+// TestConfigOfTheInstalledNode is read without a file of one's own, unless another data
+// folder is named.
+func TestConfigOfTheInstalledNode(t *testing.T) {
+	dir := t.TempDir()
+	node := Installed{File: filepath.Join(dir, "mintmark.yaml"), DataDir: filepath.Join(dir, "data")}
+	own := filepath.Join(dir, "own.yaml")
+	require.NoError(t, os.WriteFile(own, []byte("name: own\n"), 0o600))
+	load := func(args, environ []string) (string, string) {
+		t.Helper()
+		var into Options
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		into.Flags(flags)
+		require.NoError(t, flags.Parse(args))
+		o, from, err := LoadInstalled(flags, environ, node)
+		require.NoError(t, err)
+		require.Equal(t, o.Config != "", o.Named)
+		return o.Config, base(from[KeyName])
+	}
+	file, _ := load(nil, nil)
+	require.Empty(t, file, "there is none")
+	require.NoError(t, os.WriteFile(node.File, []byte("name: installed\n"), 0o600))
+	for _, test := range []struct {
+		args, environ []string
+		file, source  string
+	}{
+		{nil, nil, node.File, "mintmark.yaml:1"},
+		{[]string{"--data-dir", node.DataDir + "/"}, nil, node.File, "mintmark.yaml:1"},
+		{[]string{"--data-dir", ".data"}, nil, "", "default"},
+		{nil, []string{"MINTMARK_DATA_DIR=.data"}, "", "default"},
+		{[]string{"--config", own}, nil, own, "own.yaml:1"},
+		{nil, []string{"MINTMARK_CONFIG=" + own}, own, "own.yaml:1"},
+	} {
+		file, source := load(test.args, test.environ)
+		require.Equal(t, test.file, file, "%v %v", test.args, test.environ)
+		require.Equal(t, test.source, source, "%v %v", test.args, test.environ)
+	}
+}
+
 func TestConfigNameIsTheHosts(t *testing.T) {
 	host, err := os.Hostname()
 	require.NoError(t, err)
