@@ -311,6 +311,12 @@ func TestCertificateReload(t *testing.T) {
 	require.Contains(t, log.String(), config.ErrExposed.Error())
 	require.EqualValues(t, 2, serial.Load())
 
+	expired := writePair(t, t.TempDir(), 7, time.Now().Add(-time.Minute))
+	swap(filepath.Dir(expired.Cert))
+	require.Eventually(t, func() bool { return logged() == 3 }, 20*time.Second, 10*time.Millisecond)
+	require.Contains(t, log.String(), "the certificate has expired, and the one in use has not")
+	require.EqualValues(t, 2, serial.Load())
+
 	// Written in place, with a pause between the files.
 	swap(pair(5))
 	serves(5)
@@ -324,7 +330,7 @@ func TestCertificateReload(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	require.Zero(t, failed.Load())
-	require.Equal(t, 2, logged(), log.String())
+	require.Equal(t, 3, logged(), log.String())
 }
 
 // TestOpenCertificate: a node does not start with a pair that it could not serve.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -28,6 +29,7 @@ type Certificate struct {
 	files       config.TLSFiles
 	credentials string // folder of a service manager's credentials, or ""
 	watched     watchedFiles
+	now         func() time.Time
 	current     atomic.Pointer[keyPair]
 }
 
@@ -43,13 +45,17 @@ func OpenCertificate(listener string, files config.TLSFiles, getenv func(string)
 	if files == (config.TLSFiles{}) {
 		return nil, nil
 	}
-	c := &Certificate{listener: listener, files: files, credentials: getenv("CREDENTIALS_DIRECTORY")}
+	c := &Certificate{listener: listener, files: files, credentials: getenv("CREDENTIALS_DIRECTORY"), now: time.Now}
 	c.watched = watchedFiles{paths: []string{files.Cert, files.Key}, read: c.read}
 	if err := c.watched.open(); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
+
+// errCertificateExpired reports a new certificate that clients would refuse, while they
+// accept the present one.
+var errCertificateExpired = errors.New("the certificate has expired, and the one in use has not")
 
 // read is watchedFiles.read.
 func (c *Certificate) read() ([]os.FileInfo, error) {
@@ -76,6 +82,9 @@ func (c *Certificate) read() ([]os.FileInfo, error) {
 		if next.expires.IsZero() || one.NotAfter.Before(next.expires) {
 			next.begins, next.expires = one.NotBefore, one.NotAfter
 		}
+	}
+	if now, used := c.now(), c.current.Load(); used != nil && !next.expires.After(now) && used.expires.After(now) {
+		return nil, fmt.Errorf("use TLS certificate %s: %w", c.files.Cert, errCertificateExpired)
 	}
 	c.current.Store(&next)
 	return []os.FileInfo{certInfo, keyInfo}, nil
