@@ -99,7 +99,8 @@ func (f Folder) List() (all []Scheduled, err error) {
 // Prune removes the oldest backups of this node, so that keep are left, and returns the
 // names of those that it removed. last is the backup that was verified last: it stays, and
 // without it in the folder nothing is removed. Prune removes only files that this node
-// made, judging by name and header.
+// made, judging by name and header, in the timeline of last: the backups before a restore
+// or recovery may be needed until an operator knows that it was right.
 func (f Folder) Prune(keep int, last string) (removed []string, err error) {
 	all, err := f.List()
 	if err != nil {
@@ -109,7 +110,14 @@ func (f Folder) Prune(keep int, last string) (removed []string, err error) {
 	if i < 0 {
 		return nil, fmt.Errorf("remove old backups: %s: %w", last, fs.ErrNotExist)
 	}
-	all = slices.DeleteFunc(slices.Delete(all, i, i+1), func(s Scheduled) bool { return !f.made(s) })
+	newest, ok := f.made(all[i])
+	if !ok {
+		return nil, fmt.Errorf("remove old backups: read %s again: %w", last, ErrDamaged)
+	}
+	all = slices.DeleteFunc(slices.Delete(all, i, i+1), func(s Scheduled) bool {
+		h, ok := f.made(s)
+		return !ok || h.Cluster != newest.Cluster || h.timeline() != newest.timeline()
+	})
 	for _, s := range all[:max(0, len(all)-max(keep-1, 0))] {
 		if err := os.Remove(filepath.Join(f.Dir, s.Name)); err != nil {
 			return removed, err
@@ -122,20 +130,20 @@ func (f Folder) Prune(keep int, last string) (removed []string, err error) {
 	return removed, durable.SyncDir(f.Dir)
 }
 
-// made reports whether this node made a file. A file whose header can't be read was not
+// made returns the header of a file, and reports whether this node made it. A file whose header can't be read was not
 // made by it, or it is damaged and of interest to an operator.
-func (f Folder) made(s Scheduled) bool {
+func (f Folder) made(s Scheduled) (Header, bool) {
 	path := filepath.Join(f.Dir, s.Name)
 	if i, err := os.Lstat(path); err != nil || !i.Mode().IsRegular() {
-		return false
+		return Header{}, false
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return false
+		return Header{}, false
 	}
 	defer func() { _ = file.Close() }()
 	h, err := ReadHeader(file)
-	return err == nil && h.Kind == KindState && h.Node == f.Node && h.Taken.UTC().Format(takenFormat) == s.taken
+	return h, err == nil && h.Kind == KindState && h.Node == f.Node && h.Taken.UTC().Format(takenFormat) == s.taken
 }
 
 // RemovePartial removes what a crash of this node left of backups that were not complete,

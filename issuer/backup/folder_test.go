@@ -26,6 +26,8 @@ type nodeFolder struct {
 	key   keys.ClusterKey
 	taken time.Time
 	seq   uint64
+
+	timelines []backup.Timeline
 }
 
 func newNodeFolder(t testing.TB, dir, node string) *nodeFolder {
@@ -35,7 +37,7 @@ func newNodeFolder(t testing.TB, dir, node string) *nodeFolder {
 func (f *nodeFolder) write(w io.Writer) error {
 	f.seq++
 	h := header()
-	h.Node, h.Taken, h.Seq = f.Node, f.taken, f.seq
+	h.Node, h.Taken, h.Seq, h.Timelines = f.Node, f.taken, f.seq, f.timelines
 	return backup.Write(w, h, sealer(f.key, rand.Reader), func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "state %d", f.seq)
 		return err
@@ -130,6 +132,26 @@ func TestFolderIsShared(t *testing.T) {
 		require.Contains(t, left, name)
 	}
 	require.Len(t, left, len(foreign)+1)
+}
+
+// TestFolderKeepsOtherTimelines: the backups before a restore stay, and those after it are
+// counted by themselves.
+func TestFolderKeepsOtherTimelines(t *testing.T) {
+	dir := t.TempDir()
+	f := newNodeFolder(t, dir, "n1")
+	var before []string
+	f.timelines = []backup.Timeline{{ID: "first", From: 1}}
+	for range 3 {
+		before = append(before, f.create())
+	}
+	f.timelines = append(f.timelines, backup.Timeline{ID: "second", From: 3})
+	var after []string
+	for range 4 {
+		after = append(after, f.create())
+		_, err := f.Prune(2, after[len(after)-1])
+		require.NoError(t, err)
+	}
+	require.ElementsMatch(t, append(before, after[2:]...), names(t, dir))
 }
 
 // TestFolderKeepsTheLastGoodBackup plays random sequences of backups that succeed, fail and
