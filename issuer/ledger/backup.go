@@ -26,7 +26,8 @@ type BackupSchedule struct {
 	// Saved is the last backup that was verified completely after it was written; nil
 	// before the first.
 	Saved *SavedBackup `cbor:"8,keyasint,omitempty"`
-	// Failed has the last failure of each node since its last success.
+	// Failed has the last failure of each node since its last success, until a backup of
+	// another node succeeds a period or more later.
 	Failed []FailedBackup `cbor:"9,keyasint,omitempty"`
 
 	Last command.ID `cbor:"10,keyasint"`
@@ -118,6 +119,18 @@ func (s *BackupSchedule) withoutFailure(v View, node string) (others []FailedBac
 		}
 	}
 	return others
+}
+
+// recent returns the failures that were less than a period ago when the backup was begun
+// that has succeeded now. Other nodes than the chosen one make no backups, so nothing else
+// would ever show that a folder was repaired.
+func (s *BackupSchedule) recent(all []FailedBackup) (recent []FailedBackup) {
+	for _, f := range all {
+		if s.Begun < f.At.Add(s.Every) {
+			recent = append(recent, f)
+		}
+	}
+	return recent
 }
 
 // ChooseBackupNode is a node's offer to make the scheduled backups, and its renewal. The
@@ -234,6 +247,7 @@ func (c *RecordBackup) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	s.Failed = s.withoutFailure(v, c.Node)
 	if c.Failure == "" {
+		s.Failed = s.recent(s.Failed)
 		s.Saved = &SavedBackup{Node: s.Name, File: c.File, At: s.Begun, Bytes: c.Bytes, Seq: c.Seq}
 	} else {
 		s.Failed = append(s.Failed, FailedBackup{Node: c.Node, Name: s.Name, At: stateTime(m), Reason: c.Failure})

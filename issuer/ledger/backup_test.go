@@ -148,8 +148,31 @@ func TestBackupFailed(t *testing.T) {
 	w.must(&ledger.ForgetNode{Node: "b"})
 	w.now = w.now.Add(every)
 	w.begins("a")
-	w.must(w.saved("a"))
-	require.Empty(t, w.view().BackupSchedule().Failed, "the failure of a node that was removed was kept")
+	w.must(w.failed("a"))
+	s = w.view().BackupSchedule()
+	require.Len(t, s.Failed, 1, "the failure of a node that was removed was kept")
+	require.Equal(t, "a", s.Failed[0].Node)
+}
+
+// TestBackupFailureEnds: a failure is known for a period, and until a backup of the cluster
+// succeeds, since the node that failed may never make one again.
+func TestBackupFailureEnds(t *testing.T) {
+	w := newEnv(t)
+	w.must(&ledger.AcknowledgeKeys{Node: "a"})
+	w.must(&ledger.AcknowledgeKeys{Node: "b"})
+	w.must(offer("a", false))
+	w.begins("a")
+	w.must(w.failed("a"))
+	w.must(offer("b", false))
+	w.begins("b")
+	w.must(w.saved("b"))
+	require.Len(t, w.view().BackupSchedule().Failed, 1, "the success of the other node at once hides the failure")
+	w.now = w.now.Add(every)
+	w.must(offer("b", false))
+	require.Len(t, w.view().BackupSchedule().Failed, 1, "nothing was made since")
+	w.begins("b")
+	w.must(w.saved("b"))
+	require.Empty(t, w.view().BackupSchedule().Failed)
 }
 
 func TestBackupOverdue(t *testing.T) {
