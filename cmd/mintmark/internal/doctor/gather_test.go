@@ -105,14 +105,21 @@ func system(t *testing.T, unit packaging.Unit, dropIn string) string {
 	return root
 }
 
-// checkOf returns what is found in a system where no node runs. dir is its data folder.
+// checkOf returns what is found in a system where no node runs.
 func checkOf(t *testing.T, root, check string, o config.Options) doctor.Result {
+	t.Helper()
+	return checkOfChanged(t, root, check, o, func(*doctor.Facts) {})
+}
+
+// checkOfChanged is checkOf with other facts.
+func checkOfChanged(t *testing.T, root, check string, o config.Options, change func(*doctor.Facts)) doctor.Result {
 	t.Helper()
 	m := doctor.Machine{Options: o, Root: root, Getenv: func(string) string { return "" }, Status: func(context.Context) (status admin.ClusterStatus, settings admin.Settings, err error) {
 		return status, settings, &admin.UnreachableError{Place: "socket", Err: os.ErrNotExist}
 	}}
 	f := m.Gather(t.Context())
-	f.MayBindLow, f.LowPorts, f.Backup.Error = false, 1024, nil // whoever runs this test
+	f.MayBindLow, f.LowPorts, f.Backup = false, 1024, doctor.Disk{Dir: o.BackupDir} // whoever runs this test
+	change(f)
 	return state(f, check)
 }
 
@@ -122,12 +129,15 @@ func TestGatherUnit(t *testing.T) {
 	o := config.Default()
 	o.DataDir, o.BackupEvery, o.BackupDir = "/var/lib/mintmark", time.Hour, "/var/backups/mintmark"
 	shipped := system(t, packaging.Unit{}, "")
-	require.NotContains(t, checkOf(t, shipped, "backup folder", o).Measured, "read-only")
+	require.Equal(t, doctor.OK, checkOf(t, shipped, "backup folder", o).State)
+	r := checkOfChanged(t, shipped, "backup folder", o, func(f *doctor.Facts) { f.Backup.Dir = "/var/backups" })
+	require.Equal(t, doctor.Failure, r.State)
+	require.Contains(t, r.Measured, "/var/backups/mintmark does not exist, and ")
 	o.BackupDir = "/var/backups/mintmark-other"
-	r := checkOf(t, shipped, "backup folder", o)
+	r = checkOf(t, shipped, "backup folder", o)
 	require.Equal(t, doctor.Failure, r.State)
 	require.Contains(t, r.Measured, "mounts /var/backups/mintmark-other read-only")
-	require.NotContains(t, checkOf(t, system(t, packaging.Unit{}, "ReadWritePaths=-/var/backups\n"), "backup folder", o).Measured, "read-only")
+	require.NotContains(t, checkOf(t, system(t, packaging.Unit{}, "ReadWritePaths=-/var/backups\n"), "backup folder", o).Measured, "mounts")
 	o.DataDir = t.TempDir()
 	require.NotContains(t, checkOf(t, shipped, "backup folder", o).Measured, "read-only", "the unit is of another node")
 

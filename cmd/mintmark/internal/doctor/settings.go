@@ -104,14 +104,17 @@ func checkBackupFolder(f *Facts) Result {
 	}
 	r := good(check, "%s free under %s", size(d.Free), d.Dir)
 	switch {
+	case f.Unit != nil && f.Unit.forbids(f.Options.BackupDir):
+		r.Measured = fmt.Sprintf("%s mounts %s read-only for the node (ProtectSystem)", f.Unit.Path, f.Options.BackupDir)
+		return r.because(Failure, "name the folder in ReadWritePaths= with systemctl edit mintmark, and restart the node")
+	case f.Unit != nil && f.Unit.forbids(d.Dir): // the folder is missing, and d is of the one above it
+		r.Measured = fmt.Sprintf("%s does not exist, and %s lets the node make no folder in %s", f.Options.BackupDir, f.Unit.Path, d.Dir)
+		return r.because(Failure, "make it, owned by the account of the node with mode 0700, and restart the node")
 	case d.Error != nil:
 		r.Measured = d.Error.Error()
 		return r.because(Failure, "make the folder, owned by the account of the node with mode 0700, or name another one with backup-dir")
 	case d.Low > 0 && d.Free < d.Low:
 		return r.because(Failure, "make room: backups are not made below "+size(d.Low))
-	case f.Unit != nil && f.Unit.forbids(f.Options.BackupDir):
-		r.Measured = fmt.Sprintf("%s mounts %s read-only for the node (ProtectSystem)", f.Unit.Path, f.Options.BackupDir)
-		return r.because(Failure, "name the folder in ReadWritePaths= with systemctl edit mintmark, and restart the node")
 	case d.Device != 0 && d.Device == f.Disk.Device:
 		r.Measured += ", the disk of the data"
 		return r.because(Warning, "put backups on another disk: they are lost with this one")

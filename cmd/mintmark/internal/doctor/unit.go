@@ -78,7 +78,7 @@ func (u *Unit) forbids(dir string) bool {
 		allowed = append(allowed, filepath.Join("/var/lib", state))
 	}
 	for _, path := range allowed {
-		in, err := filepath.Rel(strings.TrimLeft(path, "-+"), dir)
+		in, err := filepath.Rel(strings.TrimLeft(path, "-+"), filepath.Join("/", dir)) // a unit begins in /
 		if err == nil && in != ".." && !strings.HasPrefix(in, "../") {
 			return false
 		}
