@@ -23,12 +23,15 @@ func TestPreflight(t *testing.T) {
 		require.Equal(t, http.Header{
 			"Allow": {"POST, OPTIONS"}, "Access-Control-Allow-Origin": {"*"}, "Access-Control-Allow-Methods": {"POST"},
 			"Access-Control-Allow-Headers": {"Content-Type, *"}, "Access-Control-Max-Age": {"7200"},
-			"Vary": {"Origin, Access-Control-Request-Method"},
+			"Vary": {"Origin, Access-Control-Request-Method, Access-Control-Request-Headers"},
 		}, w.Header(), path)
-		for _, plain := range [][]string{nil, {"Origin", spa}, {"Access-Control-Request-Method", "POST"}} {
+		for _, plain := range [][]string{
+			nil, {"Origin", spa}, {"Access-Control-Request-Method", "POST"},
+			{"Origin", spa, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type"},
+		} {
 			w := s.do(http.MethodOptions, path, plain...)
 			require.Equal(t, http.StatusNoContent, w.Code)
-			require.Equal(t, http.Header{"Allow": {"POST, OPTIONS"}, "Vary": {"Origin, Access-Control-Request-Method"}}, w.Header(), path)
+			require.Equal(t, http.Header{"Allow": {"POST, OPTIONS"}, "Vary": {"Origin, Access-Control-Request-Method, Access-Control-Request-Headers"}}, w.Header(), path)
 		}
 	}
 	for _, path := range []string{oauth.PathJWKS, oauth.PathMetadata, oauth.PathOpenAPI, "/.well-known/oauth-protected-resource" + oauth.PathMe} {
