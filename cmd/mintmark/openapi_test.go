@@ -69,3 +69,45 @@ func TestOpenAPIFindsFaults(t *testing.T) {
 		require.Error(t, undescribed(r, bad), name)
 	}
 }
+
+// TestOpenAPIHasEveryRoute verifies of a whole server that each route of the public listener
+// is described, unless it is one of the pages: nothing but a browser with a session can use
+// those, and they answer in HTML. The answers of the operators' listener are as described.
+func TestOpenAPIHasEveryRoute(t *testing.T) {
+	t.Parallel()
+	ts := newTestServer(t)
+	doc, err := openAPI()
+	require.NoError(t, err)
+	described := map[string]bool{}
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			if operation.Tags[0] != "Monitoring" {
+				described[method+" "+path] = true
+			}
+		}
+	}
+	pages := 0
+	for _, route := range ts.s.Metrics.Routes {
+		name := route.Method + " " + route.Pattern
+		if described[name] {
+			delete(described, name)
+			continue
+		}
+		require.False(t, endpoint.IsAPI(route.Pattern), "%s is not described", name)
+		require.NotEqual(t, oauth.PathAuthorize, route.Pattern, "%s is not described", name)
+		if route.Method == http.MethodGet && !strings.HasPrefix(route.Pattern, "/assets/") {
+			a := ts.request(http.MethodGet, parameter.ReplaceAllString(route.Pattern, "x"), "")
+			require.True(t, a.Status == http.StatusSeeOther || strings.HasPrefix(a.Header.Get("Content-Type"), "text/html"), "%s is no page, and not described", name)
+		}
+		pages++
+	}
+	require.Greater(t, pages, 30)
+	require.Empty(t, described, "no route for what is described")
+	for _, path := range []string{"/livez", "/readyz", "/readyz?verbose", "/metrics"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, ts.Ops+path, nil)
+		require.NoError(t, err)
+		a := do(t, noRedirects(nil), r)
+		require.Equal(t, http.StatusOK, a.Status, path)
+		require.NoError(t, undescribed(r, a), path)
+	}
+}

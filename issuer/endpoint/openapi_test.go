@@ -21,7 +21,9 @@ type routes map[string]bool
 func (r routes) Handle(method, path string, _ httprouter.Handle) { r[method+" "+path] = true }
 func (r routes) Handler(method, path string, _ http.Handler)     { r[method+" "+path] = true }
 
-// TestOpenAPIHasEveryRoute verifies that every route has an operation, and the reverse.
+// TestOpenAPIHasEveryRoute verifies that every route has an operation, and the reverse. The
+// other operations are compared where their routes are: the authorization step in cmd/mintmark,
+// monitoring in cmd/mintmark/internal/server.
 func TestOpenAPIHasEveryRoute(t *testing.T) {
 	s := newTestServer(t, func(s *testServer) { s.config.Revocations = polled{} })
 	registered, described := routes{}, routes{}
@@ -31,8 +33,10 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, doc.Validate(t.Context()))
 	for path, item := range doc.Paths.Map() {
-		for method := range item.Operations() {
-			described[method+" "+path] = true
+		for method, operation := range item.Operations() {
+			if tag := operation.Tags[0]; tag != "Authorization" && tag != "Monitoring" {
+				described[method+" "+path] = true
+			}
 		}
 	}
 	require.Equal(t, registered, described)

@@ -17,17 +17,26 @@ type check struct {
 	err  error
 }
 
-// health serves the operators' listener: /livez reports that the process runs, /readyz
-// that a commit would work, on this node or through the leader.
+// opsRoutes are the routes of ops-listen, by pattern: /livez reports that the
+// process runs, /readyz that a commit would work, on this node or through the leader.
+func (s *Server) opsRoutes(metrics http.Handler) map[string]http.Handler {
+	return map[string]http.Handler{
+		"GET /livez": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			writeHealth(w, r, check{name: "process"})
+		}),
+		"GET /readyz": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			writeHealth(w, r, s.readiness(r.Context())...)
+		}),
+		"GET /metrics": metrics,
+	}
+}
+
+// health returns the handler of the operators' listener.
 func (s *Server) health() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) {
-		writeHealth(w, r, check{name: "process"})
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		writeHealth(w, r, s.readiness(r.Context())...)
-	})
-	mux.Handle("GET /metrics", s.Metrics.Handler())
+	for pattern, h := range s.opsRoutes(s.Metrics.Handler()) {
+		mux.Handle(pattern, h)
+	}
 	if s.config.OpsDebug {
 		s.debugRoutes(mux)
 	}
