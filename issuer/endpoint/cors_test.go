@@ -26,7 +26,9 @@ func TestPreflight(t *testing.T) {
 			"Vary": {"Origin, Access-Control-Request-Method, Access-Control-Request-Headers"},
 		}, w.Header(), path)
 		for _, plain := range [][]string{
-			nil, {"Origin", spa}, {"Access-Control-Request-Method", "POST"},
+			nil,
+			{"Origin", spa},
+			{"Access-Control-Request-Method", "POST"},
 			{"Origin", spa, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type"},
 		} {
 			w := s.do(http.MethodOptions, path, plain...)
