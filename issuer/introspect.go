@@ -66,6 +66,13 @@ func (i *Issuer) AuthenticateReader(ctx context.Context, c oauth.ClientCredentia
 	return reader.Resource.ID, nil
 }
 
+// KnowsSecret reports whether this node's own view has an active secret of a client or resource
+// server that is the presented one.
+func (i *Issuer) KnowsSecret(c oauth.ClientCredentials) bool {
+	_, cause, _ := i.View().ReadsTokens(i.clientAuth(c, oauth.MaxResource))
+	return cause == ledger.NoCause
+}
+
 // authenticateReader authenticates on a fresh view, which it returns. A sender who is unknown
 // to this node's own view has proved nothing, so it shares the bounded number of fresh views
 // of such senders.

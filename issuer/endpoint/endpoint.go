@@ -34,6 +34,9 @@ type Server interface {
 	// AuthenticateReader authenticates a resource server that reads the revocation feed, and
 	// returns its identifier. Errors are like those of Token.
 	AuthenticateReader(ctx context.Context, c oauth.ClientCredentials) (string, error)
+	// KnowsSecret reports whether the state of this node has an active secret of the client
+	// or resource server that is the presented one. It waits for nothing.
+	KnowsSecret(c oauth.ClientCredentials) bool
 	// ErrorID seals the cause of a refusal that an endpoint made.
 	ErrorID(client string, r ledger.Refusal) string
 	// View returns the state of this node.
@@ -79,7 +82,7 @@ type Endpoints struct {
 
 // New returns the endpoints. It doesn't validate c.
 func New(c Config) *Endpoints {
-	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, maxFailureKeys), guesses: newGuessLimiter()}
+	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, maxFailureKeys), guesses: newGuessLimiter(c.Server.KnowsSecret)}
 }
 
 // Routes is a router, or something in front of one.

@@ -36,6 +36,8 @@ type testServer struct {
 	now      time.Time
 	response oauth.TokenResponse
 	err      error
+	secret   string                // the secret that KnowsSecret knows
+	decide   func(context.Context) // runs before each answer, unless nil
 
 	requests []oauth.TokenRequest   // token requests that reached the server
 	revoked  []oauth.PresentedToken // revocation requests that reached the server
@@ -51,13 +53,19 @@ type testServer struct {
 	log      strings.Builder // of the security recorder
 }
 
-func (s *testServer) Token(_ context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
+func (s *testServer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
 	s.requests = append(s.requests, r)
+	if s.decide != nil {
+		s.decide(ctx)
+	}
 	return s.response, s.err
 }
 
-func (s *testServer) Revoke(_ context.Context, r oauth.PresentedToken) error {
+func (s *testServer) Revoke(ctx context.Context, r oauth.PresentedToken) error {
 	s.revoked = append(s.revoked, r)
+	if s.decide != nil {
+		s.decide(ctx)
+	}
 	return s.err
 }
 
@@ -66,8 +74,11 @@ func (s *testServer) EditProfile(_ context.Context, c *ledger.EditProfile) (*led
 	return s.edited, s.refusal, s.err
 }
 
-func (s *testServer) Introspect(_ context.Context, r oauth.PresentedToken) (oauth.Introspection, error) {
+func (s *testServer) Introspect(ctx context.Context, r oauth.PresentedToken) (oauth.Introspection, error) {
 	s.presented = append(s.presented, r)
+	if s.decide != nil {
+		s.decide(ctx)
+	}
 	return s.introspection, s.err
 }
 
@@ -81,6 +92,8 @@ func (s *testServer) AuthenticateReader(_ context.Context, c oauth.ClientCredent
 	}
 	return "https://calendar.example", nil
 }
+
+func (s *testServer) KnowsSecret(c oauth.ClientCredentials) bool { return c.Secret == s.secret }
 
 func (s *testServer) View() ledger.View { return ledger.At(s.db.Txn(false)) }
 

@@ -18,9 +18,10 @@ import (
 // To prevent attackers from locking a client out, each network from which the client has
 // recently authenticated has a separate count for that client.
 type guessLimiter struct {
-	unauthenticated *limit.Fixed   // by client_id
-	recent          *limit.Recent  // pairs of client_id and network that authenticated
-	authenticated   *limit.Limiter // by such pair
+	known           func(oauth.ClientCredentials) bool // Server.KnowsSecret
+	unauthenticated *limit.Fixed                       // by client_id
+	recent          *limit.Recent                      // pairs of client_id and network that authenticated
+	authenticated   *limit.Limiter                     // by such pair
 }
 
 // The limits on wrong secrets of one client_id, on each node: a burst, and a rate per second.
@@ -34,8 +35,9 @@ const (
 	maxRecentPairs = 10_000
 )
 
-func newGuessLimiter() *guessLimiter {
+func newGuessLimiter(known func(oauth.ClientCredentials) bool) *guessLimiter {
 	return &guessLimiter{
+		known:           known,
 		unauthenticated: limit.NewFixed(guessRate, guessBurst),
 		recent:          limit.NewRecent(recentFor, maxRecentPairs),
 		authenticated:   limit.New(guessRate, recentBurst, maxRecentPairs),
@@ -45,6 +47,10 @@ func newGuessLimiter() *guessLimiter {
 // try counts the secret of a request as a guess, or returns how long to wait before the
 // next one is verified. The caller must call done with the error of the response; done
 // removes the secret from the count if it was correct and the code or token is genuine.
+//
+// A request without a decision is decided by this node's own state. The sender may have hung
+// up, or there is no leader: neither may allow more guesses, and an outage must not lock out
+// a client whose secret is correct.
 func (g *guessLimiter) try(c oauth.ClientCredentials, address string, now time.Time) (wait time.Duration, done func(error)) {
 	if c.Secret == "" || credential.IsSecret(c.Secret) {
 		return 0, func(error) {}
@@ -60,7 +66,9 @@ func (g *guessLimiter) try(c oauth.ClientCredentials, address string, now time.T
 		var refused *oauth.Error
 		switch {
 		case err != nil && !errors.As(err, &refused):
-			undo() // an internal error: the secret was not verified
+			if g.known(c) {
+				undo()
+			}
 		case refused == nil, refused.Code != oauth.InvalidClient && refused.Genuine:
 			undo()
 			g.recent.Mark(pair, now)

@@ -1,6 +1,7 @@
 package endpoint_test
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -262,13 +263,18 @@ func TestGuessesAreLimited(t *testing.T) {
 func TestGuessesThatAreNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
+		known  string // the secret that this node's state has
 		counts bool
 	}{
-		"accepted":                    {nil, false},
-		"its own token that ended":    {&oauth.Error{Code: oauth.InvalidGrant, Genuine: true}, false},
-		"the server failed":           {errors.New("disk on fire"), false},
-		"a token that may be a guess": {&oauth.Error{Code: oauth.InvalidGrant}, true},
-		"a wrong secret":              {&oauth.Error{Code: oauth.InvalidClient}, true},
+		"accepted":                           {nil, "", false},
+		"its own token that ended":           {&oauth.Error{Code: oauth.InvalidGrant, Genuine: true}, "", false},
+		"no decision about a correct secret": {oauth.ErrUnavailable, "secret", false},
+		"no decision about a wrong secret":   {oauth.ErrUnavailable, "another", true},
+		"hung up with a correct secret":      {context.Canceled, "secret", false},
+		"hung up with a wrong secret":        {context.Canceled, "another", true},
+		"the server failed":                  {errors.New("disk on fire"), "another", true},
+		"a token that may be a guess":        {&oauth.Error{Code: oauth.InvalidGrant}, "secret", true},
+		"a wrong secret":                     {&oauth.Error{Code: oauth.InvalidClient}, "secret", true}, // revoked since, as the leader knows
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newTestServer(t, nil)
@@ -277,7 +283,7 @@ func TestGuessesThatAreNone(t *testing.T) {
 			for range 99 {
 				s.refresh("app", "guess")
 			}
-			s.err = c.err
+			s.err, s.secret = c.err, c.known
 			s.send(s.from("203.0.113.9"), "Content-Type", typeForm)
 			s.err = wrong
 			want := http.StatusUnauthorized
@@ -286,6 +292,69 @@ func TestGuessesThatAreNone(t *testing.T) {
 			}
 			require.Equal(t, want, s.refresh("app", "guess").Code)
 		})
+	}
+}
+
+// TestOutageLocksNobodyOut verifies that clients with a correct secret may try again and again
+// while nothing can be decided, and that others may not guess meanwhile.
+func TestOutageLocksNobodyOut(t *testing.T) {
+	s := newTestServer(t, nil)
+	s.err, s.secret = oauth.ErrUnavailable, "secret"
+	for range 1000 {
+		require.Equal(t, http.StatusServiceUnavailable, s.refresh("app", "secret").Code)
+	}
+	for range 100 {
+		require.Equal(t, http.StatusServiceUnavailable, s.refresh("app", "guess").Code)
+	}
+	require.Equal(t, http.StatusTooManyRequests, s.refresh("app", "guess").Code)
+}
+
+// TestHangingUpHidesNoGuess verifies over HTTP/1.1, where the client closes the connection, and
+// over HTTP/2, where it resets the stream, that a request without a response is counted.
+func TestHangingUpHidesNoGuess(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		for _, path := range []string{oauth.PathToken, oauth.PathRevoke, oauth.PathIntrospect} {
+			t.Run(fmt.Sprintf("http2=%v %s", http2, path), func(t *testing.T) {
+				s := newTestServer(t, nil)
+				s.err = fmt.Errorf("%w: %w", oauth.ErrUnavailable, context.Canceled)
+				asked, ended := make(chan bool), make(chan bool)
+				s.decide = func(ctx context.Context) {
+					asked <- true
+					<-ctx.Done()
+				}
+				srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					s.routes.ServeHTTP(w, r)
+					ended <- true
+				}))
+				srv.EnableHTTP2 = http2
+				srv.StartTLS()
+				defer srv.Close()
+				send := func(ctx context.Context) (*http.Response, error) {
+					r := must(http.NewRequestWithContext(ctx, http.MethodPost, srv.URL+path, strings.NewReader(encodeForm("app", "guess")+"&token=t")))
+					r.Header.Set("Content-Type", typeForm)
+					return srv.Client().Do(r)
+				}
+				for range 100 {
+					ctx, hangUp := context.WithCancel(t.Context())
+					go func() {
+						<-asked
+						hangUp()
+					}()
+					res, err := send(ctx)
+					if err == nil {
+						res.Body.Close()
+					}
+					require.ErrorIs(t, err, context.Canceled)
+					<-ended
+				}
+				go func() { <-ended }()
+				res, err := send(t.Context())
+				require.NoError(t, err)
+				defer res.Body.Close()
+				require.Equal(t, http.StatusTooManyRequests, res.StatusCode)
+				require.Equal(t, http2, res.ProtoMajor == 2)
+			})
+		}
 	}
 }
 
