@@ -20,7 +20,8 @@ type call struct {
 	Config
 	actor    ledger.Actor
 	operator string  // who the operator is, as in the audit trail; "" for a local one
-	name     string  // of the operation
+	name     string  // of the operation; "" if there is none
+	admitted bool    // the operator is authenticated, or on this machine
 	stale    bool    // the view that was read may lag
 	proposed bool    // a change was made
 	subject  string  // of the change

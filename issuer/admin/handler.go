@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -33,9 +32,12 @@ func newHandler(c Config, routes []route) *handler {
 // ServeHTTP runs one operation and logs it. It logs neither request nor response, since
 // both may contain secrets.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := &call{Config: h.Config, actor: ledger.Actor{Operator: true}}
+	c := &call{Config: h.Config, actor: ledger.Actor{Operator: true}, admitted: h.remote == nil}
 	answer, err := h.run(c, w, r)
 	p := h.log(c, r, err)
+	if !c.admitted {
+		w.Header().Set("Connection", "close") // the listener has few connections, for operators
+	}
 	if p != nil && p.Class == Unauthenticated {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
@@ -64,6 +66,7 @@ func (h *handler) run(c *call, w http.ResponseWriter, r *http.Request) (any, err
 		if err != nil {
 			return nil, err
 		}
+		c.admitted = true
 		if r.Method == http.MethodGet && r.URL.Path == openAPIPath {
 			return OpenAPI(), nil
 		}
@@ -79,10 +82,14 @@ func (h *handler) run(c *call, w http.ResponseWriter, r *http.Request) (any, err
 	return route.serve(c, w, r)
 }
 
-// log logs the result of an operation, and returns the Problem to send.
+// log logs the result of an operation, and returns the Problem to send. It logs nothing of a
+// sender who is not authenticated, and no path that the sender chose: both would let strangers
+// fill the log. Remote.Refused has them.
 func (h *handler) log(c *call, r *http.Request, err error) *Problem {
-	name := strings.TrimPrefix(r.URL.Path, pathPrefix)
-	log := h.Log
+	name, log := c.name, h.Log
+	if name == "" {
+		name = "none"
+	}
 	if c.operator != "" {
 		log = log.With("operator", c.operator)
 	}
@@ -94,7 +101,7 @@ func (h *handler) log(c *call, r *http.Request, err error) *Problem {
 	}
 	p := problem(err)
 	switch {
-	case p.Class == Unauthenticated || p.Class == Forbidden: // reported to Remote.Refused
+	case !c.admitted || p.Class == Unauthenticated || p.Class == Forbidden: // reported to Remote.Refused
 	case r.Context().Err() != nil:
 		log.Info("operator command abandoned by its client", "operation", name, "error", err)
 	case p.Class == Internal:

@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -405,6 +406,51 @@ func TestRefusedTokensAreCheap(t *testing.T) {
 	code, _ := e.post(t, "client.list", `{}`, authorization(admin.Plain("mmo_"+strings.Repeat("A", 43))))
 	require.Equal(t, http.StatusUnauthorized, code)
 	require.Equal(t, before+1, e.Paced.Load())
+}
+
+// TestStrangersWriteNoLog verifies that a sender who is not authenticated can't write to the
+// log, whether the sender hangs up or there is no leader, and that an operator's is logged
+// without a path that is no operation.
+func TestStrangersWriteNoLog(t *testing.T) {
+	e := newRemoteEnv(t)
+	good := e.token(t, "good", "read").Token
+	unknown := credential.NewOperatorToken(bytes.NewReader(make([]byte, 32)))
+	before := e.Log.String()
+	e.Slow.Store(true)
+	for _, path := range []string{"client.list", "marked"} {
+		ctx, hangUp := context.WithCancel(t.Context())
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.server.URL+"/v1/"+path, http.NoBody)
+		require.NoError(t, err)
+		r.Header = authorization(admin.Plain(unknown.Reveal()))
+		paced := e.Paced.Load()
+		go func() {
+			for e.Paced.Load() == paced {
+				runtime.Gosched()
+			}
+			hangUp()
+		}()
+		resp, err := e.http.Do(r)
+		if err == nil {
+			resp.Body.Close()
+		}
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	e.Slow.Store(false)
+	e.SetNoLeader(true)
+	for _, path := range []string{"client.list", "marked"} {
+		code, _ := e.post(t, path, `{}`, authorization(admin.Plain(unknown.Reveal())))
+		require.Equal(t, http.StatusServiceUnavailable, code)
+	}
+	e.SetNoLeader(false)
+	e.server.Close() // waits for the requests in progress
+	require.Equal(t, before, e.Log.String())
+
+	e.server = e.ServeRemote()
+	e.http.Transport.(*http.Transport).TLSClientConfig.RootCAs = e.server.Authority.Pool()
+	code, _ := e.post(t, "marked", `{}`, authorization(good))
+	require.Equal(t, http.StatusBadRequest, code)
+	require.Contains(t, e.Log.String(), "operation=none")
+	require.NotContains(t, e.Log.String(), "marked")
 }
 
 // TestRemoteWithoutALeader verifies that a token, which may have been revoked elsewhere, is

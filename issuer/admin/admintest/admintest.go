@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -44,6 +45,7 @@ type Env struct {
 	Log       Log // output of the server
 	Proposals atomic.Int64
 	Paced     atomic.Int64 // calls of ViewPaced
+	Slow      atomic.Bool  // whether views wait until the caller gives up
 
 	// Cluster is set for a node with peers, before Config or Serve is called.
 	Cluster *Cluster
@@ -132,7 +134,11 @@ func (w *Env) Propose(_ context.Context, c command.Command) (ledger.Outcome, uin
 }
 
 // ViewFresh implements admin.Ledger.
-func (w *Env) ViewFresh(context.Context) (ledger.View, error) {
+func (w *Env) ViewFresh(ctx context.Context) (ledger.View, error) {
+	if w.Slow.Load() {
+		<-ctx.Done()
+		return ledger.View{}, fmt.Errorf("%w: %w", oauth.ErrUnavailable, ctx.Err())
+	}
 	if w.noLeader.Load() {
 		return ledger.View{}, oauth.ErrUnavailable
 	}

@@ -93,6 +93,7 @@ type RemoteServer struct {
 	Authority *Authority // of the server's certificate
 	Operators *Authority // of the certificates of operators
 
+	close   func()
 	mu      sync.Mutex // guards refused
 	refused []ledger.Cause
 }
@@ -122,9 +123,12 @@ func (w *Env) ServeRemote() *RemoteServer {
 	}
 	h.StartTLS()
 	w.t.Cleanup(h.Close)
-	s.URL = h.URL
+	s.URL, s.close = h.URL, h.Close
 	return s
 }
+
+// Close ends the server after the requests in progress.
+func (s *RemoteServer) Close() { s.close() }
 
 // Caller returns a Caller with a token or a certificate.
 func (s *RemoteServer) Caller(t testing.TB, token admin.Plain, certificate *tls.Certificate) *admin.Caller {
