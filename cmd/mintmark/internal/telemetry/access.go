@@ -10,11 +10,13 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 )
 
-// accessRate is the number of requests a second that have a line in the access log.
+// accessRate is the number of requests a second that have a line in the access log, and that of
+// failures (5xx) in addition.
 const accessRate = 100
 
 // An AccessLog writes one line for each request. Requests beyond accessRate in a second
-// have none, unless they failed with 5xx; one line has their number. A nil *AccessLog
+// have none; one line has their number. Failures are counted by themselves, so that other
+// requests never push them out. A nil *AccessLog
 // writes nothing.
 type AccessLog struct {
 	log      *slog.Logger
@@ -23,7 +25,7 @@ type AccessLog struct {
 
 	mu    sync.Mutex  // guards the fields below
 	begun time.Time   // beginning of the second
-	lines int         // in that second
+	lines [2]int      // in that second: of failures in 1, of others in 0
 	left  int         // requests without a line since the last report
 	timer *time.Timer // of the next report; nil while left is 0
 }
@@ -53,11 +55,11 @@ func (a *AccessLog) write(r *http.Request, record *requestlog.Record, t *timedWr
 	if a == nil || !a.on.Load() {
 		return
 	}
-	level := slog.LevelInfo
+	level, kind := slog.LevelInfo, 0
 	if t.status >= http.StatusInternalServerError {
-		level = slog.LevelWarn
+		level, kind = slog.LevelWarn, 1
 	}
-	if !a.log.Enabled(r.Context(), level) || level == slog.LevelInfo && !a.admit(time.Now()) {
+	if !a.log.Enabled(r.Context(), level) || !a.admit(kind, time.Now()) {
 		return
 	}
 	attrs := []slog.Attr{
@@ -67,16 +69,16 @@ func (a *AccessLog) write(r *http.Request, record *requestlog.Record, t *timedWr
 	a.log.LogAttrs(r.Context(), level, "request", append(attrs, record.Attrs()...)...)
 }
 
-// admit reports whether a line may be written now, and otherwise counts a request without
-// one.
-func (a *AccessLog) admit(now time.Time) bool {
+// admit reports whether a line may be written now, of a failure if kind is 1, and otherwise
+// counts a request without one.
+func (a *AccessLog) admit(kind int, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if age := now.Sub(a.begun); age >= time.Second || age < 0 {
-		a.begun, a.lines = now, 0
+		a.begun, a.lines = now, [2]int{}
 	}
-	if a.lines < accessRate {
-		a.lines++
+	if a.lines[kind] < accessRate {
+		a.lines[kind]++
 		return true
 	}
 	a.left++

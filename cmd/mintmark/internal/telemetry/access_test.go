@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -58,7 +59,28 @@ func TestAccessLog(t *testing.T) {
 	require.NotContains(t, get("/items/marked?marked=marked")+get("/marked"), "marked")
 }
 
-// TestAccessLogAboveARate: the lines of a second are bounded, errors have theirs, and one
+// TestAccessLogOfClientsThatHungUp: a failure that no client waited for is neither a warning nor
+// a failure of the server, and shares the lines of other requests.
+func TestAccessLogOfClientsThatHungUp(t *testing.T) {
+	var out bytes.Buffer
+	on := new(atomic.Bool)
+	on.Store(true)
+	h, access := accessServer(&out, on, nil)
+	defer access.Close()
+	ctx, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	for range accessRate + 10 {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/items/broken", nil))
+	}
+	require.LessOrEqual(t, strings.Count(out.String(), "level=INFO msg=request method=GET route=/items/:id status=499"), accessRate)
+	require.NotContains(t, out.String(), "status=500")
+	require.NotContains(t, out.String(), "WARN")
+	out.Reset()
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/items/broken", nil))
+	require.Contains(t, out.String(), "level=WARN", "a failure has its line all the same")
+}
+
+// TestAccessLogAboveARate: the lines of a second are bounded, also those of failures, and one
 // line counts the others, without a further request.
 func TestAccessLogAboveARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -72,13 +94,13 @@ func TestAccessLogAboveARate(t *testing.T) {
 			}
 		}
 		get("/items/1", accessRate+50)
-		get("/items/broken", 3)
+		get("/items/broken", accessRate+20)
 		require.Equal(t, accessRate, strings.Count(out.String(), "status=200"))
-		require.Equal(t, 3, strings.Count(out.String(), "status=500"))
+		require.Equal(t, accessRate, strings.Count(out.String(), "status=500"), "failures are counted by themselves")
 		require.NotContains(t, out.String(), "left out")
 		time.Sleep(1100 * time.Millisecond)
 		synctest.Wait()
-		require.Equal(t, 1, strings.Count(out.String(), "msg=\"requests left out of the access log\" count=50"))
+		require.Equal(t, 1, strings.Count(out.String(), "msg=\"requests left out of the access log\" count=70"))
 		get("/items/1", accessRate+1)
 		require.Equal(t, 2*accessRate, strings.Count(out.String(), "status=200"))
 		access.Close()

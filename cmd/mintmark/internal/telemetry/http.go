@@ -13,8 +13,14 @@ import (
 )
 
 // statusClasses are the values of the label status, by the first digit of the status. A
-// request whose connection was cut before a status was sent is aborted.
+// request is aborted if its connection was cut before a status was sent, or if its client hung
+// up and so got none of the server's failures.
 var statusClasses = [...]string{0: "aborted", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx"}
+
+// statusHungUp replaces the status of a failure that the client did not wait for, as in the logs
+// of nginx. Such a client may be the cause: whoever waits for a view stops waiting for it.
+// Otherwise strangers could make the server seem to fail.
+const statusHungUp = 499
 
 // Route are the metrics of one route. They are created at its first request:
 // the series of routes that are never requested would be most of what is exported.
@@ -46,6 +52,9 @@ func (r *Route) init() {
 func (r *Route) served(status int, d time.Duration) {
 	r.once.Do(r.init)
 	class := status / 100
+	if status == statusHungUp {
+		class = 0
+	}
 	if class < 0 || class >= len(r.requests) || statusClasses[class] == "" {
 		class = 5 // no handler of this program sends such a status
 	}
@@ -79,6 +88,9 @@ func (m *Metrics) Timed(next http.Handler, o Recording) http.Handler {
 		defer func() {
 			if returned && t.status == 0 {
 				t.status = http.StatusOK // as net/http does for a handler that writes nothing
+			}
+			if t.status >= http.StatusInternalServerError && r.Context().Err() != nil {
+				t.status = statusHungUp
 			}
 			took := time.Since(begun)
 			t.route.served(t.status, took)

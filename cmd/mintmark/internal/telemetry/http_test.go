@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -34,6 +35,13 @@ func timedServer(m *Metrics) http.Handler {
 		_, _ = io.WriteString(w, "half of it")
 		panic(http.ErrAbortHandler)
 	})
+	routes.Handle(http.MethodGet, "/waits", func(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+		<-r.Context().Done()
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	routes.Handle(http.MethodGet, "/down", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
 	routes.Handle(http.MethodGet, "/flush", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
 		if err := http.NewResponseController(w).Flush(); err != nil {
 			w.WriteHeader(http.StatusInternalServerError)
@@ -49,6 +57,9 @@ func TestTimedRequests(t *testing.T) {
 		"nothing written": {"GET", "/empty", "GET", "/empty", "2xx"},
 		"cut":             {"GET", "/cut", "GET", "/cut", "aborted"},
 		"cut late":        {"GET", "/cut-late", "GET", "/cut-late", "2xx"},
+		"hung up":         {"GET", "/waits", "GET", "/waits", "aborted"},
+		"hung up, served": {"GET", "/empty?hung-up", "GET", "/empty", "2xx"},
+		"unavailable":     {"GET", "/down", "GET", "/down", "5xx"},
 		"flushed":         {"GET", "/flush", "GET", "/flush", "2xx"},
 		"no such path":    {"GET", "/wp-login.php", "other", "other", "4xx"},
 		"no such method":  {"DELETE", "/me", "other", "other", "4xx"},
@@ -57,7 +68,12 @@ func TestTimedRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := NewMetrics(leadingNode(), "dev")
 			h := timedServer(m)
-			serveCut(h, httptest.NewRequest(row.method, row.path, nil))
+			ctx, hangUp := context.WithCancel(t.Context())
+			defer hangUp()
+			if strings.HasPrefix(name, "hung up") {
+				hangUp()
+			}
+			serveCut(h, httptest.NewRequestWithContext(ctx, row.method, row.path, nil))
 			require.InDelta(t, 1, testutil.ToFloat64(m.requests.WithLabelValues(row.labelMethod, row.label, row.status)), 0)
 			total := 0.0
 			for line := range strings.Lines(scrape(t, m)) {
@@ -67,7 +83,7 @@ func TestTimedRequests(t *testing.T) {
 			}
 			require.InDelta(t, 1, total, 0)
 			series := testutil.CollectAndCount(m.requests)
-			serveCut(h, httptest.NewRequest(row.method, row.path, nil))
+			serveCut(h, httptest.NewRequestWithContext(ctx, row.method, row.path, nil))
 			require.Equal(t, series, testutil.CollectAndCount(m.requests), "a second request made a new series")
 		})
 	}

@@ -69,7 +69,7 @@ func NewMetrics(src Source, version string) *Metrics {
 		}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "mintmark_http_requests_total",
-			Help: "Requests by the route's pattern and the class of the status.",
+			Help: "Requests by the route's pattern and the class of the status; aborted: the connection was cut, or the client hung up before a failure.",
 		}, []string{"method", "route", "status"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "mintmark_http_request_duration_seconds", Buckets: requestBuckets,
