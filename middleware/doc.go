@@ -38,8 +38,10 @@
 //	keys, or membership, are unavailable      503 with Retry-After
 //	a revocation may have been missed         503 with Retry-After (FailClosed, FRESH)
 //
-// The body repeats the members of the challenge. No response and no log record contains a
-// part of a token. A token in the query is ignored.
+// A 401 names the scopes of Config.ChallengeScopes, and each challenge the server's metadata:
+// a client that has only an address, such as an MCP client, finds the authorization server
+// and what to ask for. The body repeats the members of the challenge. No response and no
+// log record contains a part of a token. A token in the query is ignored.
 //
 // The package owns the Authorization header as a reader, and the refusals. It does not
 // own the verification of a token (package verifier) nor what a scope covers (package

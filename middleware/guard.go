@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/middleware/policy"
 	"github.com/mintmark-auth/mintmark/verifier"
@@ -19,6 +20,11 @@ type Config struct {
 	// §5.1), named in every challenge: [Metadata.URL]. Empty means none.
 	ResourceMetadata string
 
+	// ChallengeScopes are the scopes that a client should ask for first. A 401 names them
+	// (RFC 6750 §3), so that a client that has only the address of this server, such as an
+	// MCP client, asks for no more than it needs. Empty means none.
+	ChallengeScopes []string
+
 	// Logger receives a warning when keys or the feed of revocations are unavailable, and
 	// when Member returns an error: at most one of each kind in ten seconds. At debug
 	// level it receives the reason of every refusal. No record contains a token. Nil
@@ -32,6 +38,7 @@ type Guard struct {
 	closed   bool   // refuse while revocations are not fresh
 	realm    string // challenge parameter, or empty
 	metadata string // challenge parameter, or empty
+	scopes   string // challenge parameter of a 401, or empty
 	log      *slog.Logger
 	warned   *warned
 }
@@ -40,8 +47,9 @@ type Guard struct {
 // so that the limit holds for all of them together.
 type warned struct{ keys, revocations, members warnings }
 
-// New returns a Guard. It panics if v is nil, or if a value of c has a character that a
-// challenge can't contain: both are mistakes of the program.
+// New returns a Guard. It panics if v is nil, if a value of c has a character that a
+// challenge can't contain, or if a scope isn't in the catalogue: all are mistakes of the
+// program.
 func New(v *verifier.Verifier, c Config) *Guard {
 	if v == nil {
 		panic("middleware.New: verifier is nil")
@@ -55,6 +63,10 @@ func New(v *verifier.Verifier, c Config) *Guard {
 	}
 	if c.ResourceMetadata != "" {
 		g.metadata = parameter("resource_metadata", c.ResourceMetadata)
+	}
+	if len(c.ChallengeScopes) > 0 {
+		mustScopes("New", c.ChallengeScopes)
+		g.scopes = parameter("scope", strings.Join(c.ChallengeScopes, " "))
 	}
 	return g
 }

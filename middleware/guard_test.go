@@ -207,6 +207,44 @@ func TestConformance_RS17_realm_and_metadata(t *testing.T) {
 	assert.Equal(t, "scheduling", challenge["realm"])
 	assert.Equal(t, "insufficient_scope", challenge["error"])
 	assert.Equal(t, "BOOKING_READ", challenge["scope"])
+	assert.Equal(t, audience+"/.well-known/oauth-protected-resource", challenge["resource_metadata"])
+}
+
+// A 401 names the scopes to ask for first (RFC 6750 §3). A 403 names the missing ones and where
+// to ask for them (RFC 6750 §3.1, RFC 9728 §5.1).
+func TestChallengeScopes(t *testing.T) {
+	issuer := newIssuer()
+	defer issuer.Close()
+	const metadata = audience + "/.well-known/oauth-protected-resource"
+	g := middleware.New(issuer.verifier(), middleware.Config{
+		ResourceMetadata: metadata, ChallengeScopes: []string{"BOOKING_READ", "PROFILE_READ"},
+	})
+	h := g.Require("BOOKING_WRITE")(who)
+	for name, r := range map[string]*http.Request{
+		"no token": request(), "an expired token": request("Bearer " + issuer.token("BOOKING_WRITE", map[string]any{"exp": 1})), "a bad token": request("Bearer a.b.c"),
+	} {
+		res := do(h, r)
+		assert.Equal(t, 401, res.StatusCode, name)
+		challenge := readChallenge(t, res)
+		assert.Equal(t, "BOOKING_READ PROFILE_READ", challenge["scope"], name)
+		assert.Equal(t, metadata, challenge["resource_metadata"], name)
+	}
+	for name, handler := range map[string]http.Handler{
+		"a route": h,
+		"a handler's own check": g.Require("BOOKING_READ")(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			g.Refuse(w, middleware.InsufficientScope("BOOKING_WRITE"))
+		})),
+	} {
+		res := do(handler, request("Bearer "+issuer.token("BOOKING_READ", nil)))
+		assert.Equal(t, 403, res.StatusCode, name)
+		challenge := readChallenge(t, res)
+		assert.Equal(t, "insufficient_scope", challenge["error"], name)
+		assert.Equal(t, "BOOKING_WRITE", challenge["scope"], name)
+		assert.Equal(t, metadata, challenge["resource_metadata"], name)
+	}
+	res := do(h, request("Bearer a b"))
+	assert.Equal(t, 400, res.StatusCode)
+	assert.NotContains(t, readChallenge(t, res), "scope", "another token would not help")
 }
 
 // Over the wire: HEAD gets headers and no body; while the issuer is down, known keys are
@@ -332,6 +370,9 @@ func TestConstructionRefusesMistakes(t *testing.T) {
 		{"no verifier", func() { middleware.New(nil, middleware.Config{}) }},
 		{"quote in realm", func() { middleware.New(v, middleware.Config{Realm: `a"b`}) }},
 		{"line break in metadata", func() { middleware.New(v, middleware.Config{ResourceMetadata: "https://a\r\nb"}) }},
+		{"unknown scope in challenges", func() { middleware.New(v, middleware.Config{ChallengeScopes: []string{"offline_access"}}) }},
+		{"refusal without a scope", func() { middleware.InsufficientScope() }},
+		{"refusal with an unknown scope", func() { middleware.InsufficientScope("offline_access") }},
 		{"no policy", func() { g.Enforce(nil) }},
 		{"any of no scopes", func() { g.RequireAny() }},
 		{"any with an unknown scope", func() { g.RequireAny("BOOKING_READ", "BOOKINGS_READ") }},

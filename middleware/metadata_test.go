@@ -89,6 +89,7 @@ func TestMetadataRefuses(t *testing.T) {
 		{"issuer over http", func(c *middleware.MetadataConfig) { c.AuthorizationServers = []string{"http://auth.example.com"} }},
 		{"other letters", func(c *middleware.MetadataConfig) { c.Resource = "https://kalender-für-alle.example" }},
 		{"quotation mark", func(c *middleware.MetadataConfig) { c.Resource = `https://api.example.com/"` }},
+		{"scope that is not of resources", func(c *middleware.MetadataConfig) { c.Scopes = []string{"BOOKING_READ", "offline_access"} }},
 		{"unknown scope", func(c *middleware.MetadataConfig) { c.Scopes = []string{"BOOKINGS"} }},
 	}
 	for _, tt := range tests {

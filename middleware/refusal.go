@@ -33,8 +33,7 @@ func (r *Refusal) Error() string {
 }
 
 var (
-	// The answer to a request without a token has the scheme and nothing else (RFC 6750
-	// §3.1).
+	// The answer to a request without a token has no error (RFC 6750 §3.1).
 	noToken = Refusal{Status: http.StatusUnauthorized}
 
 	badRequest = Refusal{
@@ -78,6 +77,15 @@ func unavailable(description string, retryAfter time.Duration) *Refusal {
 		Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable", silent: true,
 		Description: description, RetryAfter: retryAfter,
 	}
+}
+
+// InsufficientScope returns the refusal of a token without scopes that the request needs,
+// for [Guard.Refuse]. It is for handlers whose routes don't tell what a request needs, such
+// as an MCP server with a scope for each tool: the client asks for these scopes and tries
+// again. It panics as [Guard.Require] does.
+func InsufficientScope(scopes ...string) *Refusal {
+	mustScopes("InsufficientScope", scopes)
+	return insufficientScope(scopes...)
 }
 
 func insufficientScope(names ...string) *Refusal {
@@ -129,8 +137,11 @@ func (g *Guard) Challenge(f *Refusal) string {
 	if f.Code != "" {
 		parameters = append(parameters, parameter("error", f.Code), parameter("error_description", f.Description))
 	}
-	if f.Scope != "" {
+	switch {
+	case f.Scope != "":
 		parameters = append(parameters, parameter("scope", f.Scope))
+	case f.Status == http.StatusUnauthorized && g.scopes != "":
+		parameters = append(parameters, g.scopes)
 	}
 	if g.metadata != "" {
 		parameters = append(parameters, g.metadata)
