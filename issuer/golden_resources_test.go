@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -40,6 +41,9 @@ func goldenResources() []goldenStep {
 			ClientAuth: ledger.ClientAuth{Client: "app"}, Credential: &ledger.CredentialRef{Grant: ledger.GrantID{n}, Key: 1, Generation: 1}, Resource: resource,
 		}
 	}
+	declared := func(n byte) ledger.DeclaredSecret {
+		return ledger.DeclaredSecret{New: secret(n), Digests: []ledger.Digest{{Key: 1, MAC: [32]byte{n}}}}
+	}
 	return seconds(
 		&ledger.Configure{Settings: s},
 		&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}},
@@ -69,6 +73,12 @@ func goldenResources() []goldenStep {
 		&ledger.RemoveResourceServer{Actor: operator, ID: calendar},
 		&ledger.PutResourceServer{Actor: operator, ID: calendar, Name: "calendar", New: true}, // with the same number
 		refresh(1, ""), // refused
+		&ledger.ApplyResourceServer{
+			Actor: operator, ID: api, Name: "api", Scopes: []string{"PROFILE_READ"}, Manager: "apply", NamesSecrets: true,
+			Secrets: []ledger.DeclaredSecret{declared(3), declared(5)}, ExpectedLast: command.ID{12},
+		},
+		&ledger.ApplyResourceServer{Actor: operator, ID: api, Name: "other", Manager: "apply"}, // it has changed
+		&ledger.ApplyResourceServer{Actor: operator, ID: api + "/new", Name: "new", Manager: "apply", Declared: []string{"digest"}},
 		&ledger.RemoveResourceServer{Actor: operator, ID: calendar},
 		&ledger.RemoveResourceServer{Actor: operator, ID: calendar}, // gone
 	)

@@ -48,16 +48,8 @@ func (c *call) describeClients(ctx context.Context, q ClientsQuery) (DescribedCl
 			continue
 		}
 		d := DescribedClient{Client: clientOf(v, row, c.Ledger.Now())}
-		declared, err := c.declaredSecrets(clientSubject(one.ID), one.Secrets)
-		if err != nil {
+		if d.SecretIDs, err = c.secretIDs(clientSubject(one.ID), one.Secrets, row.Secrets); err != nil {
 			return out, err
-		}
-		for i := range declared {
-			id := ""
-			if s := declared[i].SecretOf(row); s != nil {
-				id = s.ID
-			}
-			d.SecretIDs = append(d.SecretIDs, id)
 		}
 		out.Clients = append(out.Clients, d)
 	}
@@ -65,6 +57,22 @@ func (c *call) describeClients(ctx context.Context, q ClientsQuery) (DescribedCl
 		c.countGrants(v, out.Clients)
 	}
 	return out, nil
+}
+
+// secretIDs returns the ids of given secrets, "" for one that is not there.
+func (c *call) secretIDs(subject string, given []DeclaredSecret, secrets ledger.Secrets) (ids []string, err error) {
+	declared, err := c.declaredSecrets(subject, given)
+	if err != nil {
+		return nil, err
+	}
+	for i := range declared {
+		id := ""
+		if s := declared[i].In(secrets); s != nil {
+			id = s.ID
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // countGrants walks the users, since grants are not indexed by client.

@@ -31,6 +31,8 @@ const (
 	DescribeClients Operation[ClientsQuery, DescribedClients] = "client.describe"
 	DescribeUsers   Operation[UsersQuery, DescribedUsers]     = "user.describe"
 
+	DescribeResourceServers Operation[ResourceServersQuery, DescribedResourceServers] = "resource-server.describe"
+
 	AddSecret    Operation[NewSecret, AddedSecret]          = "client.secret.add"
 	RevokeSecret Operation[SecretRef, Done]                 = "client.secret.revoke"
 	AddUser      Operation[NewUser, AddedUser]              = "user.add"
@@ -54,6 +56,7 @@ const (
 	ListResourceServers  Operation[ResourceServerFilter, ResourceServerList] = "resource-server.list"
 	ShowResourceServer   Operation[ResourceServerRef, ResourceServer]        = "resource-server.show"
 	SetResourceServer    Operation[ResourceServerEdit, ResourceServer]       = "resource-server.set"
+	ApplyResourceServer  Operation[DeclaredResourceServer, Applied]          = "resource-server.apply"
 	RemoveResourceServer Operation[ResourceServerRef, RemovedResourceServer] = "resource-server.remove"
 	AddResourceSecret    Operation[NewResourceSecret, AddedSecret]           = "resource-server.secret.add"
 	RevokeResourceSecret Operation[ResourceSecretRef, Done]                  = "resource-server.secret.revoke"

@@ -123,6 +123,8 @@ var requests = []struct {
 	{"resource-server.set", `{"id":"%s","scopes":["PROFILE_READ"]}`, "resource_server.edited"},
 	{"resource-server.secret.add", `{"resource_server":"%s"}`, "resource_server.secret_added"},
 	{"resource-server.secret.revoke", `{"resource_server":"%s","id":"DIGEST"}`, "resource_server.secret_revoked"},
+	{"resource-server.apply", `{"id":"https://applied-%s.example","name":"applied-%s","manager":"apply"}`, "resource_server.applied"},
+	{"resource-server.describe", `{"resource_servers":[{"id":"https://%s.example"}]}`, ""},
 	{"resource-server.remove", `{"id":"%s"}`, "resource_server.removed"},
 	{"explain", `{"error_id":"ERROR"}`, ""},
 	{"audit", `{}`, ""},

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -27,7 +28,8 @@ type AddedResourceServer struct {
 
 // A ResourceServerRef names a resource server by its identifier URI or its name.
 type ResourceServerRef struct {
-	ID string `json:"id"`
+	ID      string `json:"id"`
+	Version string `json:"version,omitempty"` // for a removal, ResourceServer.Version that the operator saw; "" matches any
 }
 
 // A ResourceServerFilter selects resource servers of the list. There is nothing to select by.
@@ -46,6 +48,9 @@ type ResourceServer struct {
 	Secrets []Secret  `json:"secrets"`
 	Created time.Time `json:"created_at"`
 	Changed time.Time `json:"changed_at"`
+
+	ManagedBy string `json:"managed_by,omitempty"` // see ledger.Client.ManagedBy
+	Version   string `json:"version"`              // differs after each change
 }
 
 // A RemovedResourceServer has the number of grants that were for it. They get no more tokens.
@@ -76,7 +81,7 @@ type ResourceSecretRef struct {
 func resourceSubject(ref string) string { return "resource server " + ref }
 
 // resourceSecret is secret for a resource server. A given secret must have the format of
-// generated ones: wrong secrets of resource servers are not limited like those of clients.
+// generated ones, which are never throttled.
 func (c *call) resourceSecret(subject string, given Plain) (ledger.NewSecret, Plain, error) {
 	if given != "" && !credential.IsSecret(given.Reveal()) {
 		return ledger.NewSecret{}, "", badField(subject, "secret", "must have the format of a generated secret")
@@ -131,7 +136,7 @@ func (c *call) showResourceServer(ctx context.Context, q ResourceServerRef) (Res
 func resourceServerOf(v ledger.View, s *ledger.ResourceServer) ResourceServer {
 	return ResourceServer{
 		ID: s.ID, Name: s.Name, Scopes: notNil(s.Scopes), Secrets: secretsOf(v, s.Secrets),
-		Created: stdTime(s.Created), Changed: stdTime(s.Changed),
+		Created: stdTime(s.Created), Changed: stdTime(s.Changed), ManagedBy: s.ManagedBy, Version: hex.EncodeToString(s.Last[:]),
 	}
 }
 
@@ -166,7 +171,7 @@ func (c *call) setResourceServer(ctx context.Context, q ResourceServerEdit) (Res
 	if _, err := c.propose(ctx, resourceSubject(old.ID), cmd); err != nil {
 		return ResourceServer{}, err
 	}
-	return c.showResourceServer(ctx, ResourceServerRef{old.ID})
+	return c.showResourceServer(ctx, ResourceServerRef{ID: old.ID})
 }
 
 func (c *call) removeResourceServer(ctx context.Context, q ResourceServerRef) (RemovedResourceServer, error) {
@@ -174,7 +179,11 @@ func (c *call) removeResourceServer(ctx context.Context, q ResourceServerRef) (R
 	if err != nil {
 		return RemovedResourceServer{}, err
 	}
-	out, err := c.propose(ctx, resourceSubject(old.ID), &ledger.RemoveResourceServer{Actor: c.actor, ID: old.ID})
+	seen, err := versionOf(resourceSubject(old.ID), q.Version)
+	if err != nil {
+		return RemovedResourceServer{}, err
+	}
+	out, err := c.propose(ctx, resourceSubject(old.ID), &ledger.RemoveResourceServer{Actor: c.actor, ID: old.ID, ExpectedLast: seen})
 	if err != nil {
 		return RemovedResourceServer{}, err
 	}

@@ -103,6 +103,8 @@ var routes = []route{
 	operationRoute(ledger.ScopeRead, ListResourceServers, (*call).listResourceServers),
 	operationRoute(ledger.ScopeRead, ShowResourceServer, (*call).showResourceServer),
 	operationRoute(ledger.ScopeClients, SetResourceServer, (*call).setResourceServer),
+	operationRoute(ledger.ScopeClients, ApplyResourceServer, (*call).applyResourceServer),
+	operationRoute(ledger.ScopeClients, DescribeResourceServers, (*call).describeResourceServers), // as DescribeClients
 	operationRoute(ledger.ScopeClients, RemoveResourceServer, (*call).removeResourceServer),
 	operationRoute(ledger.ScopeClients, AddResourceSecret, (*call).addResourceSecret),
 	operationRoute(ledger.ScopeClients, RevokeResourceSecret, (*call).revokeResourceSecret),

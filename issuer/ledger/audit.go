@@ -62,6 +62,7 @@ const (
 	EventResourceRemoved       EventKind = "resource_server.removed"
 	EventResourceSecretAdded   EventKind = "resource_server.secret_added"
 	EventResourceSecretRevoked EventKind = "resource_server.secret_revoked"
+	EventResourceApplied       EventKind = "resource_server.applied" // from a file of the operator; the detail has the differences
 )
 
 // EventKinds are all kinds of events.
@@ -76,6 +77,7 @@ var EventKinds = []EventKind{
 	EventReplayed, EventRecovered, EventFailures,
 	EventOperatorTokenAdded, EventOperatorTokenRevoked, EventOperation,
 	EventResourceAdded, EventResourceEdited, EventResourceRemoved, EventResourceSecretAdded, EventResourceSecretRevoked,
+	EventResourceApplied,
 }
 
 // An Event is one entry of the audit trail. Entries are in log order; a command adds at

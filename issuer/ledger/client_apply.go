@@ -42,10 +42,10 @@ type ApplyClient struct {
 	Confirm bool `cbor:"14,keyasint,omitempty"`
 }
 
-// A DeclaredSecret is a secret of a declaration. The client may have it already, recorded
-// under another key.
+// A DeclaredSecret is a secret of a declaration. The client or resource server may have it
+// already, recorded under another key.
 type DeclaredSecret struct {
-	New     NewSecret `cbor:"1,keyasint"` // if the client does not have it
+	New     NewSecret `cbor:"1,keyasint"` // if its row does not have it
 	Digests []Digest  `cbor:"2,keyasint"` // under every key that the node has opened; none with New.Hash
 }
 
@@ -85,13 +85,13 @@ func (c *ApplyClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 // saw reports whether the client is as the operator saw it. Secrets are compared apart
 // from the revision, which counts what is reviewed.
 func (c *ApplyClient) saw(old *Client) bool {
-	return old.Revision == c.Revision && (!c.NamesSecrets || slices.Equal(old.activeIDs(), c.ActiveSecrets))
+	return old.Revision == c.Revision && (!c.NamesSecrets || slices.Equal(old.Secrets.activeIDs(), c.ActiveSecrets))
 }
 
-func (c *Client) activeIDs() (ids []string) {
-	for i := range c.Secrets {
-		if c.Secrets[i].Active() {
-			ids = append(ids, c.Secrets[i].ID)
+func (l Secrets) activeIDs() (ids []string) {
+	for i := range l {
+		if l[i].Active() {
+			ids = append(ids, l[i].ID)
 		}
 	}
 	return ids
@@ -142,8 +142,17 @@ func (c *ApplyClient) declared(v View, old *Client, m command.Meta) (*Client, *R
 	}
 	p.Logo = next.Logo
 	next.Profile, next.Legacy, next.WasLegacy = p, c.Legacy, next.WasLegacy || c.Legacy
-	if next.Secrets, refused = c.secrets(next.Secrets, m); refused != nil {
-		return nil, refused
+	switch had := next.ActiveSecrets(); {
+	case !c.NamesSecrets:
+	case c.Type == Public && len(c.Secrets) > 0:
+		return bad("secrets", "must be empty for a public client")
+	default:
+		if next.Secrets, refused = next.Secrets.declared(c.Secrets, stateTime(m)); refused != nil {
+			return nil, refused
+		}
+		if had > 0 && next.ActiveSecrets() == 0 {
+			return nil, outcome(deny(LastSecret)).Refusal
+		}
 	}
 	if c.Adopt {
 		next.ManagedBy = c.Manager
@@ -175,55 +184,46 @@ func (c *ApplyClient) declared(v View, old *Client, m command.Meta) (*Client, *R
 // maxManager is the maximum length of a manager's name, in characters.
 const maxManager = 64
 
-// secrets returns the client's secrets after the declaration. A secret that was revoked
-// never becomes active again: it may have been revoked because it leaked.
-func (c *ApplyClient) secrets(old []Secret, m command.Meta) ([]Secret, *Refusal) {
-	bad := func(note string) ([]Secret, *Refusal) { return nil, outcome(badField("secrets", note)).Refusal }
-	switch {
-	case !c.NamesSecrets:
-		return old, nil
-	case c.Type == Public && len(c.Secrets) > 0:
-		return bad("must be empty for a public client")
-	case len(c.Secrets) > MaxActiveSecrets:
+// declared returns l after a declaration of all secrets that are to be active, or why it can't
+// be done. A secret that was revoked never becomes active again: it may have been revoked
+// because it leaked.
+func (l Secrets) declared(secrets []DeclaredSecret, at Time) (Secrets, *Refusal) {
+	bad := func(note string) (Secrets, *Refusal) { return nil, outcome(badField("secrets", note)).Refusal }
+	if len(secrets) > MaxActiveSecrets {
 		r := outcome(deny(TooManySecrets)).Refusal
 		r.Field, r.Note = "secrets", "has more than 2"
 		return nil, r
 	}
-	all := Secrets(slices.Clone(old))
-	kept, added := make([]bool, len(old)), []Secret(nil)
-	for i := range c.Secrets {
-		d := &c.Secrets[i]
+	all := slices.Clone(l)
+	kept, added := make([]bool, len(l)), Secrets(nil)
+	for i := range secrets {
+		d := &secrets[i]
 		j := slices.IndexFunc(all, func(s Secret) bool { return d.is(&s) })
 		switch note := d.New.checkHash(); {
 		case note != "":
 			return bad(note)
-		case j < 0 && slices.ContainsFunc(c.Secrets[:i], func(o DeclaredSecret) bool { return o.New.same(&d.New) }),
+		case j < 0 && slices.ContainsFunc(secrets[:i], func(o DeclaredSecret) bool { return o.New.same(&d.New) }),
 			j >= 0 && kept[j]:
 			return bad("has the same secret twice")
 		case j < 0 && all.index(d.New.ID) >= 0:
 			return nil, outcome(deny(AlreadyExists)).Refusal
 		case j < 0:
-			added = append(added, d.New.at(stateTime(m)))
+			added = append(added, d.New.at(at))
 		case !all[j].Active():
 			return bad("has " + all[j].ID + ", which was revoked")
 		default:
 			kept[j] = true
 		}
 	}
-	had := all.active()
 	for i := range all {
 		if s := &all[i]; s.Active() && !kept[i] {
-			s.revoke(stateTime(m))
+			s.revoke(at)
 		}
 	}
-	all = append(all, added...)
-	if had > 0 && all.active() == 0 {
-		return nil, outcome(deny(LastSecret)).Refusal
-	}
-	return all.forgetOld(), nil
+	return append(all, added...).forgetOld(), nil
 }
 
-// is reports whether the client has the declared secret as s.
+// is reports whether the declared secret is s.
 func (d *DeclaredSecret) is(s *Secret) bool {
 	if d.New.Hash != "" {
 		return d.New.is(s)
@@ -232,11 +232,11 @@ func (d *DeclaredSecret) is(s *Secret) bool {
 	return match
 }
 
-// SecretOf returns the secret of a client that was declared, or nil.
-func (d *DeclaredSecret) SecretOf(c *Client) *Secret {
-	for i := range c.Secrets {
-		if d.is(&c.Secrets[i]) {
-			return &c.Secrets[i]
+// In returns the one of the secrets that was declared, or nil.
+func (d *DeclaredSecret) In(l Secrets) *Secret {
+	for i := range l {
+		if d.is(&l[i]) {
+			return &l[i]
 		}
 	}
 	return nil
@@ -244,42 +244,52 @@ func (d *DeclaredSecret) SecretOf(c *Client) *Secret {
 
 // applied returns the differences between two rows of a client that a declaration decides
 // on, as the audit trail has them.
-func applied(old, next *Client) (all []string) {
-	text := func(field, a, b string) {
-		if a != b {
-			all = append(all, fmt.Sprintf("%s: %q → %q", field, a, b))
-		}
-	}
-	list := func(field string, added, removed []string) {
-		words := make([]string, 0, len(added)+len(removed))
-		for _, s := range added {
-			words = append(words, "+"+s)
-		}
-		for _, s := range removed {
-			words = append(words, "-"+s)
-		}
-		all = append(all, field+": "+cmp.Or(strings.Join(words, " "), "reordered"))
-	}
+func applied(old, next *Client) []string {
+	var all differences
 	for _, d := range Differences(&old.Profile, &next.Profile) {
 		if d.Before != d.After {
-			text(d.Field, d.Before, d.After)
+			all.text(d.Field, d.Before, d.After)
 		} else {
-			list(d.Field, d.Added, d.Removed)
+			all.list(d.Field, d.Added, d.Removed)
 		}
 	}
-	text("owner", old.Owner, next.Owner)
-	text("state", string(old.State), string(next.State))
+	all.text("owner", old.Owner, next.Owner)
+	all.text("state", string(old.State), string(next.State))
 	if old.Legacy != next.Legacy {
 		all = append(all, fmt.Sprintf("legacy: %t → %t", old.Legacy, next.Legacy))
 	}
-	if a, b := old.activeIDs(), next.activeIDs(); !slices.Equal(a, b) {
-		list("secrets", subtract(b, a), subtract(a, b))
-	}
-	text("managed_by", old.ManagedBy, next.ManagedBy)
+	all.secrets(old.Secrets, next.Secrets)
+	all.text("managed_by", old.ManagedBy, next.ManagedBy)
 	return all
 }
 
-// maxAppliedDetail is the maximum length of the detail of an EventClientApplied, in bytes.
+// differences collects the differences between two rows, as the audit trail has them.
+type differences []string
+
+func (all *differences) text(field, a, b string) {
+	if a != b {
+		*all = append(*all, fmt.Sprintf("%s: %q → %q", field, a, b))
+	}
+}
+
+func (all *differences) list(field string, added, removed []string) {
+	words := make([]string, 0, len(added)+len(removed))
+	for _, s := range added {
+		words = append(words, "+"+s)
+	}
+	for _, s := range removed {
+		words = append(words, "-"+s)
+	}
+	*all = append(*all, field+": "+cmp.Or(strings.Join(words, " "), "reordered"))
+}
+
+func (all *differences) secrets(old, next Secrets) {
+	if a, b := old.activeIDs(), next.activeIDs(); !slices.Equal(a, b) {
+		all.list("secrets", subtract(b, a), subtract(a, b))
+	}
+}
+
+// maxAppliedDetail is the maximum length of the detail of the event of a declaration, in bytes.
 const maxAppliedDetail = 1000
 
 // appliedDetail returns the detail of the event: what a new client may do, or what changed.
@@ -291,6 +301,10 @@ func appliedDetail(old, next *Client) string {
 	case !next.Legacy:
 		detail += "; scopes " + list(next.Scopes)
 	}
+	return clipApplied(detail)
+}
+
+func clipApplied(detail string) string {
 	if len(detail) <= maxAppliedDetail {
 		return detail
 	}

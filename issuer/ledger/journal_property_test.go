@@ -120,7 +120,8 @@ func (w *env) event(r *rapid.T) []string {
 	case "resource":
 		name, r := pick("resource", "api", "all"), pick("resource secret", "r1", "r2", "r3")
 		return []string{pick("on resource", "add-resource-secret "+name+" secret="+r, "revoke-resource-secret "+name+" secret="+r,
-			"put-resource "+name+" scopes="+pick("resource scopes", "PROFILE_READ", "BOOKING_READ", ""), "remove-resource "+name)}
+			"put-resource "+name+" scopes="+pick("resource scopes", "PROFILE_READ", "BOOKING_READ", ""), "remove-resource "+name,
+			"apply-resource "+name+" secrets="+r+" scopes="+pick("applied scopes", "PROFILE_READ", ""))}
 	case "end-session":
 		return []string{"end-session " + user + session + " by=" + user + pick("browser", "1", "2")}
 	case "rare":

@@ -58,6 +58,7 @@ const (
 	KindRevokeResourceSecret command.Kind = 44
 	KindRemoveResourceServer command.Kind = 45
 	KindNoteSecretUse        command.Kind = 47
+	KindApplyResourceServer  command.Kind = 54
 
 	KindAddOperatorToken    command.Kind = 49
 	KindRevokeOperatorToken command.Kind = 50
@@ -121,6 +122,7 @@ func Commands() map[command.Kind]func() command.Command {
 		KindRevokeResourceSecret: func() command.Command { return new(RevokeResourceSecret) },
 		KindRemoveResourceServer: func() command.Command { return new(RemoveResourceServer) },
 		KindNoteSecretUse:        func() command.Command { return new(NoteSecretUse) },
+		KindApplyResourceServer:  func() command.Command { return new(ApplyResourceServer) },
 
 		KindAddOperatorToken:    func() command.Command { return new(AddOperatorToken) },
 		KindRevokeOperatorToken: func() command.Command { return new(RevokeOperatorToken) },

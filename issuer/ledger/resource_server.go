@@ -28,6 +28,9 @@ type ResourceServer struct {
 	// used again: see View.ResourceServerOf.
 	Number     uint16 `cbor:"8,keyasint"`
 	CreatedSeq uint64 `cbor:"9,keyasint"` // Meta.Seq of the registration
+
+	ManagedBy string `cbor:"10,keyasint,omitempty"` // like Client.ManagedBy
+	Declared  string `cbor:"11,keyasint,omitempty"` // like Client.Declared
 }
 
 // maxResources is the maximum number of resource servers.
@@ -144,11 +147,11 @@ func (c *PutResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 	case old == nil && v.countResources() >= maxResources:
 		return deny(TooManyResources)
 	}
-	scopes, field, note := c.check()
+	scopes, field, note := checkResource(c.ID, c.Name, c.Scopes)
 	if note != "" {
 		return badField(field, note)
 	}
-	if other := v.ResourceServerNamed(c.Name); other != nil && other.ID != c.ID {
+	if v.resourceNameTaken(c.Name, c.ID) {
 		return taken("name")
 	}
 	next, kind := &ResourceServer{ID: c.ID, Created: stateTime(m), Number: v.freeNumber(), CreatedSeq: m.Seq}, EventResourceAdded
@@ -178,18 +181,24 @@ func (v View) countResources() (n int) {
 	return n
 }
 
-// check returns the scopes in catalogue order, or which field is not valid, and why.
-func (c *PutResourceServer) check() (scopes []string, field, note string) {
-	if note := oauth.CheckResource(c.ID); note != "" {
+// resourceNameTaken reports whether another resource server than that with an id has a name.
+func (v View) resourceNameTaken(name, id string) bool {
+	other := v.ResourceServerNamed(name)
+	return other != nil && other.ID != id
+}
+
+// checkResource returns the scopes in catalogue order, or which field is not valid, and why.
+func checkResource(id, name string, declared []string) (scopes []string, field, note string) {
+	if note := oauth.CheckResource(id); note != "" {
 		return nil, "id", note
 	}
-	if note := checkID(c.Name); note != "" {
+	if note := checkID(name); note != "" {
 		return nil, "name", note
 	}
-	if len(c.Name) > MaxResourceName {
+	if len(name) > MaxResourceName {
 		return nil, "name", "is longer than 63 characters"
 	}
-	set, _, err := scope.Parse(strings.Join(c.Scopes, " "))
+	set, _, err := scope.Parse(strings.Join(declared, " "))
 	if err != nil {
 		return nil, "scopes", "names a scope that does not exist"
 	}

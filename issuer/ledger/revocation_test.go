@@ -167,7 +167,7 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 
 		// Resource servers read tokens; nobody's access changes.
 		ledger.EventResourceAdded: nothing, ledger.EventResourceEdited: nothing, ledger.EventResourceRemoved: nothing,
-		ledger.EventResourceSecretAdded: nothing, ledger.EventResourceSecretRevoked: nothing,
+		ledger.EventResourceApplied: nothing, ledger.EventResourceSecretAdded: nothing, ledger.EventResourceSecretRevoked: nothing,
 
 		ledger.EventOperatorTokenAdded: nothing, ledger.EventOperatorTokenRevoked: nothing, ledger.EventOperation: nothing,
 	}

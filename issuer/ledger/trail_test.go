@@ -94,6 +94,7 @@ var bounds = map[ledger.EventKind]bound{
 	ledger.EventResourceAdded:         byTrusted,
 	ledger.EventResourceEdited:        byTrusted,
 	ledger.EventResourceRemoved:       byTrusted,
+	ledger.EventResourceApplied:       byTrusted,
 	ledger.EventResourceSecretAdded:   byTrusted,
 	ledger.EventResourceSecretRevoked: byTrusted,
 }

@@ -77,6 +77,25 @@ func (w *env) pagesCommand(l line) command.Command {
 		return c
 	case "revoke-resource-secret":
 		return &ledger.RevokeResourceSecret{Actor: l.actor(), Resource: l.uri(), Secret: l.args["secret"]}
+	case "apply-resource":
+		c := &ledger.ApplyResourceServer{
+			Actor: l.actor(), ID: l.uri(), Name: l.or("called", l.name), Scopes: l.list("scopes"),
+			Manager: l.or("manager", "apply"), Adopt: l.bool("adopt"), Declared: l.list("declared"),
+		}
+		for _, name := range l.list("secrets") {
+			c.Secrets = append(c.Secrets, declaredSecret(name))
+		}
+		_, c.NamesSecrets = l.args["secrets"]
+		if old := w.view().ResourceServer(l.uri()); old != nil {
+			c.ExpectedLast = old.Last
+		}
+		if seen, ok := l.args["seen"]; ok {
+			c.ExpectedLast = command.ID{}
+			if seen != "none" {
+				c.ExpectedLast = id16(seen)
+			}
+		}
+		return c
 	case "note-use":
 		return &ledger.NoteSecretUse{ClientAuth: l.clientAuth()}
 	}
@@ -174,7 +193,8 @@ func (w *env) showPages(l line) string {
 		}
 	case "resources":
 		for r := range v.ResourceServers() {
-			fmt.Fprintf(&b, "%s %s, scopes %s\n", r.Name, r.ID, suffix(len(r.Scopes) == 0, "all", strings.Join(r.Scopes, " ")))
+			fmt.Fprintf(&b, "%s %s, scopes %s%s\n", r.Name, r.ID, suffix(len(r.Scopes) == 0, "all", strings.Join(r.Scopes, " ")),
+				suffix(r.ManagedBy == "", "", ", managed by "+r.ManagedBy))
 			for _, s := range r.Secrets {
 				fmt.Fprintf(&b, "secret %s %s%s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), suffix(s.Key == 1, "", fmt.Sprintf(", under key %d", s.Key)),
 					suffix(s.Used == 0, "", ", used "+s.Used.Std().Format(time.TimeOnly)))

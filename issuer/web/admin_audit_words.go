@@ -51,6 +51,7 @@ var eventWords = []struct {
 	{ledger.EventSecretRevoked, "Client secret revoked"},
 	{ledger.EventResourceAdded, "Resource server registered"},
 	{ledger.EventResourceEdited, "Resource server changed"},
+	{ledger.EventResourceApplied, "Resource server set from a file"},
 	{ledger.EventResourceRemoved, "Resource server removed"},
 	{ledger.EventResourceSecretAdded, "Secret of a resource server made"},
 	{ledger.EventResourceSecretRevoked, "Secret of a resource server revoked"},

@@ -75,6 +75,8 @@ clients:
   - {id: one, name: One, owner: ada, redirect_uris: ["https://one.example/"], scopes: [PROFILE_READ], secret: secret-of-one}
   - {id: two, name: Two, owner: ada, redirect_uris: ["https://two.example/"], scopes: [PROFILE_READ], secret: secret-of-two}
   - {id: three, name: Three, owner: ada, type: public, redirect_uris: ["https://three.example/"], scopes: [PROFILE_READ]}
+resource_servers:
+  - {id: "https://api.example", name: api, scopes: [BOOKING_READ], secret: secret-of-api}
 settings: {code_lifetime: 60s}
 `
 
@@ -101,14 +103,14 @@ func TestInterrupted(t *testing.T) {
 			var interrupted *apply.InterruptedError
 			require.ErrorAs(t, err, &interrupted)
 			require.Equal(t, 3, interrupted.Done)
-			require.ErrorContains(t, err, "3 of 5 changes are done, and not: client two, client three")
+			require.ErrorContains(t, err, "3 of 6 changes are done, and not: client two, client three, resource server https://api.example")
 			var p *admin.Problem
 			require.ErrorAs(t, err, &p)
 			require.Equal(t, admin.Unavailable, p.Class)
 			c.SetNoLeader(false)
 		}
 		rest := c.plan(t, d, options)
-		require.Equal(t, []string{"client two", "client three"}, subjects(rest))
+		require.Equal(t, []string{"client two", "client three", "resource server https://api.example"}, subjects(rest))
 		require.Equal(t, 3, rest.Unchanged)
 		c.apply(t, d, options)
 		require.Empty(t, c.plan(t, d, options).Steps)
@@ -138,7 +140,7 @@ func TestAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	require.NoError(t, errors.Join(failures...))
-	require.Equal(t, before+5, c.Proposals.Load())
+	require.Equal(t, before+6, c.Proposals.Load())
 	require.Empty(t, c.plan(t, d, options).Steps)
 }
 
@@ -178,6 +180,19 @@ func TestConflict(t *testing.T) {
 			_, err := admin.SetSettings.Call(context.Background(), c.c, admin.SettingsChange{Set: map[string]string{"jwks_max_age": "40s"}})
 			require.NoError(c.t, err)
 		}, ""},
+		"edited resource server": {"resource_servers: [{id: 'https://api.example', name: other}]", func(c *cluster) {
+			c.Do(&ledger.PutResourceServer{Actor: operator, ID: "https://api.example", Name: "mine"})
+		}, "resource server https://api.example: it has changed"},
+		"another secret of one": {"resource_servers: [{id: 'https://api.example', name: api, secret: new}]", func(c *cluster) {
+			s, _ := c.Secret("emergency")
+			c.Do(&ledger.AddResourceSecret{Actor: operator, Resource: "https://api.example", Secret: s})
+		}, "resource server https://api.example: it has changed"},
+		"registered meanwhile": {"resource_servers: [{id: 'https://new.example', name: new}]", func(c *cluster) {
+			c.Do(&ledger.PutResourceServer{Actor: operator, ID: "https://new.example", Name: "theirs"})
+		}, "resource server https://new.example: it has changed"},
+		"edited before its removal": {"clients: []", func(c *cluster) {
+			c.Do(&ledger.PutResourceServer{Actor: operator, ID: "https://api.example", Name: "mine"})
+		}, "resource server https://api.example: it has changed"},
 		"use of a removed client": {"clients: []", func(c *cluster) {
 			c.Do(&ledger.ReviewClient{Actor: operator, ID: "one", Verdict: ledger.Suspend, Revision: 1})
 		}, "client one: it has changed"},
@@ -234,6 +249,10 @@ func TestExportPlansNothing(t *testing.T) {
 		}
 		require.Equal(r, want, got, text)
 		require.Empty(r, elsewhere.plan(r, d, options).Steps, text)
+		for s := range c.View().ResourceServers() {
+			there := elsewhere.View().ResourceServer(s.ID)
+			require.Equal(r, []any{s.Name, s.Scopes}, []any{there.Name, there.Scopes}, text)
+		}
 		require.Equal(r, *shown(c.View().Settings()), *shown(elsewhere.View().Settings()))
 	})
 }
@@ -301,12 +320,31 @@ func (c *cluster) random(r *rapid.T) {
 	if rapid.Bool().Draw(r, "disable") {
 		c.Do(&ledger.SetUserState{Actor: operator, User: "u-carol", State: ledger.UserState(pick("to", "disable", "delete"))})
 	}
+	for i := range rapid.IntRange(0, 3).Draw(r, "resource servers") {
+		name := fmt.Sprintf("%s%d", pick("resource", "yes-", "a|b~", "@"), i)
+		s, _ := c.Secret(name)
+		id := fmt.Sprintf("https://r%d.example%s", i, pick("path", "", "/v2", "/a:b"))
+		scopes := rapid.SampledFrom([][]string{nil, {"PROFILE_READ"}, {"TEAM_BOOKING_READ", "PROFILE_READ"}}).Draw(r, "resource scopes")
+		c.Do(&ledger.PutResourceServer{Actor: operator, ID: id, Name: name, Scopes: scopes, Secret: rapid.SampledFrom([]*ledger.NewSecret{nil, &s}).Draw(r, "secret"), New: true})
+	}
 	s := *c.View().Settings()
 	s.CodeLifetime *= 2
 	if rapid.Bool().Draw(r, "rotate") {
 		s.RotateEvery = ledger.RotateNever
 	}
 	c.Do(&ledger.Configure{Settings: s})
+}
+
+// TestRemovedNameIsFree: a resource server may get the name of one that the same plan removes.
+func TestRemovedNameIsFree(t *testing.T) {
+	c := newCluster(t)
+	c.apply(t, declaration(t, three), options)
+	d := declaration(t, "resource_servers: [{id: 'https://api.example/v2', name: api}]")
+	plan := c.plan(t, d, apply.Options{Manager: "apply", Prune: true})
+	require.Equal(t, 1, plan.CountOf(apply.Remove, apply.KindResourceServer))
+	require.NoError(t, plan.Do(t.Context(), c.c, ignore))
+	require.Nil(t, c.View().ResourceServer("https://api.example"))
+	require.Equal(t, "https://api.example/v2", c.View().ResourceServerNamed("api").ID)
 }
 
 // TestPlan compares files with states: what is a step, and what is not.

@@ -72,8 +72,8 @@ func (p *planner) newClient(c *declare.Client, q *admin.DeclaredClient) (f field
 	f.list("redirect_uris", nil, q.RedirectURIs)
 	f.list("scopes", nil, q.Scopes)
 	switch {
-	case c.NamesSecrets():
-		p.secrets(c, q, nil, &f)
+	case c.Place.NamesSecrets():
+		q.Secrets = p.secrets(&c.Place, c.Secrets, nil, nil, &f)
 	case q.Type == string(ledger.Confidential):
 		p.refuse(wrapped(&c.Place, "", ErrNoSecret, ""))
 	}
@@ -110,8 +110,12 @@ func (p *planner) changedClient(c *declare.Client, q *admin.DeclaredClient, have
 			p.warn("client "+c.ID, fmt.Sprintf("%d authorizations of the last 30 days came without scope; users who follow such a link meet an error", t.WithoutScope))
 		}
 	}
-	if c.NamesSecrets() {
-		p.secrets(c, q, have, &f)
+	if c.Place.NamesSecrets() {
+		q.Secrets = p.secrets(&c.Place, c.Secrets, have.Secrets, have.SecretIDs, &f)
+		q.ActiveSecrets = activeIDs(have.Secrets)
+		if len(q.ActiveSecrets) > 0 && len(c.Secrets) == 0 {
+			p.refuse(c.Place.Errorf("secrets", "has none: the last active secret can only be replaced"))
+		}
 	}
 	if p.Adopt {
 		f.text("managed_by", have.ManagedBy, p.Manager)
@@ -149,47 +153,48 @@ func (p *planner) owner(c *declare.Client, q *admin.DeclaredClient, have *admin.
 	}
 }
 
-// secrets compares the secrets that an entry names with those of the client. They are
-// named by their key in the file, and by the id that the client's row has.
-func (p *planner) secrets(c *declare.Client, q *admin.DeclaredClient, have *admin.DescribedClient, f *fields) {
-	declared := make([]admin.DeclaredSecret, 0, len(c.Secrets))
+// secrets compares the secrets that an entry names with those of its client or resource
+// server, and returns them. They are named by their key in the file, and by the id that the
+// row has; ids are those of the declared ones, "" for one that the row does not have.
+func (p *planner) secrets(place *declare.Place, named []declare.Secret, have []admin.Secret, ids []string, f *fields) *[]admin.DeclaredSecret {
+	declared := make([]admin.DeclaredSecret, 0, len(named))
 	kept := map[string]bool{}
 	one := Field{Name: "secrets"}
-	for i := range c.Secrets {
-		s := &c.Secrets[i]
+	for i := range named {
+		s := &named[i]
 		declared = append(declared, s.Declared())
-		id := ""
-		if have != nil && i < len(have.SecretIDs) {
-			id = have.SecretIDs[i]
-		}
-		if id == "" {
+		if i >= len(ids) || ids[i] == "" {
 			one.Added = append(one.Added, "the one of "+s.Field)
 			continue
 		}
-		kept[id] = true
+		kept[ids[i]] = true
 	}
-	q.Secrets = &declared
-	if have != nil {
-		for _, s := range have.Secrets {
-			switch {
-			case s.State != revoked:
-				q.ActiveSecrets = append(q.ActiveSecrets, s.ID)
-				if !kept[s.ID] {
-					one.Removed = append(one.Removed, s.ID)
-				}
-			case kept[s.ID]:
-				for i, id := range have.SecretIDs {
-					if id == s.ID {
-						p.refuse(wrapped(&c.Place, c.Secrets[i].Field, ErrSecretGone, "("+s.ID+")"))
-					}
+	for _, s := range have {
+		switch {
+		case s.State != revoked:
+			if !kept[s.ID] {
+				one.Removed = append(one.Removed, s.ID)
+			}
+		case kept[s.ID]:
+			for i, id := range ids {
+				if id == s.ID {
+					p.refuse(wrapped(place, named[i].Field, ErrSecretGone, "("+s.ID+")"))
 				}
 			}
-		}
-		if len(q.ActiveSecrets) > 0 && len(declared) == 0 {
-			p.refuse(c.Place.Errorf("secrets", "has none: the last active secret can only be replaced"))
 		}
 	}
 	if len(one.Added)+len(one.Removed) > 0 {
 		*f = append(*f, one)
 	}
+	return &declared
+}
+
+// activeIDs returns the ids of the secrets that were not revoked.
+func activeIDs(secrets []admin.Secret) (ids []string) {
+	for _, s := range secrets {
+		if s.State != revoked {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
 }

@@ -39,6 +39,12 @@ func (s *Step) do(ctx context.Context, c *admin.Caller) (string, error) {
 	case s.removal != nil:
 		_, err := admin.DeleteClient.Call(ctx, c, *s.removal)
 		return ResultRemoved, err
+	case s.resource != nil:
+		a, err := admin.ApplyResourceServer.Call(ctx, c, *s.resource)
+		return a.Result, err
+	case s.resourceRemoval != nil:
+		_, err := admin.RemoveResourceServer.Call(ctx, c, *s.resourceRemoval)
+		return ResultRemoved, err
 	default:
 		a, err := admin.ApplyClient.Call(ctx, c, *s.client)
 		return a.Result, err

@@ -23,6 +23,9 @@ func Export(ctx context.Context, c *admin.Caller) (*declare.Declaration, string,
 	if err := exportClients(ctx, c, d); err != nil {
 		return nil, "", err
 	}
+	if err := exportResourceServers(ctx, c, d); err != nil {
+		return nil, "", err
+	}
 	settings, err := admin.ShowSettings.Call(ctx, c, admin.SettingsQuery{})
 	if err != nil {
 		return nil, "", err
@@ -33,8 +36,9 @@ func Export(ctx context.Context, c *admin.Caller) (*declare.Declaration, string,
 			d.Settings.Values[s.Key] = s.Value
 		}
 	}
-	comment := "Users have no passwords here, and clients no secrets: only digests are stored, which\n" +
-		"do not leave the cluster. What an entry does not name of them stays as it is."
+	comment := "Users have no passwords here, and clients and resource servers no secrets: only digests\n" +
+		"are stored, which do not leave the cluster. What an entry does not name of them stays\n" +
+		"as it is."
 	if omitted > 0 {
 		comment += fmt.Sprintf("\nUsers who are disabled, or sign in through a provider, are left out: %d.", omitted)
 	}
@@ -90,13 +94,21 @@ func exportClients(ctx context.Context, c *admin.Caller, d *declare.Declaration)
 	})
 }
 
-func commentOn(c *admin.DescribedClient) string {
-	var lines, ids []string
-	for _, s := range c.Secrets {
-		if s.State != revoked {
-			ids = append(ids, s.ID)
+func exportResourceServers(ctx context.Context, c *admin.Caller, d *declare.Declaration) error {
+	list, err := admin.ListResourceServers.Call(ctx, c, admin.ResourceServerFilter{})
+	for _, one := range list.ResourceServers {
+		s := declare.ResourceServer{ID: one.ID, Name: one.Name, Scopes: one.Scopes}
+		if ids := activeIDs(one.Secrets); len(ids) > 0 {
+			s.Comment = "secret_file: where it is new, name its secret; here it has " + strings.Join(ids, " and ")
 		}
+		d.ResourceServers = append(d.ResourceServers, s)
 	}
+	return err
+}
+
+func commentOn(c *admin.DescribedClient) string {
+	var lines []string
+	ids := activeIDs(c.Secrets)
 	switch {
 	case len(ids) > 0:
 		lines = append(lines, "secret_file: where the client is new, name its secret; here it has "+strings.Join(ids, " and "))

@@ -31,23 +31,30 @@ const (
 	KindSettings = "settings"
 	KindUser     = "user"
 	KindClient   = "client"
+
+	KindResourceServer = "resource server"
 )
 
 // A Step is one decision of the ledger. No field of it has a secret.
 type Step struct {
 	Action Action  `json:"action"`
 	Kind   string  `json:"kind"`
-	ID     string  `json:"id,omitempty"` // of a client, or a user's name
+	ID     string  `json:"id,omitempty"` // of a client or a resource server, or a user's name
 	Fields []Field `json:"fields,omitempty"`
 	// Grants and Users count the live grants that a removal ends, and whose they are.
 	Grants int `json:"grants,omitempty"`
 	Users  int `json:"users,omitempty"`
+	// Secrets counts the active secrets that the removal of a resource server ends.
+	Secrets int `json:"secrets,omitempty"`
 
 	// Exactly one of them is set.
 	settings *admin.SettingsChange
 	user     *admin.DeclaredUser
 	client   *admin.DeclaredClient
 	removal  *admin.ClientRef
+
+	resource        *admin.DeclaredResourceServer
+	resourceRemoval *admin.ResourceServerRef
 }
 
 // Subject names what the step acts on, such as "client cal-app".
@@ -65,8 +72,16 @@ type Field struct {
 
 // Count returns the number of steps with an action.
 func (p *Plan) Count(a Action) (n int) {
+	for _, kind := range []string{KindSettings, KindUser, KindClient, KindResourceServer} {
+		n += p.CountOf(a, kind)
+	}
+	return n
+}
+
+// CountOf returns the number of steps with an action on one kind.
+func (p *Plan) CountOf(a Action, kind string) (n int) {
 	for i := range p.Steps {
-		if p.Steps[i].Action == a {
+		if p.Steps[i].Action == a && p.Steps[i].Kind == kind {
 			n++
 		}
 	}
@@ -120,6 +135,7 @@ func New(d *declare.Declaration, s *State, o Options) (*Plan, error) {
 			removal: &admin.ClientRef{ID: one.ID, Revision: one.Revision},
 		})
 	}
+	p.resourceServers()
 	if len(p.errs) > 0 {
 		return nil, &RefusedError{errors.Join(p.errs...)}
 	}

@@ -11,9 +11,9 @@ import (
 
 // Options say how files are applied.
 type Options struct {
-	Manager string // name under which clients are made: see ledger.Client.ManagedBy
-	Adopt   bool   // manage existing clients that the files name
-	Prune   bool   // remove clients of Manager that the files do not name
+	Manager string // name under which clients and resource servers are made: see ledger.Client.ManagedBy
+	Adopt   bool   // manage existing ones that the files name
+	Prune   bool   // remove those of Manager that the files do not name
 }
 
 // A State is the part of a cluster's state that files concern.
@@ -22,6 +22,9 @@ type State struct {
 	Users    map[string]*admin.DescribedUser   // by the name or id that the files have
 	Clients  map[string]*admin.DescribedClient // by id, deleted ones included
 	Surplus  []*admin.DescribedClient          // of the manager, and not named by the files
+
+	ResourceServers  map[string]*admin.DescribedResourceServer // by identifier URI
+	SurplusResources []admin.ResourceServer                    // as Surplus
 }
 
 // batch bounds how many rows one operation describes.
@@ -36,25 +39,27 @@ func ReadState(ctx context.Context, c *admin.Caller, d *declare.Declaration, o O
 	if err := s.readUsers(ctx, c, d); err != nil {
 		return nil, err
 	}
+	if err := s.readResourceServers(ctx, c, d); err != nil {
+		return nil, err
+	}
 	settings, err := admin.ShowSettings.Call(ctx, c, admin.SettingsQuery{})
 	if err != nil {
 		return nil, err
 	}
 	s.Settings = settings.Settings
-	if o.Prune {
-		err = s.readSurplus(ctx, c, o.Manager)
+	if !o.Prune {
+		return s, nil
 	}
-	return s, err
+	if err := s.readSurplus(ctx, c, o.Manager); err != nil {
+		return nil, err
+	}
+	return s, s.readSurplusResources(ctx, c, o.Manager)
 }
 
 func (s *State) readClients(ctx context.Context, c *admin.Caller, d *declare.Declaration) error {
 	var asked []admin.ClientQuestion
 	for i := range d.Clients {
-		q := admin.ClientQuestion{ID: d.Clients[i].ID}
-		for j := range d.Clients[i].Secrets {
-			q.Secrets = append(q.Secrets, d.Clients[i].Secrets[j].Declared())
-		}
-		asked = append(asked, q)
+		asked = append(asked, admin.ClientQuestion{ID: d.Clients[i].ID, Secrets: declaredSecrets(d.Clients[i].Secrets)})
 	}
 	return describeClients(ctx, c, asked, false, func(one *admin.DescribedClient) { s.Clients[one.ID] = one })
 }
@@ -70,6 +75,41 @@ func describeClients(ctx context.Context, c *admin.Caller, asked []admin.ClientQ
 		}
 	}
 	return nil
+}
+
+func declaredSecrets(secrets []declare.Secret) (all []admin.DeclaredSecret) {
+	for i := range secrets {
+		all = append(all, secrets[i].Declared())
+	}
+	return all
+}
+
+func (s *State) readResourceServers(ctx context.Context, c *admin.Caller, d *declare.Declaration) error {
+	s.ResourceServers = map[string]*admin.DescribedResourceServer{}
+	for some := range slices.Chunk(d.ResourceServers, batch) {
+		var q admin.ResourceServersQuery
+		for i := range some {
+			q.ResourceServers = append(q.ResourceServers, admin.ResourceServerQuestion{ID: some[i].ID, Secrets: declaredSecrets(some[i].Secrets)})
+		}
+		found, err := admin.DescribeResourceServers.Call(ctx, c, q)
+		if err != nil {
+			return err
+		}
+		for i := range found.ResourceServers {
+			s.ResourceServers[found.ResourceServers[i].ID] = &found.ResourceServers[i]
+		}
+	}
+	return nil
+}
+
+func (s *State) readSurplusResources(ctx context.Context, c *admin.Caller, manager string) error {
+	list, err := admin.ListResourceServers.Call(ctx, c, admin.ResourceServerFilter{})
+	for _, one := range list.ResourceServers {
+		if one.ManagedBy == manager && s.ResourceServers[one.ID] == nil {
+			s.SurplusResources = append(s.SurplusResources, one)
+		}
+	}
+	return err
 }
 
 // readUsers reads the declared users, by name and by id, and the owners of clients.

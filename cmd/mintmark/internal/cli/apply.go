@@ -19,10 +19,13 @@ func (m *management) applyCommand() *cobra.Command {
 	var files []string
 	var o apply.Options
 	var yes, dryRun bool
-	c := command("apply [FILE...]", "Bring clients, users and settings to what files declare", func(cmd *cobra.Command, args []string) error {
+	c := command("apply [FILE...]", "Bring clients, users, resource servers and settings to what files declare", func(cmd *cobra.Command, args []string) error {
 		files := append(files, args...)
-		if len(files) == 0 {
+		switch {
+		case len(files) == 0:
 			return usageError(cmd, "-f FILE is missing")
+		case o.Manager == "":
+			return usageError(cmd, "--manager is empty")
 		}
 		if err := m.checkOutput(); err != nil {
 			return err
@@ -34,26 +37,26 @@ func (m *management) applyCommand() *cobra.Command {
 		}
 		return m.apply(cmd, d, o, yes, dryRun)
 	})
-	c.Long = `Bring clients, users and settings to what YAML files declare. First it prints a
-plan: what is added, what is changed and how, and, with --prune, what is removed.
-After a question, or with --yes, it does each step of the plan as one decision. With
---dry-run it stops after the plan, and its exit code says whether there are changes.
+	c.Long = `Bring clients, users, resource servers and settings to what YAML files declare. First
+it prints a plan: what is added, what is changed and how, and, with --prune, what is
+removed. After a question, or with --yes, it does each step of the plan as one decision.
+With --dry-run it stops after the plan, and its exit code says whether there are changes.
 
 The files are in the language of the fixtures of "mintmark dev"; "mintmark export"
 writes one, and "mintmark docs apply" explains it. They are checked as a whole before
-anything is changed. A step is refused if its client, user or setting was changed
-since the plan was made. Where a step fails, those before it are done: running the
+anything is changed. A step is refused if what it concerns was changed since the plan
+was made. Where a step fails, those before it are done: running the
 command again does the rest.
 
-A client that a file names counts as reviewed. --prune removes the clients that an
-earlier apply with the same --manager made and that the files no longer name, never
-users. All their grants end, so that it needs --yes.`
+A client that a file names counts as reviewed. --prune removes the clients and resource
+servers that an earlier apply with the same --manager made and that the files no longer
+name, never users. All grants and secrets of theirs end, so that it needs --yes.`
 	f := c.Flags()
 	f.StringArrayVarP(&files, "file", "f", nil, "`FILE` of a declaration, - for standard input (repeat for more)")
 	f.BoolVar(&dryRun, "dry-run", false, "print the plan only; exit code 6 if it has changes")
-	f.BoolVar(&o.Prune, "prune", false, "remove clients of this manager that the files do not name")
-	f.StringVar(&o.Manager, "manager", "apply", "`NAME` under which the clients of these files are managed")
-	f.BoolVar(&o.Adopt, "adopt", false, "manage clients that the files name and that were made otherwise")
+	f.BoolVar(&o.Prune, "prune", false, "remove clients and resource servers of this manager that the files do not name")
+	f.StringVar(&o.Manager, "manager", "apply", "`NAME` under which the clients and resource servers of these files are managed")
+	f.BoolVar(&o.Adopt, "adopt", false, "manage clients and resource servers that the files name and that were made otherwise")
 	confirmFlag(c, &yes, "do what the plan says without a question")
 	return c
 }
@@ -80,15 +83,15 @@ func (m *management) apply(cmd *cobra.Command, d *declare.Declaration, o apply.O
 	if err := m.show(cmd, plan, func(p *printer) { printPlan(p, plan) }); err != nil {
 		return err
 	}
-	removed, grants := plan.Count(apply.Remove), plan.GrantsEnded()
+	removed := removals(plan)
 	switch {
 	case len(plan.Steps) == 0:
 		return nil
 	case dryRun:
 		return errLogged{errPlanned}
-	case removed > 0 && !yes:
+	case removed != "" && !yes:
 		return &admin.Problem{Class: admin.Refused, Text: fmt.Sprintf("not confirmed: %s would be removed for good, and %s would end (--%s does it)",
-			counted(removed, "client"), counted(grants, "grant"), yesFlag)}
+			removed, counted(plan.GrantsEnded(), "grant"), yesFlag)}
 	}
 	if err := confirm(cmd, yes, "do this"); err != nil {
 		return err
@@ -100,6 +103,17 @@ func (m *management) apply(cmd *cobra.Command, d *declare.Declaration, o apply.O
 	})
 }
 
+// removals counts what a plan removes, "" if it is nothing.
+func removals(plan *apply.Plan) string {
+	var all []string
+	for _, kind := range []string{apply.KindClient, apply.KindResourceServer} {
+		if n := plan.CountOf(apply.Remove, kind); n > 0 {
+			all = append(all, counted(n, kind))
+		}
+	}
+	return strings.Join(all, " and ")
+}
+
 func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -109,12 +123,18 @@ func counted(n int, what string) string {
 
 // weakDeclared returns warnings of secrets that could be guessed, as client import has.
 func weakDeclared(d *declare.Declaration) (all []string) {
-	for i := range d.Clients {
-		for _, s := range d.Clients[i].Secrets {
+	weak := func(entry string, secrets []declare.Secret) {
+		for _, s := range secrets {
 			if s.Text != "" && secretBits(s.Text.Reveal()) < minSecretBits {
-				all = append(all, fmt.Sprintf("client %s: %s has less than %d bits", d.Clients[i].ID, s.Field, minSecretBits))
+				all = append(all, fmt.Sprintf("%s: %s has less than %d bits", entry, s.Field, minSecretBits))
 			}
 		}
+	}
+	for i := range d.Clients {
+		weak("client "+d.Clients[i].ID, d.Clients[i].Secrets)
+	}
+	for i := range d.ResourceServers {
+		weak("resource server "+d.ResourceServers[i].ID, d.ResourceServers[i].Secrets)
 	}
 	return all
 }
@@ -125,7 +145,10 @@ func printPlan(p *printer, plan *apply.Plan) {
 	for i := range plan.Steps {
 		s := &plan.Steps[i]
 		line := actionSigns[s.Action] + " " + s.Subject()
-		if s.Action == apply.Remove {
+		switch {
+		case s.Action == apply.Remove && s.Kind == apply.KindResourceServer:
+			line += " with " + counted(s.Secrets, "secret")
+		case s.Action == apply.Remove:
 			line += fmt.Sprintf(": %s of %s end", counted(s.Grants, "grant"), counted(s.Users, "user"))
 		}
 		p.line("%s", line)
@@ -178,8 +201,8 @@ func (m *management) exportCommand() *cobra.Command {
 		}
 		return d.Write(cmd.OutOrStdout(), comment)
 	})
-	c.Long = `Write users, clients and settings to standard output, in the language of "mintmark
-apply". Applied to the same cluster the file changes nothing. It has no passwords and
+	c.Long = `Write users, clients, resource servers and settings to standard output, in the language of
+"mintmark apply". Applied to the same cluster the file changes nothing. It has no passwords and
 no secrets, since only digests are stored: a cluster that does not have a client yet
 needs a secret_file or secret_sha256 in its entry. Logos are left out too.`
 	return c

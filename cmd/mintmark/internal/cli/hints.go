@@ -95,7 +95,7 @@ var hints = []struct {
 	{server.ErrClusterAuthority, "see --" + config.KeyOperatorsCAFile},
 	{server.ErrListenOperators, "see --" + config.KeyOperatorsListen},
 	{apply.ErrNoSecret, "make one, and name its file as secret_file or its digest as secret_sha256: mintmark secret generate FILE"},
-	{apply.ErrOtherManager, "give that name as --manager, or take the client over with --adopt"},
+	{apply.ErrOtherManager, "give that name as --manager, or take it over with --adopt"},
 	{apply.ErrSecretGone, "make another one: mintmark secret generate FILE"},
 	{admin.ErrUnreachable, "start the node, or name its data folder with --" + config.KeyDataDir},
 	{cluster.ErrNoMajority, "start the voters that do not answer; where a majority is lost for good, stop the node that is left and run there: mintmark cluster recover"},

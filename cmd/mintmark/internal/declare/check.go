@@ -45,7 +45,24 @@ func (d *Declaration) Check(settings ledger.Settings) error {
 			return c.Place.Refused(r)
 		}
 	}
+	for i := range d.ResourceServers {
+		r := &d.ResourceServers[i]
+		cmd := r.Apply()
+		for j := range r.Secrets {
+			cmd.Secrets = append(cmd.Secrets, ledger.DeclaredSecret{New: scratchSecret(&r.Secrets[j])})
+		}
+		if refused := s.Do(cmd); refused != nil {
+			return r.Place.Refused(refused)
+		}
+	}
 	return nil
+}
+
+// Apply returns the command that makes the resource server what is declared, without secrets.
+func (r *ResourceServer) Apply() *ledger.ApplyResourceServer {
+	return &ledger.ApplyResourceServer{
+		Actor: ledger.Actor{Operator: true}, ID: r.ID, Name: r.Name, Scopes: r.Scopes, NamesSecrets: r.Place.NamesSecrets(),
+	}
 }
 
 // Import returns the command that makes the client what is declared, without owner and

@@ -13,9 +13,10 @@ import (
 
 // A Declaration is what one or several files declare.
 type Declaration struct {
-	Users    []User
-	Clients  []Client
-	Settings Settings
+	Users           []User
+	Clients         []Client
+	ResourceServers []ResourceServer
+	Settings        Settings
 }
 
 // A Place is where an entry is, for errors. Entries of the same content may have different
@@ -85,14 +86,24 @@ type Client struct {
 	Comment      string   `json:"-"` // for Write: what the entry does not say
 }
 
+// A ResourceServer is a resource server that a file declares; as User.
+type ResourceServer struct {
+	ID      string   `json:"id"` // identifier URI
+	Name    string   `json:"name"`
+	Scopes  []string `json:"scopes,omitempty"` // none means every scope
+	Secrets []Secret `json:"secrets,omitempty"`
+	Place   Place    `json:"-"`
+	Comment string   `json:"-"` // as Client.Comment
+}
+
 // secretKeys are the keys of secrets, in clear, in files, as digests, and as hashes of another
 // system.
 var secretKeys = []string{"secret", "secrets", "secret_file", "secret_files", "secret_sha256", "secrets_sha256", "secret_hash", "secret_hashes"}
 
-// NamesSecrets reports whether the entry says which secrets the client has.
-func (c *Client) NamesSecrets() bool {
+// NamesSecrets reports whether the entry says which secrets its client or resource server has.
+func (p *Place) NamesSecrets() bool {
 	for _, key := range secretKeys {
-		if c.Place.Named(key) {
+		if p.Named(key) {
 			return true
 		}
 	}
@@ -139,6 +150,7 @@ type Settings struct {
 func (d *Declaration) merge(o *Declaration) error {
 	d.Users = append(d.Users, o.Users...)
 	d.Clients = append(d.Clients, o.Clients...)
+	d.ResourceServers = append(d.ResourceServers, o.ResourceServers...)
 	for key, value := range o.Settings.Values {
 		p := o.Settings.Places[key]
 		if first, twice := d.Settings.Places[key]; twice {

@@ -43,13 +43,14 @@ func TestSecretsOfFiles(t *testing.T) {
 	require.Equal(t, sha256.Sum256([]byte("first")), secrets[0].Sum())
 	require.Equal(t, "secret_files[1]", secrets[1].Field)
 	require.Equal(t, byte(0x0f), secrets[2].Sum()[31])
-	require.True(t, d.Clients[0].NamesSecrets())
+	require.True(t, d.Clients[0].Place.NamesSecrets())
 
 	for name, test := range map[string]struct{ text, want string }{
 		"exposed secret": {"clients:\n  - " + client + "secret_file: exposed}", "line 2: client app: secret_file can't be used: others can read"},
 		"no such file":   {"clients:\n  - " + client + "secret_file: TODO}", "no such file"},
 		"in clear":       {"clients:\n  - " + client + "secret: hunter2}", "line 2: client app: secret is in clear: others can read"},
 		"password":       {"users:\n  - {username: bob, password: hunter2}", "line 2: user bob: password is in clear"},
+		"resource's":     {"resource_servers:\n  - {id: 'https://a.example', name: a, secret: hunter2}", "line 2: resource server https://a.example: secret is in clear: others can read"},
 		"two passwords":  {"users:\n  - {username: bob, password: hunter2, password_file: exposed}", "password_file is there beside password"},
 		"a hash":         {"users:\n  - {username: bob, password_hash: $2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e}", "line 2: user bob: password_hash can be guessed at"},
 		"a hostile hash": {"users:\n  - {username: bob, password_hash: $2a$31$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e}", "line 2: user bob: password_hash asks for 31 as the cost of bcrypt: at most 14 are accepted"},
@@ -72,7 +73,7 @@ func TestSecretsOfFiles(t *testing.T) {
 	d, err = declare.Disk(nil).Files(hashes)
 	require.NoError(t, err)
 	require.NoError(t, d.Check(ledger.DefaultSettings()))
-	require.True(t, d.Clients[0].NamesSecrets())
+	require.True(t, d.Clients[0].Place.NamesSecrets())
 	require.Equal(t, "secret_hash", d.Clients[0].Secrets[0].Field)
 	require.Zero(t, d.Clients[0].Secrets[0].Declared().SHA256)
 }
@@ -95,6 +96,10 @@ func TestWriteReadsBack(t *testing.T) {
 				RedirectURIs: rapid.SliceOfN(text, 1, 3).Draw(r, "uris"), Scopes: []string{"PROFILE_READ"}, Legacy: rapid.Bool().Draw(r, "legacy"),
 				Comment: "a comment\nof two lines",
 			}},
+			ResourceServers: []declare.ResourceServer{{
+				ID: named.Draw(r, "uri"), Name: named.Draw(r, "resource"), Scopes: rapid.SampledFrom([][]string{nil, {"PROFILE_READ"}}).Draw(r, "scopes"),
+				Comment: "a comment",
+			}},
 			Settings: declare.Settings{Values: map[string]string{"rotate_every": "off", "code_lifetime": "1m"}},
 		}
 		var b bytes.Buffer
@@ -102,9 +107,11 @@ func TestWriteReadsBack(t *testing.T) {
 		got, err := declare.Reader{}.Text("f.yaml", b.Bytes())
 		require.NoError(r, err, b.String())
 		got.Users[0].Place, got.Clients[0].Place = declare.Place{}, declare.Place{}
-		want.Clients[0].Comment = ""
+		want.Clients[0].Comment, want.ResourceServers[0].Comment = "", ""
+		got.ResourceServers[0].Place = declare.Place{}
 		require.Equal(r, want.Users, got.Users, b.String())
 		require.Equal(r, want.Clients, got.Clients, b.String())
+		require.Equal(r, want.ResourceServers, got.ResourceServers, b.String())
 		require.Equal(r, want.Settings.Values, got.Settings.Values, b.String())
 	})
 }

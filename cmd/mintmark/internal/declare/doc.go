@@ -1,5 +1,6 @@
-// Package declare is the language of the files that declare users, clients and settings:
-// fixtures of "mintmark dev", and what "mintmark apply" reads and "mintmark export" writes.
+// Package declare is the language of the files that declare users, clients, resource servers
+// and settings: fixtures of "mintmark dev", and what "mintmark apply" reads and "mintmark
+// export" writes.
 //
 // It reads files (read.go, yaml.go), checks them as a whole with the ledger's own rules on
 // a scratch state (check.go), and writes them (write.go). Errors name file, line, entry and

@@ -85,6 +85,13 @@ func (r Reader) read(name string, text []byte, mayHold func() error) (*Declarati
 					return err
 				})
 			},
+			"resource_servers": func(_ string, n *yaml.Node) error {
+				return eachItem("resource_servers", n, func(_ string, item *yaml.Node) error {
+					s, err := f.readResourceServer(item)
+					f.out.ResourceServers = append(f.out.ResourceServers, s)
+					return err
+				})
+			},
 			"settings": func(_ string, n *yaml.Node) error { return f.readSettings(n) },
 		})
 	}
@@ -175,8 +182,9 @@ func (f *document) secretIn(path string) (admin.Plain, error) {
 func (f *document) readClient(n *yaml.Node) (Client, error) {
 	c := Client{Type: string(ledger.Confidential), Place: f.place(n, entryName(n, "client", "id", "name"))}
 	label := c.Place.Entry
-	var clear, files, digests, hashes, revoked []string
-	err := eachKey(n, label, c.Place.Lines, map[string]yamlReader{
+	var secrets secretTexts
+	var revoked []string
+	known := map[string]yamlReader{
 		"id":              yamlText(&c.ID),
 		"name":            yamlText(&c.Name),
 		"purpose":         yamlText(&c.Purpose),
@@ -185,72 +193,120 @@ func (f *document) readClient(n *yaml.Node) (Client, error) {
 		"type":            yamlText(&c.Type),
 		"redirect_uris":   yamlTexts(&c.RedirectURIs),
 		"scopes":          yamlTexts(&c.Scopes),
-		"secret":          yamlOne(&clear),
-		"secrets":         yamlTexts(&clear),
-		"secret_file":     yamlOne(&files),
-		"secret_files":    yamlTexts(&files),
-		"secret_sha256":   yamlOne(&digests),
-		"secrets_sha256":  yamlTexts(&digests),
-		"secret_hash":     yamlOne(&hashes),
-		"secret_hashes":   yamlTexts(&hashes),
 		"revoked_secrets": yamlTexts(&revoked),
 		"state":           yamlText(&c.State),
 		"legacy":          yamlBool(&c.Legacy),
-	})
-	if err != nil {
+	}
+	secrets.readers(known)
+	known["secret_hash"], known["secret_hashes"] = yamlOne(&secrets.hashes), yamlTexts(&secrets.hashes)
+	if err := eachKey(n, label, c.Place.Lines, known); err != nil {
 		return c, err
 	}
-	for _, f := range []struct{ name, value string }{{"name", c.Name}, {"owner", c.Owner}} {
-		if f.value == "" {
-			return c, fmt.Errorf("line %d: %s: %s is missing", n.Line, label, f.name)
-		}
-	}
-	for i, s := range c.Scopes {
-		if !scope.Known(s) {
-			return c, fmt.Errorf("line %d: %s: scopes[%d] is no scope: %q", n.Line, label, i, s)
-		}
+	if err := checkEntry(n, label, c.Scopes, [2]string{"name", c.Name}, [2]string{"owner", c.Owner}); err != nil {
+		return c, err
 	}
 	if c.ID == "" {
 		c.ID = slug(c.Name)
 	}
 	c.Place.Entry = "client " + c.ID
-	fail := func(field, note string) error {
-		base, _, _ := strings.Cut(field, "[")
-		line, ok := c.Place.Lines[field]
-		if !ok {
-			line = c.Place.Lines[base]
-		}
-		return fmt.Errorf("line %d: %s: %s %s", line, label, field, note)
+	var err error
+	if c.Secrets, err = f.secrets(&c.Place, label, secrets); err != nil {
+		return c, err
 	}
+	c.Revoked, err = readSecrets(&c.Place, label, [2]string{"", "revoked_secrets"}, revoked, f.clearSecret)
+	return c, err
+}
+
+func (f *document) readResourceServer(n *yaml.Node) (ResourceServer, error) {
+	s := ResourceServer{Place: f.place(n, entryName(n, "resource server", "id", "name"))}
+	label := s.Place.Entry
+	var secrets secretTexts
+	known := map[string]yamlReader{"id": yamlText(&s.ID), "name": yamlText(&s.Name), "scopes": yamlTexts(&s.Scopes)}
+	secrets.readers(known)
+	if err := eachKey(n, label, s.Place.Lines, known); err != nil {
+		return s, err
+	}
+	if err := checkEntry(n, label, s.Scopes, [2]string{"id", s.ID}, [2]string{"name", s.Name}); err != nil {
+		return s, err
+	}
+	var err error
+	s.Secrets, err = f.secrets(&s.Place, label, secrets)
+	return s, err
+}
+
+// checkEntry returns an error for a text that is missing, each with its key, or for a scope
+// that does not exist.
+func checkEntry(n *yaml.Node, label string, scopes []string, texts ...[2]string) error {
+	for _, text := range texts {
+		if text[1] == "" {
+			return fmt.Errorf("line %d: %s: %s is missing", n.Line, label, text[0])
+		}
+	}
+	for i, s := range scopes {
+		if !scope.Known(s) {
+			return fmt.Errorf("line %d: %s: scopes[%d] is no scope: %q", n.Line, label, i, s)
+		}
+	}
+	return nil
+}
+
+// secretTexts are the values of secretKeys in one entry.
+type secretTexts struct{ clear, files, digests, hashes []string }
+
+// readers adds the readers of secretKeys, except those of hashes, which only clients have.
+func (t *secretTexts) readers(to map[string]yamlReader) {
+	to["secret"], to["secrets"] = yamlOne(&t.clear), yamlTexts(&t.clear)
+	to["secret_file"], to["secret_files"] = yamlOne(&t.files), yamlTexts(&t.files)
+	to["secret_sha256"], to["secrets_sha256"] = yamlOne(&t.digests), yamlTexts(&t.digests)
+}
+
+// secrets returns the secrets that an entry names.
+func (f *document) secrets(p *Place, label string, t secretTexts) (all []Secret, err error) {
 	for _, kind := range []struct {
 		keys   [2]string // of one, and of a list
 		values []string
 		read   func(text string) (Secret, string)
-		into   *[]Secret
 	}{
-		{[2]string{"secret", "secrets"}, clear, f.clearSecret, &c.Secrets},
-		{[2]string{"secret_file", "secret_files"}, files, f.fileSecret, &c.Secrets},
-		{[2]string{"secret_sha256", "secrets_sha256"}, digests, digestSecret, &c.Secrets},
-		{[2]string{"secret_hash", "secret_hashes"}, hashes, f.hashedSecret, &c.Secrets},
-		{[2]string{"", "revoked_secrets"}, revoked, f.clearSecret, &c.Revoked},
+		{[2]string{"secret", "secrets"}, t.clear, f.clearSecret},
+		{[2]string{"secret_file", "secret_files"}, t.files, f.fileSecret},
+		{[2]string{"secret_sha256", "secrets_sha256"}, t.digests, digestSecret},
+		{[2]string{"secret_hash", "secret_hashes"}, t.hashes, f.hashedSecret},
 	} {
-		if c.Place.Named(kind.keys[0]) && c.Place.Named(kind.keys[1]) {
-			return c, fail(kind.keys[0], "is there beside "+kind.keys[1])
+		some, err := readSecrets(p, label, kind.keys, kind.values, kind.read)
+		if err != nil {
+			return nil, err
 		}
-		for i, text := range kind.values {
-			field := kind.keys[0]
-			if !c.Place.Named(field) {
-				field = fmt.Sprintf("%s[%d]", kind.keys[1], i)
-			}
-			s, note := kind.read(text)
-			if note != "" {
-				return c, fail(field, note)
-			}
-			s.Field = field
-			*kind.into = append(*kind.into, s)
-		}
+		all = append(all, some...)
 	}
-	return c, nil
+	return all, nil
+}
+
+// readSecrets reads the secrets of one kind: keys are those of one secret and of a list.
+func readSecrets(p *Place, label string, keys [2]string, values []string, read func(text string) (Secret, string)) (all []Secret, err error) {
+	fail := func(field, note string) error {
+		base, _, _ := strings.Cut(field, "[")
+		line, ok := p.Lines[field]
+		if !ok {
+			line = p.Lines[base]
+		}
+		return fmt.Errorf("line %d: %s: %s %s", line, label, field, note)
+	}
+	if p.Named(keys[0]) && p.Named(keys[1]) {
+		return nil, fail(keys[0], "is there beside "+keys[1])
+	}
+	for i, text := range values {
+		field := keys[0]
+		if !p.Named(field) {
+			field = fmt.Sprintf("%s[%d]", keys[1], i)
+		}
+		s, note := read(text)
+		if note != "" {
+			return nil, fail(field, note)
+		}
+		s.Field = field
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 func (f *document) clearSecret(text string) (Secret, string) {
@@ -332,8 +388,8 @@ func (f *document) readSettings(n *yaml.Node) error {
 	return eachKey(n, "settings", p.Lines, known)
 }
 
-// distinct returns an error for two entries with one id or user name: the second would
-// overwrite the first.
+// distinct returns an error for two entries with one id or name: the second would overwrite
+// the first.
 func (d *Declaration) distinct() error {
 	seen := map[string]*Place{}
 	twice := func(p *Place, field, value string) error {
@@ -356,6 +412,16 @@ func (d *Declaration) distinct() error {
 	for i := range d.Clients {
 		c := &d.Clients[i]
 		if err := twice(&c.Place, "id", "client "+c.ID); err != nil {
+			return err
+		}
+	}
+	for i := range d.ResourceServers {
+		s := &d.ResourceServers[i]
+		if err := twice(&s.Place, "name", "resource server "+s.Name); err != nil {
+			return err
+		}
+		// URIs that differ in the case of their paths only are hardly meant.
+		if err := twice(&s.Place, "id", "resource server "+s.ID); err != nil {
 			return err
 		}
 	}

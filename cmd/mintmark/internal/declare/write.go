@@ -29,6 +29,13 @@ func (d *Declaration) Write(w io.Writer, comment string) error {
 		add(root, "users", users)
 	}
 	add(root, "clients", clients) // never an empty mapping, which would hide the comment
+	resources := &yaml.Node{Kind: yaml.SequenceNode}
+	for i := range d.ResourceServers {
+		resources.Content = append(resources.Content, d.ResourceServers[i].node())
+	}
+	if len(resources.Content) > 0 {
+		add(root, "resource_servers", resources)
+	}
 	e := yaml.NewEncoder(w)
 	e.SetIndent(2)
 	if err := e.Encode(root); err != nil {
@@ -86,6 +93,14 @@ func (c *Client) node() *yaml.Node {
 	addText(m, "website", c.Website)
 	addTexts(m, "redirect_uris", c.RedirectURIs)
 	addTexts(m, "scopes", c.Scopes)
+	return m
+}
+
+func (s *ResourceServer) node() *yaml.Node {
+	m := &yaml.Node{Kind: yaml.MappingNode, HeadComment: s.Comment}
+	addText(m, "id", s.ID)
+	addText(m, "name", s.Name)
+	addTexts(m, "scopes", s.Scopes)
 	return m
 }
 

@@ -166,7 +166,7 @@ func (o Options) Config(stderr io.Writer) (server.Config, error) {
 		},
 		Prepare: func(ctx context.Context, i *issuer.Issuer, passwords *credential.Hasher) error {
 			return f.apply(ctx, fixtureDeps{
-				Ledger: i, Secret: i.Secret, SecretOfSHA256: i.SecretOfSHA256, SecretOfHash: i.SecretOfHash, Declared: i.Declared, Passwords: passwords,
+				Ledger: i, Secret: i.Secret, SecretOfSHA256: i.SecretOfSHA256, SecretOfHash: i.SecretOfHash, SecretDigests: i.SecretDigests, Declared: i.Declared, Passwords: passwords,
 			})
 		},
 	}, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// fixtures are the users, clients and settings that a file declares, checked as a whole.
+// fixtures are the users, clients, resource servers and settings that a file declares, checked as a whole.
 type fixtures struct {
 	file string
 	*declare.Declaration

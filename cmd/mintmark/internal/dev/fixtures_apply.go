@@ -22,6 +22,7 @@ type fixtureDeps struct {
 	Secret         func(plain string) (ledger.NewSecret, error)
 	SecretOfSHA256 func(sum [32]byte) (ledger.NewSecret, error)
 	SecretOfHash   func(hash string) (ledger.NewSecret, error)
+	SecretDigests  func(sum [32]byte) []ledger.Digest
 	Declared       func(text []byte) []string
 	Passwords      *credential.Hasher
 }
@@ -75,27 +76,35 @@ func (f *fixtures) do(ctx context.Context, d fixtureDeps, s fixtureStep) error {
 	return nil
 }
 
-// A fixtureStep is the command of one entry; either user or client is set.
+// A fixtureStep is the command of one entry; one of user, client and resource is set.
 type fixtureStep struct {
 	place    *declare.Place // for errors
 	user     *ledger.PutUser
 	password admin.Plain
 	client   *ledger.ImportClient
 	owner    string // the username of the client's owner
+	resource *ledger.ApplyResourceServer
 }
 
 func (s fixtureStep) command() command.Command {
-	if s.user != nil {
+	switch {
+	case s.user != nil:
 		return s.user
+	case s.resource != nil:
+		return s.resource
 	}
 	return s.client
 }
 
 // applied reports whether this very declaration made the row what it was.
 func (s fixtureStep) applied(v ledger.View) bool {
-	if s.user != nil {
+	switch {
+	case s.user != nil:
 		u := v.User(s.user.ID)
 		return u != nil && slices.Contains(s.user.Declared, u.Declared)
+	case s.resource != nil:
+		r := v.ResourceServer(s.resource.ID)
+		return r != nil && slices.Contains(s.resource.Declared, r.Declared)
 	}
 	c := v.Client(s.client.ID)
 	return c != nil && slices.Contains(s.client.Declared, c.Declared)
@@ -126,6 +135,16 @@ func (f *fixtures) dryRunOn(v ledger.View, due []fixtureStep) error {
 		user(v.UserByName(f.Users[i].Username))
 	}
 	for _, s := range due {
+		if s.resource != nil {
+			for _, ref := range []string{s.resource.ID, s.resource.Name} {
+				if r := v.ResourceServerNamed(ref); r != nil {
+					scratch.Insert(ledger.TableResourceServers, r)
+				}
+			}
+			if r := v.ResourceServer(s.resource.ID); r != nil {
+				s.resource.ExpectedLast, s.resource.Manager = r.Last, r.ManagedBy
+			}
+		}
 		if s.client == nil {
 			continue
 		}
@@ -181,6 +200,23 @@ func (f *fixtures) commands(d fixtureDeps) ([]fixtureStep, error) {
 			return nil, fmt.Errorf("%s: %s: digest a secret: %w", f.file, c.Place.Entry, err)
 		}
 		steps = append(steps, fixtureStep{place: &c.Place, client: cmd, owner: c.Owner})
+	}
+	for i := range f.ResourceServers {
+		r := &f.ResourceServers[i]
+		text, err := json.Marshal(r)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", f.file, r.Place.Entry, err)
+		}
+		cmd := r.Apply()
+		cmd.Declared = d.Declared(append([]byte("resource server "), text...))
+		secrets, err := d.digests(r.Secrets)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: digest a secret: %w", f.file, r.Place.Entry, err)
+		}
+		for j := range secrets {
+			cmd.Secrets = append(cmd.Secrets, ledger.DeclaredSecret{New: secrets[j], Digests: d.SecretDigests(r.Secrets[j].Sum())})
+		}
+		steps = append(steps, fixtureStep{place: &r.Place, resource: cmd})
 	}
 	return steps, nil
 }

@@ -41,11 +41,14 @@ clients:
     redirect_uris: [com.example.app:/cb]
     scopes: [PROFILE_READ]
   - {id: old-app, name: Old, owner: alice, legacy: true, redirect_uris: ["https://old.example/cb"], secrets: [yes]}
+resource_servers:
+  - {id: "https://api.example/v2", name: bookings, scopes: [BOOKING_READ], secrets: [api-secret, 77]}
+  - {id: "https://everything.example", name: everything}
 settings: {retry_window: 45s, code_lifetime: 300s, refresh_idle: 720h, grant_absolute: 8760h, audience: "https://api.example"}
 `
 
 func depsOf(w *admintest.Env) fixtureDeps {
-	return fixtureDeps{Ledger: w, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256, SecretOfHash: w.SecretOfHash, Declared: w.Declared, Passwords: w.Passwords}
+	return fixtureDeps{Ledger: w, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256, SecretOfHash: w.SecretOfHash, SecretDigests: w.SecretDigests, Declared: w.Declared, Passwords: w.Passwords}
 }
 
 func applyFixtures(t *testing.T, w *admintest.Env, text string) error {
@@ -123,6 +126,13 @@ func TestFixtures(t *testing.T) {
 	require.True(t, w.View().Client("old-app").Legacy)
 	require.True(t, authenticates(w, "old-app", "yes"))
 
+	api := w.View().ResourceServerNamed("bookings")
+	require.Equal(t, []string{"BOOKING_READ"}, api.Scopes)
+	require.Equal(t, 2, api.ActiveSecrets())
+	second, _ := w.Secret("77")
+	require.Equal(t, second.Digest, api.Secrets[1].Digest)
+	require.Empty(t, w.View().ResourceServer("https://everything.example").Scopes)
+
 	s := ledger.DefaultSettings()
 	f.settings(&s)
 	require.Equal(t, 45*time.Second, s.RetryWindow)
@@ -192,6 +202,7 @@ func TestFixturesAreAppliedOnce(t *testing.T) {
 	w.Do(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-bob", State: ledger.Disable})
 	w.Do(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "old-app"})
 	w.Do(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "cal-app", Verdict: ledger.Resume, Revision: 1})
+	w.Do(&ledger.PutResourceServer{Actor: ledger.Actor{Operator: true}, ID: "https://api.example/v2", Name: "renamed"})
 	before = w.Proposals.Load()
 	require.NoError(t, applyFixtures(t, w, "# only a remark\n"+wholeFixtures))
 	require.Equal(t, before, w.Proposals.Load())
@@ -202,9 +213,15 @@ func TestFixturesAreAppliedOnce(t *testing.T) {
 	require.Equal(t, "Renamed", w.View().Client("cal-app").Name)
 	require.Len(t, w.View().Client("cal-app").Secrets, 3)
 	require.True(t, w.View().User("u-bob").Disabled)
+	require.NotNil(t, w.View().ResourceServerNamed("renamed"))
 
 	require.NoError(t, applyFixtures(t, w, strings.Replace(wholeFixtures, "correct horse", "battery staple", 1)))
 	require.NotEqual(t, hash, w.View().User("u-alice").Password)
+
+	require.NoError(t, applyFixtures(t, w, strings.Replace(wholeFixtures, "[api-secret, 77]", "[77]", 1)))
+	api := w.View().ResourceServerNamed("bookings")
+	require.Equal(t, 1, api.ActiveSecrets())
+	require.True(t, api.Secrets[1].Active(), "a secret that both declarations name stays")
 }
 
 // A fixture's owner may be a user that the cluster has already.
@@ -229,6 +246,10 @@ func TestFixturesAreAppliedAsAWhole(t *testing.T) {
 	require.Equal(t, before, w.Proposals.Load())
 	require.Equal(t, "Alice Example", w.View().User("u-alice").Name)
 
+	require.EqualError(t, applyFixtures(t, w, "resource_servers: [{id: \"https://new.example\", name: new}, {id: \"https://other.example\", name: BOOKINGS}]"),
+		"fixtures.yaml: line 1: resource server https://other.example: name is taken")
+	require.Equal(t, before, w.Proposals.Load())
+
 	w.Do(&ledger.PutUser{ID: "u_9", Username: "dave"})
 	before = w.Proposals.Load()
 	require.EqualError(t, applyFixtures(t, w, "users: [{username: new}, {username: Dave}]"),
@@ -247,39 +268,46 @@ func TestFixtureErrors(t *testing.T) {
 			user + "clients:\n  - {id: cal-app, name: A, owner: alice, scopes: [BOOKING_READ], redirect_uris: ['https://a.example/#x']}",
 			"f.yaml: line 3: client cal-app: redirect_uris[0] must not have a part after #",
 		},
-		"unknown key":        {client(", colour: red"), `f.yaml: line 3: client cal-app has the unknown key "colour"`},
+		"unknown key":         {client(", colour: red"), `f.yaml: line 3: client cal-app has the unknown key "colour"`},
 		"rest of a secret":   {client(", secretword"), "f.yaml: line 3: client cal-app has an unknown key; quote a value that holds a comma or a colon"},
-		"unknown top key":    {"user: []", `f.yaml: line 1: the file has the unknown key "user"`},
-		"unknown user key":   {"users:\n  - username: alice\n    mail: x", `f.yaml: line 3: user alice has the unknown key "mail"`},
-		"unknown setting":    {"settings: {retry: 1s}", `f.yaml: line 1: settings has the unknown key "retry"`},
-		"key twice":          {client(", id: b"), `f.yaml: line 3: client cal-app has the key "id" twice`},
-		"three secrets":      {client(", secrets: [hunter2-a, hunter2-b, hunter2-c]"), "f.yaml: line 3: client cal-app: secrets has more than 2"},
-		"a secret twice":     {client(", secrets: [hunter2], revoked_secrets: [hunter2]"), "f.yaml: line 3: client cal-app: secrets has the same secret twice"},
-		"empty secret":       {client(`, secrets: [""]`), "f.yaml: line 3: client cal-app: secrets[0] is empty"},
-		"secret as mapping":  {client(", secrets: [{hunter2: x}]"), "f.yaml: line 3: client cal-app: secrets[0] must be a text"},
-		"secrets as a text":  {client(", secrets: hunter2"), "f.yaml: line 3: client cal-app: secrets must be a list"},
-		"unknown scope":      {strings.Replace(client(""), "BOOKING_READ", "BOOKING_REED", 1), `f.yaml: line 3: client cal-app: scopes[0] is no scope: "BOOKING_REED"`},
-		"no scope":           {strings.Replace(client(""), "BOOKING_READ", "", 1), "f.yaml: line 3: client cal-app: scopes needs at least one"},
-		"legacy with scopes": {client(", legacy: true"), "f.yaml: line 3: client cal-app: scopes must be empty for a legacy client: it selects them at its migration"},
-		"state":              {client(", state: odd"), "f.yaml: line 3: client cal-app: state must be pending, approved, rejected or suspended"},
-		"boolean":            {client(", legacy: perhaps"), "f.yaml: line 3: client cal-app: legacy must be true or false"},
-		"secret and secrets": {client(", secret: hunter2, secrets: [hunter2]"), "f.yaml: line 3: client cal-app: secret is there beside secrets"},
-		"no digest":          {client(", secret_sha256: hunter2"), "f.yaml: line 3: client cal-app: secret_sha256 is not a SHA-256 in hexadecimal"},
-		"no digest in list":  {client(", secrets_sha256: [hunter2]"), "f.yaml: line 3: client cal-app: secrets_sha256[0] is not a SHA-256 in hexadecimal"},
-		"no owner":           {"clients: [{name: A}]", "f.yaml: line 1: client A: owner is missing"},
-		"no username":        {"users: [{id: a}]", "f.yaml: line 1: user a: username is missing"},
-		"one slug":           {user + "clients:\n" + strings.Repeat("  - {name: A b, owner: alice, scopes: [BOOKING_READ], redirect_uris: [https://a.example/]}\n", 2), "f.yaml: line 4: client a-b: id is that of client a-b in f.yaml, line 3"},
-		"one user twice":     {"users: [{username: alice, id: a}, {username: Alice, id: b}]", "f.yaml: line 1: user Alice: username is that of user alice in f.yaml, line 1"},
-		"bad e-mail":         {"users: [{username: alice, email: \"a\\u0007b\"}]", "f.yaml: line 1: user alice: email holds a control character"},
-		"time format":        {"users: [{username: alice, time_format: 13}]", "f.yaml: line 1: user alice: time_format must be 12 or 24"},
-		"number":             {"users: [{username: alice, time_format: noon}]", "f.yaml: line 1: user alice: time_format must be a number"},
-		"duration":           {"settings:\n  retry_window: 60", "f.yaml: line 2: settings: retry_window must be a duration such as 60s, 12h or 90d"},
-		"bound":              {"settings: {code_lifetime: 700s}", "f.yaml: line 1: settings: code_lifetime must be from 1s to 600s"},
-		"algorithm":          {"settings: {algorithm: none}", "f.yaml: line 1: settings: algorithm must be ES256, EdDSA or RS256"},
-		"a list":             {"- users", "f.yaml: line 1: the file must be a mapping of keys to values"},
-		"two documents":      {"users: []\n---\nusers: []", "f.yaml: line 2: a second YAML document begins"},
-		"anchor":             {"users: [{username: alice, password: *hunter2}]", "f.yaml: is not valid YAML: a value that begins with & or * or ! must be quoted"},
-		"alias in itself":    {"users: &x [*x]", "f.yaml: line 1: a user must be a mapping of keys to values"},
+		"unknown top key":     {"user: []", `f.yaml: line 1: the file has the unknown key "user"`},
+		"unknown user key":    {"users:\n  - username: alice\n    mail: x", `f.yaml: line 3: user alice has the unknown key "mail"`},
+		"unknown setting":     {"settings: {retry: 1s}", `f.yaml: line 1: settings has the unknown key "retry"`},
+		"key twice":           {client(", id: b"), `f.yaml: line 3: client cal-app has the key "id" twice`},
+		"three secrets":       {client(", secrets: [hunter2-a, hunter2-b, hunter2-c]"), "f.yaml: line 3: client cal-app: secrets has more than 2"},
+		"a secret twice":      {client(", secrets: [hunter2], revoked_secrets: [hunter2]"), "f.yaml: line 3: client cal-app: secrets has the same secret twice"},
+		"empty secret":        {client(`, secrets: [""]`), "f.yaml: line 3: client cal-app: secrets[0] is empty"},
+		"secret as mapping":   {client(", secrets: [{hunter2: x}]"), "f.yaml: line 3: client cal-app: secrets[0] must be a text"},
+		"secrets as a text":   {client(", secrets: hunter2"), "f.yaml: line 3: client cal-app: secrets must be a list"},
+		"unknown scope":       {strings.Replace(client(""), "BOOKING_READ", "BOOKING_REED", 1), `f.yaml: line 3: client cal-app: scopes[0] is no scope: "BOOKING_REED"`},
+		"no scope":            {strings.Replace(client(""), "BOOKING_READ", "", 1), "f.yaml: line 3: client cal-app: scopes needs at least one"},
+		"legacy with scopes":  {client(", legacy: true"), "f.yaml: line 3: client cal-app: scopes must be empty for a legacy client: it selects them at its migration"},
+		"state":               {client(", state: odd"), "f.yaml: line 3: client cal-app: state must be pending, approved, rejected or suspended"},
+		"boolean":             {client(", legacy: perhaps"), "f.yaml: line 3: client cal-app: legacy must be true or false"},
+		"secret and secrets":  {client(", secret: hunter2, secrets: [hunter2]"), "f.yaml: line 3: client cal-app: secret is there beside secrets"},
+		"no digest":           {client(", secret_sha256: hunter2"), "f.yaml: line 3: client cal-app: secret_sha256 is not a SHA-256 in hexadecimal"},
+		"no digest in list":   {client(", secrets_sha256: [hunter2]"), "f.yaml: line 3: client cal-app: secrets_sha256[0] is not a SHA-256 in hexadecimal"},
+		"no owner":            {"clients: [{name: A}]", "f.yaml: line 1: client A: owner is missing"},
+		"no username":         {"users: [{id: a}]", "f.yaml: line 1: user a: username is missing"},
+		"one slug":            {user + "clients:\n" + strings.Repeat("  - {name: A b, owner: alice, scopes: [BOOKING_READ], redirect_uris: [https://a.example/]}\n", 2), "f.yaml: line 4: client a-b: id is that of client a-b in f.yaml, line 3"},
+		"one user twice":      {"users: [{username: alice, id: a}, {username: Alice, id: b}]", "f.yaml: line 1: user Alice: username is that of user alice in f.yaml, line 1"},
+		"bad e-mail":          {"users: [{username: alice, email: \"a\\u0007b\"}]", "f.yaml: line 1: user alice: email holds a control character"},
+		"time format":         {"users: [{username: alice, time_format: 13}]", "f.yaml: line 1: user alice: time_format must be 12 or 24"},
+		"number":              {"users: [{username: alice, time_format: noon}]", "f.yaml: line 1: user alice: time_format must be a number"},
+		"duration":            {"settings:\n  retry_window: 60", "f.yaml: line 2: settings: retry_window must be a duration such as 60s, 12h or 90d"},
+		"bound":               {"settings: {code_lifetime: 700s}", "f.yaml: line 1: settings: code_lifetime must be from 1s to 600s"},
+		"algorithm":           {"settings: {algorithm: none}", "f.yaml: line 1: settings: algorithm must be ES256, EdDSA or RS256"},
+		"resource without id": {"resource_servers: [{name: api}]", "f.yaml: line 1: resource server api: id is missing"},
+		"resource twice":      {"resource_servers: [{id: \"https://a.example\", name: a}, {id: \"https://a.example\", name: b}]", "f.yaml: line 1: resource server https://a.example: id is that of resource server https://a.example in f.yaml, line 1"},
+		"resource name twice": {"resource_servers: [{id: \"https://a.example\", name: a}, {id: \"https://b.example\", name: A}]", "f.yaml: line 1: resource server https://b.example: name is that of resource server https://a.example in f.yaml, line 1"},
+		"resource URI":        {"resource_servers: [{id: \"http://a.example\", name: a}]", "f.yaml: line 1: resource server http://a.example: id must be https; http is for localhost, 127.0.0.1 and [::1] only"},
+		"resource secrets":    {"resource_servers: [{id: \"https://a.example\", name: a, secrets: [hunter2, hunter2]}]", "f.yaml: line 1: resource server https://a.example: secrets has the same secret twice"},
+		"resource scope":      {"resource_servers: [{id: \"https://a.example\", name: a, scopes: [NONE]}]", "f.yaml: line 1: resource server https://a.example: scopes[0] is no scope: \"NONE\""},
+		"resource owner":      {"resource_servers: [{id: \"https://a.example\", name: a, owner: b}]", "f.yaml: line 1: resource server https://a.example has the unknown key \"owner\""},
+		"a list":              {"- users", "f.yaml: line 1: the file must be a mapping of keys to values"},
+		"two documents":       {"users: []\n---\nusers: []", "f.yaml: line 2: a second YAML document begins"},
+		"anchor":              {"users: [{username: alice, password: *hunter2}]", "f.yaml: is not valid YAML: a value that begins with & or * or ! must be quoted"},
+		"alias in itself":     {"users: &x [*x]", "f.yaml: line 1: a user must be a mapping of keys to values"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseFixtures("f.yaml", []byte(test.text))

@@ -1,0 +1,111 @@
+package admin
+
+import (
+	"context"
+	"encoding/hex"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A ResourceServersQuery requests everything that is known of some resource servers, in one
+// view.
+type ResourceServersQuery struct {
+	ResourceServers []ResourceServerQuestion `json:"resource_servers"`
+}
+
+// A ResourceServerQuestion names a resource server by its identifier URI.
+type ResourceServerQuestion struct {
+	ID      string           `json:"id"`
+	Secrets []DeclaredSecret `json:"secrets,omitempty"` // like ClientQuestion.Secrets
+}
+
+// DescribedResourceServers has those of the resource servers that exist.
+type DescribedResourceServers struct {
+	ResourceServers []DescribedResourceServer `json:"resource_servers"`
+}
+
+// A DescribedResourceServer is a resource server with the answers to a
+// ResourceServerQuestion.
+type DescribedResourceServer struct {
+	ResourceServer
+	SecretIDs []string `json:"secret_ids,omitempty"` // like DescribedClient.SecretIDs
+}
+
+func (c *call) describeResourceServers(ctx context.Context, q ResourceServersQuery) (DescribedResourceServers, error) {
+	out := DescribedResourceServers{ResourceServers: []DescribedResourceServer{}}
+	v, err := c.fresh(ctx) // changes are planned on it
+	if err != nil {
+		return out, err
+	}
+	for _, one := range q.ResourceServers {
+		row := v.ResourceServer(one.ID)
+		if row == nil {
+			continue
+		}
+		d := DescribedResourceServer{ResourceServer: resourceServerOf(v, row)}
+		if d.SecretIDs, err = c.secretIDs(resourceSubject(one.ID), one.Secrets, row.Secrets); err != nil {
+			return out, err
+		}
+		out.ResourceServers = append(out.ResourceServers, d)
+	}
+	return out, nil
+}
+
+// A DeclaredResourceServer is what a file of the operator declares a resource server to be,
+// and what the operator saw of it. See ledger.ApplyResourceServer.
+type DeclaredResourceServer struct {
+	ID     string   `json:"id"` // identifier URI
+	Name   string   `json:"name"`
+	Scopes []string `json:"scopes,omitempty"` // none means every scope
+	// Secrets are all secrets that are to be active; nil leaves them as they are.
+	Secrets *[]DeclaredSecret `json:"secrets,omitempty"`
+	Version string            `json:"version,omitempty"` // ResourceServer.Version that the operator saw; "" means that there was none
+	Manager string            `json:"manager"`
+	Adopt   bool              `json:"adopt,omitempty"`
+}
+
+func (c *call) applyResourceServer(ctx context.Context, q DeclaredResourceServer) (Applied, error) {
+	subject := resourceSubject(q.ID)
+	if err := checkScopes(subject, q.Scopes); err != nil {
+		return Applied{}, err
+	}
+	if q.Manager == "" {
+		return Applied{}, badField(subject, "manager", "is empty")
+	}
+	seen, err := versionOf(subject, q.Version)
+	if err != nil {
+		return Applied{}, err
+	}
+	cmd := &ledger.ApplyResourceServer{
+		Actor: c.actor, ID: q.ID, Name: q.Name, Scopes: q.Scopes, NamesSecrets: q.Secrets != nil,
+		ExpectedLast: seen, Manager: q.Manager, Adopt: q.Adopt,
+	}
+	if q.Secrets != nil {
+		if cmd.Secrets, err = c.declaredSecrets(subject, *q.Secrets); err != nil {
+			return Applied{}, err
+		}
+	}
+	out, err := c.propose(ctx, subject, cmd)
+	if err != nil {
+		return Applied{}, err
+	}
+	result := ResultUnchanged
+	switch {
+	case out.Count > 0 && q.Version == "":
+		result = ResultAdded
+	case out.Count > 0:
+		result = ResultChanged
+	}
+	return Applied{ID: q.ID, Result: result}, nil
+}
+
+// versionOf returns the id of the command that a ResourceServer.Version names, zero for "".
+func versionOf(subject, version string) (id command.ID, err error) {
+	b, err := hex.DecodeString(version)
+	if err != nil || len(b) != 0 && len(b) != len(id) {
+		return id, badField(subject, "version", "is not one of a resource server")
+	}
+	copy(id[:], b)
+	return id, nil
+}
