@@ -148,8 +148,11 @@ func (c *PutResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 		return deny(TooManyResources)
 	}
 	scopes, field, note := checkResource(c.ID, c.Name, c.Scopes)
-	if note != "" {
+	switch {
+	case note != "":
 		return badField(field, note)
+	case c.Secret != nil && !who.fresh(m):
+		return deny(SignInTooOld)
 	}
 	if v.resourceNameTaken(c.Name, c.ID) {
 		return taken("name")
@@ -195,8 +198,11 @@ func checkResource(id, name string, declared []string) (scopes []string, field, 
 	if note := checkID(name); note != "" {
 		return nil, "name", note
 	}
-	if len(name) > MaxResourceName {
+	switch {
+	case len(name) > MaxResourceName:
 		return nil, "name", "is longer than 63 characters"
+	case strings.Trim(name, ".") == "": // "." and ".." can't be part of a path
+		return nil, "name", "needs a character beside dots"
 	}
 	set, _, err := scope.Parse(strings.Join(declared, " "))
 	if err != nil {
@@ -224,7 +230,8 @@ type AddResourceSecret struct {
 // Kind implements command.Command.
 func (*AddResourceSecret) Kind() command.Kind { return KindAddResourceSecret }
 
-// Decide refuses a third active secret.
+// Decide refuses a third active secret. A secret reads everybody's tokens for as long as it is
+// kept, so an administrator has to have signed in recently.
 func (c *AddResourceSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	old, who, refused, ok := v.managedResource(c.Actor, c.Resource, m)
@@ -242,6 +249,8 @@ func (c *AddResourceSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 		return deny(TooManySecrets)
 	case !who.operator && old.NewestSecret() != c.After:
 		return deny(Conflict)
+	case !who.fresh(m):
+		return deny(SignInTooOld)
 	}
 	next := old.changed(m)
 	next.Secrets = old.Secrets.added(c.Secret, stateTime(m))

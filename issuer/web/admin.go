@@ -18,6 +18,10 @@ const (
 	pathAdminNewUser = pathAdmin + "/new-user"
 	pathAdminAudit   = pathAdmin + "/audit"
 	pathAdminEvents  = pathAdmin + "/audit.jsonl"
+
+	pathAdminResources   = pathAdmin + "/resource-servers"
+	pathAdminResource    = pathAdminResources + "/:server" // by name, since a URI can't be part of a path
+	pathAdminNewResource = pathAdmin + "/new-resource-server"
 )
 
 // adminRowsPerPage is the number of rows on one page of a list of the administration.
@@ -27,7 +31,7 @@ const adminRowsPerPage = 25
 func (w *Web) adminRoutes() []route {
 	return []route{
 		w.pageFor(administrators, pathAdmin, w.reviewQueue).
-			inMenu("Administration", "Applications that wait for a review, all applications, the users, and what has happened."),
+			inMenu("Administration", "Applications that wait for a review, all applications, resource servers, the users, and what has happened."),
 		w.pageFor(administrators, pathAdminClients, w.adminClients),
 		w.pageFor(administrators, pathAdminClient, w.adminClient),
 		w.formFor(administrators, &reviewForm, w.review),
@@ -45,6 +49,16 @@ func (w *Web) adminRoutes() []route {
 		w.formFor(administrators, &editUserForm, w.editUser),
 		w.pageFor(administrators, userPasswordForm.page, w.userPasswordPage),
 		w.formFor(administrators, &userPasswordForm, w.setUserPassword),
+		w.pageFor(administrators, pathAdminResources, w.adminResources),
+		w.pageFor(administrators, newResourceForm.page, w.newResourcePage),
+		w.formFor(administrators, &newResourceForm, w.addResource),
+		w.pageFor(administrators, pathAdminResource, w.adminResource),
+		w.pageFor(administrators, editResourceForm.page, w.editResourcePage),
+		w.formFor(administrators, &editResourceForm, w.editResource),
+		w.formFor(administrators, &addResourceSecretForm, w.addResourceSecret),
+		w.formFor(administrators, &revokeResourceSecretForm, w.revokeResourceSecret),
+		w.pageFor(administrators, removeResourceForm.page, w.removeResourcePage),
+		w.formFor(administrators, &removeResourceForm, w.removeResource),
 		w.pageFor(administrators, pathAdminAudit, w.audit),
 		w.pageFor(administrators, pathAdminEvents, w.auditDownload),
 	}
@@ -54,6 +68,7 @@ func (w *Web) adminRoutes() []route {
 var adminAreas = []menuItem{
 	{Title: "Reviews", Path: pathAdmin},
 	{Title: "Applications", Path: pathAdminClients},
+	{Title: "Resource servers", Path: pathAdminResources},
 	{Title: "Users", Path: pathAdminUsers},
 	{Title: "Audit", Path: pathAdminAudit},
 }
@@ -114,4 +129,5 @@ func linkClient(v ledger.View, id string) nameLink {
 }
 
 func adminClientPath(id string) string { return pathAdminClients + "/" + url.PathEscape(id) }
+func resourcePath(name string) string  { return pathAdminResources + "/" + url.PathEscape(name) }
 func adminUserPath(id string) string   { return pathAdminUsers + "/" + url.PathEscape(id) }

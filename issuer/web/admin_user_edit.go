@@ -37,7 +37,7 @@ func (w *Web) editUserPage(c *request, v session) error {
 		return err
 	}
 	return w.showEditUser(c, v, u, v.form(&editUserForm, url.Values{
-		"id": {u.ID}, "expected_last": {expectedLast(u)}, "username": {u.Username}, "name": {u.Name}, "email": {u.Email}, "bio": {u.Bio},
+		"id": {u.ID}, "expected_last": {expectedLast(u.Last)}, "username": {u.Username}, "name": {u.Name}, "email": {u.Email}, "bio": {u.Bio},
 		"avatar_url": {u.AvatarURL}, "locale": {u.Locale}, "time_zone": {u.TimeZone}, "time_format": {strconv.Itoa(u.TimeFormat)},
 		"week_start": {u.WeekStart}, "default_schedule_id": {u.DefaultScheduleID}, "organization_id": {u.OrganizationID},
 	}))
@@ -99,7 +99,7 @@ func (w *Web) editUser(c *request, v session, f *form) error {
 	}
 	if refused != nil {
 		// The input is shown again, for the current state of the user.
-		f.refused(refused).values.Set("expected_last", expectedLast(u))
+		f.refused(refused).values.Set("expected_last", expectedLast(u.Last))
 	}
 	return w.showEditUser(c, v, u, f)
 }
@@ -122,8 +122,8 @@ func (f *form) person() ledger.Person {
 	return p
 }
 
-// expectedLast returns the form of a user's state in a form: the id of the last command.
-func expectedLast(u *ledger.User) string { return hex.EncodeToString(u.Last[:]) }
+// expectedLast returns the form of a row's state in a form: the id of the last command.
+func expectedLast(last command.ID) string { return hex.EncodeToString(last[:]) }
 
 // parseExpectedLast parses the result of expectedLast.
 func parseExpectedLast(text string) (id command.ID, ok bool) {

@@ -59,24 +59,35 @@ func (w *Web) newSecretID() string {
 // showSecrets shows the page with the form to add a secret, or with the problems of a sent form.
 func (w *Web) showSecrets(c *request, v session, client *ledger.Client, add *form) error {
 	body := secretsBody{Path: clientPath(client.ID), Public: client.Public(), Max: ledger.MaxActiveSecrets, Add: add}
-	now, active := w.config.Ledger.Now(), client.ActiveSecrets()
+	active := client.ActiveSecrets()
 	if active >= ledger.MaxActiveSecrets || client.Public() {
 		body.Add = nil
 	}
-	for i := range slices.Backward(client.Secrets) {
-		s := &client.Secrets[i]
-		row := secretRow{Tail: s.Tail, Created: s.Created, Used: s.Used, Revoked: s.Revoked}
-		if !s.Active() {
-			body.Revoked = append(body.Revoked, row)
-			continue
-		}
-		row.Ago, row.Only = recently(now, s.Used), active == 1
-		row.Form = v.clientForm(&revokeSecretForm, client, "secret", s.ID)
-		body.Active = append(body.Active, row)
+	body.Active, body.Revoked = w.secretRows(client.Secrets, func(id string) *form {
+		return v.clientForm(&revokeSecretForm, client, "secret", id)
+	})
+	if active == 1 {
+		body.Active[0].Only = true
 	}
 	return w.show(c, v, "developer_secrets", page{
 		Title: "Secrets", Trail: trailOf(client), Notice: clientNotices.text(c), Form: add, Body: body,
 	})
+}
+
+// secretRows returns secrets, the newest first. revoke returns the form that revokes one.
+func (w *Web) secretRows(secrets ledger.Secrets, revoke func(id string) *form) (active, revoked []secretRow) {
+	now := w.config.Ledger.Now()
+	for i := range slices.Backward(secrets) {
+		s := &secrets[i]
+		row := secretRow{Tail: s.Tail, Created: s.Created, Used: s.Used, Revoked: s.Revoked}
+		if !s.Active() {
+			revoked = append(revoked, row)
+			continue
+		}
+		row.Ago, row.Form = recently(now, s.Used), revoke(s.ID)
+		active = append(active, row)
+	}
+	return active, revoked
 }
 
 // recently returns how long ago a secret was used if that is less than a week, since
@@ -108,7 +119,7 @@ type newSecretBody struct {
 // for newSecretLifetime: the form contains it sealed, since the ledger has its digest
 // only.
 func (w *Web) addSecret(c *request, v session, f *form, client *ledger.Client) error {
-	plain, ok := w.newSecretOf(&v, client, f)
+	plain, ok := w.newSecretOf(&v, client.ID, f)
 	if !ok {
 		return w.addSecretExpired(c, v, f, client)
 	}

@@ -33,6 +33,13 @@ const (
 	forUserState    purpose = "user state"
 	forUserPassword purpose = "user password"
 	forEditUser     purpose = "edit user"
+
+	forNewResource    purpose = "new resource server"
+	forEditResource   purpose = "edit resource server"
+	forRemoveResource purpose = "remove resource server"
+
+	forAddResourceSecret    purpose = "add secret of resource server"
+	forRevokeResourceSecret purpose = "revoke secret of resource server"
 )
 
 // formToken returns a token that is bound to a browser's secret, to the user whom the

@@ -31,7 +31,7 @@ func checkPage(t testing.TB, page answer) {
 	}
 	assert.Equal(t, policy, page.Header.Get("Content-Security-Policy"))
 	if cache := page.Header.Get("Cache-Control"); cache == "private, no-cache" { // see TestGoingBack
-		assert.Regexp(t, `<form method="post" action="/developer/(new|clients/[^/"]*/edit)"`, page.body)
+		assert.Regexp(t, `<form method="post" action="/(developer/(new|clients/[^/"]*/edit)|admin/(new-resource-server|resource-servers/[^/"]*/edit))"`, page.body)
 		assert.Contains(t, page.body, `class="alert"`)
 		assert.NotContains(t, page.body, `type="password"`)
 	} else {

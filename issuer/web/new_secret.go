@@ -14,7 +14,7 @@ import (
 // show it again.
 const newSecretLifetime = 10 * time.Minute
 
-// NewSecrets seals the client secret in a form before it is added. Every node must be
+// NewSecrets seals the secret in a form before it is added. Every node must be
 // able to open what another one sealed.
 type NewSecrets interface {
 	SealNewSecret(plain []byte) string
@@ -23,12 +23,12 @@ type NewSecrets interface {
 
 // A newSecret is generated when the form is shown, and the form contains it sealed.
 // Sending the same form twice, as by a double click, therefore shows the same secret, and
-// no node has to store the plain secret. It is bound to one secret id of one client, to
-// one user and to one session, so that others can't use the form.
+// no node has to store the plain secret. It is bound to one secret id of one client or
+// resource server, to one user and to one session, so that others can't use the form.
 type newSecret struct {
 	Plain   string      `json:"plain"`
 	ID      string      `json:"id"`
-	Client  string      `json:"client"`
+	Of      string      `json:"of"` // a client's id, or a resource server's identifier URI, which has a colon
 	User    string      `json:"user"`
 	Session string      `json:"session"` // sessionText
 	Expires ledger.Time `json:"expires"`
@@ -36,21 +36,28 @@ type newSecret struct {
 
 // newSecretForm returns the form that adds a secret to a client.
 func (w *Web) newSecretForm(v *session, client *ledger.Client) *form {
+	return w.withNewSecret(v, v.clientForm(&addSecretForm, client), client.ID, client.NewestSecret())
+}
+
+// withNewSecret adds a new secret to a form. newest is the newest secret that there is.
+func (w *Web) withNewSecret(v *session, f *form, of, newest string) *form {
 	n := newSecret{
-		Plain: credential.NewSecret(w.config.Rand).Reveal(), ID: w.newSecretID(), Client: client.ID,
+		Plain: credential.NewSecret(w.config.Rand).Reveal(), ID: w.newSecretID(), Of: of,
 		User: v.user.ID, Session: sessionText(v), Expires: w.config.Ledger.Now().Add(newSecretLifetime),
 	}
 	plain, err := json.Marshal(n)
 	if err != nil {
 		panic(fmt.Errorf("encode a new secret: %w", err)) // texts and numbers
 	}
-	return v.clientForm(&addSecretForm, client,
-		"secret", n.ID, "sealed", w.config.NewSecrets.SealNewSecret(plain), "after", client.NewestSecret())
+	f.values.Set("secret", n.ID)
+	f.values.Set("sealed", w.config.NewSecrets.SealNewSecret(plain))
+	f.values.Set("after", newest)
+	return f
 }
 
 // newSecretOf returns the secret in a form. ok is false if the form has none that is
-// bound to this session and client, or if it has expired.
-func (w *Web) newSecretOf(v *session, client *ledger.Client, f *form) (plain string, ok bool) {
+// bound to this session and to this client or resource server, or if it has expired.
+func (w *Web) newSecretOf(v *session, of string, f *form) (plain string, ok bool) {
 	text, err := w.config.NewSecrets.OpenNewSecret(f.get("sealed"))
 	if err != nil {
 		return "", false
@@ -59,7 +66,7 @@ func (w *Web) newSecretOf(v *session, client *ledger.Client, f *form) (plain str
 	if json.Unmarshal(text, &n) != nil {
 		return "", false
 	}
-	return n.Plain, n.ID == f.get("secret") && n.Client == client.ID && n.User == v.user.ID &&
+	return n.Plain, n.ID == f.get("secret") && n.Of == of && n.User == v.user.ID &&
 		n.Session == sessionText(v) && w.config.Ledger.Now() < n.Expires
 }
 

@@ -166,6 +166,31 @@ var matrix = []row{
 		route: "POST /admin/users/:id/password", address: "/admin/users/u-bob/password", nobody: 303, user: 404, owner: 404, administrator: 303,
 		form: &sent{"user password", "u-bob", url.Values{"password": {another}}},
 	},
+	{route: "GET /admin/resource-servers", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{route: "GET /admin/new-resource-server", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/new-resource-server", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"new resource server", "", url.Values{"id": {"https://new.example"}, "name": {"new"}}},
+	},
+	{route: "GET /admin/resource-servers/:server", address: apiPage, nobody: 303, user: 404, owner: 404, administrator: 200},
+	{route: "GET /admin/resource-servers/:server/edit", address: apiPage + "/edit", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/resource-servers/:server/edit", address: apiPage + "/edit", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"edit resource server", aboutAPI + anySeen, url.Values{"resource": {apiURI}, "expected_last": {anySeen}, "name": {"renamed"}}},
+	},
+	{
+		route: "POST /admin/resource-servers/:server/secrets/add", address: apiPage + "/secrets/add", nobody: 303, user: 404, owner: 404, administrator: 409,
+		form: &sent{"add secret of resource server", aboutAPI + "s_new\x00\x00", url.Values{"resource": {apiURI}, "secret": {"s_new"}}},
+	},
+	{
+		route: "POST /admin/resource-servers/:server/secrets/revoke", address: apiPage + "/secrets/revoke", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"revoke secret of resource server", aboutAPI + "s_api", url.Values{"resource": {apiURI}, "secret": {"s_api"}}},
+	},
+	{route: "GET /admin/resource-servers/:server/remove", address: apiPage + "/remove", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/resource-servers/:server/remove", address: apiPage + "/remove", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"remove resource server", aboutAPI + anySeen, url.Values{"resource": {apiURI}, "expected_last": {anySeen}, "name": {"api"}}},
+	},
 	{route: "GET /admin/audit", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{route: "GET /admin/audit.jsonl", nobody: 303, user: 404, owner: 404, administrator: 200},
 
@@ -183,7 +208,7 @@ var matrix = []row{
 }
 
 // adaElsewhere is the handle of a session of ada's in another browser. anySeen matches a
-// user in any state.
+// user or a resource server in any state.
 var (
 	adaElsewhere = "07" + strings.Repeat("00", 31)
 	anySeen      = strings.Repeat("00", 16)
@@ -205,6 +230,7 @@ func stage(t *testing.T) (w *env, people []*browser) {
 	people = []*browser{w.browser(), w.signedInAs("bob"), w.signedIn(), w.signedInAs("root")}
 	people[2].allow()
 	w.client("mine", func(c *ledger.ImportClient) { c.Secrets = []ledger.NewSecret{w.secret("s_1"), w.secret("s_2")} })
+	w.resource("api", "s_api")
 	w.client("offered", nil)
 	w.must(&ledger.OfferClient{Actor: ledger.Actor{Operator: true}, ID: "offered", Username: "bob"})
 	w.withLogo("calendar")
@@ -245,6 +271,7 @@ var endingForms = []string{
 	"POST /account/password",
 	"POST /account/sign-out",
 	"POST /account/sign-out-everywhere",
+	"POST /admin/resource-servers/:server/secrets/revoke",
 	"POST /connected-apps/disconnect",
 	"POST /connected-apps/disconnect-all",
 	"POST /developer/clients/:id/secrets/revoke",

@@ -111,6 +111,15 @@ func newFull(t testing.TB, e extent, change ...func(*web.Config)) *full {
 	f.allow("old", 98, "scope", "")
 	f.app("stopped", nil)
 	f.judge("stopped", ledger.Suspend)
+	for i := range 30 {
+		f.api(fmt.Sprintf("api%02d", i))
+	}
+	for i := range 10 {
+		f.must(&ledger.AddResourceSecret{Actor: operator, Resource: f.resourceURI("api00"), Secret: f.secret(fmt.Sprint("s_api", i))})
+		if i < 8 {
+			f.must(&ledger.RevokeResourceSecret{Actor: operator, Resource: f.resourceURI("api00"), Secret: fmt.Sprint("s_api", i)})
+		}
+	}
 	for i := range 25 {
 		refusals.Record(long("mine"), ledger.Cause(1+i), f.Now())
 	}
@@ -148,6 +157,18 @@ func (f *full) app(id string, change func(*ledger.ImportClient)) {
 		change(c)
 	}
 	f.must(c)
+}
+
+// apiName returns the longest name of a resource server.
+func apiName(id string) string { return id + strings.Repeat("~", ledger.MaxResourceName-len(id)) }
+
+func (f *full) resourceURI(id string) string {
+	uri := "https://" + id + ".example.com/"
+	return uri + strings.Repeat("r", min(f.uri, oauth.MaxResource)-len(uri))
+}
+
+func (f *full) api(id string) {
+	f.must(&ledger.PutResourceServer{Actor: operator, ID: f.resourceURI(id), Name: apiName(id), Scopes: scopeNames()})
 }
 
 func (f *full) judge(id string, verdict ledger.Verdict) {

@@ -183,6 +183,43 @@ var weighings = []weighing{
 		route: "POST /admin/users/:id/password", address: func(*full) string { return "/admin/users/" + otherID + "/password" }, status: 422,
 		form: sends("user password", otherID, url.Values{"password": {"short"}}),
 	},
+	{route: "GET /admin/resource-servers"},
+	{route: "GET /admin/resource-servers", address: query("/admin/resource-servers", "q", odd)},
+	{route: "GET /admin/resource-servers", address: query("/admin/resource-servers", "after", apiName("api02"))},
+	{route: "GET /admin/new-resource-server"},
+	{
+		route: "POST /admin/new-resource-server", status: 422, whole: true,
+		form: func(f *full) *sent {
+			return &sent{"new resource server", "", url.Values{"id": {"x" + f.resourceURI("api00")}, "name": {odd}, "scopes": scopeNames()}}
+		},
+	},
+	{route: "GET /admin/resource-servers/:server", address: api(""), whole: true},
+	{
+		route: "POST /admin/resource-servers/:server/secrets/revoke", address: api("/secrets/revoke"), status: 404,
+		form: aboutAPI00("revoke secret of resource server", "secret", "s_none"),
+	},
+	{
+		route: "POST /admin/resource-servers/:server/secrets/add", address: api("/secrets/add"), status: 409, whole: true,
+		form: aboutAPI00("add secret of resource server", "secret", "s_new", "sealed", "", "after", ""),
+	},
+	{
+		route: "POST /admin/resource-servers/:server/secrets/add", address: func(*full) string { return "/admin/resource-servers/" + apiName("api01") + "/secrets/add" },
+		form: func(f *full) *sent {
+			path := "/admin/resource-servers/" + apiName("api01")
+			form := f.owner.get(path).form(f.t, path+"/secrets/add")
+			return &sent{"add secret of resource server", strings.Join([]string{apiName("api01"), form.Get("resource"), form.Get("secret"), form.Get("sealed"), form.Get("after")}, "\x00"), form}
+		},
+	},
+	{route: "GET /admin/resource-servers/:server/edit", address: api("/edit")},
+	{
+		route: "POST /admin/resource-servers/:server/edit", address: api("/edit"), status: 422,
+		form: aboutAPI00("edit resource server", "expected_last", anySeen, "name", odd),
+	},
+	{route: "GET /admin/resource-servers/:server/remove", address: api("/remove")},
+	{
+		route: "POST /admin/resource-servers/:server/remove", address: api("/remove"), status: 422,
+		form: aboutAPI00("remove resource server", "expected_last", anySeen, "name", odd),
+	},
 	{route: "GET /admin/audit"},
 	{route: "GET /admin/audit", address: query("/admin/audit", "client", long("mine"), "user", ownerID, "kind", "client.reviewed", "from", "2026-01-01", "to", "2026-12-31")},
 	{route: "GET /admin/audit", status: 422, address: query("/admin/audit", "client", odd, "user", odd, "kind", odd, "from", odd, "to", odd)},
@@ -206,6 +243,25 @@ var weightless = []string{
 	"POST /account/sign-out", "POST /account/sign-out-everywhere", "POST /connected-apps/disconnect", "POST /connected-apps/disconnect-all",
 	"POST /developer/clients/:id/transfer/withdraw", "POST /developer/offers/:id/accept", "POST /developer/offers/:id/decline",
 	"GET /admin/audit.jsonl", "GET /logos/:digest", "GET /assets/:name",
+}
+
+// api returns the address of a page about the resource server with the most content.
+func api(below string) func(*full) string {
+	return func(*full) string { return "/admin/resource-servers/" + apiName("api00") + below }
+}
+
+// aboutAPI00 returns a form about that resource server. Its token is bound to pairs, except
+// what is typed.
+func aboutAPI00(purpose web.Purpose, pairs ...string) func(*full) *sent {
+	return func(f *full) *sent {
+		bound := []string{apiName("api00"), f.resourceURI("api00")}
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] != "name" {
+				bound = append(bound, pairs[i+1])
+			}
+		}
+		return &sent{purpose, strings.Join(bound, "\x00"), with(url.Values{"resource": {f.resourceURI("api00")}}, pairs...)}
+	}
 }
 
 // sends returns a form that is the same in every env.
@@ -302,7 +358,7 @@ func TestLightListsAreWhole(t *testing.T) {
 	f := newFull(t, extreme)
 	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
 	rows := regexp.MustCompile(`<tr><th scope="row">.*`)
-	for path, want := range map[string]int{"/admin/clients": 103, "/admin/users": 34, "/admin/audit?user=" + otherID: 32} {
+	for path, want := range map[string]int{"/admin/clients": 103, "/admin/resource-servers": 30, "/admin/users": 34, "/admin/audit?user=" + otherID: 32} {
 		seen, pages := map[string]bool{}, 0
 		for {
 			page := f.owner.get(path)

@@ -1,0 +1,52 @@
+package web
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+type adminResourcesBody struct {
+	Servers []resourceLine
+	Search  search
+	New     string
+	Pages   pager
+}
+
+// A resourceLine is one resource server of the list.
+type resourceLine struct {
+	Name, ID, Path string
+	Secrets        int         // active ones
+	Used           ledger.Time // last use of a secret; 0 if never
+}
+
+// adminResources lists the resource servers by name.
+func (w *Web) adminResources(c *request, v session) error {
+	body := &adminResourcesBody{Search: searchOf(c, "Name or identifier"), New: pathAdminNewResource}
+	find := strings.ToLower(body.Search.Query)
+	var all []*ledger.ResourceServer
+	for s := range v.view.ResourceServers() {
+		if strings.Contains(strings.ToLower(s.Name), find) || strings.Contains(strings.ToLower(s.ID), find) {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b *ledger.ResourceServer) int {
+		return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	})
+	name := func(s *ledger.ResourceServer) string { return s.Name }
+	shown, pages := pageOf(c, all, adminRowsPerPage, name)
+	body.Pages = pages
+	for _, s := range shown {
+		line := resourceLine{Name: s.Name, ID: s.ID, Path: resourcePath(s.Name), Secrets: s.ActiveSecrets()}
+		for i := range s.Secrets {
+			line.Used = max(line.Used, s.Secrets[i].Used)
+		}
+		body.Servers = append(body.Servers, line)
+	}
+	return w.showAdmin(c, v, "admin_resources", page{
+		Title: "Resource servers", Notice: resourceNotices.text(c), Body: body, Rows: len(shown),
+		Truncate: func(n int) { body.Servers, body.Pages.Next = body.Servers[:n], c.pageAt("after", name(shown[n-1])) },
+	})
+}
