@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -31,6 +33,7 @@ func TestBrowserAdministration(t *testing.T) {
 			reviewInBrowser(t, s, root, user, app)
 			usersInBrowser(t, s, root, user)
 			transferInBrowser(t, s, root)
+			resourcesInBrowser(t, s, root)
 			auditInBrowser(t, s, root)
 		})
 	}
@@ -149,6 +152,68 @@ func transferInBrowser(t *testing.T, s *server, root *tab) {
 	alice.signIn("alice", "correct horse")
 	alice.press("main button.primary")
 	require.Equal(t, "Classic App", alice.text("h1"))
+}
+
+// resourcesInBrowser registers a resource server, gives it a secret by which it introspects,
+// revokes the secret, and removes the resource server.
+func resourcesInBrowser(t *testing.T, s *server, root *tab) {
+	t.Helper()
+	root.open(s.AppURL + "/admin")
+	root.press(`nav[aria-label="Administration"] a[href="/admin/resource-servers"]`)
+	require.Contains(t, root.text("main"), "There are no resource servers yet.")
+	root.press(`a[href="/admin/new-resource-server"]`)
+	root.fill("id", "http://rooms.example")
+	root.fill("name", "rooms")
+	root.do(chromedp.Click(chromedp.CSS(`input[value="BOOKING_READ"]`)))
+	root.press("main button.primary")
+	require.Contains(t, root.text("[role=alert] a"), "Identifier URI must be https")
+	require.Equal(t, "f-id", root.focused("id"))
+	root.do(chromedp.Clear(chromedp.CSS("#f-id")))
+	root.fill("id", "https://rooms.example")
+	root.press("main button.primary")
+	require.Contains(t, root.text("[role=status]"), "The resource server was registered.")
+	require.Contains(t, root.text("main"), "BOOKING_READ")
+
+	page := root.location()
+	root.press("main button.primary")
+	secret := root.value("#secret")
+	require.Equal(t, "rooms", root.value("#name"))
+	require.Equal(t, http.StatusOK, introspectAs(t, s, "rooms", secret))
+	root.press(`main a[href="/admin/resource-servers/rooms"]`)
+	require.Contains(t, root.text("tbody"), "••••"+secret[len(secret)-4:])
+	root.do(chromedp.Click(chromedp.CSS("tbody summary")))
+	root.press("tbody button.danger")
+	require.Contains(t, root.text("[role=status]"), "The secret was revoked.")
+	require.Equal(t, http.StatusUnauthorized, introspectAs(t, s, "rooms", secret))
+	root.do(chromedp.NavigateBack())
+	require.NotContains(t, root.text("main"), secret, "going back does not show the secret again")
+
+	root.open(page)
+	root.press(`main a[href$="/edit"]`)
+	root.fill("name", "-2")
+	root.press("main button.primary")
+	require.Contains(t, root.text("[role=status]"), "Saved.")
+	require.Equal(t, "rooms-2", root.text("h1"))
+	root.press(`main a[href$="/remove"]`)
+	root.fill("name", "rooms")
+	root.press("main button.danger")
+	require.Contains(t, root.text("[role=alert] a"), "is not what you typed")
+	root.fill("name", "-2")
+	root.press("main button.danger")
+	require.Contains(t, root.text("[role=status]"), "The resource server was removed.")
+}
+
+// introspectAs returns the status of an introspection by a resource server.
+func introspectAs(t *testing.T, s *server, name, secret string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+"/v2/auth/oauth2/introspect", strings.NewReader("token=none"))
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth(name, secret)
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	return answer.StatusCode
 }
 
 // TestBrowserFilter: the inputs of a filter stay aligned when one of them is wrong.

@@ -41,6 +41,24 @@ func TestBrowserDoubleClick(t *testing.T) {
 	}
 }
 
+// TestBrowserDoubleClickForAResourceServer is TestBrowserDoubleClick for a resource server.
+func TestBrowserDoubleClickForAResourceServer(t *testing.T) {
+	s := start(t, fixtures(resourceServers))
+	b := newTab(t)
+	address := s.AppURL + "/admin/resource-servers/calendar"
+	b.open(address)
+	b.signIn("root", "administers it")
+	for i, pause := range []time.Duration{20 * time.Millisecond, 250 * time.Millisecond} {
+		b.open(address)
+		b.clickTwice("main button.primary", pause)
+		secret := b.value("#secret")
+		b.open(address)
+		require.Equal(t, i+1, b.count("tbody tr"), pause)
+		require.Contains(t, b.text("tbody tr"), "••••"+secret[len(secret)-4:])
+		require.Equal(t, http.StatusOK, introspectAs(t, s, "calendar", secret))
+	}
+}
+
 // clickTwice clicks twice at the position of a button.
 func (b *tab) clickTwice(button string, pause time.Duration) {
 	b.t.Helper()

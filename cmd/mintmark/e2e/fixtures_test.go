@@ -33,3 +33,9 @@ clients:
   - {id: pending-app, name: Pending App, owner: bob, redirect_uris: ["CALLBACK"], scopes: [PROFILE_READ], secrets: [pending-app-secret], state: pending}
 `) + settings
 }
+
+// resourceServers are settings for fixtures.
+const resourceServers = `resource_servers:
+  - {id: "https://bookings.example/v2", name: bookings, scopes: [BOOKING_READ, ORG_BOOKING_READ], secret: mms_Yk2vQnR0c3pLd1hJZ0ZtUHhTaE9vVWVBdEJjRGZHaEk}
+  - {id: "https://calendar.example", name: calendar}
+`

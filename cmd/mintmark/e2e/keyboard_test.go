@@ -157,6 +157,36 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	require.Contains(t, b.text("[role=status]"), "The application was deleted.")
 }
 
+// TestBrowserKeyboardResourceServer: a resource server is registered, given a secret and
+// removed by keys.
+func TestBrowserKeyboardResourceServer(t *testing.T) {
+	s := start(t, fixtures(""))
+	b := newTab(t)
+	b.signInByKeys(s.AppURL+"/admin", "root", "administers it")
+	b.enter(`nav[aria-label="Administration"] a[href="/admin/resource-servers"]`, kb.Enter)
+	b.enter(`main a[href="/admin/new-resource-server"]`, kb.Enter)
+	b.tabTo("#f-id")
+	b.keys("https://keys.example" + kb.Tab + "keys")
+	b.tabTo(`input[value="BOOKING_READ"]`)
+	b.keys(" ")
+	b.enter("main button.primary", kb.Enter)
+	require.Contains(t, b.text("[role=status]"), "The resource server was registered.")
+	b.enter("main button.primary", " ")
+	b.tabTo("#secret")
+	require.Regexp(t, "^mms_", b.focused("value"))
+	b.enter(`main a[href="/admin/resource-servers/keys"]`, kb.Enter)
+	b.tabTo("tbody summary")
+	b.keys(" " + kb.Tab)
+	require.Contains(t, b.focused("textContent"), "Revoke this secret")
+	b.follow(kb.Enter)
+	require.Contains(t, b.text("[role=status]"), "The secret was revoked.")
+	b.enter(`main a[href$="/remove"]`, kb.Enter)
+	b.tabTo("#f-name")
+	b.keys("keys")
+	b.follow(kb.Enter)
+	require.Contains(t, b.text("[role=status]"), "The resource server was removed.")
+}
+
 // TestBrowserKeyboardAudit: a filter is set and submitted by keys.
 func TestBrowserKeyboardAudit(t *testing.T) {
 	s := start(t, fixtures(""))

@@ -20,7 +20,7 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 		see(name)
 	}
 	app := startApplication(t)
-	s := start(t, fixturesFor(app.uri, ""))
+	s := start(t, fixturesFor(app.uri, resourceServers))
 	request := authorizeURL(s, "cal-app", app.uri, "scope", "PROFILE_READ BOOKING_READ BOOKING_WRITE TEAM_BOOKING_READ ORG_PROFILE_READ")
 
 	b.open(s.AppURL + "/auth/sign-in")
@@ -118,6 +118,13 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 		{"/users/u-alice/password", "admin-user-password"},
 		{"/users/u-alice/edit", "admin-user-edit"},
 		{"/new-user", "admin-user-new"},
+		{"/resource-servers", "admin-resources"},
+		{"/resource-servers?q=nothing", "admin-resources-nothing-found"},
+		{"/resource-servers/bookings", "admin-resource"},
+		{"/resource-servers/calendar", "admin-resource-without-secret"},
+		{"/resource-servers/bookings/edit", "admin-resource-edit"},
+		{"/resource-servers/bookings/remove", "admin-resource-remove"},
+		{"/new-resource-server", "admin-resource-new"},
 		{"/audit", "admin-audit"},
 		{"/audit?user=alice&kind=session&from=2026-01-01", "admin-audit-filtered"},
 		{"/audit?from=yesterday", "admin-audit-problem"},
@@ -138,6 +145,7 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 	b.open(s.AppURL + "/admin/new-user")
 	b.press("main button.primary")
 	look("admin-user-new-problem")
+	tourResources(b, s, look)
 	b.open(s.AppURL + "/admin/clients/cal-app/suspend")
 	b.fill("reason", "It sends mail that nobody asked for.")
 	b.press("main button.danger")
@@ -158,6 +166,29 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 	b.fill("username", "alice")
 	b.press("main button.danger")
 	look("admin-client-transferred")
+}
+
+// tourResources visits what the forms of resource servers lead to.
+func tourResources(b *tab, s *server, look func(name string)) {
+	b.open(s.AppURL + "/admin/new-resource-server")
+	b.fill("id", "http://bookings.example")
+	b.press("main button.primary")
+	look("admin-resource-new-problem")
+	b.open(s.AppURL + "/admin/resource-servers/bookings")
+	b.press("main button.primary")
+	look("admin-resource-secret")
+	b.press(`main a[href="/admin/resource-servers/bookings"]`)
+	b.do(chromedp.Click(chromedp.CSS("tbody tr:nth-child(2) summary")))
+	look("admin-resource-two-secrets")
+	b.press("tbody tr:nth-child(2) button.danger")
+	b.do(chromedp.Click(chromedp.CSS("main > details > summary")))
+	look("admin-resource-revoked")
+	b.press(`main a[href$="/remove"]`)
+	b.press("main button.danger")
+	look("admin-resource-remove-problem")
+	b.fill("name", "bookings")
+	b.press("main button.danger")
+	look("admin-resource-removed")
 }
 
 // serveParts returns the address of a page with every component of the pages, as written

@@ -17,7 +17,7 @@ import (
 func TestValidAdministration(t *testing.T) {
 	s := start(t, fixtures("")+`  - {id: fake-app, name: MINTMARK, owner: bob, type: public, redirect_uris: ["https://a.example/"], scopes: [PROFILE_READ]}
   - {id: fake-two, name: Mintmark, owner: bob, type: public, redirect_uris: ["https://a.example/"], scopes: [PROFILE_READ], state: pending}
-`)
+`+resourceServers)
 	dir := t.TempDir()
 	var pages []string
 	keep := func(page answer) answer {
@@ -40,7 +40,7 @@ func TestValidAdministration(t *testing.T) {
 	root.submit(at, get("/auth/sign-in"), "password", "username", root.name, "password", root.password)
 	for _, path := range []string{
 		"", "?q=app", "?q=nothing&before=x", "/clients?q=a&state=approved&owner=u-bob", "/clients/cal-app", "/clients/legacy-app", "/clients/fake-two", "/users?only=administrators",
-		"/users/u-alice", "/users/u-root", "/audit", "/audit?from=yesterday&user=alice",
+		"/users/u-alice", "/users/u-root", "/resource-servers", "/resource-servers?q=nothing", "/resource-servers/calendar", "/audit", "/audit?from=yesterday&user=alice",
 	} {
 		keep(get("/admin" + path))
 	}
@@ -50,6 +50,11 @@ func TestValidAdministration(t *testing.T) {
 	keep(root.submit(at, keep(get("/admin/new-user")), "username", "username", "a b"))
 	keep(root.submit(at, keep(get("/admin/users/u-alice/password")), "password", "password", "short"))
 	keep(root.submit(at, keep(get("/admin/users/u-alice/edit")), "username", "username", "a b", "avatar_url", "x"))
+	keep(root.submit(at, keep(get("/admin/new-resource-server")), "id", "id", "x", "name", "a b"))
+	keep(root.submit(at, keep(get("/admin/resource-servers/bookings/edit")), "scopes", "name", "a b"))
+	keep(root.submit(at, keep(get("/admin/resource-servers/bookings/remove")), "name", "name", "x"))
+	keep(root.submit(at, keep(get("/admin/resource-servers/bookings")), "sealed"))
+	keep(get("/admin/resource-servers/bookings"))
 	keep(get("/account"))
 	require.Empty(t, validate(t, pages...))
 	missed := visited.missed(pageRoutes(t))
