@@ -16,12 +16,15 @@ type ErrorID struct {
 
 // Explained is why a request was refused.
 type Explained struct {
-	Client     string       `json:"client_id,omitempty"` // empty if no client with the digest exists
-	ClientName string       `json:"client_name,omitempty"`
-	Cause      ledger.Cause `json:"cause"`
-	Text       string       `json:"text"`
-	At         time.Time    `json:"at"`
-	When       time.Time    `json:"when,omitzero"` // when the cause occurred
+	Client     string `json:"client_id,omitempty"` // empty if no client with the digest exists
+	ClientName string `json:"client_name,omitempty"`
+	// ResourceServer is the identifier URI of the resource server that was refused by its
+	// identifier or name. A client may have the same id as its name: then both are set.
+	ResourceServer string       `json:"resource_server,omitempty"`
+	Cause          ledger.Cause `json:"cause"`
+	Text           string       `json:"text"`
+	At             time.Time    `json:"at"`
+	When           time.Time    `json:"when,omitzero"` // when the cause occurred
 	// The following fields are set if the client authenticated and owns the grant.
 	Grant     string  `json:"grant_id,omitempty"`
 	Presented *uint32 `json:"generation_presented,omitempty"`
@@ -44,6 +47,12 @@ func (c *call) explain(ctx context.Context, q ErrorID) (Explained, error) {
 	for client := range v.Clients() {
 		if credential.ClientDigest(client.ID) == e.Client {
 			out.Client, out.ClientName = client.ID, client.Name
+			break
+		}
+	}
+	for s := range v.ResourceServers() {
+		if d := e.Client; credential.ClientDigest(s.ID) == d || credential.ClientDigest(s.Name) == d {
+			out.ResourceServer = s.ID
 			break
 		}
 	}

@@ -26,10 +26,20 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, uint32(6), *got.Due)
 	require.Equal(t, ledger.GrantID{1}.String(), got.Grant)
 
+	// A resource server is refused by its identifier or its name.
+	w.Do(&ledger.PutResourceServer{Actor: ledger.Actor{Operator: true}, ID: "https://api.example", Name: "cal-app"})
+	for sent, client := range map[string]string{"https://api.example": "", "cal-app": "cal-app"} {
+		id = w.ErrorID(credential.Cause{Code: uint16(ledger.Throttled), At: int64(w.Now()), Client: credential.ClientDigest(sent)})
+		got = ask(t, c, admin.Explain, admin.ErrorID{ErrorID: id})
+		require.Equal(t, "https://api.example", got.ResourceServer)
+		require.Equal(t, client, got.Client)
+	}
+
 	// A request that didn't authenticate names neither client nor grant.
 	id = w.ErrorID(credential.Cause{Code: uint16(ledger.UnknownClient), At: int64(w.Now()), Client: credential.ClientDigest("none")})
 	got = ask(t, c, admin.Explain, admin.ErrorID{ErrorID: id})
 	require.Empty(t, got.Client)
+	require.Empty(t, got.ResourceServer)
 	require.Empty(t, got.Grant)
 	require.Nil(t, got.Presented)
 

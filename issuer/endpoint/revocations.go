@@ -36,28 +36,35 @@ func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httpro
 		sender, ok = oauth.ParseBasic(header[0])
 	}
 	if !ok {
-		e.refuseReader(w, r, len(header) > 1, ledger.AuthenticationMalformed)
+		id := e.Server.ErrorID("", ledger.Refusal{Code: oauth.InvalidClient, Cause: ledger.AuthenticationMalformed})
+		e.refuseReader(w, r, len(header) > 1, &oauth.Error{ID: id, Cause: uint16(ledger.AuthenticationMalformed)})
+		return
+	}
+	wait, answered := e.guesses.try(sender, e.ClientIP(r), e.Now())
+	if wait > 0 {
+		e.throttleReader(w, r, wait, e.Server.ErrorID(sender.ID, ledger.Refusal{Code: oauth.TemporarilyUnavailable, Cause: ledger.Throttled}))
 		return
 	}
 	reader, err := e.Server.AuthenticateReader(r.Context(), sender)
+	answered(err)
 	var refused *oauth.Error
 	switch {
 	case errors.As(err, &refused):
-		e.refuseReader(w, r, true, ledger.Cause(refused.Cause))
+		e.refuseReader(w, r, true, refused)
 		return
 	case err != nil:
 		e.fail(w, r, err)
 		return
 	}
-	wait := 0
+	atMost := 0
 	query := r.URL.Query()
 	if text := query.Get("wait"); text != "" {
-		if wait, err = strconv.Atoi(text); err != nil || wait < 0 || wait > maxWait {
+		if atMost, err = strconv.Atoi(text); err != nil || atMost < 0 || atMost > maxWait {
 			writeError(w, http.StatusBadRequest, &oauth.Error{Code: oauth.InvalidRequest, Description: "wait is not a number of seconds from 0 to 60."})
 			return
 		}
 	}
-	body, err := e.Revocations.Poll(r.Context(), reader, query.Get("after"), time.Duration(wait)*time.Second)
+	body, err := e.Revocations.Poll(r.Context(), reader, query.Get("after"), time.Duration(atMost)*time.Second)
 	if err != nil {
 		e.fail(w, r, err)
 		return
@@ -73,22 +80,21 @@ var typeRevocations = []string{"application/mintmark-revocations+jwt"}
 
 // refuseReader responds to a sender that is no resource server. A wrong secret is counted like
 // that of a client.
-func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried bool, cause ledger.Cause) {
+func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried bool, refused *oauth.Error) {
 	if tried {
 		if wait := e.failures.Take(failureKey("\x00reader", e.ClientIP(r)), e.Now()); wait > 0 {
-			e.recordFailure(r, security.Reader, "", ledger.Throttled)
-			w.Header().Set("Retry-After", seconds(wait))
-			writeError(w, http.StatusTooManyRequests, &oauth.Error{
-				Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.",
-			})
+			e.throttleReader(w, r, wait, refused.ID)
 			return
 		}
-	}
-	if tried {
-		e.recordFailure(r, security.Reader, "", cause)
+		e.recordFailure(r, security.Reader, "", ledger.Cause(refused.Cause))
 	}
 	w.Header().Set("WWW-Authenticate", `Basic realm="revocations", charset="UTF-8"`)
 	writeError(w, http.StatusUnauthorized, &oauth.Error{
-		Code: oauth.InvalidClient, Description: "The name or the secret of the resource server is wrong.",
+		Code: oauth.InvalidClient, Description: "The name or the secret of the resource server is wrong.", ID: refused.ID,
 	})
+}
+
+func (e *Endpoints) throttleReader(w http.ResponseWriter, r *http.Request, wait time.Duration, id string) {
+	e.recordFailure(r, security.Reader, "", ledger.Throttled)
+	writeThrottled(w, wait, id)
 }

@@ -2,10 +2,12 @@ package endpoint_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,13 +93,39 @@ func TestRevocationsFailuresAreLimited(t *testing.T) {
 	for range 1000 {
 		require.Equal(t, http.StatusUnauthorized, s.feed("").Code, "a request without credentials is not counted")
 	}
+	wrong := basic("calendar:mms_" + strings.Repeat("A", 43))
 	for range 500 {
-		require.Equal(t, http.StatusUnauthorized, s.feed("", "Authorization", basic("calendar:t")).Code)
+		require.Equal(t, http.StatusUnauthorized, s.feed("", "Authorization", wrong).Code)
 	}
 	s.failures = nil
-	w := s.feed("", "Authorization", basic("calendar:t"))
+	w := s.feed("", "Authorization", wrong)
 	requireError(t, w, http.StatusTooManyRequests, oauth.TemporarilyUnavailable)
 	require.Equal(t, "1", w.Header().Get("Retry-After"))
 	require.Equal(t, []string{fmt.Sprint("reader_authentication ", ledger.Throttled)}, s.failures)
 	require.Equal(t, http.StatusOK, s.feed("", "Authorization", basic("calendar:s")).Code)
+}
+
+// TestRevocationsGuessesAreLimited verifies that guesses at secrets that may be weak, as one of
+// a file may be, are limited as at the token endpoint, over all addresses. The answer can be
+// explained.
+func TestRevocationsGuessesAreLimited(t *testing.T) {
+	s := newFeedServer(t, polled{})
+	errorID := func(w *httptest.ResponseRecorder) (id string) {
+		var body map[string]any
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &body))
+		id, _ = body["error_id"].(string)
+		return id
+	}
+	for range 100 {
+		require.Equal(t, http.StatusUnauthorized, s.feed("", "Authorization", basic("calendar:t")).Code)
+	}
+	s.failures = nil
+	w := s.feed("", "Authorization", basic("calendar:s"))
+	requireError(t, w, http.StatusTooManyRequests, oauth.TemporarilyUnavailable)
+	require.NotEmpty(t, w.Header().Get("Retry-After"))
+	require.NotEmpty(t, errorID(w))
+	require.Equal(t, []string{fmt.Sprint("reader_authentication ", ledger.Throttled)}, s.failures)
+	generated := s.feed("", "Authorization", basic("calendar:mms_"+strings.Repeat("A", 43)))
+	require.Equal(t, http.StatusUnauthorized, generated.Code, "a secret in the generated format is always decided")
+	require.Equal(t, http.StatusUnauthorized, s.feed("", "Authorization", basic("other:t")).Code)
 }

@@ -117,7 +117,7 @@ func TestReplayKeyring(t *testing.T) {
 	}
 }
 
-// TestReplayLocksOut verifies which clients the preview names, because their secrets are
+// TestReplayLocksOut verifies which clients and resource servers the preview names, because their secrets are
 // recorded under a key that the replay drops.
 func TestReplayLocksOut(t *testing.T) {
 	at := ledger.Time(5)
@@ -144,10 +144,13 @@ func TestReplayLocksOut(t *testing.T) {
 				{ID: "c2", Purpose: ledger.ForCredentials, State: ledger.KeyActive, Number: 2},
 				{ID: "k7", Purpose: ledger.ForSigning, State: ledger.KeyActive, Number: 7},
 			}),
-			tableOf(ledger.TableClients, []*ledger.Client{{ID: "app", State: ledger.Approved, Secrets: test.secrets}}))
+			tableOf(ledger.TableClients, []*ledger.Client{{ID: "app", State: ledger.Approved, Secrets: test.secrets}}),
+			tableOf(ledger.TableResourceServers, []*ledger.ResourceServer{{ID: "https://api.example", Name: "api", Secrets: test.secrets}}))
 		p, refused := v.PreviewReplay(0, []ledger.Record{{Seq: 1, At: 1, Effects: []ledger.Effect{{Kind: ledger.EffectKeyDropped, ID: "c1", Emergency: true}}}})
 		require.Nil(t, refused)
 		require.Len(t, p.Keyring, 2)
-		require.Equal(t, test.want, strings.Contains(strings.Join(p.Unapplied, "\n"), "client app can't authenticate"), name)
+		all := strings.Join(p.Unapplied, "\n")
+		require.Equal(t, test.want, strings.Contains(all, "client app can't authenticate: "+ledger.ErrLockedOut.Error()), name)
+		require.Equal(t, test.want, strings.Contains(all, "resource server https://api.example can't authenticate: "+ledger.ErrResourceLockedOut.Error()), name)
 	}
 }

@@ -56,7 +56,7 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 		return Preview{}, outcome(deny(ReplayTooLate)).Refusal
 	}
 	for _, holder := range s.lockedOut() {
-		p.Unapplied = append(p.Unapplied, holder.String()+" can't authenticate: "+ErrLockedOut.Error())
+		p.Unapplied = append(p.Unapplied, holder.String()+" can't authenticate: "+holder.lockedOut().Error())
 	}
 	p.Keyring = s.keyring
 	for kind, n := range counts {
@@ -70,9 +70,18 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 
 // Reasons in Preview.Unapplied that an operator has to act on after the restore.
 var (
-	ErrLockedOut      = errcode.New("client_locked_out", "its secrets are recorded under a key that was dropped in emergency")
-	ErrLeakedKeyInUse = errcode.New("leaked_key_in_use", "it is still in use, as there is no other")
+	ErrLockedOut         = errcode.New("client_locked_out", "its secrets are recorded under a key that was dropped in emergency")
+	ErrResourceLockedOut = errcode.New("resource_server_locked_out", "the secrets of the resource server are recorded under a key that was dropped in emergency")
+	ErrLeakedKeyInUse    = errcode.New("leaked_key_in_use", "it is still in use, as there is no other")
 )
+
+// lockedOut returns the error of a holder whose secrets were all dropped with their keys.
+func (h SecretHolder) lockedOut() error {
+	if h.Resource != "" {
+		return ErrResourceLockedOut
+	}
+	return ErrLockedOut
+}
 
 // whyUnapplied returns why an effect that was not applied matters to the operator, or "".
 // Most don't matter: they concern rows that were created after the backup and are lost,

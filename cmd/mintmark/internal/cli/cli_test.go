@@ -193,6 +193,26 @@ func TestExplainOnTheCommandLine(t *testing.T) {
 	require.InDelta(t, 6, c.Object("explain", id)["generation_due"], 0)
 }
 
+// TestExplainThrottled: what is refused unseen because it may be a guess is explained with the
+// way out, of clients and of resource servers.
+func TestExplainThrottled(t *testing.T) {
+	c := newCLI(t)
+	c.Do(&ledger.PutResourceServer{Actor: ledger.Actor{Operator: true}, ID: "https://api.example", Name: "api"})
+	for sent, advice := range map[string]map[ledger.Cause]string{
+		"cal-app":             {ledger.Throttled: "mintmark client secret add CLIENT", ledger.SecretKeyDropped: "mintmark client secret add CLIENT"},
+		"api":                 {ledger.Throttled: "mintmark resource-server secret add", ledger.SecretKeyDropped: "mintmark resource-server secret revoke"},
+		"https://api.example": {ledger.Throttled: "imported"},
+	} {
+		for cause, says := range advice {
+			id := c.ErrorID(credential.Cause{Code: uint16(cause), At: int64(c.Now()), Client: credential.ClientDigest(sent)})
+			r := c.Run("", "explain", id)
+			require.Contains(t, r.Err, says, sent)
+			require.Equal(t, sent != "cal-app", strings.Contains(r.Out, "https://api.example"), r.Out)
+			require.NotContains(t, r.Out, "none that is known")
+		}
+	}
+}
+
 func TestCompletionOffersClients(t *testing.T) {
 	c := newCLI(t)
 	var out bytes.Buffer

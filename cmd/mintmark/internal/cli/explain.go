@@ -13,10 +13,13 @@ func (m *management) explainCommand() *cobra.Command {
 		return runOperation(m, cmd, admin.Explain, admin.ErrorID{ErrorID: args[0]}, func(p *printer, e admin.Explained) {
 			p.line("%s", e.Text)
 			client := e.Client
-			if client == "" {
+			if client == "" && e.ResourceServer == "" {
 				client = "(none that is known)"
 			}
-			all := []property{singleValue("Refused", formatTimeSeconds(e.At)), singleValue("Client", client), singleValue("Name", e.ClientName)}
+			all := []property{
+				singleValue("Refused", formatTimeSeconds(e.At)), singleValue("Client", client), singleValue("Name", e.ClientName),
+				singleValue("Resource server", e.ResourceServer),
+			}
 			if e.Grant != "" {
 				all = append(all,
 					singleValue("Grant", e.Grant),
@@ -24,6 +27,9 @@ func (m *management) explainCommand() *cobra.Command {
 				)
 			}
 			p.properties(append(all, singleValue("It happened", formatTimeSeconds(e.When)))...)
+			if advice := adviceOn(e); advice != "" {
+				p.remark("%s", advice)
+			}
 		})
 	})
 }

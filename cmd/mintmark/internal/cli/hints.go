@@ -117,8 +117,29 @@ var hints = []struct {
 	{rekey.ErrNotReplaced, "run the same command again: it continues where this one ended"},
 	{rekey.ErrUnfinished, "mintmark keys rewrap on the node that began it goes on with it"},
 	{rekey.ErrNoKey, "see mintmark keys list"},
-	{ledger.ErrLockedOut, "add another secret: mintmark client secret add CLIENT; where it has two, revoke one first: mintmark client secret revoke CLIENT SECRET_ID"},
+	{ledger.ErrLockedOut, adviceLockedOut},
+	{ledger.ErrResourceLockedOut, adviceResourceLockedOut},
 	{ledger.ErrLeakedKeyInUse, "drop it after the restore: mintmark keys rotate --emergency ID"},
+}
+
+const (
+	adviceLockedOut         = "add another secret: mintmark client secret add CLIENT; where it has two, revoke one first: mintmark client secret revoke CLIENT SECRET_ID"
+	adviceResourceLockedOut = "add another secret: mintmark resource-server secret add RESOURCE_SERVER; where it has two, revoke one first: mintmark resource-server secret revoke RESOURCE_SERVER SECRET_ID"
+)
+
+// adviceOn returns what an operator can do about a refused request, "" if there is nothing.
+func adviceOn(e admin.Explained) string {
+	lockedOut, add := adviceLockedOut, "mintmark client secret add CLIENT"
+	if e.ResourceServer != "" && e.Client == "" {
+		lockedOut, add = adviceResourceLockedOut, "mintmark resource-server secret add RESOURCE_SERVER"
+	}
+	switch e.Cause {
+	case ledger.SecretKeyDropped:
+		return lockedOut
+	case ledger.Throttled:
+		return "a secret in the format that Mintmark generates is always looked at, unlike an imported one: " + add
+	}
+	return ""
 }
 
 // adviceFor returns what an operator can do about an error, "" if hints does not know. An
