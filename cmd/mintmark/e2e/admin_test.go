@@ -190,7 +190,8 @@ func resourcesInBrowser(t *testing.T, s *server, root *tab) {
 
 	root.open(page)
 	root.press(`main a[href$="/edit"]`)
-	root.fill("name", "-2")
+	root.do(chromedp.Clear(chromedp.CSS("#f-name")))
+	root.fill("name", "rooms-2")
 	root.press("main button.primary")
 	require.Contains(t, root.text("[role=status]"), "Saved.")
 	require.Equal(t, "rooms-2", root.text("h1"))
@@ -198,7 +199,8 @@ func resourcesInBrowser(t *testing.T, s *server, root *tab) {
 	root.fill("name", "rooms")
 	root.press("main button.danger")
 	require.Contains(t, root.text("[role=alert] a"), "is not what you typed")
-	root.fill("name", "-2")
+	root.do(chromedp.Clear(chromedp.CSS("#f-name")))
+	root.fill("name", "rooms-2")
 	root.press("main button.danger")
 	require.Contains(t, root.text("[role=status]"), "The resource server was removed.")
 }

@@ -63,7 +63,7 @@ func TestBrowserDoubleClickForAResourceServer(t *testing.T) {
 func (b *tab) clickTwice(button string, pause time.Duration) {
 	b.t.Helper()
 	at, err := chromedp.Run(b.ctx, chromedp.Evaluate[struct{ X, Y float64 }](
-		`(() => { const r = document.querySelector("`+button+`").getBoundingClientRect(); return {X: r.x + r.width/2, Y: r.y + r.height/2} })()`))
+		`(() => { const e = document.querySelector("`+button+`"); e.scrollIntoView({block: "center", behavior: "instant"}); const r = e.getBoundingClientRect(); return {X: r.x + r.width/2, Y: r.y + r.height/2} })()`))
 	require.NoError(b.t, err)
 	b.do(chromedp.MouseClickXY(at.X, at.Y))
 	time.Sleep(pause)
