@@ -13,8 +13,14 @@ const (
 	maxOpsConnections = 256
 )
 
-// maxStreams is the number of requests that one HTTP/2 connection may have at a time.
-const maxStreams = 100
+// Bounds on what one connection may hold, in bytes and requests. HTTP/2 references a header
+// that was sent once, so a request may cost its sender much less than the server: its memory is
+// bounded by maxHeader, and that of a source by maxPerSource requests.
+const (
+	maxStreams = 20       // requests at a time of one HTTP/2 connection; browsers wait with others
+	maxHeader  = 16 << 10 // header of one request
+	maxBuffer  = 64 << 10 // body that was received and not read yet, of all requests of an HTTP/2 connection
+)
 
 // bounded limits the open connections of a listener to most, and to half of the file
 // descriptors that the process may have.

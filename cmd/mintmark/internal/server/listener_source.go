@@ -12,8 +12,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 )
 
-// maxPerSource is the number of connections that one source may have, so that there is
-// room for others. A browser opens six, a program behind a shared address some hundred.
+// maxPerSource is the number of connections that one source may have, so that there is room for
+// others, and the number of requests that it may have in progress on all of them. A browser
+// opens six connections, a program behind a shared address some hundred.
 const maxPerSource = 1024
 
 // newFairListener refuses a new connection from a source that already has most: an IPv4
@@ -24,19 +25,51 @@ const maxPerSource = 1024
 // clients.
 //
 // fair sets s.ConnState to learn which connections are idle, so s must not serve yet.
-func newFairListener(s *http.Server, l *boundedListener, most int, trusted proxy.Trusted) net.Listener {
+func newFairListener(s *http.Server, l *boundedListener, most int, trusted proxy.Trusted) *fairListener {
 	s.ConnState = followIdle
-	return &fairListener{boundedListener: l, maxPerSource: most, trusted: trusted, open: map[string]int{}, idle: list.New()}
+	return &fairListener{boundedListener: l, trusted: trusted, open: newSourceCount(most), idle: list.New()}
 }
 
 type fairListener struct {
 	*boundedListener
-	maxPerSource int
-	trusted      proxy.Trusted
+	trusted    proxy.Trusted
+	shedsLocal bool // idle connections from this machine may be closed too
 
-	mu   sync.Mutex     // guards the fields below
-	open map[string]int // by source, no zeros
-	idle *list.List     // of *trackedConn without a request, the longest idle first
+	mu   sync.Mutex // guards the fields below
+	open sourceCount
+	idle *list.List // of *trackedConn without a request, the longest idle first
+}
+
+// A sourceCount counts something of each source, up to a maximum: an IPv4 address or an IPv6
+// /64. A /56 may have twice as much, and a /48 four times.
+type sourceCount struct {
+	most int
+	of   map[string]int // by source, no zeros
+}
+
+func newSourceCount(most int) sourceCount { return sourceCount{most, map[string]int{}} }
+
+// add counts one for sources, the widest first. It returns false if one of them has the most.
+func (c sourceCount) add(sources []string) bool {
+	most := c.most
+	for i := range sources { // the narrowest first
+		if c.of[sources[len(sources)-1-i]] >= most {
+			return false
+		}
+		most *= 2
+	}
+	for _, source := range sources {
+		c.of[source]++
+	}
+	return true
+}
+
+func (c sourceCount) remove(sources []string) {
+	for _, source := range sources {
+		if c.of[source]--; c.of[source] == 0 {
+			delete(c.of, source)
+		}
+	}
 }
 
 // A trackedConn is a connection that counts against its sources.
@@ -58,8 +91,8 @@ func (l *fairListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		sources := l.sources(c)
-		if sources == nil {
+		sources, exempt := sourcesOf(c.RemoteAddr().String(), l.trusted)
+		if exempt && !l.shedsLocal {
 			return c, nil
 		}
 		if g := l.track(c, sources); g != nil {
@@ -70,28 +103,21 @@ func (l *fairListener) Accept() (net.Conn, error) {
 	}
 }
 
-// sources returns the networks that a connection counts against, the widest first,
-// or nil if it is exempt.
-func (l *fairListener) sources(c net.Conn) []string {
-	from, err := netip.ParseAddrPort(c.RemoteAddr().String())
-	if err != nil || from.Addr().Unmap().IsLoopback() || l.trusted.Trusts(from.Addr().String()) {
-		return nil
+// sourcesOf returns the networks that a peer counts against, the widest first, or none if it is
+// exempt.
+func sourcesOf(peer string, trusted proxy.Trusted) (sources []string, exempt bool) {
+	from, err := netip.ParseAddrPort(peer)
+	if err != nil || from.Addr().Unmap().IsLoopback() || trusted.Trusts(from.Addr().String()) {
+		return nil, true
 	}
-	return limit.Prefixes(from.Addr().String())
+	return limit.Prefixes(from.Addr().String()), false
 }
 
 func (l *fairListener) track(c net.Conn, sources []string) *trackedConn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	most := l.maxPerSource
-	for i := range sources { // the narrowest first
-		if l.open[sources[len(sources)-1-i]] >= most {
-			return nil
-		}
-		most *= 2
-	}
-	for _, source := range sources {
-		l.open[source]++
+	if !l.open.add(sources) {
+		return nil
 	}
 	g := &trackedConn{Conn: c, l: l, sources: sources}
 	g.idleElement = l.idle.PushBack(g)
@@ -123,11 +149,7 @@ func (g *trackedConn) untrack() {
 	}
 	g.closed = true
 	g.markBusy()
-	for _, source := range g.sources {
-		if g.l.open[source]--; g.l.open[source] == 0 {
-			delete(g.l.open, source)
-		}
-	}
+	g.l.open.remove(g.sources)
 }
 
 // markBusy records that a request is in progress. l.mu is held.

@@ -145,6 +145,31 @@ func TestLongestIdleIsShedFirst(t *testing.T) {
 	require.False(t, proxied.closed)
 }
 
+// TestLocalConnectionsOfOperators: on the operators' listener idle connections from this
+// machine are closed too. They have no bound by source.
+func TestLocalConnectionsOfOperators(t *testing.T) {
+	come := make(arrivals, 1)
+	l := newFairListener(new(http.Server), bounded(come, 16), 2, nil)
+	l.shedsLocal = true
+	var local []*arrival
+	for i := range 40 {
+		a := &arrival{from: fmt.Sprintf("127.0.0.1:%d", i+1)}
+		come <- a
+		_, err := l.Accept()
+		require.NoError(t, err)
+		local = append(local, a)
+	}
+	open := 0
+	for _, a := range local {
+		if !a.closed {
+			open++
+		}
+	}
+	require.LessOrEqual(t, open, 16)
+	require.Greater(t, open, 8)
+	require.False(t, local[39].closed)
+}
+
 // remoteListener is a listener whose connections come from made-up addresses.
 type remoteListener struct {
 	net.Listener
@@ -196,14 +221,15 @@ func idleConnectionsLeaveRoom(t *testing.T, from, protocol string) {
 		return fmt.Sprintf(from, n%8, n)
 	}}, 64), 32, nil)
 	scheme, client := "http://", &tls.Config{}
+	var listener net.Listener = l
 	if protocol != "" {
 		s := httptest.NewUnstartedServer(nil)
 		s.StartTLS() // for its certificate
 		defer s.Close()
 		scheme, client.RootCAs, client.ServerName = "https://", s.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, "example.com"
-		server.TLSConfig, l = &tls.Config{Certificates: s.TLS.Certificates}, plainListener{l, nil}
+		server.TLSConfig, listener = &tls.Config{Certificates: s.TLS.Certificates}, plainListener{l, nil}
 	}
-	go (&Server{failed: make(chan error, 1)}).serve(server, l)
+	go (&Server{failed: make(chan error, 1)}).serve(server, listener)
 	t.Cleanup(func() { _ = server.Close() })
 	// ask sends a request on a connection of its own, which stays open.
 	ask := func(path string) <-chan error {

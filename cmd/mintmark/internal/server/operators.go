@@ -195,6 +195,7 @@ func (s *Server) serveOperators(c admin.Config) error {
 	}
 	s.operators = h
 	l := newFairListener(h, bounded(s.operatorListener, maxOperatorConnections), maxOperatorPerSource, nil)
+	l.shedsLocal = true // no proxy on this machine sends requests of others
 	go s.serve(h, l)
 	return nil
 }

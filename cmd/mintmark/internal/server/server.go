@@ -215,19 +215,21 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	s.public = &http.Server{
-		Handler:           s.Metrics.Timed(&s.startup, s.recording()),
+		Handler:           s.Metrics.Timed(fairRequests(&s.startup, maxPerSource, c.Proxies), s.recording()),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    32 << 10,
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          debugLog(c.Log),
 		// The handler answers "OPTIONS *" too.
 		DisableGeneralOptionsHandler: true,
 	}
 	if c.TLS != nil {
 		s.public.TLSConfig = c.TLS.config()
-		s.public.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
+		s.public.HTTP2 = &http.HTTP2Config{
+			MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxBuffer, MaxReceiveBufferPerStream: maxBuffer,
+		}
 	}
 	late := time.AfterFunc(earlyClientWait, s.serveWhileStarting)
 	defer late.Stop()
@@ -246,7 +248,7 @@ func (s *Server) servePublic() {
 	defer s.servingMu.Unlock()
 	if !s.serving && s.isStopping() == nil {
 		s.serving = true
-		l := newFairListener(s.public, bounded(s.publicListener, maxConnections), maxPerSource, s.config.Proxies)
+		var l net.Listener = newFairListener(s.public, bounded(s.publicListener, maxConnections), maxPerSource, s.config.Proxies)
 		if s.config.TLS != nil {
 			l = plainListener{l, s.Metrics.Timed(http.HandlerFunc(s.answerPlain), s.recording())}
 		}
