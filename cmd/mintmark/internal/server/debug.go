@@ -38,8 +38,14 @@ func (s *Server) showLogLevel(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintln(w, strings.ToLower(s.config.LogLevel.Level().String()))
 }
 
-// setLogLevel sets the level until the next SIGHUP or restart.
+// setLogLevel sets the level until the next SIGHUP or restart. It refuses browsers, which add
+// one of two headers: a page of any origin may send requests to this machine, under a name of
+// its own too.
 func (s *Server) setLogLevel(w http.ResponseWriter, r *http.Request) {
+	if r.Header["Origin"] != nil || r.Header["Sec-Fetch-Site"] != nil {
+		http.Error(w, "not for browsers", http.StatusForbidden)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLevel))
 	level, known := config.ParseLogLevel(strings.TrimSpace(string(body)))
 	if err != nil || !known {

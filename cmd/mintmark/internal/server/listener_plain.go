@@ -14,7 +14,7 @@ import (
 
 // Bounds on a plain request to a port with TLS, in bytes.
 const (
-	maxPlainHeader = 32 << 10
+	maxPlainHeader = maxHeader
 	maxPlainBody   = 1 << 20 // read and dropped, so that the client reads the answer
 )
 
@@ -92,7 +92,7 @@ func (s *Server) answerPlain(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	page := (r.Method == http.MethodGet || r.Method == http.MethodHead) && !endpoint.IsAPI(r.URL.Path)
+	page := (r.Method == http.MethodGet || r.Method == http.MethodHead) && !endpoint.IsAPI(r.URL.Path) && r.Header["Authorization"] == nil
 	if page && s.isStarted() == nil && strings.HasPrefix(s.Settings.AppURL, "https://") {
 		h.Set("Location", s.Settings.AppURL+pathAndQuery(r.URL))
 		w.WriteHeader(http.StatusMovedPermanently)
