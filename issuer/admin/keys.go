@@ -26,7 +26,8 @@ type Key struct {
 	Activated time.Time `json:"activated,omitzero"`
 	Retired   time.Time `json:"retired,omitzero"`
 	NextStep  time.Time `json:"next_step,omitzero"` // the step is not taken before this time
-	// Secrets is the number of active client secrets recorded under a credential key. A
+	// Secrets is the number of active secrets and valid operator tokens that are recorded under
+	// a credential key. A
 	// retiring key is kept while there are any.
 	Secrets int `json:"secrets,omitempty"`
 }

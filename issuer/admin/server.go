@@ -29,7 +29,8 @@ type Ledger interface {
 	// Propose has a command decided. The error is oauth.ErrUnavailable if nothing can be
 	// decided.
 	Propose(ctx context.Context, c command.Command) (ledger.Outcome, uint64, error)
-	// Now is for display only.
+	// Now is the node's estimate of state time. It is for display, and for the expiry of tokens
+	// and certificates: a command decides on state time itself.
 	Now() ledger.Time
 }
 

@@ -2,8 +2,8 @@ package oauth
 
 import "time"
 
-// Paths of the endpoints. The service document fixes the first three, RFCs the next two; the
-// last is specific to this service.
+// Paths of the endpoints. RFCs fix those below /.well-known, and the service document the
+// others that clients use.
 const (
 	PathAuthorize   = "/auth/oauth2/authorize"                  // of the web application
 	PathToken       = "/v2/auth/oauth2/token"                   // of the API
