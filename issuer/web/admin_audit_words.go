@@ -85,7 +85,6 @@ var eventWords = []struct {
 	{ledger.EventOperatorTokenAdded, "Operator token made"},
 	{ledger.EventOperatorTokenRevoked, "Operator token revoked"},
 	{ledger.EventOperation, "Operation by an operator on another machine"},
-	{ledger.EventOperation, "Operation from another machine"},
 }
 
 // userStateWords are the texts for the detail of an EventUserState.
