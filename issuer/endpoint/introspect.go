@@ -11,7 +11,7 @@ import (
 
 // introspect handles POST /v2/auth/oauth2/introspect (RFC 7662 §2).
 func (e *Endpoints) introspect(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
-	request, answered, ok := e.presentedToken(w, r)
+	request, answered, ok := e.presentedToken(w, r, false)
 	if !ok {
 		return
 	}

@@ -10,11 +10,11 @@ import (
 )
 
 // revoke handles POST /v2/auth/oauth2/revoke (RFC 7009 §2). The response to a value that is
-// not a token of the client, or not a token at all, is that to a token that was revoked: an
-// error would help nobody (RFC 7009 §2.2), and would tell whether a token that somebody else
-// was issued is genuine. Such values count as failures, as at the token endpoint.
+// not a token of the client, or not a token at all, is that to a token that was revoked. The
+// client can't handle such an error (RFC 7009 §2.2), which would also reveal whether a token
+// that another client was issued is genuine. Such values count as failures, as at the token endpoint.
 func (e *Endpoints) revoke(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
-	request, answered, ok := e.presentedToken(w, r)
+	request, answered, ok := e.presentedToken(w, r, true)
 	if !ok {
 		return
 	}

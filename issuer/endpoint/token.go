@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -51,16 +50,17 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 	writeJSON(w, http.StatusOK, response)
 }
 
-// presentedToken reads and parses a revocation or introspection request, or refuses it. The
-// caller must call answered as that of guessLimiter.try.
-func (e *Endpoints) presentedToken(w http.ResponseWriter, r *http.Request) (request oauth.PresentedToken, answered func(error), ok bool) {
+// presentedToken reads and parses a revocation or introspection request, or refuses it. After
+// the decision the caller must call answered with the error of the response, as done of
+// guessLimiter.try. toScripts lets scripts read the response.
+func (e *Endpoints) presentedToken(w http.ResponseWriter, r *http.Request, toScripts bool) (request oauth.PresentedToken, answered func(error), ok bool) {
 	body, err := readBody(w, r)
 	if err != nil {
 		e.refuseBody(w, err)
 		return request, nil, false
 	}
 	request, refused := parse(r, body, oauth.ParsePresentedToken)
-	if slices.Contains(crossOrigin, r.URL.Path) {
+	if toScripts {
 		exposeToScripts(w, request.Client)
 	}
 	if refused != nil {

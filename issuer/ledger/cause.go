@@ -258,6 +258,15 @@ func refuse(code oauth.Code, cause Cause) command.Decision {
 // is always invalid_request and only Cause differs.
 func deny(cause Cause) command.Decision { return refuse(oauth.InvalidRequest, cause) }
 
+// exists refuses a value of a field that must be unique. note describes what has it.
+func exists(field, note string) command.Decision {
+	d := deny(AlreadyExists)
+	outcome(d).Refusal.Field, outcome(d).Refusal.Note = field, note
+	return d
+}
+
+func taken(field string) command.Decision { return exists(field, "is taken") }
+
 func badField(field, note string) command.Decision {
 	d := deny(BadField)
 	outcome(d).Refusal.Field, outcome(d).Refusal.Note = field, note

@@ -155,9 +155,7 @@ func (c *AddOperatorToken) Decide(txn *memdb.Txn, m command.Meta) command.Decisi
 			ended = append(ended, t)
 			continue
 		case t.Name == c.Name:
-			d := deny(AlreadyExists)
-			outcome(d).Refusal.Field, outcome(d).Refusal.Note = "name", "is that of a valid token"
-			return d
+			return exists("name", "is that of a valid token")
 		}
 		valid++
 	}
@@ -247,7 +245,8 @@ func (c *RevokeOperatorToken) Decide(txn *memdb.Txn, m command.Meta) command.Dec
 }
 
 // RecordOperation records an operation of an operator on another machine that is not a
-// command of this package, before it begins. It also updates OperatorToken.Used.
+// command of this package, before the operation begins, or after it for one without which
+// nothing can be decided. It also updates OperatorToken.Used.
 type RecordOperation struct {
 	Actor Actor `cbor:"1,keyasint"`
 	// Operation is the name of the operation, and what it concerns; "" updates
@@ -258,7 +257,9 @@ type RecordOperation struct {
 // Kind implements command.Command.
 func (*RecordOperation) Kind() command.Kind { return KindRecordOperation }
 
-// Decide changes nothing if the token was used recently and no operation is named.
+// Decide changes nothing if the token was used recently and no operation is named. A command
+// that is proposed again may write its event again: no row has the operations that were
+// recorded.
 func (c *RecordOperation) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identifyOperator(c.Actor, m)

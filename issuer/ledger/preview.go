@@ -111,28 +111,32 @@ func (s *replayState) whyUnapplied(e *Effect) string {
 }
 
 func (s *replayState) whySecretUnapplied(e *Effect) string {
-	c := s.clients.get(e.Client)
-	switch {
+	switch c := s.clients.get(e.Client); {
 	case c == nil:
 		return "the backup does not have the client"
-	case c.State == Deleted:
-	case e.Kind == EffectSecretRevoked && c.Secrets.index(e.ID) < 0:
-		return "the backup does not have it"
-	case e.Kind == EffectSecretAdded && !c.Secrets.has(e.Secret.ID):
-		return "the client has others"
+	case c.State != Deleted:
+		return c.Secrets.whyUnapplied(e, "the client")
 	}
 	return ""
 }
 
 func (s *replayState) whyResourceSecretUnapplied(e *Effect) string {
 	r := s.resources.get(e.Resource)
-	switch {
-	case r == nil:
+	if r == nil {
 		return "the backup does not have the resource server"
-	case e.Kind == EffectResourceSecretRevoked && r.Secrets.index(e.ID) < 0:
+	}
+	return r.Secrets.whyUnapplied(e, "the resource server")
+}
+
+// whyUnapplied returns why the change of a secret that e describes was not applied to the
+// secrets of a holder, or "".
+func (l Secrets) whyUnapplied(e *Effect, holder string) string {
+	added := e.Kind == EffectSecretAdded || e.Kind == EffectResourceSecretAdded
+	switch {
+	case !added && l.index(e.ID) < 0:
 		return "the backup does not have it"
-	case e.Kind == EffectResourceSecretAdded && !r.Secrets.has(e.Secret.ID):
-		return "the resource server has others"
+	case added && !l.has(e.Secret.ID):
+		return holder + " has others"
 	}
 	return ""
 }

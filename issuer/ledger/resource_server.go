@@ -171,12 +171,6 @@ func (c *PutResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 	return accept(Outcome{ID: c.ID, Count: 1}, put(TableResourceServers, next), resourceEvent(m, kind, who, c.ID, ""))
 }
 
-func taken(field string) command.Decision {
-	d := deny(AlreadyExists)
-	outcome(d).Refusal.Field, outcome(d).Refusal.Note = field, "is taken"
-	return d
-}
-
 func (v View) countResources() (n int) {
 	for range v.ResourceServers() {
 		n++

@@ -68,9 +68,7 @@ func (c *PutUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return badField("username", note)
 	}
 	if other := v.UserByName(c.Username); other != nil && other.ID != c.ID {
-		d := deny(AlreadyExists)
-		outcome(d).Refusal.Field, outcome(d).Refusal.Note = "username", "is taken"
-		return d
+		return taken("username")
 	}
 	if field, note := c.checkReserved(v, old); note != "" {
 		return badField(field, note)

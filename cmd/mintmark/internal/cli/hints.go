@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -164,12 +165,29 @@ func adviceIn(text string) string {
 	return ""
 }
 
-// withHint adds to an error what an operator can do about it, if hints knows that.
+// withHint adds to an error what an operator can do about it, if hints knows that. Of a list
+// of errors it adds that to each.
 func withHint(err error) error {
+	if list := listed(err); len(list) > 1 {
+		for i := range list {
+			list[i] = withHint(list[i])
+		}
+		return errors.Join(list...)
+	}
 	if advice := adviceFor(err); advice != "" {
 		return fmt.Errorf("%w (%s)", err, advice)
 	}
 	return err
+}
+
+// listed returns a copy of the errors that errors.Join made err of, or nil.
+func listed(err error) []error {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		if joined, ok := inner.(interface{ Unwrap() []error }); ok && errors.Join(joined.Unwrap()...).Error() == err.Error() {
+			return slices.Clone(joined.Unwrap())
+		}
+	}
+	return nil
 }
 
 // hintHandler adds the advice of hints to log records that have an error.

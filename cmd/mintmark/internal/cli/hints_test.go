@@ -25,6 +25,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/store"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/apply"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -95,6 +96,18 @@ func TestHintsInTheLog(t *testing.T) {
 	out.Reset()
 	log.WithGroup("g").Info("all is well", "error", errors.New("no fact"))
 	require.NotContains(t, out.String(), "hint=")
+}
+
+// TestHintsOfAList: of errors that are reported together, each has its own advice.
+func TestHintsOfAList(t *testing.T) {
+	first, second := fmt.Errorf("a: %w", admin.ErrNoLeader), fmt.Errorf("b: %w", apply.ErrNoSecret)
+	list := errors.Join(first, errors.New("no advice"), second)
+	want := fmt.Sprintf("%v (%s)\nno advice\n%v (%s)", first, adviceFor(first), second, adviceFor(second))
+	require.EqualError(t, withHint(list), want)
+	require.EqualError(t, withHint(fmt.Errorf("%w", list)), want)
+	require.ErrorIs(t, withHint(list), admin.ErrNoLeader)
+	wrapped := fmt.Errorf("do: %w, %w", first, second)
+	require.EqualError(t, withHint(wrapped), wrapped.Error()+" ("+adviceFor(second)+")")
 }
 
 // TestHintTable: each row has an error of its own, which something returns, and an advice

@@ -50,14 +50,14 @@ func (m *management) remote(cmd *cobra.Command) (config.RemoteServer, error) {
 	return r, err
 }
 
-// dial returns a Caller of a server.
-func dial(r config.RemoteServer) (*admin.Caller, error) {
+// dial returns a Caller of a server. The token may be in the standard input of cmd.
+func dial(cmd *cobra.Command, r config.RemoteServer) (*admin.Caller, error) {
 	s := admin.RemoteServer{URL: strings.TrimSuffix(r.URL, "/")}
 	switch {
 	case (r.TokenFile == "") == (r.CertFile == "") || (r.CertFile == "") != (r.KeyFile == ""):
 		return nil, errors.New("--server needs either --token-file, or --cert-file and --key-file")
 	case r.TokenFile != "":
-		token, err := readSecret(nil, r.TokenFile)
+		token, err := readSecret(cmd, r.TokenFile)
 		if err != nil {
 			return nil, fmt.Errorf("read operator token: %w", err)
 		}
@@ -105,7 +105,7 @@ func (m *management) caller(cmd *cobra.Command) (*admin.Caller, error) {
 		return nil, err
 	}
 	if r.URL != "" {
-		return dial(r)
+		return dial(cmd, r)
 	}
 	return admin.NewCaller(m.dataDir)
 }

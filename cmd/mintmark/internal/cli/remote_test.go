@@ -101,6 +101,12 @@ func TestCommandsWithACertificate(t *testing.T) {
 	require.Contains(t, r.ok(t, "client", "approve", "cal-app"), "approved")
 	require.Contains(t, r.ok(t, "audit", "--kind", "client.reviewed"), "certificate:ada")
 
+	token, err := os.ReadFile(r.token)
+	require.NoError(t, err)
+	piped := testkit.RunInput(t, r.Execute, string(token), slices.Concat([]string{"client", "list", "--token-file", "-"}, server)...)
+	require.Zero(t, piped.Code, piped.Err)
+	require.Contains(t, piped.Out, "cal-app")
+
 	r.flags = append(server, "--cert-file", cert)
 	r.fails(t, ExitLocal, "--server needs either --token-file, or --cert-file and --key-file", "client", "list")
 	r.flags = append(server, "--cert-file", cert, "--key-file", key, "--token-file", r.token)
