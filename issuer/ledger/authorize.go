@@ -38,12 +38,14 @@ type Problem struct {
 
 // Authorize checks an authorization request. It first checks what determines where the
 // response goes, then the other parameters. The pages call it before they show the
-// consent page; Allow calls it again to decide.
+// consent page; Allow calls it again to decide. With a Problem the Authorization has only
+// what is known of the request: the client if it has a row, and a redirection URI that can be
+// trusted.
 func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) {
-	page := func(c Cause, code oauth.Code, text string) (Authorization, *Problem) {
-		return Authorization{}, &Problem{Cause: c, Page: true, Error: oauth.Error{Code: code, Description: text}}
-	}
 	c := v.Client(r.ClientID)
+	page := func(cause Cause, code oauth.Code, text string) (Authorization, *Problem) {
+		return Authorization{Client: c}, &Problem{Cause: cause, Page: true, Error: oauth.Error{Code: code, Description: text}}
+	}
 	switch {
 	case c == nil || c.State == Deleted:
 		return page(UnknownClient, oauth.InvalidRequest, "There is no application with this client_id.")

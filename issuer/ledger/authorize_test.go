@@ -73,7 +73,8 @@ func TestAuthorize(t *testing.T) {
 			require.NotNil(t, problem)
 			require.Equal(t, c.cause, problem.Cause)
 			require.Equal(t, c.page, problem.Page)
-			require.Equal(t, c.page, a.Client == nil)
+			require.Equal(t, w.view().Client(c.request.ClientID), a.Client)
+			require.Equal(t, c.page, a.RedirectURI == "")
 		})
 	}
 }

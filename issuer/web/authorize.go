@@ -21,6 +21,7 @@ import (
 func (w *Web) authorize(c *request) error {
 	request, bad := oauth.ParseAuthorizationRequest(c.r.URL.RawQuery)
 	if bad != nil {
+		w.config.Refused(ledger.RequestMalformed)
 		return unreadableRequest(bad)
 	}
 	v := w.loadSession(c)
@@ -29,6 +30,7 @@ func (w *Web) authorize(c *request) error {
 	case err != nil:
 		return err
 	case problem != nil && problem.Page:
+		w.config.Refused(problem.Cause)
 		return explain(problem).forOwner(&v, request)
 	case v.unavailable:
 		return errSessionUnavailable
@@ -36,6 +38,7 @@ func (w *Web) authorize(c *request) error {
 		w.showSignIn(c, http.StatusOK, v.view, signInBody{Next: escapeQuery(c.r.URL.RawQuery)})
 		return nil
 	case problem != nil:
+		w.config.Refused(problem.Cause)
 		return w.respond(c, request, &problem.Error)
 	}
 	w.showConsent(c, http.StatusOK, v, request, a, "")
@@ -118,6 +121,7 @@ func (w *Web) continueTo(c *request, next, own string) error {
 	case problem == nil || problem.Page:
 		return c.redirect(continueURL(next, own))
 	}
+	w.config.Refused(problem.Cause)
 	location := w.errorLocation(r, &problem.Error)
 	c.Header().Set("Refresh", "0;url="+location)
 	w.render(c, http.StatusOK, "leave", page{Title: "Back to the application", Body: leaveBody{

@@ -5,6 +5,7 @@ import (
 	"html"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
@@ -247,5 +249,46 @@ func TestErrorAfterSignIn(t *testing.T) {
 		res := b.signIn(page, "ada", password)
 		require.Equal(t, http.StatusSeeOther, res.StatusCode)
 		require.Contains(t, b.get(res.Header.Get("Location")).body, "suspended")
+	})
+}
+
+// TestRefusedAuthorizationCanBeFound verifies that a refusal is counted once, that the record
+// of its request has the cause and the client, and that its page names the request.
+func TestRefusedAuthorizationCanBeFound(t *testing.T) {
+	const id = "0123456789abcdef"
+	for name, test := range map[string]struct {
+		request url.Values
+		client  string
+		cause   ledger.Cause
+		page    bool
+	}{
+		"another redirection URI": {with(good(), "redirect_uri", callback+"/"), "calendar", ledger.RedirectURIUnregistered, true},
+		"no redirection URI":      {with(good(), "redirect_uri", ""), "calendar", ledger.RedirectURIMissing, true},
+		"a suspended client":      {with(good(), "client_id", "stopped"), "stopped", ledger.ClientSuspended, true},
+		"a pending client":        {with(good(), "client_id", "waiting"), "waiting", ledger.ClientPending, true},
+		"an unknown client":       {with(good(), "client_id", "nobody"), "", ledger.UnknownClient, true},
+		"an unreadable request":   {url.Values{"client_id": {"calendar", "native"}}, "", ledger.RequestMalformed, true},
+		"an unknown scope":        {with(good(), "scope", "openid"), "calendar", ledger.ScopeUnknown, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var counted []ledger.Cause
+			w := newEnv(t, func(c *web.Config) { c.Refused = func(cause ledger.Cause) { counted = append(counted, cause) } })
+			b := w.signedIn()
+			record := &requestlog.Record{ID: id}
+			res := b.do(httptest.NewRequestWithContext(requestlog.With(t.Context(), record), http.MethodGet, at(test.request), nil), func(*http.Request) {})
+			assert.Equal(t, []ledger.Cause{test.cause}, counted)
+			assert.Equal(t, test.page, strings.Contains(res.body, "<code>"+id+"</code>"), res.body)
+			logged := map[string]string{}
+			for _, a := range record.Attrs() {
+				logged[a.Key] = a.Value.String()
+			}
+			assert.Equal(t, test.cause.String(), logged["cause"])
+			assert.Equal(t, test.client, logged["client"])
+		})
+	}
+	t.Run("nothing is refused", func(t *testing.T) {
+		w := newEnv(t, func(c *web.Config) { c.Refused = func(cause ledger.Cause) { t.Errorf("counted %v", cause) } })
+		w.browser().get(at(good()))
+		w.signedIn().get(at(good()))
 	})
 }

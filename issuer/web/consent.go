@@ -109,6 +109,7 @@ func (w *Web) decide(c *request, f *form) error {
 	next := f.get("next")
 	request, bad := oauth.ParseAuthorizationRequest(next)
 	if bad != nil {
+		w.config.Refused(ledger.RequestMalformed)
 		return unreadableRequest(bad)
 	}
 	v := w.loadSession(c)
@@ -117,6 +118,7 @@ func (w *Web) decide(c *request, f *form) error {
 	case err != nil:
 		return err
 	case problem != nil && problem.Page:
+		w.config.Refused(problem.Cause)
 		return explain(problem).forOwner(&v, request)
 	case v.unavailable:
 		return errSessionUnavailable
@@ -124,6 +126,7 @@ func (w *Web) decide(c *request, f *form) error {
 		w.showSignIn(c, http.StatusForbidden, v.view, signInBody{Next: escapeQuery(next), Alert: alertSignedOut})
 		return nil
 	case problem != nil:
+		w.config.Refused(problem.Cause)
 		return w.respond(c, request, &problem.Error)
 	}
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
@@ -180,6 +183,7 @@ func (w *Web) allow(c *request, v session, r oauth.AuthorizationRequest, revisio
 // refused handles a refused Allow: what the page showed has changed since. A fresh view
 // has the current state.
 func (w *Web) refused(c *request, v session, r oauth.AuthorizationRequest, refusal *ledger.Refusal) error {
+	w.config.Refused(refusal.Cause)
 	switch refusal.Cause {
 	case ledger.TooManyGrants:
 		c.cause = refusal.Cause

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 )
 
 // A failure is an error with texts for the user.
@@ -89,12 +90,13 @@ func (w *Web) fail(c *request, err error) {
 	if f.after > 0 {
 		retryAfter(c, f.after)
 	}
-	w.render(c, f.status, "error", page{Title: f.title, Body: errorBody{Title: f.title, Text: f.text, Detail: f.detail, Owner: f.owner, Back: f.back}})
+	w.render(c, f.status, "error", page{Title: f.title, Body: errorBody{Title: f.title, Text: f.text, Detail: f.detail, Owner: f.owner, Back: f.back, Request: requestlog.ID(c.r.Context())}})
 }
 
 type errorBody struct {
 	Title, Text, Detail, Back string
 	Owner                     *ownerHelp
+	Request                   string // id of the request in the log; "" if it has none
 }
 
 // retryAfter sets Retry-After, rounded up: a browser that returns too early would be refused

@@ -75,6 +75,8 @@ type Config struct {
 	// Refusals are shown to the owner of the client. The default only has those of the
 	// authorization step.
 	Refusals *Refusals
+	// Refused counts each answered refusal of the authorization step. Default: it is not counted.
+	Refused func(ledger.Cause)
 	// Security records failed sign-ins. It may be nil.
 	Security *security.Recorder
 	// Rand must be safe for concurrent use. Default: crypto/rand.Reader.
@@ -135,6 +137,9 @@ func New(c Config) (*Web, error) {
 		return nil, errors.New("web: no Attempts given for Upstream")
 	case c.Upstream == nil && c.NoPasswords:
 		return nil, errors.New("web: NoPasswords without Upstream")
+	}
+	if c.Refused == nil {
+		c.Refused = func(ledger.Cause) {}
 	}
 	if c.Refusals == nil {
 		c.Refusals = NewRefusals()

@@ -295,7 +295,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	return handler(s.Issuer, s.Settings, web.Config{
-		Passwords: passwords, Refusals: refusals, Upstream: s.startUpstream(ctx), NoPasswords: c.NoPasswords,
+		Passwords: passwords, Refusals: refusals, Refused: s.Metrics.Refused, Upstream: s.startUpstream(ctx), NoPasswords: c.NoPasswords,
 	}, s.clientIP, s.Metrics, s.failures, c.Log)
 }
 
