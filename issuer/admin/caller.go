@@ -154,7 +154,7 @@ func (c *Caller) post(ctx context.Context, via *http.Client, operation, kind str
 	defer func() { _ = resp.Body.Close() }()
 	var p Problem
 	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || p.Class == "" {
-		return nil, fmt.Errorf("%s: the server answered %s", operation, resp.Status)
+		return nil, fmt.Errorf("%s: the server answered %s, and not as a listener for operators does", operation, resp.Status)
 	}
 	return nil, &p
 }

@@ -73,7 +73,7 @@ func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) 
 // checkScopes names an unknown scope; the ledger only reports that there is one.
 func checkScopes(subject string, names []string) error {
 	if _, err := scope.Of(names...); err != nil {
-		return badField(subject, "scopes", "can't be: "+err.Error())
+		return badField(subject, "scopes", "can't be set: "+err.Error())
 	}
 	return nil
 }

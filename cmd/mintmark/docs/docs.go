@@ -6,6 +6,7 @@ package docs
 import (
 	"embed"
 	"regexp"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer"
 )
@@ -52,12 +53,19 @@ const Elsewhere = "https://pkg.go.dev/github.com/mintmark-auth/mintmark/middlewa
 // marks are lines for the tests of a document, such as <!-- expect: … -->.
 var marks = regexp.MustCompile(`(?m)^[ \t]*<!--.*-->\n(\n)?`)
 
-// Read returns the text of a document in Markdown, without the marks of its tests. ok is
-// false if no document has that name.
+// links makes links to other documents lead to NAME.md, as those within this folder do.
+var links = strings.NewReplacer("](../../../issuer/README.md", "]("+applications+".md", "](../cmd/mintmark/docs/", "](")
+
+// Read returns the text of a document in Markdown, without the marks of its tests, and with
+// NAME.md for the address of each document. ok is false if no document has that name.
 func Read(name string) (text string, ok bool) {
-	if name == applications {
-		return marks.ReplaceAllString(issuer.Readme, ""), true
+	source := issuer.Readme
+	if name != applications {
+		b, err := folder.ReadFile(name + ".md")
+		if err != nil {
+			return "", false
+		}
+		source = string(b)
 	}
-	b, err := folder.ReadFile(name + ".md")
-	return marks.ReplaceAllString(string(b), ""), err == nil
+	return links.Replace(marks.ReplaceAllString(source, "")), true
 }

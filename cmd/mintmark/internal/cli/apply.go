@@ -190,7 +190,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func (m *management) exportCommand() *cobra.Command {
 	c := command("export", "Write a file that declares what the cluster has", func(cmd *cobra.Command, _ []string) error {
-		c, err := m.openFor(cmd, outputText)
+		c, err := m.openFor(cmd, exportOutputs...)
 		if err != nil {
 			return err
 		}

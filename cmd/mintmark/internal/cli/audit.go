@@ -65,7 +65,7 @@ func auditRows(events []admin.Event) (rows [][]string) {
 // streamAudit writes events one by one. With follow it asks again for those after
 // the last one it read, once a second, and waits while the node restarts.
 func (m *management) streamAudit(cmd *cobra.Command, q admin.EventFilter, follow bool) error {
-	c, err := m.openFor(cmd, outputText, outputJSON, outputJSONL)
+	c, err := m.openFor(cmd, auditOutputs...)
 	if err != nil {
 		return err
 	}

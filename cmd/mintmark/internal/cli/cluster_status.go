@@ -43,8 +43,8 @@ func (m *management) clusterStatus() *cobra.Command {
 	return status
 }
 
-const aboutStatus = `Show the state of the cluster; the exit code is 5 unless it is healthy. Nodes that were
-just started, and do not vote yet, are waited for with --voters.
+const aboutStatus = `Show the state of the cluster; the exit code is 5 unless it is healthy. It does not
+wait: where nodes were just started, repeat it with --voters N until it succeeds.
 
 Once three nodes have voted, fewer are not well: a node that was removed or given
 up is missing until another takes its place. --voters N says that N are meant to

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,4 +35,24 @@ func TestDocs(t *testing.T) {
 
 	require.Contains(t, runLine(t, "__complete", "docs", "").Out, "disaster\t")
 	require.NotContains(t, runLine(t, "__complete", "docs", "disaster", "").Out, "install")
+}
+
+// TestDocumentsLinkToDocuments: a document leads to others by the names that docs takes, and
+// else only to README.md, which the binary does not have.
+func TestDocumentsLinkToDocuments(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+\.md)`)
+	found := 0
+	for _, d := range docs.All {
+		text, ok := docs.Read(d.Name)
+		require.True(t, ok, d.Name)
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if m[1] == "../README.md" {
+				continue
+			}
+			_, ok := docs.Read(strings.TrimSuffix(m[1], ".md"))
+			require.True(t, ok, "%s leads to %s", d.Name, m[1])
+			found++
+		}
+	}
+	require.NotZero(t, found)
 }

@@ -35,8 +35,12 @@ func managementCommands(version string) []*cobra.Command {
 		c.Long = cmp.Or(c.Long, c.Short+".") + "\n\n" + aboutManagement
 		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
 		config.DurationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultTimeout, "for how long the node may be silent before it counts as hung (exit code 4)")
-		c.PersistentFlags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
-		_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+		outputs, other := otherOutputs[c.Name()]
+		if !other {
+			outputs = defaultOutputs
+		}
+		c.PersistentFlags().StringVarP(&m.output, "output", "o", outputText, "output format: "+anyOf(outputs))
+		_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
 		_ = c.MarkPersistentFlagDirname("data-dir")
 	}
 	return commands
@@ -107,13 +111,29 @@ const (
 	outputJSONL = "jsonl" // an object a line
 )
 
+// The formats of --output, and those of the commands that have others.
+var (
+	defaultOutputs = []string{outputText, outputJSON}
+	auditOutputs   = []string{outputText, outputJSON, outputJSONL}
+	exportOutputs  = []string{outputText}
+	otherOutputs   = map[string][]string{"audit": auditOutputs, "export": exportOutputs}
+)
+
+// anyOf joins words, as in "text, json or jsonl".
+func anyOf(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
 func (m *management) checkOutput(outputs ...string) error {
 	if len(outputs) == 0 {
-		outputs = []string{outputText, outputJSON}
+		outputs = defaultOutputs
 	}
 	if !slices.Contains(outputs, m.output) {
-		last := len(outputs) - 1
-		return fmt.Errorf("--output must be %s or %s", strings.Join(outputs[:last], ", "), outputs[last])
+		return fmt.Errorf("--output must be %s", anyOf(outputs))
 	}
 	if m.timeout < time.Millisecond {
 		return errors.New("--timeout must be at least 1ms")
