@@ -12,6 +12,7 @@ var (
 	ErrLocalOnly         = errcode.New("local_only", ledger.LocalOnly.String())
 
 	ErrNoLeader       = errcode.New("no_leader", "nothing can be decided now, and nothing was changed: no leader answers")
+	ErrTokenUnchecked = errcode.New("operator_token_unchecked", "the operator token can't be checked while no leader answers, and nothing was changed")
 	ErrOutcomeUnknown = errcode.New("outcome_unknown", "whether this was done can't be told: the leader, or too many nodes, were lost before it was answered")
 	ErrInternal       = errcode.New("internal", "the server failed")
 	ErrStandalone     = errcode.New("node_alone", "this node runs alone")

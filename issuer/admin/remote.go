@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // A Remote serves the operations to operators on other machines, over TLS. Each request is
@@ -75,7 +77,7 @@ func (h *handler) authenticateToken(c *call, r *http.Request) ([]ledger.Operator
 	if t == nil { // it may have been added a moment ago
 		var err error
 		if v, err = h.Ledger.ViewPaced(r.Context()); err != nil {
-			return nil, 0, fmt.Errorf("read: %w", err)
+			return nil, 0, unchecked(err)
 		}
 		if t = v.OperatorToken(id); t == nil {
 			return nil, ledger.OperatorTokenUnknown, nil
@@ -92,7 +94,7 @@ func (h *handler) authenticateToken(c *call, r *http.Request) ([]ledger.Operator
 	}
 	v, err := h.Ledger.ViewFresh(r.Context())
 	if err != nil {
-		return nil, 0, fmt.Errorf("read: %w", err)
+		return nil, 0, unchecked(err)
 	}
 	t = v.OperatorToken(id)
 	if cause := v.OperatorTokenCause(t, now); cause != ledger.NoCause {
@@ -103,6 +105,15 @@ func (h *handler) authenticateToken(c *call, r *http.Request) ([]ledger.Operator
 		c.noteUse(r.Context())
 	}
 	return t.Scopes, ledger.NoCause, nil
+}
+
+// unchecked returns the error for a token that could not be checked, since another node may
+// have revoked it.
+func unchecked(err error) error {
+	if errors.Is(err, oauth.ErrUnavailable) {
+		return ofError(Unavailable, ErrTokenUnchecked)
+	}
+	return fmt.Errorf("read: %w", err)
 }
 
 // noteUse records the use of a token. A failure is only logged: the next use tries again.

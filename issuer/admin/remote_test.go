@@ -11,6 +11,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strings"
@@ -463,7 +464,9 @@ func TestRemoteWithoutALeader(t *testing.T) {
 	c := e.server.Caller(t, token.Token, nil)
 	ask(t, c, admin.ListClients, admin.ClientFilter{})
 	e.SetNoLeader(true)
-	require.Equal(t, admin.Unavailable, refused(t, c, admin.ListClients, admin.ClientFilter{}).Class)
+	p := refused(t, c, admin.ShowCluster, admin.StatusQuery{})
+	require.Equal(t, admin.Unavailable, p.Class)
+	require.ErrorIs(t, p, admin.ErrTokenUnchecked)
 	stale := 0
 	c = e.server.Caller(t, "", e.server.Operators.Issue("ada", []string{"read"}, nil))
 	c.Stale = func() { stale++ }
@@ -534,6 +537,16 @@ func TestRemoteCaller(t *testing.T) {
 	var unreachable *admin.UnreachableError
 	require.True(t, errors.As(err, &unreachable))
 	require.Equal(t, e.server.URL, unreachable.Place)
+
+	api := httptest.NewTLSServer(http.NotFoundHandler())
+	defer api.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(api.Certificate())
+	other, err := admin.NewRemoteCaller(admin.RemoteServer{URL: api.URL, Authority: roots, Token: token})
+	require.NoError(t, err)
+	defer other.Close()
+	_, err = admin.ListClients.Call(t.Context(), other, admin.ClientFilter{})
+	require.EqualError(t, err, "client.list: the server answered 404 Not Found, and not as a listener for operators does")
 }
 
 func FuzzOperatorToken(f *testing.F) {

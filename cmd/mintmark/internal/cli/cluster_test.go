@@ -279,7 +279,7 @@ func TestInitOnTheCommandLine(t *testing.T) {
 	require.Equal(t, ExitUnhealthy, r.Code)
 	require.Equal(t, "not healthy: no leader, 0 of 0 nodes answer, term 0, feature level 0 (asked n1)\n"+
 		"problem: this node belongs to no cluster yet\n"+
-		"hint: make one: mintmark cluster init --public-url URL, or start the node with --join\n", r.Out)
+		"hint: make one: mintmark cluster init --public-url URL, or start the node with --join, or restore a backup: mintmark cluster backup restore FILE\n", r.Out)
 
 	c.Fails(ExitRefused, "public_url must be", "cluster", "init", "--public-url", "id.example")
 	c.Fails(ExitRefused, "app_url must be", "cluster", "init", "--public-url", "https://id.example", "--app-url", "https://id.example/app")
