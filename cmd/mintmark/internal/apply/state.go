@@ -14,6 +14,7 @@ type Options struct {
 	Manager string // name under which clients and resource servers are made: see ledger.Client.ManagedBy
 	Adopt   bool   // manage existing ones that the files name
 	Prune   bool   // remove those of Manager that the files do not name
+	Remote  bool   // by an operator on another machine, who may not make or change administrators
 }
 
 // A State is the part of a cluster's state that files concern.

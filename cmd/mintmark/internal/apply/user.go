@@ -7,6 +7,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/declare"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // States of users and secrets, as package admin has them.
@@ -90,6 +91,13 @@ func (p *planner) user(u *declare.User) {
 		}
 	case have == nil:
 		p.warn(step.Subject(), "has no password, and can't sign in by one")
+	}
+	switch {
+	case !p.Remote || have != nil && len(f) == 0:
+	case before.Admin:
+		p.refuse(u.Place.Errorf("", "is an administrator: %s", ledger.LocalOnly))
+	case q.Admin:
+		p.refuse(u.Place.Errorf("admin", "can't be set: %s", ledger.LocalOnly))
 	}
 	if have != nil && have.Upstream != "" && len(f) > 0 {
 		p.warn(step.Subject(), "signs in through "+have.Upstream+", which sets name and profile again")

@@ -67,6 +67,7 @@ func (m *management) apply(cmd *cobra.Command, d *declare.Declaration, o apply.O
 		return err
 	}
 	defer c.Close()
+	o.Remote = c.Remote()
 	ctx := cmdContext(cmd)
 	state, err := apply.ReadState(ctx, c, d, o)
 	if err != nil {

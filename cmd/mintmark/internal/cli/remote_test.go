@@ -85,6 +85,33 @@ func TestCommandsWithAToken(t *testing.T) {
 	require.NotContains(t, r.Log.String(), "mmo_")
 }
 
+// TestTokenWithoutALeader verifies that the status, refused for want of a leader, does not
+// send the operator to itself.
+func TestTokenWithoutALeader(t *testing.T) {
+	r := newRemoteCLI(t, "read")
+	r.flags = append(r.flags, "--token-file", r.token)
+	r.SetNoLeader(true)
+	r.fails(t, ExitUnhealthy, "the operator token can't be checked while no leader answers, and nothing was changed (mintmark cluster status has the reason with a client certificate", "cluster", "status")
+}
+
+// TestApplyWithAToken verifies that the plan refuses what the server would: to make an
+// administrator, or to change one.
+func TestApplyWithAToken(t *testing.T) {
+	r := newRemoteCLI(t, "read,clients,users")
+	r.flags = append(r.flags, "--token-file", r.token)
+	file := filepath.Join(t.TempDir(), "f.yaml")
+	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
+	write("users:\n  - username: grace\n    name: Grace\n    admin: true\n")
+	plan := []string{"apply", "-f", file, "--dry-run"}
+	r.fails(t, ExitRefused, "f.yaml: line 4: user grace: admin can't be set: only an operator on a node's own machine may do that", plan...)
+	r.OK("", "apply", "-f", file, "--yes")
+	require.Contains(t, r.ok(t, plan...), "1 unchanged")
+	for _, change := range []string{"    name: G\n", "    name: Grace\n    admin: false\n"} {
+		write("users:\n  - username: grace\n" + change)
+		r.fails(t, ExitRefused, "f.yaml: line 2: user grace: is an administrator: only an operator on a node's own machine may do that", plan...)
+	}
+}
+
 func TestCommandsWithACertificate(t *testing.T) {
 	r := newRemoteCLI(t, "read")
 	dir := t.TempDir()
