@@ -97,7 +97,10 @@ func (i *Issuer) upgradeSecret(ctx context.Context, c oauth.ClientCredentials, m
 	if err != nil || found == nil {
 		return err
 	}
-	return i.proposeUpgrade(ctx, auth.Client, found, c.Secret)
+	if err := i.proposeUpgrade(ctx, auth.Client, found, c.Secret); err != nil {
+		return fmt.Errorf("%w: %w", oauth.ErrSecretCorrect, err)
+	}
+	return nil
 }
 
 func (i *Issuer) proposeUpgrade(ctx context.Context, client string, s *ledger.Secret, plain string) error {

@@ -66,7 +66,7 @@ func (g *guessLimiter) try(c oauth.ClientCredentials, address string, now time.T
 		var refused *oauth.Error
 		switch {
 		case err != nil && !errors.As(err, &refused):
-			if g.known(c) {
+			if errors.Is(err, oauth.ErrSecretCorrect) || g.known(c) {
 				undo()
 			}
 		case refused == nil, refused.Code != oauth.InvalidClient && refused.Genuine:

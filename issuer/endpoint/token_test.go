@@ -266,15 +266,16 @@ func TestGuessesThatAreNone(t *testing.T) {
 		known  string // the secret that this node's state has
 		counts bool
 	}{
-		"accepted":                           {nil, "", false},
-		"its own token that ended":           {&oauth.Error{Code: oauth.InvalidGrant, Genuine: true}, "", false},
-		"no decision about a correct secret": {oauth.ErrUnavailable, "secret", false},
-		"no decision about a wrong secret":   {oauth.ErrUnavailable, "another", true},
-		"hung up with a correct secret":      {context.Canceled, "secret", false},
-		"hung up with a wrong secret":        {context.Canceled, "another", true},
-		"the server failed":                  {errors.New("disk on fire"), "another", true},
-		"a token that may be a guess":        {&oauth.Error{Code: oauth.InvalidGrant}, "secret", true},
-		"a wrong secret":                     {&oauth.Error{Code: oauth.InvalidClient}, "secret", true}, // revoked since, as the leader knows
+		"accepted":                                       {nil, "", false},
+		"its own token that ended":                       {&oauth.Error{Code: oauth.InvalidGrant, Genuine: true}, "", false},
+		"no decision about a correct secret":             {oauth.ErrUnavailable, "secret", false},
+		"no decision about a wrong secret":               {oauth.ErrUnavailable, "another", true},
+		"no decision about a correct secret with a hash": {fmt.Errorf("%w: %w", oauth.ErrSecretCorrect, oauth.ErrUnavailable), "", false},
+		"hung up with a correct secret":                  {context.Canceled, "secret", false},
+		"hung up with a wrong secret":                    {context.Canceled, "another", true},
+		"the server failed":                              {errors.New("disk on fire"), "another", true},
+		"a token that may be a guess":                    {&oauth.Error{Code: oauth.InvalidGrant}, "secret", true},
+		"a wrong secret":                                 {&oauth.Error{Code: oauth.InvalidClient}, "secret", true}, // revoked since, as the leader knows
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newTestServer(t, nil)

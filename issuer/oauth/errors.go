@@ -37,8 +37,8 @@ type Error struct {
 	// Cause is the ledger.Cause of the refusal, for this node's log. It is never sent. 0
 	// until the response is made.
 	Cause uint16
-	// Genuine reports that the code or refresh token was issued by this server, and that
-	// its client authenticated or is public. Such a request is not counted as a guess.
+	// Genuine reports that the code or token was issued by this server to the client, which
+	// authenticated or is public. Such a request is not counted as a guess.
 	Genuine bool
 }
 
@@ -52,6 +52,10 @@ var ErrUnavailable = errors.New("temporarily unavailable")
 // ErrOutcomeUnknown is an ErrUnavailable for a request that may have been decided. A refresh
 // can be retried safely; an authorization code may be spent.
 var ErrOutcomeUnknown = fmt.Errorf("%w: outcome unknown", ErrUnavailable)
+
+// ErrSecretCorrect is joined to an error of a request whose client secret was found correct before
+// the request failed.
+var ErrSecretCorrect = errors.New("secret correct")
 
 func invalidRequest(description string) *Error {
 	return &Error{Code: InvalidRequest, Description: description}
