@@ -2,8 +2,11 @@ package issuer
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -41,9 +44,29 @@ func (i *Issuer) Revoke(ctx context.Context, r oauth.PresentedToken) error {
 		return err
 	}
 	refused := i.publicError(r.Client.ID, *outcome.Refusal)
-	// With every other code the client has authenticated, unsupported_token_type included.
-	refused.Genuine = refused.Code != oauth.InvalidClient && (parse == nil || errors.Is(parse, verifier.ErrExpired))
+	// Only the client's own token is genuine here: whether another client's is counted as a
+	// failure would tell whether this server issued it.
+	switch own := errors.Is(parse, verifier.ErrExpired) && clientOf(r.Token) == r.Client.ID; refused.Code {
+	case oauth.UnsupportedTokenType:
+		refused.Genuine = true
+	case oauth.InvalidGrant:
+		refused.Genuine = own
+	}
 	return refused
+}
+
+// clientOf returns the client of an access token that was verified, but for its expiry.
+func clientOf(access string) string {
+	var claims struct {
+		Client string `json:"client_id"`
+	}
+	_, rest, _ := strings.Cut(access, ".")
+	payload, _, _ := strings.Cut(rest, ".")
+	text, err := base64.RawURLEncoding.DecodeString(payload)
+	if err != nil || json.Unmarshal(text, &claims) != nil {
+		return ""
+	}
+	return claims.Client
 }
 
 // revocation returns the command for a request. The error is why the presented value is not

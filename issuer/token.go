@@ -49,7 +49,7 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	}
 	if outcome.Refusal != nil {
 		refused := i.publicError(r.Client.ID, *outcome.Refusal)
-		refused.Genuine = parse == nil && refused.Code == oauth.InvalidGrant
+		refused.Genuine = parse == nil && refused.Code == oauth.InvalidGrant && outcome.Refusal.Cause != ledger.NotACredential // another client's
 		return oauth.TokenResponse{}, refused
 	}
 	response, err := i.mint(ctx, outcome.Issued, index)

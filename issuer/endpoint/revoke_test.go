@@ -27,7 +27,8 @@ func (s *testServer) revoke(client, secret string, headers ...string) *httptest.
 func TestRevoke(t *testing.T) {
 	for name, err := range map[string]error{
 		"revoked":          nil,
-		"another client's": &oauth.Error{Code: oauth.InvalidGrant, Genuine: true},
+		"expired":          &oauth.Error{Code: oauth.InvalidGrant, Genuine: true},
+		"another client's": &oauth.Error{Code: oauth.InvalidGrant},
 		"not a token":      &oauth.Error{Code: oauth.InvalidGrant},
 	} {
 		t.Run(name, func(t *testing.T) {

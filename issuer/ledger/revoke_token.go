@@ -63,12 +63,12 @@ func (c *RevokeToken) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return refuse(oauth.InvalidGrant, NotACredential)
 	case !c.signed(v):
 		return auth.confirmFresh(refuse(oauth.InvalidGrant, KeyNotRecorded))
-	case c.Access != nil && !v.FeedServed(): // resource servers accept the token until it expires
-		return auth.confirmFresh(refuse(oauth.UnsupportedTokenType, AccessTokenRevocation))
 	case g == nil:
 		return auth.confirmFresh(accept(Outcome{})) // swept after it ended
 	case g.Client != auth.client.ID:
 		return auth.confirmFresh(refuse(oauth.InvalidGrant, NotACredential))
+	case c.Access != nil && !v.FeedServed(): // resource servers accept the token until it expires
+		return auth.confirmFresh(refuse(oauth.UnsupportedTokenType, AccessTokenRevocation))
 	}
 	if cause, _ := g.ended(v.User(g.User)); cause != NoCause {
 		return auth.confirmFresh(accept(Outcome{}))
