@@ -31,7 +31,7 @@ func (m *management) applyCommand() *cobra.Command {
 			return err
 		}
 		cmd.SilenceUsage = true
-		d, err := declare.Disk(cmd.InOrStdin()).Files(files...)
+		d, err := declare.Disk(cmd.Context(), cmd.InOrStdin()).Files(files...)
 		if err != nil {
 			return err
 		}

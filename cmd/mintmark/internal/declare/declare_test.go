@@ -2,11 +2,14 @@ package declare_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,7 +38,7 @@ func TestSecretsOfFiles(t *testing.T) {
 	sum := strings.Repeat("0f", sha256.Size)
 	file := write("clients.yaml", "users: [{username: alice, password_file: secrets/two}]\n"+
 		"clients:\n  - "+client+"secret_files: [secrets/one, secrets/two], secret_sha256: "+sum+"}\n", 0o644)
-	d, err := declare.Disk(nil).Files(file)
+	d, err := declare.Disk(t.Context(), nil).Files(file)
 	require.NoError(t, err)
 	require.Equal(t, "second", d.Users[0].Password.Reveal())
 	secrets := d.Clients[0].Secrets
@@ -59,23 +62,40 @@ func TestSecretsOfFiles(t *testing.T) {
 		"hash, password": {"users:\n  - {username: bob, password_hash: x, password_file: exposed}", "password_hash is there beside a password"},
 		"nothing to set": {"users:\n  - {username: bob, reset_password: true}", "reset_password needs a password_file"},
 	} {
-		_, err := declare.Disk(nil).Files(write("bad.yaml", test.text, 0o644))
+		_, err := declare.Disk(t.Context(), nil).Files(write("bad.yaml", test.text, 0o644))
 		require.ErrorContains(t, err, test.want, name)
 		require.NotContains(t, err.Error(), "hunter2", name)
 	}
 	private := write("private.yaml", "clients:\n  - "+client+"secret: hunter2}", 0o600)
-	d, err = declare.Disk(strings.NewReader("users: [{username: carol, password: hunter2}]")).Files(private, declare.Stdin)
+	d, err = declare.Disk(t.Context(), strings.NewReader("users: [{username: carol, password: hunter2}]")).Files(private, declare.Stdin)
 	require.NoError(t, err)
 	require.Equal(t, "hunter2", d.Clients[0].Secrets[0].Text.Reveal())
 	require.Equal(t, "carol", d.Users[0].Username)
 
 	hashes := write("hashes.yaml", "clients:\n  - "+client+"secret_hash: $2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e}", 0o600)
-	d, err = declare.Disk(nil).Files(hashes)
+	d, err = declare.Disk(t.Context(), nil).Files(hashes)
 	require.NoError(t, err)
 	require.NoError(t, d.Check(ledger.DefaultSettings()))
 	require.True(t, d.Clients[0].Place.NamesSecrets())
 	require.Equal(t, "secret_hash", d.Clients[0].Secrets[0].Field)
 	require.Zero(t, d.Clients[0].Secrets[0].Declared().SHA256)
+}
+
+// TestReadingEndsWithTheContext: a pipe that nobody writes to can be interrupted.
+func TestReadingEndsWithTheContext(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	stdin, w := io.Pipe()
+	defer func() { _ = w.Close() }()
+	for _, path := range []string{pipe, declare.Stdin} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		interrupt()
+		_, err := declare.Disk(ctx, stdin).Files(path)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	f, err := os.OpenFile(pipe, os.O_RDWR, 0) // ends the goroutine that opens it
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
 }
 
 // TestWriteReadsBack: whatever text a field has, it is read as it was.
