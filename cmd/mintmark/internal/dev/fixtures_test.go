@@ -269,7 +269,7 @@ func TestFixtureErrors(t *testing.T) {
 			"f.yaml: line 3: client cal-app: redirect_uris[0] must not have a part after #",
 		},
 		"unknown key":         {client(", colour: red"), `f.yaml: line 3: client cal-app has the unknown key "colour"`},
-		"rest of a secret":   {client(", secretword"), "f.yaml: line 3: client cal-app has an unknown key; quote a value that holds a comma or a colon"},
+		"rest of a secret":    {client(", secretword"), "f.yaml: line 3: client cal-app has an unknown key; quote a value that holds a comma or a colon"},
 		"unknown top key":     {"user: []", `f.yaml: line 1: the file has the unknown key "user"`},
 		"unknown user key":    {"users:\n  - username: alice\n    mail: x", `f.yaml: line 3: user alice has the unknown key "mail"`},
 		"unknown setting":     {"settings: {retry: 1s}", `f.yaml: line 1: settings has the unknown key "retry"`},
