@@ -3,11 +3,11 @@ package cluster_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // damaged is what may happen to a file, and what the node says then; "" where it
@@ -29,9 +30,9 @@ var damaged = map[string]struct{ removed, emptied, half string }{
 	"probe":                 {},
 	"log/*.wal":             {coded, coded, coded},
 	"log/wal-meta.db":       {coded, coded, coded},
-	"node.instance":         {"", "move it away", "move it away"},
-	"node.key":              {"put it back", "put it back", "put it back"},
-	"peers.json":            {"", "move it away", "move it away"},
+	"node.instance":         {"", member.ErrRebuiltFile.Error(), member.ErrRebuiltFile.Error()},
+	"node.key":              {member.ErrNodeKeyLost.Error(), member.ErrNodeKeyLost.Error(), member.ErrNodeKeyLost.Error()},
+	"peers.json":            {"", member.ErrRebuiltFile.Error(), member.ErrRebuiltFile.Error()},
 	"last-run":              {},
 	"snapshots/*/meta.json": {coded, coded, coded},
 	"snapshots/*/meta.sum":  {coded, coded, coded},
@@ -88,7 +89,7 @@ func damageFile(t *testing.T, saved, file, removed, emptied, half string) {
 			return
 		case says == either:
 			says = coded
-			if strings.Contains(err.Error(), "move it away") {
+			if errors.Is(err, member.ErrRebuiltFile) {
 				says = ""
 			}
 		}

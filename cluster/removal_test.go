@@ -237,7 +237,7 @@ func TestForcedRemovalLeavesNothingHalfDone(t *testing.T) {
 	shut(t, tr.nodes[down])
 	err := tr.nodes[living].Remove(t.Context(), tr.confs[living].Name, true)
 	requireRefused(t, err, "no majority")
-	requireRefused(t, err, "start "+tr.confs[down].Name)
+	requireRefused(t, err, "and "+tr.confs[down].Name+" not")
 	require.Len(t, tr.nodes[i].Members(), 3)
 	require.Len(t, tr.nodes[i].Voters(), 3)
 	requireWrite(t, tr.nodes[living])

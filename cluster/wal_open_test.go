@@ -9,6 +9,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
@@ -61,10 +62,10 @@ func TestDamagedFiles(t *testing.T) {
 	shut(t, tr.nodes[i])
 	dir := tr.confs[i].Dir
 	for name, text := range map[string]string{
-		"node.key":      "put it back",
-		"node.id":       "move it away",
-		"node.instance": "move it away",
-		"peers.json":    "move it away",
+		"node.key":      member.ErrNodeKeyLost.Error(),
+		"node.id":       member.ErrRebuiltFile.Error(),
+		"node.instance": member.ErrRebuiltFile.Error(),
+		"peers.json":    member.ErrRebuiltFile.Error(),
 	} {
 		path := filepath.Join(dir, name)
 		whole, err := os.ReadFile(path)

@@ -82,7 +82,7 @@ func (f *Folder) CheckKeyExists() error {
 	}
 	path := filepath.Join(f.dir, member.NodeKeyFile)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s, by which the other nodes know this one, is missing: %w", path, store.ErrDataLost)
+		return fmt.Errorf("%s is missing: %w: %w", path, member.ErrNodeKeyLost, store.ErrDataLost)
 	}
 	return nil
 }
@@ -98,8 +98,7 @@ func (f *Folder) CheckKeyMatches(id string, key *ecdsa.PrivateKey) error {
 		return err
 	}
 	if !bytes.Equal(hash, m.Key) {
-		return fmt.Errorf("%s is not the key by which the others know this node: put its own back, or take a new node in its place: %w",
-			filepath.Join(f.dir, member.NodeKeyFile), store.ErrDataLost)
+		return fmt.Errorf("%s has another key: %w: %w", filepath.Join(f.dir, member.NodeKeyFile), member.ErrNodeKeyLost, store.ErrDataLost)
 	}
 	return nil
 }

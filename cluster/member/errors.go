@@ -24,6 +24,9 @@ var ErrRemoved = errcode.New("node_removed", "this node was removed from the clu
 // where it is missing.
 var ErrRebuiltFile = errcode.New("rebuilt_file", "the file is damaged, and made anew at a start where it is missing")
 
+// ErrNodeKeyLost reports that the key is lost by which the other nodes know a node.
+var ErrNodeKeyLost = errcode.New("node_key_lost", "the other nodes know this node by its key, which is lost")
+
 // ErrDuplicateNode reports that another process runs as this node.
 var ErrDuplicateNode = errcode.New("duplicate_node", "another process runs as this node, with a copy of its data folder")
 

@@ -24,7 +24,7 @@ func NodeKey(rand io.Reader, dir string) (*ecdsa.PrivateKey, error) {
 	if err == nil {
 		key, err := parseKey(plain)
 		if err != nil {
-			return nil, fmt.Errorf("%s, by which the other nodes know this one, is damaged (%w): %w", path, err, store.ErrDataLost)
+			return nil, fmt.Errorf("read %s: %w: %w: %w", path, err, ErrNodeKeyLost, store.ErrDataLost)
 		}
 		return key, nil
 	}

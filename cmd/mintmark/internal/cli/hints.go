@@ -56,6 +56,7 @@ var hints = []struct {
 	{watchdog.ErrClockUnconfirmed, "set the clock right, or accept it: mintmark cluster accept-clock"},
 
 	// A folder that a node can't go on with.
+	{member.ErrNodeKeyLost, "put its own key back, or " + replaceIt},
 	{member.ErrRebuiltFile, "move it away and start the node again"},
 	{integrity.ErrMixedFolder, "if only the file that is named was changed, write into it what the log has; otherwise " + replaceIt},
 	{restore.ErrForeignJournal, "move it away, and keep it for a restore"},
