@@ -59,12 +59,12 @@ quick: ## Run the tests that neither start the program nor wait for nodes (about
 test: deps ## Run every test, with the race detector
 	@for module in $(LIBRARY); do (cd $$module && $(GO) test -race ./...) || exit 1; done
 	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /cmd/mintmark)
-	$(GO) test -race -count=1 -timeout 20m $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|chaos|upgrade)$$')
+	$(GO) test -race -count=1 -timeout 30m $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|chaos|upgrade)$$')
 	$(GO) test -run 'Allocations$$' ./keys ./issuer/credential ./issuer # left out of a race build
 	cd middleware/examples && $(GO) test -race ./...
 	cd verifier/bench && $(GO) test -race -run 'Corpus|Judge|Fuzz' .
 	cd $(PACKAGING)/kustomize/check && $(GO) test .
-	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/e2e ./cmd/mintmark/upgrade
+	$(GO) test -count=1 -timeout 30m ./cmd/mintmark/e2e ./cmd/mintmark/upgrade
 	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/chaos
 
 mutate: ## Break each condition of the rules in turn, and list those that no test misses
