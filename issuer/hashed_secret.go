@@ -86,7 +86,7 @@ func (i *Issuer) upgradeSecret(ctx context.Context, c oauth.ClientCredentials, m
 	if err == nil && found == nil && mayLag && i.InTouch() {
 		var v ledger.View
 		if v, err = i.ViewPaced(ctx); err != nil {
-			return nil // decided without it
+			return err // nothing else would be decided either, and the caller has waited
 		}
 		newer, _ := v.HashedSecrets(auth)
 		newer = slices.DeleteFunc(newer, func(s ledger.Secret) bool {
