@@ -25,21 +25,27 @@ func (i *Issuer) Secret(plain string) (ledger.NewSecret, error) {
 
 // SecretOfSHA256 is Secret for a secret of which only the SHA-256 is known.
 func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
-	var id [8]byte
-	if _, err := io.ReadFull(i.config.Rand, id[:]); err != nil {
-		return ledger.NewSecret{}, fmt.Errorf("make a secret's id: %w", err)
+	id, err := i.newSecretID()
+	if err != nil {
+		return ledger.NewSecret{}, err
 	}
 	number, key := i.Keyring.Ring().Active()
-	return ledger.NewSecret{
-		ID: "s_" + hex.EncodeToString(id[:]), Key: number, Digest: credential.DigestOfSHA256(key.Secret, sum),
-	}, nil
+	return ledger.NewSecret{ID: id, Key: number, Digest: credential.DigestOfSHA256(key.Secret, sum)}, nil
 }
 
 // SecretOfHash is Secret for a secret of which only a hash is known that another system made
 // and that credential.ForeignHash accepts.
 func (i *Issuer) SecretOfHash(hash string) (ledger.NewSecret, error) {
-	s, err := i.SecretOfSHA256([sha256.Size]byte{})
-	return ledger.NewSecret{ID: s.ID, Hash: hash}, err
+	id, err := i.newSecretID()
+	return ledger.NewSecret{ID: id, Hash: hash}, err
+}
+
+func (i *Issuer) newSecretID() (string, error) {
+	var id [8]byte
+	if _, err := io.ReadFull(i.config.Rand, id[:]); err != nil {
+		return "", fmt.Errorf("make a secret's id: %w", err)
+	}
+	return "s_" + hex.EncodeToString(id[:]), nil
 }
 
 // Digest returns the digest of a secret under a credential key, and false if there is no

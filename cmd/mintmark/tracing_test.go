@@ -93,7 +93,7 @@ func TestTraces(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(s *server.Config) {
-		s.Traces = telemetry.NewTracing(c.URL, "n1", version, s.Proxies, s.Log)
+		s.Traces = telemetry.NewTracing(c.URL, "n1", version, s.Log)
 	})
 	code := ts.code("cal-app")
 	issued := tokensOf(t, ts.exchange("cal-app", code))
@@ -134,7 +134,7 @@ func TestTraceOfAProxy(t *testing.T) {
 		var err error
 		s.Proxies, err = proxy.Parse([]string{"127.0.0.1"})
 		require.NoError(t, err)
-		s.Traces = telemetry.NewTracing(c.URL, "n1", version, s.Proxies, s.Log)
+		s.Traces = telemetry.NewTracing(c.URL, "n1", version, s.Log)
 	})
 	const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	ts.request("GET", "/.well-known/jwks.json", "", "Traceparent", "00-"+trace+"-"+parent+"-01")

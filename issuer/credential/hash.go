@@ -68,7 +68,7 @@ func parseHash(text string) (h hash, fault string) {
 	f := strings.Split(text, "$")
 	switch {
 	case len(f) == 4 && f[0] == "pbkdf2_sha256":
-		return parsePBKDF2("pbkdf2-sha256", f[1], f[2], f[3], true)
+		return parsePBKDF2(kindPBKDF2SHA256, f[1], f[2], f[3], true)
 	case len(f) < 4 || f[0] != "":
 		return nil, faultFormat
 	}
@@ -77,7 +77,7 @@ func parseHash(text string) (h hash, fault string) {
 		return parseBcrypt(text, f[2], f[3])
 	case (kind == kindArgon2id || kind == kindArgon2i) && len(f) == 6:
 		return parseArgon(f)
-	case (kind == "pbkdf2-sha256" || kind == "pbkdf2-sha512") && len(f) == 5:
+	case (kind == kindPBKDF2SHA256 || kind == kindPBKDF2SHA512) && len(f) == 5:
 		return parsePBKDF2(kind, f[2], f[3], f[4], false)
 	case kind == kindScrypt && len(f) == 5:
 		return parseScrypt(f)

@@ -129,7 +129,11 @@ func (s *State) readUsers(ctx context.Context, c *admin.Caller, d *declare.Decla
 		if u.ResetPassword {
 			password = u.Password
 		}
-		ask(u.ID, password, u.PasswordHash)
+		if u.ID != "" { // it finds the user; the name only shows whether another one has it
+			ask(u.ID, password, u.PasswordHash)
+			ask(u.Username, "", "")
+			continue
+		}
 		ask(u.Username, password, u.PasswordHash)
 	}
 	for i := range d.Clients {

@@ -54,7 +54,7 @@ func FromOptions(o *config.Options, version string, log *slog.Logger) (Config, e
 		PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,
 		Log:       log,
 		AccessLog: access, LogLevel: o.Level(), OpsDebug: o.OpsDebug,
-		Traces: telemetry.NewTracing(o.OTLPEndpoint, o.Name, version, trusted, log),
+		Traces: telemetry.NewTracing(o.OTLPEndpoint, o.Name, version, log),
 	}, nil
 }
 

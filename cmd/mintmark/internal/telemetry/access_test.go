@@ -163,7 +163,7 @@ func TestTraceOfOwnRequests(t *testing.T) {
 	defer collector.Close()
 	trusted, err := proxy.Parse([]string{"192.0.2.1"})
 	require.NoError(t, err)
-	traces := NewTracing(collector.URL, "n1", "dev", trusted, slog.New(slog.DiscardHandler))
+	traces := NewTracing(collector.URL, "n1", "dev", slog.New(slog.DiscardHandler))
 	client := &http.Client{Transport: traces.Transport(http.DefaultTransport)}
 	call := func(w http.ResponseWriter, r *http.Request) {
 		out, err := http.NewRequestWithContext(r.Context(), http.MethodGet, provider.URL, nil)
@@ -173,7 +173,7 @@ func TestTraceOfOwnRequests(t *testing.T) {
 		require.NoError(t, answer.Body.Close())
 		require.Empty(t, out.Header, "the caller's request is not changed")
 	}
-	h := NewMetrics(leadingNode(), "dev").Timed(http.HandlerFunc(call), Recording{Traces: traces})
+	h := NewMetrics(leadingNode(), "dev").Timed(http.HandlerFunc(call), Recording{Traces: traces, Trusted: trusted})
 	const trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Header.Set("Traceparent", "00-"+trace+"-"+parent+"-01")

@@ -67,7 +67,7 @@ func (r *Route) served(status int, d time.Duration) {
 type Recording struct {
 	Traces  *Tracing
 	Access  *AccessLog
-	Trusted proxy.Trusted // peers whose request ids are used
+	Trusted proxy.Trusted // peers whose request ids and traces are used
 }
 
 // Timed counts and measures the requests that next answers, and records each. It is the
@@ -78,7 +78,7 @@ func (m *Metrics) Timed(next http.Handler, o Recording) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		record := &requestlog.Record{ID: o.Trusted.RequestID(r)}
 		w.Header()[requestlog.Header] = []string{record.ID}
-		r, span := o.Traces.begin(r.WithContext(requestlog.With(r.Context(), record)))
+		r, span := o.Traces.begin(r.WithContext(requestlog.With(r.Context(), record)), o.Trusted)
 		if span != nil {
 			record.Trace = span.SpanContext().TraceID().String()
 			w.Header()[traceResponse] = []string{traceResponseOf(span.SpanContext())}

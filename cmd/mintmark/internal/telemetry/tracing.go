@@ -22,12 +22,11 @@ import (
 type Tracing struct {
 	provider *sdktrace.TracerProvider
 	http     trace.Tracer
-	trusted  proxy.Trusted
 }
 
 // NewTracing sends traces to the collector at endpoint, an origin. node and version are
 // attributes of the traces. It returns nil if endpoint is "".
-func NewTracing(endpoint, node, version string, trusted proxy.Trusted, log *slog.Logger) *Tracing {
+func NewTracing(endpoint, node, version string, log *slog.Logger) *Tracing {
 	if endpoint == "" {
 		return nil
 	}
@@ -38,7 +37,7 @@ func NewTracing(endpoint, node, version string, trusted proxy.Trusted, log *slog
 		attribute.String("service.instance.id", node),
 	))
 	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(own), sdktrace.WithBatcher(newSpanExporter(endpoint, log)))
-	return &Tracing{provider, provider.Tracer("github.com/mintmark-auth/mintmark/cmd/mintmark"), trusted}
+	return &Tracing{provider, provider.Tracer("github.com/mintmark-auth/mintmark/cmd/mintmark")}
 }
 
 // IssuerTracer returns the tracer of decisions, nil without tracing.
@@ -52,12 +51,12 @@ func (t *Tracing) IssuerTracer() trace.Tracer {
 // begin starts the span of a request. The trace of a request is taken only from a trusted
 // proxy: any other client could have everything traced, or put its requests into the
 // trace of another. It is not linked either, because a link has the same ids.
-func (t *Tracing) begin(r *http.Request) (*http.Request, trace.Span) {
+func (t *Tracing) begin(r *http.Request, trusted proxy.Trusted) (*http.Request, trace.Span) {
 	if t == nil {
 		return r, nil
 	}
 	ctx := r.Context()
-	if peer, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && t.trusted.Trusts(peer) {
+	if peer, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && trusted.Trusts(peer) {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	}
 	ctx, span := t.http.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))

@@ -18,10 +18,10 @@ func TestNoCollector(t *testing.T) {
 	c := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(status.Load())) }))
 	defer c.Close()
 	var out strings.Builder
-	traces := NewTracing(c.URL, "n1", "dev", nil, slog.New(slog.NewTextHandler(&out, nil)))
+	traces := NewTracing(c.URL, "n1", "dev", slog.New(slog.NewTextHandler(&out, nil)))
 	route := &Route{Method: "GET", Pattern: "/"}
 	request := func() {
-		_, span := traces.begin(httptest.NewRequest("GET", "/", nil))
+		_, span := traces.begin(httptest.NewRequest("GET", "/", nil), nil)
 		traces.end(span, route, http.StatusOK)
 		require.NoError(t, traces.provider.ForceFlush(t.Context()))
 	}
@@ -37,10 +37,10 @@ func TestNoCollector(t *testing.T) {
 
 // TestNoTraces: without a collector no spans are made.
 func TestNoTraces(t *testing.T) {
-	traces := NewTracing("", "n1", "dev", nil, slog.Default())
+	traces := NewTracing("", "n1", "dev", slog.Default())
 	require.Nil(t, traces)
 	r := httptest.NewRequest("GET", "/", nil)
-	same, span := traces.begin(r)
+	same, span := traces.begin(r, nil)
 	require.Same(t, r, same)
 	traces.end(span, nil, http.StatusOK)
 	require.Nil(t, traces.IssuerTracer())
