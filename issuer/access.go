@@ -15,9 +15,9 @@ type accessVerifier struct {
 }
 
 // access verifies an access token of this server, for any audience, revoked or not, and
-// returns its claims and its reference. The keys are those that this node has opened, so the caller must verify on an
-// up-to-date view that the token's key was not dropped, and that its grant is live. The error
-// is that of verifier.Verifier.Verify.
+// returns its claims and its reference. It uses the keys that this node has opened, so the
+// caller must verify on an up-to-date view that the token's key was not dropped, and that its
+// grant is live. The error is that of verifier.Verifier.Verify.
 func (i *Issuer) access(ctx context.Context, token string) (*verifier.Claims, ledger.AccessRef, error) {
 	v, err := i.accessVerifier()
 	if err != nil {

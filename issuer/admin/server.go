@@ -112,7 +112,7 @@ var routes = []route{
 	operationRoute(ledger.ScopeUsers, AddUser, (*call).addUser),
 	operationRoute(ledger.ScopeRead, ListUsers, (*call).listUsers),
 	operationRoute(ledger.ScopeRead, ShowUser, (*call).showUser),
-	operationRoute(ledger.ScopeUsers, DescribeUsers, (*call).describeUsers), // the same of a password
+	operationRoute(ledger.ScopeUsers, DescribeUsers, (*call).describeUsers), // as DescribeClients, about passwords
 	operationRoute(ledger.ScopeUsers, ApplyUser, (*call).applyUser),
 	operationRoute(ledger.ScopeUsers, SetUserState, (*call).setUserState),
 	operationRoute(ledger.ScopeUsers, SetPassword, (*call).setPassword),

@@ -87,8 +87,8 @@ func parsePBKDF2(kind, cost, salt, tag string, plainSalt bool) (hash, string) {
 	return h, ""
 }
 
-// adapted returns base64 without padding of what passlib, which replaces a character, and
-// Django, which pads, write.
+// adapted returns standard base64 without padding. passlib writes "." for "+", and Django
+// pads.
 func adapted(field string) string {
 	if n := len(field); n%4 == 0 {
 		field = strings.TrimSuffix(strings.TrimSuffix(field, "="), "=")

@@ -23,11 +23,11 @@ type Server interface {
 	// Token handles a token request. The error is an *oauth.Error with its ID for a refusal,
 	// or oauth.ErrUnavailable if nothing could be decided.
 	Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error)
-	// Revoke handles a revocation request. The error is as that of Token; oauth.InvalidGrant
+	// Revoke handles a revocation request. Errors are like those of Token; oauth.InvalidGrant
 	// means that there was nothing to revoke.
 	Revoke(ctx context.Context, r oauth.PresentedToken) error
-	// EditProfile has an edit of a profile decided. It returns the user after the edit, or the
-	// refusal; the error is as that of Token.
+	// EditProfile edits a profile. It returns the user after the edit, or the refusal; errors
+	// are like those of Token.
 	EditProfile(ctx context.Context, c *ledger.EditProfile) (*ledger.User, *ledger.Refusal, error)
 	// Introspect handles an introspection request. Errors are like those of Token.
 	Introspect(ctx context.Context, r oauth.PresentedToken) (oauth.Introspection, error)

@@ -54,7 +54,7 @@ const (
 
 	EventOperatorTokenAdded   EventKind = "operator.token_added"
 	EventOperatorTokenRevoked EventKind = "operator.token_revoked"
-	EventOperation            EventKind = "operator.operation" // begun by an operator on another machine, and not a change of the state that has its own event
+	EventOperation            EventKind = "operator.operation" // an operation of a remote operator that has no event of its own
 
 	// The detail of these begins with the identifier URI.
 	EventResourceAdded         EventKind = "resource_server.added"

@@ -55,7 +55,7 @@ type Grant struct {
 	Halted   int64      `cbor:"19,keyasint,omitempty"` // Meta.Halted at Spent
 	Repeats  uint8      `cbor:"20,keyasint,omitempty"` // how many consecutive generations, up to the last one, were requested twice; at most sharedAfter
 	// EditedFields has a bit for each of ProfileFields that has an EventProfileEdited on
-	// EditDay, the day (UTC, since the Unix epoch) of the last one. Here they take no room.
+	// EditDay, the day (UTC, since the Unix epoch) of the last one. They fill a gap of the struct.
 	EditedFields uint8  `cbor:"22,keyasint,omitempty"`
 	EditDay      uint16 `cbor:"23,keyasint,omitempty"`
 	SharedDay    int32  `cbor:"21,keyasint,omitempty"` // the day (UTC, since the Unix epoch) of the last EventShared

@@ -145,7 +145,7 @@ func clientEffects(to []Effect, before, after *Client) []Effect {
 	return secretEffects(to, before.Secrets, after.Secrets, Effect{Client: after.ID}, EffectSecretRevoked, EffectSecretAdded)
 }
 
-// secretEffects appends the effects on the secrets of one row, which of names.
+// secretEffects appends the effects of a change of one row's secrets. of has the row.
 func secretEffects(to []Effect, before, after Secrets, of Effect, revoked, added EffectKind) []Effect {
 	// Revocations come first, so that there are never more active secrets than allowed.
 	for i := range before {

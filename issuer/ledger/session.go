@@ -55,7 +55,7 @@ func (s *Session) StaleSeen(at Time) bool { return at >= s.Seen+touchEvery }
 // a page that was rendered before its user lost a right has no effect.
 type Actor struct {
 	Session  [32]byte `cbor:"1,keyasint,omitempty"`
-	Operator bool     `cbor:"2,keyasint,omitempty"` // local socket, fixtures, duties, and the two below
+	Operator bool     `cbor:"2,keyasint,omitempty"` // an operator on a node's machine or a remote one, or the server itself
 	// Token is the id of the OperatorToken, and Certificate the name in the certificate, of
 	// an operator who came over the network. At most one of them is set.
 	Token       string `cbor:"3,keyasint,omitempty"`

@@ -7,8 +7,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A TokenReader is who authenticated to learn about tokens: a client or a resource server.
-// One of the fields is set.
+// A TokenReader is the client or resource server that authenticated to read about tokens. One
+// of the fields is set.
 type TokenReader struct {
 	Client   *Client
 	Resource *ResourceServer

@@ -110,9 +110,8 @@ func (m *management) caller(cmd *cobra.Command) (*admin.Caller, error) {
 	return admin.NewCaller(m.dataDir)
 }
 
-// localCommands are the commands that refuse --server. Those that ask the node (true)
-// refuse the variable and the file too: they would ask another node than the one that is
-// meant.
+// localCommands are the commands that refuse --server. Those that are true call the local
+// node, so they also refuse a server that comes from the environment or a file.
 var localCommands = map[string]bool{
 	"bench exchange":         true,
 	"bench refresh":          true,

@@ -86,8 +86,8 @@ func (w *plainWriter) WriteHeader(status int)      { w.status = status }
 func (w *plainWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
 
 // answerPlain answers a request that came without TLS to a port with TLS. A page is
-// redirected to the cluster's own address. Everything else is refused: whoever sends a
-// secret in clear must notice, and must not be told to send it again.
+// redirected to the cluster's own address. Everything else is refused, not
+// redirected: a client that sends a secret in clear must fail, and not send it again.
 func (s *Server) answerPlain(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
