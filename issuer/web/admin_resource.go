@@ -50,7 +50,7 @@ type adminResourceBody struct {
 
 // adminResource shows the page of one resource server.
 func (w *Web) adminResource(c *request, v session) error {
-	s, err := w.findResource(c, &v, func() *ledger.ResourceServer { return v.view.ResourceServerNamed(c.param("server")) })
+	s, err := w.resourceAt(c, &v)
 	if err != nil {
 		return err
 	}
@@ -66,6 +66,11 @@ func (w *Web) findResource(c *request, v *session, find func() *ledger.ResourceS
 	return s, err
 }
 
+// resourceAt returns the resource server that the address of a page names.
+func (w *Web) resourceAt(c *request, v *session) (*ledger.ResourceServer, error) {
+	return w.findResource(c, v, func() *ledger.ResourceServer { return v.view.ResourceServerNamed(c.param("server")) })
+}
+
 // resourceOf returns the resource server that a form is about.
 func (w *Web) resourceOf(c *request, v *session, f *form) (*ledger.ResourceServer, error) {
 	return w.findResource(c, v, func() *ledger.ResourceServer { return v.view.ResourceServer(f.get("resource")) })
@@ -79,7 +84,8 @@ func (w *Web) resourceFresh(c *request, v *session, f *form) (s *ledger.Resource
 	return w.resourceOf(c, v, f)
 }
 
-// showResource shows the page with the form to add a secret, or with the problems of a sent form.
+// showResource shows the page with the form to add a secret, which shows its problems after a
+// failed submission.
 func (w *Web) showResource(c *request, v session, s *ledger.ResourceServer, add *form) error {
 	body := adminResourceBody{
 		Server: s, Scopes: scopeGroups(s.Scopes, true), Add: add, Max: ledger.MaxActiveSecrets,
@@ -178,7 +184,7 @@ func isDeclared(s *ledger.ResourceServer, cmd *ledger.PutResourceServer) bool {
 }
 
 func (w *Web) editResourcePage(c *request, v session) error {
-	s, err := w.findResource(c, &v, func() *ledger.ResourceServer { return v.view.ResourceServerNamed(c.param("server")) })
+	s, err := w.resourceAt(c, &v)
 	if err != nil {
 		return err
 	}
@@ -235,7 +241,7 @@ type removeResourceBody struct {
 }
 
 func (w *Web) removeResourcePage(c *request, v session) error {
-	s, err := w.findResource(c, &v, func() *ledger.ResourceServer { return v.view.ResourceServerNamed(c.param("server")) })
+	s, err := w.resourceAt(c, &v)
 	if err != nil {
 		return err
 	}
