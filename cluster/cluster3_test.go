@@ -99,29 +99,52 @@ func (tr *cluster3) joinBy(ctx context.Context, c cluster.Config, token string) 
 	})
 }
 
-// settle waits until there are so many voters, all at the same point.
+// settle waits until there are so many voters, all at the same point. It is for a
+// cluster that nobody writes to.
 func (tr *cluster3) settle(voters int) {
 	tr.t.Helper()
-	require.Eventually(tr.t, func() bool {
-		ctx, cancel := context.WithTimeout(tr.t.Context(), 5*time.Second)
-		defer cancel()
-		for _, n := range tr.nodes {
-			o := n.Overview(ctx)
-			if o.Leader == "" {
-				return false
-			}
-			count := 0
-			for _, s := range o.Nodes {
-				if s.Role == status.RoleVoter && s.State != status.StateUnreachable && s.Error == "" && s.Lag == 0 {
-					count++
-				}
-			}
-			if count != voters || len(o.Nodes) != voters {
-				return false
+	tr.await(voters, func(s status.Node) bool { return s.Lag == 0 })
+}
+
+// settleUnderLoad waits until there are so many voters, which all have applied what
+// was in a log when it was called. While commands go on, the moment of settle may
+// never come: an overview asks the nodes one after the other.
+func (tr *cluster3) settleUnderLoad(voters int) {
+	tr.t.Helper()
+	var last uint64
+	for _, n := range tr.nodes {
+		last = max(last, n.Stats().Last)
+	}
+	tr.await(voters, func(s status.Node) bool { return s.Applied >= last })
+}
+
+// await waits until each node knows a leader and so many voters, all reachable and
+// as far as reached wants.
+func (tr *cluster3) await(voters int, reached func(status.Node) bool) {
+	tr.t.Helper()
+	awaited := func(o cluster.Overview) bool {
+		count := 0
+		for _, s := range o.Nodes {
+			if s.Role == status.RoleVoter && s.State != status.StateUnreachable && s.Error == "" && reached(s) {
+				count++
 			}
 		}
-		return true
-	}, 20*time.Second, 20*time.Millisecond)
+		return o.Leader != "" && count == voters && len(o.Nodes) == voters
+	}
+	ctx, cancel := context.WithTimeout(tr.t.Context(), 20*time.Second)
+	defer cancel()
+	for i := 0; i < len(tr.nodes); {
+		o := tr.nodes[i].Overview(ctx)
+		switch {
+		case awaited(o):
+			i++
+		case ctx.Err() != nil:
+			tr.t.Fatalf("%s sees no cluster of %d voters: %+v", o.Name, voters, o)
+		default:
+			i = 0
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
 }
 
 // leader waits for a node that leads.
@@ -257,7 +280,7 @@ func TestPlannedStopFailsNobody(t *testing.T) {
 		mu.Lock()
 		tr.nodes[i] = n
 		mu.Unlock()
-		tr.settle(3)
+		tr.settleUnderLoad(3)
 	}
 	close(stop)
 	wg.Wait()
