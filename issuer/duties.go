@@ -17,7 +17,7 @@ const dutyPause = 5 * time.Second
 func (i *Issuer) startDuties(ctx context.Context) {
 	ctx, i.stop = context.WithCancel(ctx)
 	i.serveRevocations(ctx)
-	i.done.Go(func() { i.recordUses(ctx) })
+	i.done.Go(func() { i.recordSecretUses(ctx) })
 	i.done.Go(func() { i.Rekey.Follow(ctx) })
 	i.done.Go(func() { i.Keyring.LoadFresh(ctx) })
 	i.done.Go(func() { i.runBackups(ctx) })

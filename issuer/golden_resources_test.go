@@ -20,8 +20,8 @@ func goldenResources() []goldenStep {
 		return ledger.NewSecret{ID: fmt.Sprintf("s%d", n), Key: 1, Digest: [32]byte{n}, Tail: "tail"}
 	}
 	first, second := secret(1), secret(2)
-	use := func(n byte) *ledger.NoteSecretUse {
-		return &ledger.NoteSecretUse{ClientAuth: ledger.ClientAuth{Client: api, Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: [32]byte{n}}}}}
+	use := func(n byte) *ledger.RecordSecretUse {
+		return &ledger.RecordSecretUse{ClientAuth: ledger.ClientAuth{Client: api, Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: [32]byte{n}}}}}
 	}
 	session, challenge := [32]byte{1}, strings.Repeat("a", 43)
 	allow := func(n byte, resource, scope string) *ledger.Allow {

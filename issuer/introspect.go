@@ -20,7 +20,7 @@ func (i *Issuer) Introspect(ctx context.Context, r oauth.PresentedToken) (oauth.
 	if err := i.upgradeSecret(ctx, r.Client, true); err != nil {
 		return oauth.Introspection{}, err
 	}
-	reader, auth, v, err := i.authenticateReader(ctx, r.Client, ledger.View.ReadsTokens)
+	reader, auth, v, err := i.authenticateReader(ctx, r.Client, ledger.View.AuthenticateTokenReader)
 	if err != nil {
 		return oauth.Introspection{}, err
 	}
@@ -49,17 +49,17 @@ func (i *Issuer) Introspect(ctx context.Context, r oauth.PresentedToken) (oauth.
 	return oauth.Introspection{Active: true, ActiveToken: t}, nil
 }
 
-// AuthenticateReader authenticates a resource server that reads the feed of revocations, and
-// returns its identifier URI. Errors are like those of Token. A node without contact to the
+// AuthenticateFeedReader authenticates a resource server that reads the feed of revocations,
+// and returns its identifier URI. Errors are like those of Token. A node without contact to the
 // leader authenticates on its own view: the feed there has nothing that was revoked since, and
 // its document says so.
-func (i *Issuer) AuthenticateReader(ctx context.Context, c oauth.ClientCredentials) (string, error) {
+func (i *Issuer) AuthenticateFeedReader(ctx context.Context, c oauth.ClientCredentials) (string, error) {
 	if !i.InTouch() {
-		if reader, cause, _ := i.View().ReadsFeed(i.clientAuth(c, oauth.MaxResource)); cause == ledger.NoCause {
+		if reader, cause, _ := i.View().AuthenticateFeedReader(i.clientAuth(c, oauth.MaxResource)); cause == ledger.NoCause {
 			return reader.Resource.ID, nil
 		}
 	}
-	reader, _, _, err := i.authenticateReader(ctx, c, ledger.View.ReadsFeed)
+	reader, _, _, err := i.authenticateReader(ctx, c, ledger.View.AuthenticateFeedReader)
 	if err != nil {
 		return "", err
 	}
@@ -69,7 +69,7 @@ func (i *Issuer) AuthenticateReader(ctx context.Context, c oauth.ClientCredentia
 // KnowsSecret reports whether this node's own view has an active secret of a client or resource
 // server that is the presented one.
 func (i *Issuer) KnowsSecret(c oauth.ClientCredentials) bool {
-	_, cause, _ := i.View().ReadsTokens(i.clientAuth(c, oauth.MaxResource))
+	_, cause, _ := i.View().AuthenticateTokenReader(i.clientAuth(c, oauth.MaxResource))
 	return cause == ledger.NoCause
 }
 
@@ -107,7 +107,7 @@ func (i *Issuer) authenticateReader(ctx context.Context, c oauth.ClientCredentia
 	case cause != ledger.NoCause:
 		return reader, auth, v, refused(cause)
 	}
-	i.noteUse(v, reader, auth)
+	i.queueSecretUse(v, reader, auth)
 	return reader, auth, v, nil
 }
 

@@ -11,7 +11,7 @@ import (
 // A secretUses is the queue of uses of secrets for requests that are answered without a
 // command. If it is full, uses are lost: their time is for display.
 type secretUses struct {
-	queue  chan *ledger.NoteSecretUse
+	queue  chan *ledger.RecordSecretUse
 	recent *limit.Recent // the secrets whose use was queued within the last minute
 }
 
@@ -21,24 +21,24 @@ const (
 )
 
 func newSecretUses() secretUses {
-	return secretUses{queue: make(chan *ledger.NoteSecretUse, maxQueuedUses), recent: limit.NewRecent(time.Minute, maxRecentUses)}
+	return secretUses{queue: make(chan *ledger.RecordSecretUse, maxQueuedUses), recent: limit.NewRecent(time.Minute, maxRecentUses)}
 }
 
-// noteUse records the use of a secret, at most once a minute. It doesn't wait.
-func (i *Issuer) noteUse(v ledger.View, r ledger.TokenReader, auth ledger.ClientAuth) {
+// queueSecretUse queues the use of a secret to be recorded, at most once a minute. It doesn't wait.
+func (i *Issuer) queueSecretUse(v ledger.View, r ledger.TokenReader, auth ledger.ClientAuth) {
 	key, now := r.SecretID(), i.Clock()
-	if i.uses.recent.Has(key, now) || !v.UseDue(r, auth, i.Now()) {
+	if i.uses.recent.Has(key, now) || !v.SecretUseDue(r, auth, i.Now()) {
 		return
 	}
 	select {
-	case i.uses.queue <- &ledger.NoteSecretUse{ClientAuth: auth}:
+	case i.uses.queue <- &ledger.RecordSecretUse{ClientAuth: auth}:
 		i.uses.recent.Mark(key, now)
 	default:
 	}
 }
 
-// recordUses proposes the uses that were noted on this node.
-func (i *Issuer) recordUses(ctx context.Context) {
+// recordSecretUses proposes the queued uses until ctx ends.
+func (i *Issuer) recordSecretUses(ctx context.Context) {
 	for {
 		select {
 		case c := <-i.uses.queue:

@@ -101,8 +101,8 @@ func (h *handler) authenticateToken(c *call, r *http.Request) ([]ledger.Operator
 		return nil, cause, nil
 	}
 	c.actor.Token = id
-	if t.StaleUsed(now) {
-		c.noteUse(r.Context())
+	if t.UseDue(now) {
+		c.recordTokenUse(r.Context())
 	}
 	return t.Scopes, ledger.NoCause, nil
 }
@@ -116,8 +116,8 @@ func unchecked(err error) error {
 	return fmt.Errorf("read: %w", err)
 }
 
-// noteUse records the use of a token. A failure is only logged: the next use tries again.
-func (c *call) noteUse(ctx context.Context) {
+// recordTokenUse records the use of a token. A failure is only logged: the next use tries again.
+func (c *call) recordTokenUse(ctx context.Context) {
 	if _, _, err := c.Ledger.Propose(ctx, &ledger.RecordOperation{Actor: c.actor}); err != nil {
 		c.Log.Debug("use of an operator token not recorded", "operator", c.operator, "error", err)
 	}

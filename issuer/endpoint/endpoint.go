@@ -31,9 +31,9 @@ type Server interface {
 	EditProfile(ctx context.Context, c *ledger.EditProfile) (*ledger.User, *ledger.Refusal, error)
 	// Introspect handles an introspection request. Errors are like those of Token.
 	Introspect(ctx context.Context, r oauth.PresentedToken) (oauth.Introspection, error)
-	// AuthenticateReader authenticates a resource server that reads the revocation feed, and
+	// AuthenticateFeedReader authenticates a resource server that reads the revocation feed, and
 	// returns its identifier. Errors are like those of Token.
-	AuthenticateReader(ctx context.Context, c oauth.ClientCredentials) (string, error)
+	AuthenticateFeedReader(ctx context.Context, c oauth.ClientCredentials) (string, error)
 	// KnowsSecret reports whether the state of this node has an active secret of the client
 	// or resource server that is the presented one. It waits for nothing.
 	KnowsSecret(c oauth.ClientCredentials) bool

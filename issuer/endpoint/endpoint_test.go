@@ -82,8 +82,8 @@ func (s *testServer) Introspect(ctx context.Context, r oauth.PresentedToken) (oa
 	return s.introspection, s.err
 }
 
-// AuthenticateReader knows one resource server, calendar, with the secret "s".
-func (s *testServer) AuthenticateReader(_ context.Context, c oauth.ClientCredentials) (string, error) {
+// AuthenticateFeedReader knows one resource server, calendar, with the secret "s".
+func (s *testServer) AuthenticateFeedReader(_ context.Context, c oauth.ClientCredentials) (string, error) {
 	switch {
 	case s.err != nil:
 		return "", s.err

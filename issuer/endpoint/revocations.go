@@ -45,7 +45,7 @@ func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httpro
 		e.throttleReader(w, r, wait, e.Server.ErrorID(sender.ID, ledger.Refusal{Code: oauth.TemporarilyUnavailable, Cause: ledger.Throttled}))
 		return
 	}
-	reader, err := e.Server.AuthenticateReader(r.Context(), sender)
+	reader, err := e.Server.AuthenticateFeedReader(r.Context(), sender)
 	answered(err)
 	var refused *oauth.Error
 	switch {

@@ -131,7 +131,7 @@ func (a authentication) recordUse(v View, m command.Meta, p ClientAuth) []comman
 	if a.secret < 0 {
 		return nil
 	}
-	secrets, changed := v.useSecret(m, p, a.client.Secrets, a.secret)
+	secrets, changed := v.withSecretUse(m, p, a.client.Secrets, a.secret)
 	if !changed {
 		return nil
 	}
@@ -140,9 +140,9 @@ func (a authentication) recordUse(v View, m command.Meta, p ClientAuth) []comman
 	return []command.Change{put(TableClients, &next)}
 }
 
-// useSecret returns the secrets of a row after the use of one of them, and whether they
+// withSecretUse returns the secrets of a row after the use of one of them, and whether they
 // changed.
-func (v View) useSecret(m command.Meta, p ClientAuth, secrets Secrets, index int) (Secrets, bool) {
+func (v View) withSecretUse(m command.Meta, p ClientAuth, secrets Secrets, index int) (Secrets, bool) {
 	s := secrets[index]
 	used := stateTime(m) - stateTime(m)%minute
 	anew, ok := p.activeDigest(v, &s)

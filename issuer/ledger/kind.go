@@ -57,7 +57,7 @@ const (
 	KindAddResourceSecret    command.Kind = 43
 	KindRevokeResourceSecret command.Kind = 44
 	KindRemoveResourceServer command.Kind = 45
-	KindNoteSecretUse        command.Kind = 47
+	KindRecordSecretUse      command.Kind = 47
 	KindApplyResourceServer  command.Kind = 54
 
 	KindAddOperatorToken    command.Kind = 49
@@ -121,7 +121,7 @@ func Commands() map[command.Kind]func() command.Command {
 		KindAddResourceSecret:    func() command.Command { return new(AddResourceSecret) },
 		KindRevokeResourceSecret: func() command.Command { return new(RevokeResourceSecret) },
 		KindRemoveResourceServer: func() command.Command { return new(RemoveResourceServer) },
-		KindNoteSecretUse:        func() command.Command { return new(NoteSecretUse) },
+		KindRecordSecretUse:      func() command.Command { return new(RecordSecretUse) },
 		KindApplyResourceServer:  func() command.Command { return new(ApplyResourceServer) },
 
 		KindAddOperatorToken:    func() command.Command { return new(AddOperatorToken) },

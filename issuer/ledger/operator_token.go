@@ -92,8 +92,8 @@ func (v View) OperatorTokenCause(t *OperatorToken, at Time) Cause {
 // endedAt returns the time from which on the token is not valid.
 func (t *OperatorToken) endedAt() Time { return min(cmp.Or(t.Revoked, t.Expires), t.Expires) }
 
-// StaleUsed reports whether a RecordOperation should update t.Used.
-func (t *OperatorToken) StaleUsed(at Time) bool { return at >= t.Used+usedEvery }
+// UseDue reports whether a RecordOperation should update t.Used.
+func (t *OperatorToken) UseDue(at Time) bool { return at >= t.Used+usedEvery }
 
 func (t *OperatorToken) revoked(at Time, m command.Meta) *OperatorToken {
 	next := *t
@@ -267,7 +267,7 @@ func (c *RecordOperation) Decide(txn *memdb.Txn, m command.Meta) command.Decisio
 		return deny(cause)
 	}
 	var changes []command.Change
-	if t := v.OperatorToken(c.Actor.Token); t != nil && t.StaleUsed(stateTime(m)) {
+	if t := v.OperatorToken(c.Actor.Token); t != nil && t.UseDue(stateTime(m)) {
 		next := *t
 		next.Used, next.Last = stateTime(m), m.ID
 		changes = append(changes, put(TableOperatorTokens, &next))

@@ -27,13 +27,14 @@ func (r TokenReader) secrets() Secrets {
 // SecretID returns the id of the secret that was used.
 func (r TokenReader) SecretID() string { return r.secrets()[r.secret].ID }
 
-// ReadsTokens authenticates a client or a resource server by a secret. A public client has
-// none, so it is refused (RFC 7662 §2.1). The other results are like those of authenticate.
+// AuthenticateTokenReader authenticates a client or a resource server by a secret. A public
+// client has none, so it is refused (RFC 7662 §2.1). The other results are like those of
+// authenticate.
 //
 // A resource server is found by its identifier URI or name, which may also be the id of a
 // client; the secret decides.
-func (v View) ReadsTokens(p ClientAuth) (r TokenReader, cause Cause, again bool) {
-	r, cause, again = v.ReadsFeed(p)
+func (v View) AuthenticateTokenReader(p ClientAuth) (r TokenReader, cause Cause, again bool) {
+	r, cause, again = v.AuthenticateFeedReader(p)
 	if cause == NoCause {
 		return r, cause, false
 	}
@@ -49,9 +50,9 @@ func (v View) ReadsTokens(p ClientAuth) (r TokenReader, cause Cause, again bool)
 	return TokenReader{}, cause, again || otherAgain
 }
 
-// ReadsFeed authenticates a resource server by a secret. The results are like those of
-// ReadsTokens.
-func (v View) ReadsFeed(p ClientAuth) (r TokenReader, cause Cause, again bool) {
+// AuthenticateFeedReader authenticates a resource server by a secret. The results are like
+// those of AuthenticateTokenReader.
+func (v View) AuthenticateFeedReader(p ClientAuth) (r TokenReader, cause Cause, again bool) {
 	s := v.ResourceServerNamed(p.Client)
 	switch {
 	case s == nil:
@@ -67,32 +68,32 @@ func (v View) ReadsFeed(p ClientAuth) (r TokenReader, cause Cause, again bool) {
 	return TokenReader{Resource: s, secret: i}, NoCause, false
 }
 
-// UseDue reports whether a NoteSecretUse would record something at a time.
-func (v View) UseDue(r TokenReader, p ClientAuth, at Time) bool {
-	_, changes := v.useSecret(command.Meta{At: int64(at)}, p, r.secrets(), r.secret)
+// SecretUseDue reports whether a RecordSecretUse would record something at a time.
+func (v View) SecretUseDue(r TokenReader, p ClientAuth, at Time) bool {
+	_, changes := v.withSecretUse(command.Meta{At: int64(at)}, p, r.secrets(), r.secret)
 	return changes
 }
 
-// NoteSecretUse records the use of a secret for a request that is answered without a
+// RecordSecretUse records the use of a secret for a request that is answered without a
 // command, to the minute. It authenticates again, since the secret may have been revoked.
-type NoteSecretUse struct {
+type RecordSecretUse struct {
 	ClientAuth ClientAuth `cbor:"1,keyasint"`
 }
 
 // Kind implements command.Command.
-func (*NoteSecretUse) Kind() command.Kind { return KindNoteSecretUse }
+func (*RecordSecretUse) Kind() command.Kind { return KindRecordSecretUse }
 
 // Decide changes nothing but the time of the secret and the key that it is recorded under.
-func (c *NoteSecretUse) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+func (c *RecordSecretUse) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
-	r, cause, again := v.ReadsTokens(c.ClientAuth)
+	r, cause, again := v.AuthenticateTokenReader(c.ClientAuth)
 	switch {
 	case again:
 		return command.Decision{Outcome: Outcome{Unknown: true}}
 	case cause != NoCause:
 		return refuse(oauth.InvalidClient, cause)
 	}
-	secrets, changed := v.useSecret(m, c.ClientAuth, r.secrets(), r.secret)
+	secrets, changed := v.withSecretUse(m, c.ClientAuth, r.secrets(), r.secret)
 	switch {
 	case !changed:
 		return accept(Outcome{})

@@ -97,7 +97,7 @@ func (w *env) pagesCommand(l line) command.Command {
 		}
 		return c
 	case "note-use":
-		return &ledger.NoteSecretUse{ClientAuth: l.clientAuth()}
+		return &ledger.RecordSecretUse{ClientAuth: l.clientAuth()}
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (w *env) showPages(l line) string {
 	case "grants-for":
 		return fmt.Sprint(v.GrantsFor(v.ResourceServer(l.args["resource"])))
 	case "reader": // who authenticates to learn about tokens
-		r, cause, again := v.ReadsTokens(l.clientAuth())
+		r, cause, again := v.AuthenticateTokenReader(l.clientAuth())
 		switch {
 		case again:
 			return "again"

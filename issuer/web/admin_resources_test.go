@@ -43,7 +43,7 @@ func (w *env) resourceRow(id string) *ledger.ResourceServer {
 
 // readerWith returns why a resource server is refused with a secret, or NoCause.
 func (w *env) readerWith(id, secret string) ledger.Cause {
-	_, cause, _ := ledger.At(w.memory.View()).ReadsFeed(ledger.ClientAuth{
+	_, cause, _ := ledger.At(w.memory.View()).AuthenticateFeedReader(ledger.ClientAuth{
 		Client: id, Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: credential.Digest(mac("secret key"), secret)}},
 	})
 	return cause
