@@ -24,7 +24,8 @@
 // product. A table also closes routes that it doesn't list, and checks that the user
 // belongs to the team in the path. Both are func(http.Handler) http.Handler, as net/http,
 // chi and echo use it; other frameworks use [Guard.Authorize]. The module in folder
-// examples has a program for each of net/http, httprouter, gin, echo, chi and gRPC.
+// examples has a program for each of net/http, httprouter, gin, echo, chi and gRPC, and an
+// MCP server.
 //
 // The responses, for every guard:
 //

@@ -1,10 +1,10 @@
 // Package examples has one small resource server for each of several routers, to be
-// copied: nethttp, chi, httprouter, gin, echo and grpc. Each is a program that accepts
-// the tokens of "make run":
+// copied: nethttp, chi, httprouter, gin, echo and grpc, and an MCP server for AI
+// assistants: mcp. Each is a program that accepts the tokens of "make run":
 //
 //	go run ./chi
 //
-// The HTTP examples are guarded in two ways, route by route and by a policy that checks
+// Those with a router are guarded in two ways, route by route and by a policy that checks
 // whether the user belongs to the team in the path; the same tests run on each. Code that
 // doesn't depend on the router, such as that policy, is in internal/service.
 //

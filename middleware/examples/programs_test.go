@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -34,12 +36,16 @@ func TestPrograms(t *testing.T) {
 
 	programs, err := os.ReadDir(folder)
 	require.NoError(t, err)
-	require.Len(t, programs, 6)
+	require.Len(t, programs, 7)
 	for _, program := range programs {
 		t.Run(program.Name(), func(t *testing.T) {
 			address := run(t, folder+program.Name(), issuer.URL)
 			if service, ok := strings.CutPrefix(address, "grpc://"); ok {
 				tryGRPC(t, service, token)
+				return
+			}
+			if strings.HasSuffix(address, "/mcp") {
+				tryMCP(t, address, issuer)
 				return
 			}
 			ask := func(path, token string) (int, string) {
@@ -92,4 +98,20 @@ func tryGRPC(t *testing.T, address, token string) {
 	require.Equal(t, "user-1", who.GetValue())
 	err = connection.Invoke(t.Context(), "/booking.v1.Bookings/List", new(emptypb.Empty), &who)
 	require.Equal(t, codes.Unauthenticated, status.Code(err))
+}
+
+func tryMCP(t *testing.T, endpoint string, issuer *verifiertest.Issuer) {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	_, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: endpoint}, nil)
+	require.ErrorContains(t, err, "Unauthorized")
+	token := &oauth2.Token{AccessToken: issuer.Token(verifiertest.ForAudience(endpoint), verifiertest.Scope("PROFILE_READ"))}
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{
+		Endpoint: endpoint, HTTPClient: oauth2.NewClient(t.Context(), oauth2.StaticTokenSource(token)),
+	}, nil)
+	require.NoError(t, err)
+	defer session.Close()
+	who, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "who_am_i"})
+	require.NoError(t, err)
+	require.Contains(t, who.Content[0].(*mcp.TextContent).Text, `"user":"user-1"`)
 }
