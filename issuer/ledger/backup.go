@@ -140,9 +140,8 @@ type ChooseBackupNode struct {
 	Name string `cbor:"2,keyasint,omitempty"`
 	// Every is the time between two backups. 0 withdraws the offer.
 	Every time.Duration `cbor:"3,keyasint,omitempty"`
-	// Begin begins a backup if one is due. Outcome.Count is then 1, and
-	// BackupSchedule.Begun identifies the backup in RecordBackup. If none is due, the
-	// refusal's When is when one will be.
+	// Begin begins a backup if one is due. Outcome.Begun then identifies the backup in
+	// RecordBackup. If none is due, the refusal's When is when one will be.
 	Begin bool `cbor:"4,keyasint,omitempty"`
 	// Renews renews the offer of the node that makes the backups: it is refused if that is
 	// another one. A node that was away may not know yet that it was replaced.
@@ -165,7 +164,11 @@ func (c *ChooseBackupNode) Decide(txn *memdb.Txn, m command.Meta) command.Decisi
 	case c.Every < 0:
 		return badField("every", "is negative")
 	case s.Last == m.ID && s.Last != (command.ID{}):
-		return accept(Outcome{ID: s.Node, Count: begun(c.Begin && s.Begun > 0)})
+		o := Outcome{ID: s.Node}
+		if c.Begin {
+			o.Begun = s.Begun
+		}
+		return accept(o)
 	case c.Every == 0 && !chosen:
 		return accept(Outcome{ID: s.Node})
 	case c.Every == 0:
@@ -190,21 +193,14 @@ func (c *ChooseBackupNode) Decide(txn *memdb.Txn, m command.Meta) command.Decisi
 		s.Since = now
 	}
 	s.Name, s.Every, s.Seen, s.Last = c.Name, c.Every, now, m.ID
-	begins := c.Begin && chosen
-	if begins {
+	o := Outcome{ID: s.Node}
+	if c.Begin && chosen {
 		if due := s.Due(); now < due {
 			return denyUntil(WrongState, due)
 		}
-		s.Begun = now
+		s.Begun, o.Begun = now, now
 	}
-	return accept(Outcome{ID: s.Node, Count: begun(begins)}, put(TableBackups, &s))
-}
-
-func begun(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	return accept(o, put(TableBackups, &s))
 }
 
 func denyUntil(cause Cause, when Time) command.Decision {

@@ -39,6 +39,7 @@ type Outcome struct {
 	Issued  *Issued  `cbor:"3,keyasint,omitempty"` // for Allow, Exchange and Refresh
 	ID      string   `cbor:"4,keyasint,omitempty"` // id of the row that was created or changed
 	Count   int      `cbor:"5,keyasint,omitempty"` // number of rows that the command changed, if it can change several
+	Begun   Time     `cbor:"6,keyasint,omitempty"` // for ChooseBackupNode: BackupSchedule.Begun of the backup that it began
 }
 
 // Issued describes the tokens to mint. The decision names the keys, so that a node that

@@ -189,7 +189,7 @@ func (t *Task) offer(ctx context.Context, renews bool) {
 	}
 	t.renewed, t.seenMoved = time.Now(), moved
 	if !renews {
-		t.Log.Info("node makes the scheduled backups", "dir", t.Folder.Dir, "every", t.Every, "before", before.Name)
+		t.Log.Info("chosen for scheduled backups", "dir", t.Folder.Dir, "every", t.Every, "before", before.Name)
 	}
 }
 
@@ -201,28 +201,25 @@ func (t *Task) command() *ledger.ChooseBackupNode {
 func (t *Task) begin(ctx context.Context) {
 	c := t.command()
 	c.Begin, c.Renews = true, true
-	v, ok := t.choose(ctx, c)
+	begun, ok := t.choose(ctx, c)
 	if !ok {
 		return
-	}
-	s := v.BackupSchedule()
-	if s.Node != t.ID || s.Begun == 0 {
-		return // another command was decided in between
 	}
 	t.renewed, t.seenMoved = time.Now(), t.moved.Load()
 	t.busy.Store(true)
 	t.work.Go(func() {
 		defer t.busy.Store(false)
-		t.make(ctx, s.Begun)
+		t.make(ctx, begun)
 	})
 }
 
-// choose proposes an offer. ok reports that it was accepted; v then includes its effect.
-func (t *Task) choose(ctx context.Context, c *ledger.ChooseBackupNode) (v ledger.View, ok bool) {
+// choose proposes an offer. ok reports that it was accepted, and that this node's view includes
+// its effect. begun is Outcome.Begun.
+func (t *Task) choose(ctx context.Context, c *ledger.ChooseBackupNode) (begun ledger.Time, ok bool) {
 	outcome, index, err := t.Ledger.Propose(ctx, c)
 	pause := pauseRefused // also where state time is behind what this node expected
-	if err == nil && outcome.Refusal == nil && (!c.Begin || outcome.Count > 0) {
-		if v, err = t.Ledger.ViewAt(ctx, index); err == nil {
+	if err == nil && outcome.Refusal == nil && (!c.Begin || outcome.Begun > 0) {
+		if _, err = t.Ledger.ViewAt(ctx, index); err == nil {
 			ok, pause = true, pauseAccepted
 		}
 	}
@@ -230,5 +227,5 @@ func (t *Task) choose(ctx context.Context, c *ledger.ChooseBackupNode) (v ledger
 		t.Log.Debug("offer to make backups not decided", "error", err)
 	}
 	t.quiet = time.Now().Add(pause)
-	return v, ok
+	return outcome.Begun, ok
 }
