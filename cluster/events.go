@@ -26,7 +26,7 @@ type loggedState struct {
 func (n *Node) logOwnState(t *loggedState) {
 	if voter := slices.Contains(n.Voters(), string(n.id)); voter != t.voter {
 		if t.voter = voter; voter {
-			n.log.Info("caught up, this node is a voter")
+			n.log.Info("node caught up and became a voter")
 		}
 	}
 	w := n.leader.Route()

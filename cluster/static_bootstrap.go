@@ -128,7 +128,7 @@ func (b *staticBootstrap) pollInitialNodes(ctx context.Context, list member.Peer
 			b.config.OnBootstrapWait(why)
 		}
 		if why != said || time.Since(saidAt) > bootstrapLogInterval {
-			b.config.Logger.WarnContext(ctx, "static bootstrap waiting for other nodes", "waiting_for", silent)
+			b.config.Logger.WarnContext(ctx, "initial nodes not reached, static bootstrap waiting", "waiting_for", silent)
 			said, saidAt = why, time.Now()
 		}
 		select {

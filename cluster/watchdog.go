@@ -166,7 +166,7 @@ func (g *nodeWatchdog) watchClock() {
 	g.logClockJump(err, len(voters) > 1 && leading)
 	switch {
 	case err == nil && leading && g.statuses.clockVote(voters).MustStepDown():
-		g.log.Error("leader clock differs from those of the voters, stepping down")
+		g.log.Error("leader clock disagreed with a majority of the voters, stepping down")
 		if !g.leader.MaybeTransfer(g.leader.FallbackTarget()) {
 			g.leader.SuspendLeadership()
 		}
@@ -206,7 +206,7 @@ func (g *nodeWatchdog) resolveClockJump(voters []string) {
 	switch {
 	case !jumped:
 	case vote.Confirms() && g.clock.AcceptReading(seen, vote.Unconfirmed):
-		g.log.Warn("clock jump accepted, the other nodes confirm it", "by", by)
+		g.log.Warn("clock jump accepted, confirmed by the other nodes", "by", by)
 	case vote.AcceptsJump(by, lasts) && g.clock.AcceptReading(seen, by):
 		g.log.Warn("clock jump accepted, other nodes jumped too", "by", by)
 	default:

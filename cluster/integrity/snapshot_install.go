@@ -35,7 +35,7 @@ func (f *Folder) DropReplacedLog(canRead func(io.Reader) error) error {
 		case !f.canRestore(s.ID, canRead):
 			continue
 		}
-		f.log.Warn("log older than the installed snapshot, dropping it", "snapshot", s.Index, "log", last)
+		f.log.Warn("log found older than the installed snapshot, dropping it", "snapshot", s.Index, "log", last)
 		if err := f.Store.Logs.DeleteRange(first, last); err != nil {
 			return fmt.Errorf("drop the log that a snapshot replaces: %w", err)
 		}

@@ -16,7 +16,7 @@ import (
 
 const (
 	plainURL   = "http://auth.example.com"
-	plainTold  = "serving plain http outside the loopback"
+	plainTold  = "plain http accepted outside the loopback"
 	wantsHTTPS = "https outside the loopback"
 )
 

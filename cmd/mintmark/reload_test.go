@@ -60,7 +60,7 @@ func TestHangup(t *testing.T) {
 	write(config, "log-format: json\n")
 	n.start(t, "--config", config)
 	require.True(t, n.WaitReady(20*time.Second))
-	started := n.logLine(t, "node starting")
+	started := n.logLine(t, "process started")
 	require.Equal(t, version, started["version"])
 	require.Equal(t, n.Public, started["listen"])
 	require.Equal(t, map[string]any{
@@ -68,7 +68,7 @@ func TestHangup(t *testing.T) {
 		"ops-listen": "flag --ops-listen", "cluster-listen": "flag --cluster-listen",
 		"log-format": config + ":1",
 	}, started["settings_from"])
-	require.Equal(t, n.Raft, n.logLine(t, "node serving")["cluster_listen"])
+	require.Equal(t, n.Raft, n.logLine(t, "node started")["cluster_listen"])
 
 	// A request is half sent, and others come and go, while the signals do.
 	slow, err := net.Dial("tcp", n.Public)
@@ -103,7 +103,7 @@ func TestHangup(t *testing.T) {
 
 	write(config, "log-format: json\nlog-level: debug\ndrain: 2s\n")
 	hangup()
-	require.Equal(t, []any{"drain"}, n.logLine(t, "changed settings need a restart")["settings"])
+	require.Equal(t, []any{"drain"}, n.logLine(t, "changed settings not applied, restart required")["settings"])
 	write(config, "log-format: jason\n")
 	hangup()
 	require.Contains(t, n.logLine(t, "configuration not reloaded")["error"], "log-format")
@@ -118,7 +118,7 @@ func TestHangup(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 
 	require.NoError(t, n.Process().Signal(syscall.SIGTERM))
-	n.logLine(t, "node stopping")
+	n.logLine(t, "node stop requested")
 	for range 20 {
 		_ = n.Process().Signal(syscall.SIGHUP) // it may be gone
 	}
@@ -130,7 +130,7 @@ func TestHangup(t *testing.T) {
 func TestHangupOfAWaitingNode(t *testing.T) {
 	n := newNode(t, "n1")
 	n.launch(t, "--log-format", "json")
-	n.logLine(t, "node starting")
+	n.logLine(t, "process started")
 	(&startingServer{t: t, dir: n.Dir}).requireStatus(noCluster)
 	require.NoError(t, n.Process().Signal(syscall.SIGHUP))
 	n.logLine(t, "configuration reloaded")

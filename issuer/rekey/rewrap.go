@@ -212,7 +212,7 @@ func (r *Rekeyer) waitStored(ctx context.Context, key string, force bool) ([]str
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("%w: wait for nodes to store the new cluster key: %w", oauth.ErrUnavailable, ctx.Err())
 		case force && holding > len(voters)/2:
-			r.Log.Warn("cluster key change continues without unreachable nodes", "nodes", r.joinNodeNames(without))
+			r.Log.Warn("cluster key change continued without unreachable nodes", "nodes", r.joinNodeNames(without))
 			return slices.DeleteFunc(voters, func(id string) bool { return slices.Contains(without, id) }), nil
 		}
 		return nil, keyring.Refused("the cluster key was not changed: " + r.joinNodeNames(without) + " has not acknowledged the new one")

@@ -38,7 +38,7 @@ func (t *Task) make(ctx context.Context, begun ledger.Time) {
 		t.record(ctx, &ledger.RecordBackup{Node: t.ID, Begun: begun, File: t.path(name), Bytes: h.Size, Seq: h.Seq})
 	case ctx.Err() != nil: // the node stops
 	case errors.Is(err, oauth.ErrUnavailable):
-		t.Log.Warn("backup not made: the cluster can't decide now", "error", err)
+		t.Log.Warn("backup not made, cluster unavailable", "error", err)
 	default:
 		reason := failureOf(err)
 		t.Log.Error("backup failed", "reason", string(reason), "dir", t.Folder.Dir, "error", err)

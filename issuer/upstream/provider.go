@@ -149,12 +149,12 @@ func (p *Provider) Run(ctx context.Context) {
 			return
 		case err != nil:
 			if !failed {
-				p.config.Log.WarnContext(ctx, "upstream provider unreachable, retrying", "issuer", p.config.Issuer, "error", err)
+				p.config.Log.WarnContext(ctx, "upstream provider not reached, retrying", "issuer", p.config.Issuer, "error", err)
 			}
 			failed, wait, pause = true, pause, min(2*pause, retryMax)
 		default:
 			if failed || p.metadata.Load() == nil {
-				p.config.Log.InfoContext(ctx, "upstream provider reachable", "issuer", p.config.Issuer)
+				p.config.Log.InfoContext(ctx, "upstream provider reached", "issuer", p.config.Issuer)
 			}
 			p.metadata.Store(m)
 			failed, pause = false, retryMin

@@ -158,7 +158,7 @@ func TestBrowserUpstream(t *testing.T) {
 func (n *node) waitProviderKnown(issuer string) {
 	n.t.Helper()
 	require.Eventually(n.t, func() bool {
-		return strings.Contains(n.LogText(), `msg="upstream provider reachable" issuer=`+issuer)
+		return strings.Contains(n.LogText(), `msg="upstream provider reached" issuer=`+issuer)
 	}, 2*time.Minute, 10*time.Millisecond)
 }
 

@@ -64,6 +64,6 @@ func (o *Options) LogStart(log *slog.Logger, from Sources, version string) {
 			places = append(places, slog.String(s.Key, at.String()))
 		}
 	}
-	log.Info("node starting", "version", version, "go", runtime.Version(), "name", o.Name, "data_dir", o.DataDir,
+	log.Info("process started", "version", version, "go", runtime.Version(), "name", o.Name, "data_dir", o.DataDir,
 		"listen", o.Listen, "ops_listen", o.OpsListen, "cluster_listen", o.ClusterListen, slog.Group("settings_from", places...))
 }

@@ -149,7 +149,7 @@ func (c *Certificate) warn(now time.Time, log *slog.Logger) {
 		log.Error("TLS certificate expired", attrs...)
 		return
 	}
-	log.Warn("TLS certificate expires soon", attrs...)
+	log.Warn("TLS certificate not renewed yet", attrs...)
 }
 
 // config returns the configuration of the listener: TLS 1.2 and 1.3 with the defaults of

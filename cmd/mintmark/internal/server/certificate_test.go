@@ -30,7 +30,7 @@ func TestCertificateWarnings(t *testing.T) {
 				require.Equal(t, i+1, strings.Count(out.String(), "\n"), out.String())
 			}
 		}
-		require.Equal(t, 2, strings.Count(out.String(), "TLS certificate expires soon"))
+		require.Equal(t, 2, strings.Count(out.String(), "TLS certificate not renewed yet"))
 		require.Equal(t, 1, strings.Count(out.String(), "TLS certificate expired"))
 	}
 }

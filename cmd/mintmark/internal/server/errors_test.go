@@ -43,7 +43,7 @@ func TestDataFolderModes(t *testing.T) {
 			require.Empty(t, log.String())
 			continue
 		}
-		require.Contains(t, log.String(), "level=WARN msg=\"data folder open to other accounts of this machine\" data_dir="+dir+" "+want+" expected=0700")
+		require.Contains(t, log.String(), "level=WARN msg=\"data folder found open to other accounts of this machine\" data_dir="+dir+" "+want+" expected=0700")
 	}
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o777))

@@ -69,7 +69,7 @@ func (r *reloader) reload() {
 	r.reloadUpstreamSecret()
 	log.Info("configuration reloaded", "changed", changed)
 	if len(restart) > 0 {
-		log.Warn("changed settings need a restart", "settings", restart)
+		log.Warn("changed settings not applied, restart required", "settings", restart)
 	}
 }
 

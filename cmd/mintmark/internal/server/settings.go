@@ -86,7 +86,7 @@ func (s *Server) awaitAddresses() error {
 		return nil
 	}
 	s.setWaitReason(ErrNoAddresses.Error())
-	s.config.Log.Warn("waiting for the addresses of the cluster", "error", ErrNoAddresses)
+	s.config.Log.Warn("cluster found without addresses, waiting for an operator", "error", ErrNoAddresses)
 	return s.setAdminHandler(s.waitingHandler(func(ctx context.Context, c admin.NewCluster) error {
 		if err := s.checkNewCluster(c); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (s *Server) writeSettings(ctx context.Context, c *ledger.Configure) error {
 // loopback.
 func (s *Server) warnOfPlainHTTP() {
 	if ledger.PlainHTTP(s.Settings.BaseURL) || ledger.PlainHTTP(s.Settings.AppURL) {
-		s.config.Log.Warn("serving plain http outside the loopback: passwords, cookies, codes and secrets can be read and changed on the way",
+		s.config.Log.Warn("plain http accepted outside the loopback: passwords, cookies, codes and secrets can be read and changed on the way",
 			"base_url", s.Settings.BaseURL, "app_url", s.Settings.AppURL)
 	}
 }

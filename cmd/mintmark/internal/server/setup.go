@@ -46,7 +46,7 @@ func (s *Server) openOnRequest(ctx context.Context, conf cluster.Config) error {
 	if err != nil {
 		return err
 	}
-	s.config.Log.Warn("waiting for a cluster", "data_dir", s.config.DataDir, "error", admin.ErrNoCluster)
+	s.config.Log.Warn("no cluster found, waiting for an operator", "data_dir", s.config.DataDir, "error", admin.ErrNoCluster)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

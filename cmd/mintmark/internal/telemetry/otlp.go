@@ -45,9 +45,9 @@ func (e *spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnl
 	err := e.send(ctx, spans)
 	switch failed := err != nil; {
 	case failed && !e.failed.Swap(true):
-		e.log.Warn("sending traces failed; they are lost until the collector accepts them", "error", err)
+		e.log.Warn("traces not sent, dropping them until the collector accepts them", "error", err)
 	case !failed && e.failed.Swap(false):
-		e.log.Info("sending traces succeeded again")
+		e.log.Info("traces sent again")
 	}
 	return nil
 }
