@@ -112,7 +112,7 @@ func namesUnless(all []*member.Member, holds func(*member.Member) bool) []string
 // *RefusedError where a rule stands against it.
 func (a *Authorities) Rotate(ctx context.Context, patience time.Duration) ([]AuthorityStatus, error) {
 	if !a.networked {
-		return nil, &member.RefusedError{Reason: member.ErrNoNetwork.Error()}
+		return nil, member.Refuse(member.ErrNoNetwork)
 	}
 	view, err := a.state.ViewFresh(ctx)
 	if err != nil {

@@ -345,6 +345,7 @@ func TestJoinTokens(t *testing.T) {
 	}
 	_, _, err := n.Invite(ctx, "n1", "", time.Hour)
 	refused(err, "already")
+	require.ErrorIs(t, err, member.ErrNameTaken, "the outcome names the error")
 	_, _, err = n.Invite(ctx, "no name", "", time.Hour)
 	refused(err, "letters")
 	_, _, err = n.Invite(ctx, "n2", "nobody", time.Hour)

@@ -20,7 +20,7 @@ import (
 func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (token string, expires time.Time, err error) {
 	a := n.folder.PeerList.Authority()
 	if a == nil {
-		return "", time.Time{}, &member.RefusedError{Reason: member.ErrNoNetwork.Error()}
+		return "", time.Time{}, member.Refuse(member.ErrNoNetwork)
 	}
 	if replaces != "" {
 		old := member.Named(n.View(), replaces)
@@ -93,7 +93,7 @@ func (n *Node) WithdrawInvitation(ctx context.Context, name string) error {
 	open := invitations(view, n.config.Now())
 	if !slices.ContainsFunc(open, func(i Invitation) bool { return i.Name == name }) {
 		if member.Named(view, name) != nil {
-			return &member.RefusedError{Reason: "node " + name + ": " + member.ErrInvitationUsed.Error()}
+			return member.Refuse(fmt.Errorf("node %s: %w", name, member.ErrInvitationUsed))
 		}
 		return &NoInvitationError{name}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // TestInvitationsAreListedAndWithdrawn: a token that was withdrawn lets nobody
@@ -33,10 +34,14 @@ func TestInvitationsAreListedAndWithdrawn(t *testing.T) {
 	require.Len(t, open, 1)
 	require.Equal(t, "n4", open[0].Name)
 	c := networked(t, "", "n5")
-	requireRefused(t, tr.joinBy(t.Context(), c, token), "not known, or has expired")
+	err = tr.joinBy(t.Context(), c, token)
+	requireRefused(t, err, "not known, or has expired")
+	require.ErrorIs(t, err, member.ErrUnknownInvite, "the answer to a join names the error")
 	var none *cluster.NoInvitationError
 	require.ErrorAs(t, n.WithdrawInvitation(t.Context(), "n5"), &none)
-	requireRefused(t, n.WithdrawInvitation(t.Context(), "n3"), "has joined")
+	err = n.WithdrawInvitation(t.Context(), "n3")
+	requireRefused(t, err, "has joined")
+	require.ErrorIs(t, err, member.ErrInvitationUsed)
 	_, _, err = n.Invite(t.Context(), "n5", "n3", time.Hour)
 	require.NoError(t, err, "the name is free again")
 }

@@ -43,7 +43,7 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 // without this node knowing it yet.
 func (n *Node) admit(ctx context.Context, q join.Request, key []byte) join.Answer {
 	if _, _, err := net.SplitHostPort(q.Address); err != nil {
-		return join.Answer{Refused: member.ErrBadAddress.Error()}
+		return join.Refuse(member.ErrBadAddress)
 	}
 	if n.config.JoinSecret == nil {
 		return join.Answer{Refused: "this node admits no other nodes"}
@@ -55,12 +55,12 @@ func (n *Node) admit(ctx context.Context, q join.Request, key []byte) join.Answe
 			return again(err)
 		}
 		if member.InviteByID(n.View(), id) == nil {
-			return join.Answer{Refused: member.ErrUnknownInvite.Error()}
+			return join.Refuse(member.ErrUnknownInvite)
 		}
 	}
 	if i := member.InviteByID(n.View(), id); i != nil {
-		if why := join.NameMismatch(q.Name, i.Name); why != "" { // before the token is used up
-			return join.Answer{Refused: why}
+		if err := join.CheckName(q.Name, i.Name); err != nil { // before the token is used up
+			return join.Refuse(err)
 		}
 	}
 	value, _, err := n.Propose(ctx, &member.Enroll{Invite: id, Member: member.Member{
@@ -69,15 +69,15 @@ func (n *Node) admit(ctx context.Context, q join.Request, key []byte) join.Answe
 	if err != nil {
 		return again(err)
 	}
-	if m := value.(member.Outcome); m.Refused != "" {
-		return join.Answer{Refused: m.Refused}
+	if err := value.(member.Outcome).Err(); err != nil {
+		return join.Refuse(err)
 	}
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
 		return again(err)
 	}
 	if m := member.ByID(view, q.ID); m == nil || !slices.Equal(m.Key, key) {
-		return join.Answer{Refused: member.ErrUnknownInvite.Error()} // removed since
+		return join.Refuse(member.ErrUnknownInvite) // removed since
 	}
 	secret, err := n.config.JoinSecret()
 	if err != nil {

@@ -21,10 +21,7 @@ func (n *Node) decide(ctx context.Context, c command.Command) (member.Outcome, e
 		return member.Outcome{}, err
 	}
 	m := value.(member.Outcome)
-	if m.Refused != "" {
-		return m, &member.RefusedError{Reason: m.Refused}
-	}
-	return m, nil
+	return m, m.Err()
 }
 
 // syncPeerList keeps the peer list as new as the state, and closes connections

@@ -139,10 +139,10 @@ func (n *Node) checkRemovable(ctx context.Context, id string) error {
 	case !q.hasMajority():
 		return q.noMajorityError()
 	case len(left.voters) == 0:
-		return &member.RefusedError{Reason: m.Name + ": " + member.ErrLastVoter.Error()}
+		return member.Refuse(fmt.Errorf("%s: %w", m.Name, member.ErrLastVoter))
 	case !left.hasMajority():
-		return &member.RefusedError{Reason: fmt.Sprintf("without %s: %s: %d of %d answer, and %s not",
-			m.Name, member.ErrNoMajorityLeft, left.reachable(), len(left.voters), strings.Join(left.silent, ", "))}
+		return member.Refuse(fmt.Errorf("without %s: %w: %d of %d answer, and %s not",
+			m.Name, member.ErrNoMajorityLeft, left.reachable(), len(left.voters), strings.Join(left.silent, ", ")))
 	case !q.canCommit() || !left.canCommit():
 		return errNotCaughtUp
 	}

@@ -71,7 +71,7 @@ func (t tryMutex) unlock() { <-t }
 // asked for again.
 func (n *Node) Remove(ctx context.Context, name string, force bool) error {
 	if err := n.membershipTrouble(); err != nil {
-		return &member.RefusedError{Reason: err.Error()}
+		return member.Refuse(err)
 	}
 	view, err := n.ViewFresh(ctx)
 	if err != nil && force {
@@ -259,8 +259,8 @@ func (n *Node) dropMember(ctx context.Context, id string, term uint64) (uint64, 
 		// The configuration was changed, so that it is not as if nothing had been.
 		return 0, fmt.Errorf("%w: delete the removed node from the members: %v", ErrUnknown, err)
 	}
-	if why := value.(member.Outcome).Refused; why != "" && member.ByID(n.View(), id) != nil {
-		return 0, &member.RefusedError{Reason: why}
+	if err := value.(member.Outcome).Err(); err != nil && member.ByID(n.View(), id) != nil {
+		return 0, err
 	}
 	return index, nil
 }

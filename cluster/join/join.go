@@ -98,7 +98,7 @@ func Join(ctx context.Context, j Options) error {
 	case a.Again:
 		return fmt.Errorf("join by %s: %s", j.Address, a.Refused)
 	case a.Refused != "":
-		return &member.RefusedError{Reason: a.Refused}
+		return &member.RefusedError{Reason: a.Refused, Code: a.Code}
 	case len(a.Members) == 0 || len(a.Authorities) == 0:
 		return fmt.Errorf("join by %s: the answer is not complete", j.Address)
 	}
@@ -117,7 +117,7 @@ func verifyPinned(s tls.ConnectionState, print []byte, now time.Time) error {
 	leaf, root := s.PeerCertificates[0], s.PeerCertificates[1]
 	sum := sha256.Sum256(root.Raw)
 	if subtle.ConstantTimeCompare(sum[:], print) != 1 {
-		return &member.RefusedError{Reason: member.ErrOtherCluster.Error()}
+		return member.Refuse(member.ErrOtherCluster)
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(root)
@@ -128,10 +128,10 @@ func verifyPinned(s tls.ConnectionState, print []byte, now time.Time) error {
 	return nil
 }
 
-// NameMismatch describes why a node may not join by an invitation; "" if it may.
-func NameMismatch(wanted, invited string) string {
+// CheckName returns why a node may not join by an invitation, nil if it may.
+func CheckName(wanted, invited string) error {
 	if wanted == "" || wanted == invited {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("the join token is for node %s, and this node shall be %s: %v", invited, wanted, member.ErrOtherName)
+	return fmt.Errorf("the join token is for node %s, and this node shall be %s: %w", invited, wanted, member.ErrOtherName)
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
@@ -35,9 +36,13 @@ type Answer struct {
 	Members     []member.Member    `cbor:"5,keyasint,omitempty"`
 	Authorities []member.Authority `cbor:"6,keyasint,omitempty"`
 	Secret      []byte             `cbor:"7,keyasint,omitempty"`
-	NotMember   bool               `cbor:"8,keyasint,omitempty"` // the key is no member's, for CheckMembership
-	HasLeader   bool               `cbor:"9,keyasint,omitempty"` // a leader has committed something since the question
+	NotMember   bool               `cbor:"8,keyasint,omitempty"`  // the key is no member's, for CheckMembership
+	HasLeader   bool               `cbor:"9,keyasint,omitempty"`  // a leader has committed something since the question
+	Code        string             `cbor:"10,keyasint,omitempty"` // of the error that is the reason of Refused; see package errcode
 }
+
+// Refuse returns the answer that refuses a request for the reason err.
+func Refuse(err error) Answer { return Answer{Refused: err.Error(), Code: errcode.Of(err)} }
 
 // Timeout bounds one request and its answer.
 const Timeout = 15 * time.Second

@@ -1,11 +1,14 @@
 package member
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/hashicorp/go-memdb"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
 )
 
@@ -13,17 +16,28 @@ import (
 type Outcome struct {
 	Refused string `cbor:"1,keyasint,omitempty"` // the reason, in words; "" if accepted
 	ID      string `cbor:"2,keyasint,omitempty"` // of the row
+	Code    string `cbor:"3,keyasint,omitempty"` // of the error that is the reason; see package errcode
 }
 
-func refuseMember(why string) command.Decision {
-	return command.Decision{Outcome: Outcome{Refused: why}}
+// Err returns a *RefusedError if the command was refused.
+func (o Outcome) Err() error {
+	if o.Refused == "" {
+		return nil
+	}
+	return &RefusedError{Reason: o.Refused, Code: o.Code}
+}
+
+func refuseMember(why error) command.Decision {
+	return command.Decision{Outcome: Outcome{Refused: why.Error(), Code: errcode.Of(why)}}
 }
 
 // refuseConfirmFresh refuses a command on a view that may be outdated: it is decided
 // again on a fresh one. It counts as authenticated, because only members send these
 // commands.
-func refuseConfirmFresh(why string) command.Decision {
-	return command.Decision{Outcome: Outcome{Refused: why}, ConfirmFresh: true, Authenticated: true}
+func refuseConfirmFresh(why error) command.Decision {
+	d := refuseMember(why)
+	d.ConfirmFresh, d.Authenticated = true, true
+	return d
 }
 
 func acceptMember(id string, changes ...command.Change) command.Decision {
@@ -75,16 +89,16 @@ func (c *AddInvite) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return acceptMember(old.ID) // a repetition of the same command
 	}
 	if !ValidName(c.Name) {
-		return refuseMember("a node's name is " + NameRule)
+		return refuseMember(errors.New("a node's name is " + NameRule))
 	}
 	if len(All(txn)) == 0 {
-		return refuseConfirmFresh("this cluster has no members yet")
+		return refuseConfirmFresh(errors.New("this cluster has no members yet"))
 	}
 	if Named(txn, c.Name) != nil {
-		return refuseConfirmFresh("node " + c.Name + ": " + ErrNameTaken.Error())
+		return refuseConfirmFresh(fmt.Errorf("node %s: %w", c.Name, ErrNameTaken))
 	}
 	if c.Replaces != "" && ByID(txn, c.Replaces) == nil {
-		return refuseConfirmFresh("the node to be replaced is not a member")
+		return refuseConfirmFresh(errors.New("the node to be replaced is not a member"))
 	}
 	var changes []command.Change
 	for _, i := range Invites(txn) {
@@ -114,9 +128,9 @@ func (c *Update) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	old := ByID(txn, c.ID)
 	switch {
 	case old == nil:
-		return refuseConfirmFresh("not a member")
+		return refuseConfirmFresh(errors.New("not a member"))
 	case c.Level < machine.ReadStatus(txn).Level:
-		return refuseMember("the cluster uses features that this version of the program does not have")
+		return refuseMember(errors.New("the cluster uses features that this version of the program does not have"))
 	}
 	next := *old
 	next.Address, next.Version, next.Level, next.Issuer, next.TrustedIssuer = c.Address, c.Version, c.Level, c.Issuer, c.TrustedIssuer
@@ -143,9 +157,9 @@ func (c *Remove) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case i < 0 && m.Again:
 		return acceptMember(c.ID)
 	case i < 0:
-		return refuseConfirmFresh("not a member")
+		return refuseConfirmFresh(errors.New("not a member"))
 	case len(all) == 1:
-		return refuseConfirmFresh("the node is the last one of the cluster")
+		return refuseConfirmFresh(errors.New("the node is the last one of the cluster"))
 	}
 	changes := []command.Change{{Table: MembersTable, Row: all[i], Delete: true}}
 	for _, o := range all {
@@ -179,7 +193,7 @@ func (c *RaiseLevel) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	}
 	for _, m := range All(txn) {
 		if m.Level < c.Level {
-			return refuseMember("node " + m.Name + " does not support this feature level")
+			return refuseMember(errors.New("node " + m.Name + " does not support this feature level"))
 		}
 	}
 	s.Level = c.Level
@@ -205,20 +219,20 @@ func (c *SetAuthorities) Decide(txn *memdb.Txn, m command.Meta) command.Decision
 		case done:
 			return acceptMember("")
 		case why != "":
-			return refuseConfirmFresh(why)
+			return refuseConfirmFresh(errors.New(why))
 		}
 	} else if !slices.EqualFunc(old, c.PreviousIDs, func(a *Authority, id string) bool { return a.ID == id }) && !m.Again {
-		return refuseConfirmFresh("the authorities were changed concurrently")
+		return refuseConfirmFresh(errors.New("the authorities were changed concurrently"))
 	}
 	if len(c.Authorities) == 0 {
-		return refuseMember("no authority would be left")
+		return refuseMember(errors.New("no authority would be left"))
 	}
 	kept := func(id string) bool {
 		return slices.ContainsFunc(c.Authorities, func(a Authority) bool { return a.ID == id })
 	}
 	for _, member := range All(txn) {
 		if member.Issuer != "" && !kept(member.Issuer) {
-			return refuseMember("the certificate of node " + member.Name + " is from an authority that would be removed")
+			return refuseMember(errors.New("the certificate of node " + member.Name + " is from an authority that would be removed"))
 		}
 	}
 	var changes []command.Change

@@ -3,10 +3,26 @@ package member
 import "github.com/mintmark-auth/mintmark/cluster/errcode"
 
 // A RefusedError reports that the rules do not allow a change of membership.
-type RefusedError struct{ Reason string }
+type RefusedError struct {
+	Reason string
+	Code   string // of the error that is the reason, "" if it has none; see package errcode
+}
+
+// Refuse returns the refusal whose reason is err.
+func Refuse(err error) *RefusedError {
+	return &RefusedError{Reason: err.Error(), Code: errcode.Of(err)}
+}
 
 // Error implements error.
 func (e *RefusedError) Error() string { return e.Reason }
+
+// Unwrap returns the error that is the reason, nil if it has no code.
+func (e *RefusedError) Unwrap() error {
+	if e.Code == "" {
+		return nil
+	}
+	return errcode.Restore(e.Code, e.Reason)
+}
 
 // A NoNodeError reports that the cluster has no node with a name.
 type NoNodeError struct{ Name string }
@@ -30,8 +46,8 @@ var ErrNodeKeyLost = errcode.New("node_key_lost", "the other nodes know this nod
 // ErrDuplicateNode reports that another process runs as this node.
 var ErrDuplicateNode = errcode.New("duplicate_node", "another process runs as this node, with a copy of its data folder")
 
-// Errors of invitations, joins and removals. They reach a new node, and operators, as the reason of a
-// RefusedError, which has their text.
+// Errors of invitations, joins and removals. They reach a new node, and operators, as a
+// RefusedError with their code.
 var (
 	ErrBadToken         = errcode.New("bad_join_token", "this is not a join token")
 	ErrUnknownInvite    = errcode.New("unknown_invitation", "the join token is not known, or has expired")

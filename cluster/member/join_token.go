@@ -43,7 +43,7 @@ func FormatToken(authority string, secret []byte) (string, error) {
 // ParseToken returns the fingerprint of the authority and the secret of a join token.
 // The error is a *RefusedError.
 func ParseToken(token string) (print, secret []byte, err error) {
-	bad := &RefusedError{Reason: ErrBadToken.Error()}
+	bad := Refuse(ErrBadToken)
 	text, ok := strings.CutPrefix(strings.TrimSpace(token), tokenPrefix)
 	if !ok {
 		return nil, nil, bad

@@ -1,6 +1,8 @@
 package member
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/hashicorp/go-memdb"
@@ -25,28 +27,28 @@ func (*Enroll) Kind() command.Kind { return kindEnroll }
 func (c *Enroll) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	i := InviteByID(txn, c.Invite)
 	if i == nil || m.At >= i.Expires {
-		return refuseConfirmFresh(ErrUnknownInvite.Error()) // or it was used, and its node was removed
+		return refuseConfirmFresh(ErrUnknownInvite) // or it was used, and its node was removed
 	}
 	if i.Node != "" {
 		if old := ByID(txn, i.Node); old != nil && old.ID == c.Member.ID && slices.Equal(old.Key, c.Member.Key) {
 			if old.Issuer != "" {
-				return refuseConfirmFresh("node " + old.Name + ": " + store.ErrDataLost.Error())
+				return refuseConfirmFresh(fmt.Errorf("node %s: %w", old.Name, store.ErrDataLost))
 			}
 			return acceptMember(old.ID)
 		}
-		return refuseConfirmFresh(ErrTokenUsed.Error())
+		return refuseConfirmFresh(ErrTokenUsed)
 	}
 	switch all := All(txn); {
 	case len(all) == 0:
-		return refuseConfirmFresh("this cluster has no members yet")
+		return refuseConfirmFresh(errors.New("this cluster has no members yet"))
 	case !IsNodeID(c.Member.ID) || len(c.Member.Key) != 32 || c.Member.Address == "":
-		return refuseMember("the node's description is incomplete")
+		return refuseMember(errors.New("the node's description is incomplete"))
 	case slices.ContainsFunc(all, func(o *Member) bool {
 		return o.ID == c.Member.ID || o.Name == i.Name || slices.Equal(o.Key, c.Member.Key)
 	}):
-		return refuseConfirmFresh("a member has this name, id or key already")
+		return refuseConfirmFresh(errors.New("a member has this name, id or key already"))
 	case c.Member.Level < machine.ReadStatus(txn).Level:
-		return refuseMember(machine.ErrOldProgram.Error())
+		return refuseMember(machine.ErrOldProgram)
 	}
 	row := c.Member
 	row.Name, row.Replaces, row.Joined = i.Name, i.Replaces, m.At

@@ -63,12 +63,12 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, store.ErrDataLost), errors.Is(err, store.ErrExposed):
-			return err
-		case errors.As(err, &refused):
+		case errors.As(err, &refused): // before the others, since it may have their code
 			s.reportJoinRefused(refused)
 			token, err = s.awaitToken(ctx, token, joinPauseRefused)
 			pause = joinPauseFirst
+		case errors.Is(err, store.ErrDataLost), errors.Is(err, store.ErrExposed):
+			return err
 		default:
 			s.setWaitReason("not joined yet: " + err.Error())
 			s.config.Log.Warn("join failed", "error", err, "retry_in", pause)
@@ -167,7 +167,7 @@ func readToken(path string) (string, error) {
 func storeJoined(s config.KeySource, text []byte) error {
 	err := s.Store(text)
 	if errors.Is(err, keys.ErrOtherCluster) {
-		return &member.RefusedError{Reason: err.Error()}
+		return member.Refuse(err)
 	}
 	return err
 }

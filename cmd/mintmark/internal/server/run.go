@@ -69,7 +69,9 @@ func Run(ctx context.Context, r RunOptions) error {
 	manager.serving(s.Settings.BaseURL)
 	log.Info("node started", "name", s.Node.Name(), "base_url", s.Settings.BaseURL, "app_url", s.Settings.AppURL,
 		"listen", s.PublicAddr.String(), "ops_listen", s.OpsAddr.String(), "cluster_listen", s.ClusterAddr.String())
-	return s.UntilStopped(ctx, o.Drain+o.StopTimeout, func() { log.Info("node stop requested", "drain", o.Drain.String(), "stop_timeout", o.StopTimeout.String()) })
+	return s.UntilStopped(ctx, o.Drain+o.StopTimeout, func() {
+		log.Info("node stop requested", "drain", o.Drain.String(), "stop_timeout", o.StopTimeout.String())
+	})
 }
 
 // Announce writes the line of JSON that reports that the server serves. Its name is the
