@@ -3,6 +3,7 @@ module github.com/mintmark-auth/mintmark
 go 1.26.0
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	github.com/Shopify/toxiproxy/v2 v2.5.0
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/armon/go-metrics v0.4.1

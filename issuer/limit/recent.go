@@ -50,3 +50,10 @@ func (l *Recent) Has(key string, now time.Time) bool {
 	e, ok := l.byKey[key]
 	return ok && now.Sub(e.Value.(*mark).at) < l.within
 }
+
+// Len returns the number of keys in memory.
+func (l *Recent) Len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.byKey)
+}

@@ -1,0 +1,12 @@
+// Package clientdoc fetches Client ID Metadata Documents
+// (draft-ietf-oauth-client-id-metadata-document): a client whose client_id is an https URL
+// publishes its metadata there.
+//
+// It owns which URLs are valid as a client_id, which addresses may be connected to, the
+// limits of a fetch, and which documents are valid. A URL comes from anybody who can sign
+// in, and a document from anybody: neither may make this service reach into a network of its
+// operator, use much memory, or wait for long.
+//
+// It knows no client and no publisher. The caller decides whether a URL may be fetched at
+// all, and what a document means.
+package clientdoc

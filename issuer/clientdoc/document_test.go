@@ -1,0 +1,194 @@
+package clientdoc_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
+)
+
+func TestCheckURL(t *testing.T) {
+	for _, valid := range []string{
+		"https://claude.ai/oauth/claude-code-client-metadata",
+		"https://vscode.dev/oauth/client-metadata.json",
+		"https://xn--bcher-kva.example/client",
+		"https://a.b.c.example.com/a/b/c%20d",
+	} {
+		require.Empty(t, clientdoc.CheckURL(valid), valid)
+	}
+	for _, refused := range []string{
+		"",
+		"app",
+		"http://example.com/client",
+		"HTTPS://example.com/client",
+		"https://example.com",
+		"https://example.com/",
+		"https://example.com/client?a=b",
+		"https://example.com/client?",
+		"https://example.com/client#",
+		"https://example.com/client#part",
+		"https://user@example.com/client",
+		"https://user:password@example.com/client",
+		"https://example.com/a/../client",
+		"https://example.com/./client",
+		"https://example.com/%2e%2e/client",
+		"https://example.com/a/%2E/client",
+		"https://example.com//client",
+		"https://example.com/%63lient",
+		"https://example.com/a%2fb%",
+		"https://example.com:443/client",
+		"https://example.com:8443/client",
+		"https://example.com:/client",
+		"https://EXAMPLE.com/client",
+		"https://example.com./client",
+		"https://.example.com/client",
+		"https://example..com/client",
+		"https://exa_mple.com/client",
+		"https://bücher.example/client",
+		"https://ｅxample.com/client",
+		"https://example。com/client",
+		"https://localhost/client",
+		"https://app.localhost/client",
+		"https://printer.local/client",
+		"https://metadata.google.internal/client",
+		"https://1.0.0.127.in-addr.arpa/client",
+		"https://intranet/client",
+		"https://127.0.0.1/client",
+		"https://127.1/client",
+		"https://2130706433/client",
+		"https://0x7f000001/client",
+		"https://0x7f.0.0.1/client",
+		"https://0177.0.0.1/client",
+		"https://93.184.216.34/client",
+		"https://[::1]/client",
+		"https://[::ffff:7f00:1]/client",
+		"https://[2606:4700::1111]/client",
+		"https://[fe80::1%25eth0]/client",
+		"https://example.com\\@evil.example/client",
+		"https://example.com/client ",
+		"https://example.com/cl\tient",
+		"https://" + strings.Repeat("a", 64) + ".com/client",
+		"https://example.com/" + strings.Repeat("a", 512),
+	} {
+		require.NotEmpty(t, clientdoc.CheckURL(refused), refused)
+	}
+}
+
+// TestRefusedDocuments has documents that are refused, each for one reason.
+func TestRefusedDocuments(t *testing.T) {
+	set := func(name string, value any) func(map[string]any) {
+		return func(d map[string]any) { d[name] = value }
+	}
+	for _, c := range []struct {
+		name   string
+		change func(map[string]any)
+		reason clientdoc.Reason
+	}{
+		{"another client_id", set("client_id", "https://example.com/other"), clientdoc.OtherClientID},
+		{"client_id with a slash more", set("client_id", agentURL+"/"), clientdoc.OtherClientID},
+		{"no client_id", set("client_id", nil), clientdoc.OtherClientID},
+		{"a number as client_id", set("client_id", 1), clientdoc.NotJSON},
+		{"a secret", set("client_secret", "s"), clientdoc.HasSecret},
+		{"the expiry of a secret", set("client_secret_expires_at", 0), clientdoc.HasSecret},
+		{"client_secret_basic", set("token_endpoint_auth_method", "client_secret_basic"), clientdoc.MethodNotOffered},
+		{"private_key_jwt", set("token_endpoint_auth_method", "private_key_jwt"), clientdoc.MethodNotOffered},
+		{"no name", set("client_name", ""), clientdoc.NameMissing},
+		{"no redirect URIs", set("redirect_uris", []string{}), clientdoc.RedirectURIsMissing},
+		{"one redirect URI as text", set("redirect_uris", "https://example.com/cb"), clientdoc.NotJSON},
+		{"a redirect URI of another host", set("redirect_uris", []string{"https://evil.example/cb"}), clientdoc.RedirectURIRefused},
+		{"a redirect URI of a subdomain", set("redirect_uris", []string{"https://a.example.com/cb"}), clientdoc.RedirectURIRefused},
+		{"a redirect URI with a port", set("redirect_uris", []string{"https://example.com:8443/cb"}), clientdoc.RedirectURIRefused},
+		{"a redirect URI in http", set("redirect_uris", []string{"http://example.com/cb"}), clientdoc.RedirectURIRefused},
+		{"a private-use redirect URI", set("redirect_uris", []string{"com.example.app:/cb"}), clientdoc.RedirectURIRefused},
+		{"a redirect URI of a private network", set("redirect_uris", []string{"http://10.0.0.1/cb"}), clientdoc.RedirectURIRefused},
+		{"javascript", set("redirect_uris", []string{"javascript:alert(1)"}), clientdoc.RedirectURIRefused},
+		{"user information", set("redirect_uris", []string{"https://example.com@evil.example/cb"}), clientdoc.RedirectURIRefused},
+		{"one good redirect URI and null", set("redirect_uris", []any{"https://example.com/cb", nil}), clientdoc.RedirectURIRefused},
+	} {
+		_, err := clientdoc.Parse(documentOf(agentURL, c.change), agentURL)
+		require.NotNil(t, err, c.name)
+		require.Equal(t, c.reason, err.Reason, c.name)
+	}
+	for _, text := range []string{
+		``, `null`, `[]`, `"text"`, `{`, `{}{}`, `{} x`,
+		`{"client_id":"https://example.com/client","client_id":"https://example.com/client"}`,
+		`{"client_id":"https://example.com/client","x":{"a":1,"\u0061":2}}`,
+		`{"x":[{"a":1},{"b":{"c":1,"c":2}}]}`,
+		"{\"client_name\":\"\xff\"}",
+		strings.Repeat(`{"a":`, 500) + "1",
+	} {
+		_, err := clientdoc.Parse([]byte(text), agentURL)
+		require.NotNil(t, err, text)
+		require.Equal(t, clientdoc.NotJSON, err.Reason, text)
+	}
+}
+
+// TestDocumentsAreCut leaves out what this service does not offer.
+func TestDocumentsAreCut(t *testing.T) {
+	for _, change := range []func(map[string]any){
+		func(d map[string]any) { delete(d, "token_endpoint_auth_method") },
+		func(d map[string]any) {
+			d["token_endpoint_auth_method"] = "private_key_jwt"
+			d["token_endpoint_auth_methods_supported"] = []string{"none", "private_key_jwt"}
+		},
+		func(d map[string]any) { d["response_types"] = []string{"code", "token"} },
+		func(d map[string]any) { d["CLIENT_ID"] = "https://evil.example/x" },
+		func(d map[string]any) { d["client_uri"] = "https://evil.example" },
+		func(d map[string]any) {
+			d["redirect_uris"] = []string{"http://localhost:1234/cb", "http://localhost:1234/cb"}
+		},
+	} {
+		d, err := clientdoc.Parse(documentOf(agentURL, change), agentURL)
+		require.Nil(t, err)
+		require.NotContains(t, d.Website, "evil")
+		require.Equal(t, agentURL, d.ClientID)
+	}
+}
+
+// FuzzParse checks what every accepted document satisfies.
+func FuzzParse(f *testing.F) {
+	f.Add(documentOf(agentURL, nil))
+	f.Add([]byte(`{"client_id":"https://example.com/client","client_name":"\ud800","redirect_uris":["http://[::1]:1/x"]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d, err := clientdoc.Parse(body, agentURL)
+		if err != nil {
+			return
+		}
+		var members map[string]any
+		require.NoError(t, json.Unmarshal(body, &members))
+		require.Equal(t, agentURL, members["client_id"])
+		require.NotEmpty(t, d.Name)
+		require.NotEmpty(t, d.RedirectURIs)
+		for _, uri := range d.RedirectURIs {
+			u, err := url.Parse(uri)
+			require.NoError(t, err)
+			if u.Scheme != "http" {
+				require.Equal(t, "https://example.com", u.Scheme+"://"+u.Host)
+				continue
+			}
+			require.Contains(t, []string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
+		}
+	})
+}
+
+// FuzzCheckURL checks that an accepted URL is its own canonical spelling.
+func FuzzCheckURL(f *testing.F) {
+	f.Add(agentURL)
+	f.Add("https://0x7f.1/client")
+	f.Fuzz(func(t *testing.T, clientID string) {
+		if clientdoc.CheckURL(clientID) != "" {
+			return
+		}
+		u, err := url.Parse(clientID)
+		require.NoError(t, err)
+		require.Equal(t, clientID, u.String())
+		require.Equal(t, clientdoc.Host(clientID), u.Host)
+		require.Nil(t, u.User)
+		require.Empty(t, u.Port())
+		require.Empty(t, u.RawQuery)
+	})
+}

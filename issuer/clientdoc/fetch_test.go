@@ -1,0 +1,280 @@
+package clientdoc_test
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
+)
+
+func config() clientdoc.Config {
+	return clientdoc.Config{Own: func() []string { return []string{"auth.example.com"} }, Now: time.Now}
+}
+
+func reasonOf(t *testing.T, err error) clientdoc.Reason {
+	t.Helper()
+	var e *clientdoc.Error
+	require.ErrorAs(t, err, &e)
+	require.NotEmpty(t, e.Reason.Sentence())
+	return e.Reason
+}
+
+// A publisher is an https server on the loopback, as example.com.
+type publisher struct {
+	*httptest.Server
+	requests atomic.Int32
+	now      time.Time
+	fetcher  *clientdoc.Fetcher
+}
+
+const agentURL = "https://example.com/client"
+
+func newPublisher(t *testing.T, serve http.HandlerFunc) *publisher {
+	p := &publisher{now: time.Unix(1_800_000_000, 0)}
+	p.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.requests.Add(1)
+		serve(w, r)
+	}))
+	p.Config.ErrorLog = nil
+	p.StartTLS()
+	t.Cleanup(p.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(p.Certificate()) // it names example.com
+	c := config()
+	c.Now, c.RootCAs = func() time.Time { return p.now }, roots
+	c.SkipGuard = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, p.Listener.Addr().String())
+	}
+	p.fetcher = clientdoc.New(c)
+	return p
+}
+
+func documentOf(clientID string, change func(map[string]any)) []byte {
+	d := map[string]any{
+		"client_id": clientID, "client_name": "Agent", "client_uri": "https://example.com",
+		"redirect_uris":              []string{"https://example.com/cb", "http://127.0.0.1/cb"},
+		"grant_types":                []string{"authorization_code", "refresh_token", "urn:example:other"},
+		"token_endpoint_auth_method": "none", "logo_uri": "https://example.com/logo.png",
+	}
+	if change != nil {
+		change(d)
+	}
+	b, err := json.Marshal(d)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func serveDocument(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "max-age=7200")
+	_, _ = w.Write(documentOf(agentURL, nil))
+}
+
+func TestFetch(t *testing.T) {
+	p := newPublisher(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/client" || r.Header.Get("Cookie") != "" || r.Header.Get("Accept") != "application/json" {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		serveDocument(w, r)
+	})
+	d, age, err := p.fetcher.FetchNew(t.Context(), "alice", agentURL)
+	require.NoError(t, err)
+	require.Equal(t, 2*time.Hour, age)
+	require.Equal(t, "Agent", d.Name)
+	require.Equal(t, "https://example.com", d.Website)
+	require.Equal(t, []string{"http://127.0.0.1/cb", "https://example.com/cb"}, d.RedirectURIs)
+	require.NotZero(t, d.Digest)
+	require.EqualValues(t, 1, p.requests.Load(), "the logo is not fetched")
+}
+
+// TestHostilePublishers fetches responses that are refused.
+func TestHostilePublishers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		serve  http.HandlerFunc
+		reason clientdoc.Reason
+	}{
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) }, clientdoc.Redirected},
+		{"redirect to metadata", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://169.254.169.254/latest/meta-data/", http.StatusTemporaryRedirect)
+		}, clientdoc.Redirected},
+		{"not modified", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }, clientdoc.Redirected},
+		{"not found", http.NotFound, clientdoc.StatusNotOK},
+		{"no content", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, clientdoc.StatusNotOK},
+		{"html", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write(documentOf(agentURL, nil))
+		}, clientdoc.WrongType},
+		{"sniffed", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(documentOf(agentURL, nil)) }, clientdoc.WrongType},
+		{"compressed", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			serveDocument(w, r)
+		}, clientdoc.WrongType},
+		{"too long", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(documentOf(agentURL, func(d map[string]any) { d["x"] = strings.Repeat("x", clientdoc.MaxDocument) }))
+		}, clientdoc.TooLong},
+		{"without end", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			for r.Context().Err() == nil {
+				if _, err := io.WriteString(w, strings.Repeat(" ", 1<<16)); err != nil {
+					return
+				}
+			}
+		}, clientdoc.TooLong},
+		{"truncated", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", "4000")
+			_, _ = io.WriteString(w, "{")
+		}, clientdoc.Unreachable},
+		{"long headers", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X", strings.Repeat("x", 1<<20))
+			serveDocument(w, r)
+		}, clientdoc.Unreachable},
+		{"silent", func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done() // the fetcher gives up
+		}, clientdoc.Unreachable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPublisher(t, c.serve)
+			_, _, err := p.fetcher.Fetch(t.Context(), agentURL)
+			require.Equal(t, c.reason, reasonOf(t, err))
+			require.EqualValues(t, 1, p.requests.Load())
+		})
+	}
+}
+
+// TestUntrustedCertificate fetches nothing from a publisher whose certificate isn't valid for
+// its host.
+func TestUntrustedCertificate(t *testing.T) {
+	p := newPublisher(t, serveDocument)
+	_, _, err := p.fetcher.Fetch(t.Context(), "https://other.org/client")
+	require.Equal(t, clientdoc.Unreachable, reasonOf(t, err))
+	require.Zero(t, p.requests.Load())
+}
+
+// TestErrorsAreRemembered fetches a document that can't be fetched once in five minutes.
+func TestErrorsAreRemembered(t *testing.T) {
+	p := newPublisher(t, http.NotFound)
+	for range 3 {
+		_, _, err := p.fetcher.FetchNew(t.Context(), "alice", agentURL)
+		require.Equal(t, clientdoc.StatusNotOK, reasonOf(t, err))
+	}
+	require.EqualValues(t, 1, p.requests.Load())
+	p.now = p.now.Add(5 * time.Minute)
+	_, _, err := p.fetcher.Fetch(t.Context(), agentURL)
+	require.Equal(t, clientdoc.StatusNotOK, reasonOf(t, err))
+	require.EqualValues(t, 2, p.requests.Load())
+}
+
+// TestNewURLsOfOneUser limits one user, and not another.
+func TestNewURLsOfOneUser(t *testing.T) {
+	p := newPublisher(t, http.NotFound)
+	fetch := func(user string, n int) clientdoc.Reason {
+		_, _, err := p.fetcher.FetchNew(t.Context(), user, fmt.Sprintf("https://example.com/client/%s/%d", user, n))
+		return reasonOf(t, err)
+	}
+	for n := range 10 {
+		require.Equal(t, clientdoc.StatusNotOK, fetch("mallory", n))
+	}
+	require.Equal(t, clientdoc.TooManyURLs, fetch("mallory", 10))
+	require.Equal(t, clientdoc.StatusNotOK, fetch("alice", 0))
+	require.EqualValues(t, 11, p.requests.Load())
+	p.now = p.now.Add(time.Hour)
+	require.Equal(t, clientdoc.StatusNotOK, fetch("mallory", 10))
+}
+
+// TestAtMostFourAtOnce refuses a fifth fetch at once, and forgets that.
+func TestAtMostFourAtOnce(t *testing.T) {
+	arrived, release := make(chan struct{}), make(chan struct{})
+	p := newPublisher(t, func(w http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-release
+		serveDocument(w, r)
+	})
+	done := make(chan error)
+	for range 4 {
+		go func() {
+			_, _, err := p.fetcher.Fetch(context.Background(), agentURL)
+			done <- err
+		}()
+	}
+	for range 4 {
+		<-arrived
+	}
+	for range 20 { // more than a user's new URLs: what is refused as busy is not counted
+		_, _, err := p.fetcher.FetchNew(t.Context(), "alice", agentURL)
+		require.Equal(t, clientdoc.Busy, reasonOf(t, err))
+	}
+	close(release)
+	for range 4 {
+		require.NoError(t, <-done)
+	}
+	go func() { <-arrived }()
+	_, _, err := p.fetcher.FetchNew(t.Context(), "alice", agentURL)
+	require.NoError(t, err)
+}
+
+// TestCancelledFetch is not remembered: a user who leaves keeps nobody out.
+func TestCancelledFetch(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	p := newPublisher(t, func(w http.ResponseWriter, r *http.Request) {
+		if ctx.Err() == nil {
+			leave()
+			<-r.Context().Done()
+			return
+		}
+		serveDocument(w, r)
+	})
+	_, _, err := p.fetcher.Fetch(ctx, agentURL)
+	require.ErrorIs(t, err, context.Canceled)
+	_, _, err = p.fetcher.Fetch(t.Context(), agentURL)
+	require.NoError(t, err)
+}
+
+// TestFloodOfURLs keeps a bounded number of failed URLs.
+func TestFloodOfURLs(t *testing.T) {
+	c := config()
+	c.SkipGuard = func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }
+	f := clientdoc.New(c)
+	for n := range 3000 {
+		_, _, err := f.FetchNew(t.Context(), fmt.Sprint("user ", n), fmt.Sprintf("https://example.com/%d", n))
+		require.Equal(t, clientdoc.Unreachable, reasonOf(t, err))
+	}
+	require.Equal(t, 1000, f.Remembered())
+}
+
+func TestLifetime(t *testing.T) {
+	for header, want := range map[string]time.Duration{
+		"":                            time.Hour,
+		"max-age=0":                   time.Hour,
+		"max-age=7200":                2 * time.Hour,
+		"public, Max-Age=7200":        2 * time.Hour,
+		`max-age="7200"`:              2 * time.Hour,
+		"max-age=31536000, immutable": 24 * time.Hour,
+		"max-age=99999999999999":      time.Hour,
+		"max-age=-1":                  time.Hour,
+		"max-age=7200, no-store":      time.Hour,
+		"no-cache, max-age=7200":      time.Hour,
+		"s-maxage=7200":               time.Hour,
+	} {
+		require.Equal(t, want, clientdoc.Lifetime(http.Header{"Cache-Control": {header}}), header)
+	}
+}
