@@ -2,8 +2,8 @@
 // (draft-ietf-oauth-client-id-metadata-document): a client whose client_id is an https URL
 // publishes its metadata there.
 //
-// It owns which URLs are valid as a client_id, which addresses may be connected to, the
-// limits of a fetch, and which documents are valid. A URL comes from anybody who can sign
+// It owns which addresses may be connected to, the limits of a fetch, and which documents are
+// valid. Package oauth has the rules for their URLs. A URL comes from anybody who can sign
 // in, and a document from anybody: neither may make this service reach into a network of its
 // operator, use much memory, or wait for long.
 //

@@ -27,7 +27,7 @@ type Document struct {
 	Digest       [32]byte // SHA-256 of the document as it was sent
 }
 
-// parse returns the document with a client_id that CheckURL accepts.
+// parse returns the document with a client_id that oauth.CheckDocumentURL accepts.
 func parse(body []byte, clientID string) (Document, *Error) {
 	d := Document{ClientID: clientID, Digest: sha256.Sum256(body)}
 	if len(body) > MaxDocument {
@@ -60,9 +60,9 @@ func parse(body []byte, clientID string) (Document, *Error) {
 	case len(d.RedirectURIs) == 0:
 		return d, &Error{Reason: RedirectURIsMissing}
 	}
-	host := Host(clientID)
+	host := oauth.DocumentHost(clientID)
 	for _, uri := range d.RedirectURIs {
-		if note := CheckRedirectURI(uri, host); note != "" {
+		if note := oauth.CheckDocumentRedirectURI(uri, host); note != "" {
 			return d, &Error{Reason: RedirectURIRefused, Note: note}
 		}
 	}
@@ -72,24 +72,6 @@ func parse(body []byte, clientID string) (Document, *Error) {
 		d.Website = ""
 	}
 	return d, nil
-}
-
-// CheckRedirectURI returns why uri can't be a redirection URI of a document of host, or "" if
-// it can: it must have that host, or be http on the loopback.
-func CheckRedirectURI(uri, host string) string {
-	if note := oauth.CheckRedirectURI(uri, true); note != "" {
-		return note
-	}
-	u, err := url.Parse(uri)
-	switch {
-	case err != nil:
-		return "is not an absolute URI"
-	case u.Scheme == "http": // CheckRedirectURI accepts it for the loopback only
-		return ""
-	case u.Scheme == "https" && u.Host == host:
-		return ""
-	}
-	return "is neither of the document's host nor of the loopback"
 }
 
 // object returns the members of a JSON object. It refuses repeated names, also in objects

@@ -17,6 +17,7 @@ import (
 	"code.dny.dev/ssrf"
 
 	"github.com/mintmark-auth/mintmark/issuer/limit"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 const (
@@ -123,10 +124,10 @@ func (f *Fetcher) Fetch(ctx context.Context, clientID string) (d Document, age t
 
 // refused returns why a URL is not fetched, or nil.
 func (f *Fetcher) refused(clientID string) error {
-	if note := CheckURL(clientID); note != "" {
+	if note := oauth.CheckDocumentURL(clientID); note != "" {
 		return &Error{Reason: URLRefused, Note: note}
 	}
-	if slices.Contains(f.config.Own(), Host(clientID)) {
+	if slices.Contains(f.config.Own(), oauth.DocumentHost(clientID)) {
 		return &Error{Reason: OwnHost}
 	}
 	now := f.config.Now()

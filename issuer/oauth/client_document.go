@@ -1,27 +1,26 @@
-package clientdoc
+package oauth
 
 import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// IsURL reports whether a client_id is meant as the URL of a document. CheckURL tells whether
+// IsDocumentURL reports whether a client_id is meant as the URL of a Client ID Metadata
+// Document (draft-ietf-oauth-client-id-metadata-document). CheckDocumentURL tells whether
 // it is valid.
-func IsURL(clientID string) bool { return strings.HasPrefix(clientID, "https://") }
+func IsDocumentURL(clientID string) bool { return strings.HasPrefix(clientID, "https://") }
 
-// CheckURL returns why a client_id is not the URL of a document, or "" if it is (draft
+// CheckDocumentURL returns why a client_id is not the URL of a metadata document, or "" if it is (draft
 // §3). The URL must have a path, and no query, fragment, user information or dot segments.
 // It is compared as a string, so it must be in its canonical spelling. The host must be a
 // name of the public DNS, since it is what users and administrators decide about. The port is
 // 443: another one may belong to somebody else on the same host.
-func CheckURL(clientID string) string {
-	if !IsURL(clientID) {
+func CheckDocumentURL(clientID string) string {
+	if !IsDocumentURL(clientID) {
 		return "must be an https URL"
 	}
-	if note := oauth.CheckResource(clientID); note != "" {
+	if note := CheckResource(clientID); note != "" {
 		return note
 	}
 	u, err := url.Parse(clientID)
@@ -33,17 +32,17 @@ func CheckURL(clientID string) string {
 	case u.Port() != "":
 		return "must have no port"
 	}
-	return CheckHost(u.Host)
+	return CheckPublisher(u.Host)
 }
 
 // localNames are the domains that the public DNS does not have (RFC 6761, RFC 6762, RFC 7686,
 // RFC 8375, RFC 9476, and ICANN's reservation of internal).
 var localNames = []string{"localhost", "local", "internal", "invalid", "onion", "alt", "arpa"}
 
-// CheckHost returns why host can't be the host of a publisher, or "" if it can. It must be a
+// CheckPublisher returns why host can't be the host of a publisher, or "" if it can. It must be a
 // name of the public DNS in lower case.
-func CheckHost(host string) string {
-	if note := oauth.CheckHost(&url.URL{Scheme: "https", Host: host}); note != "" {
+func CheckPublisher(host string) string {
+	if note := CheckHost(&url.URL{Scheme: "https", Host: host}); note != "" {
 		return note
 	}
 	labels := strings.Split(host, ".")
@@ -63,8 +62,26 @@ func CheckHost(host string) string {
 	return ""
 }
 
-// Host returns the host of a URL that CheckURL accepts.
-func Host(clientID string) string {
+// DocumentHost returns the host of a URL that CheckDocumentURL accepts.
+func DocumentHost(clientID string) string {
 	host, _, _ := strings.Cut(strings.TrimPrefix(clientID, "https://"), "/")
 	return host
+}
+
+// CheckDocumentRedirectURI returns why uri can't be a redirection URI in a document of host, or "" if
+// it can: it must have that host, or be http on the loopback.
+func CheckDocumentRedirectURI(uri, host string) string {
+	if note := CheckRedirectURI(uri, true); note != "" {
+		return note
+	}
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil:
+		return "is not an absolute URI"
+	case u.Scheme == "http": // CheckRedirectURI accepts it for the loopback only
+		return ""
+	case u.Scheme == "https" && u.Host == host:
+		return ""
+	}
+	return "is neither of the document's host nor of the loopback"
 }
