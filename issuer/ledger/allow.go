@@ -64,12 +64,18 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if a.Client.Revision != c.Revision || a.ResourceID() != c.Request.Resource {
 		return deny(Conflict)
 	}
+	if cause := a.Client.stale(stateTime(m)); cause != NoCause {
+		return refuse(oauth.TemporarilyUnavailable, cause)
+	}
 	key := v.ActiveKey(ForCredentials)
 	if key == nil {
 		return deny(KeyNotOpened)
 	}
 	if len(who.user.Grants) >= maxGrantsPerUser {
 		return refuse(oauth.AccessDenied, TooManyGrants)
+	}
+	if a.Client.Document != nil && v.agentGrants(who.user, stateTime(m)) >= maxAgentGrants {
+		return refuse(oauth.AccessDenied, TooManyAgentGrants)
 	}
 	if when := v.nextAllowAt(who.user); stateTime(m) < when {
 		d := refuse(oauth.TemporarilyUnavailable, TooManyAllows)
@@ -81,7 +87,7 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		Scope: a.Scope, Legacy: a.Legacy,
 		Key: key.Number, CreatedSeq: m.Seq,
 		Challenge: a.Challenge, Redirect: digest(a.RedirectURI),
-		Created: stateTime(m), Last: m.ID,
+		Created: stateTime(m), Last: m.ID, Agent: a.Client.Document != nil,
 	}
 	if a.Resource != nil {
 		g.Resource = a.Resource.Number
@@ -92,6 +98,13 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		put(TableGrants, g),
 		put(TableUsers, &u),
 		event(m, Event{Kind: EventAllowed, Actor: u.ID, User: u.ID, Client: g.Client, Grant: g.ID, Detail: allowedDetail(a)}),
+	}
+	if d := a.Client.Document; d != nil {
+		next := *a.Client // Last and Changed stay
+		noted := *d
+		noted.Allowed = stateTime(m)
+		next.Document = &noted
+		changes = append(changes, put(TableClients, &next))
 	}
 	if a.Client.Legacy {
 		changes = append(changes, put(TableClients, a.Client.withTraffic(g, m)))

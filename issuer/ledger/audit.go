@@ -63,6 +63,17 @@ const (
 	EventResourceSecretAdded   EventKind = "resource_server.secret_added"
 	EventResourceSecretRevoked EventKind = "resource_server.secret_revoked"
 	EventResourceApplied       EventKind = "resource_server.applied" // from a file of the operator; the detail has the differences
+
+	// The detail of these begins with the host.
+	EventPublisherAdded     EventKind = "publisher.added"     // or approved; the detail has the scopes
+	EventPublisherEdited    EventKind = "publisher.edited"    // the detail has the scopes
+	EventPublisherRevoked   EventKind = "publisher.revoked"   // the grants for all its clients
+	EventPublisherRejected  EventKind = "publisher.rejected"  // and the grants for all its clients revoked
+	EventPublisherRemoved   EventKind = "publisher.removed"   // and the grants for all its clients revoked
+	EventPublisherRequested EventKind = "publisher.requested" // by a user's authorization; the detail is the client_id
+	// The detail of these is the client_id.
+	EventDocumentAdded   EventKind = "document.added"
+	EventDocumentChanged EventKind = "document.changed"
 )
 
 // EventKinds are all kinds of events.
@@ -78,6 +89,8 @@ var EventKinds = []EventKind{
 	EventOperatorTokenAdded, EventOperatorTokenRevoked, EventOperation,
 	EventResourceAdded, EventResourceEdited, EventResourceRemoved, EventResourceSecretAdded, EventResourceSecretRevoked,
 	EventResourceApplied,
+	EventPublisherAdded, EventPublisherEdited, EventPublisherRevoked, EventPublisherRejected, EventPublisherRemoved,
+	EventPublisherRequested, EventDocumentAdded, EventDocumentChanged,
 }
 
 // An Event is one entry of the audit trail. Entries are in log order; a command adds at

@@ -42,15 +42,15 @@ type Problem struct {
 // what is known of the request: the client if it has a row, and a redirection URI that can be
 // trusted.
 func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) {
-	c := v.Client(r.ClientID)
+	c := v.ClientNamed(r.ClientID)
 	page := func(cause Cause, code oauth.Code, text string) (Authorization, *Problem) {
 		return Authorization{Client: c}, &Problem{Cause: cause, Page: true, Error: oauth.Error{Code: code, Description: text}}
 	}
 	switch {
 	case c == nil || c.State == Deleted:
 		return page(UnknownClient, oauth.InvalidRequest, "There is no application with this client_id.")
-	case c.usable() != NoCause:
-		return page(c.usable(), oauth.UnauthorizedClient, "This application can not be used now.")
+	case v.usable(c) != NoCause:
+		return page(v.usable(c), oauth.UnauthorizedClient, "This application can not be used now.")
 	case r.RedirectURI == "":
 		return page(RedirectURIMissing, oauth.InvalidRequest, "The parameter redirect_uri is missing.")
 	case !c.Registered(r.RedirectURI):
@@ -83,6 +83,18 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 		return redirect(ResourceUnknown, oauth.InvalidTarget, "The resource is not one of this service.")
 	}
 	a.Resource = resource
+	if p := v.PublisherOf(c); p != nil {
+		var cause Cause
+		if a.Scope, cause = p.agentScope(r.Scope); cause != NoCause {
+			return redirect(cause, oauth.InvalidScope, "No scope of the request is enabled for this application.")
+		}
+		if resource != nil {
+			if a.Scope = resource.ScopeFor(a.Scope); a.Scope == "" {
+				return redirect(ResourceScope, oauth.InvalidScope, "No scope of the request is one of the resource.")
+			}
+		}
+		return a, nil
+	}
 	asked, text, err := scope.Parse(r.Scope)
 	switch {
 	case err != nil:

@@ -139,6 +139,21 @@ const (
 	OperatorScopeMissing       Cause = 126
 	TooManyOperatorTokens      Cause = 127
 	OperatorCrossOrigin        Cause = 128 // a browser sent it for a page of another origin
+
+	// Clients with a metadata document, and their publishers.
+	AgentsAreOff        Cause = 130
+	PublisherUnlisted   Cause = 131
+	PublisherIsPending  Cause = 132
+	PublisherIsRejected Cause = 133
+	TooManyPublishers   Cause = 134 // pending ones, in all or of one user, or all publishers
+	TooManyDocuments    Cause = 135 // of one publisher
+	DocumentURLRefused  Cause = 136
+	DocumentUnusable    Cause = 137 // it could not be fetched, or is not valid
+	DocumentStale       Cause = 138
+	DocumentOwned       Cause = 139 // the client can't be changed here
+	DocumentMethod      Cause = 140 // token_endpoint_auth_method is not none
+	TooManyAgentGrants  Cause = 141
+	TooManyLookups      Cause = 142 // by one user within an hour, or by all at once
 )
 
 // sentences describe each cause to people who manage a client. They are exact, and
@@ -236,7 +251,21 @@ var sentences = map[Cause]string{
 	TooManyOperatorTokens:   "there are already 100 operator tokens; revoke one first",
 	OperatorUnauthenticated: "an operator token or a certificate of the operators' authority is required",
 
-	OperatorCrossOrigin:        "a page of another origin made the request",
+	OperatorCrossOrigin: "a page of another origin made the request",
+	AgentsAreOff:        "clients with a metadata document are not accepted: the setting agents is off",
+	PublisherUnlisted:   "the host of the client's metadata document is not one of the publishers that are accepted",
+	PublisherIsPending:  "an administrator has not reviewed the publisher of the client yet",
+	PublisherIsRejected: "the publisher of the client was rejected",
+	TooManyPublishers:   "too many publishers wait for a review; a user may ask for three new ones a day",
+	TooManyDocuments:    "the publisher has as many clients as it may have",
+	DocumentURLRefused:  "the client_id is not a valid address of a metadata document",
+	DocumentUnusable:    "the metadata document of the client could not be fetched, or is not valid",
+	DocumentStale:       "the metadata document of the client could not be fetched for a day; grants that exist go on",
+	DocumentOwned:       "the client is described by its metadata document; its publisher changes it there",
+	DocumentMethod:      "the metadata document asks to authenticate by a method other than none",
+	TooManyAgentGrants:  "the account has 20 connected clients with a metadata document; disconnect one first",
+	TooManyLookups:      "too many new metadata documents were asked for",
+
 	OperatorCertificateRefused: "the certificate is not a valid one of the operators' authority",
 
 	SealedUnderOtherKey: "the key is sealed under another cluster key than the keyring is",

@@ -45,7 +45,7 @@ type Client struct {
 	// the client is approved, for rejecting a proposed revision. While it is suspended,
 	// Reason is that of the suspension.
 	Reason string `cbor:"4,keyasint,omitempty"`
-	Owner  string `cbor:"5,keyasint"` // a user's id
+	Owner  string `cbor:"5,keyasint"` // a user's id, or Publisher.Owner
 
 	Profile
 
@@ -85,6 +85,13 @@ type Client struct {
 	// ManagedBy is the name under which an operator applies the files that the client came
 	// from, or "". Only that name removes the client when its files no longer have it.
 	ManagedBy string `cbor:"26,keyasint,omitempty"`
+
+	Document *Document `cbor:"27,keyasint,omitempty"` // nil if the client was registered here
+
+	// Grants created at or before GrantsRevokedBefore have ended, of all users.
+	// TokensRevokedBefore is the latest iat that this covers, as in User.
+	GrantsRevokedBefore uint64 `cbor:"28,keyasint,omitempty"`
+	TokensRevokedBefore Time   `cbor:"29,keyasint,omitempty"`
 }
 
 // An Offer is a pending transfer of a client to another user.

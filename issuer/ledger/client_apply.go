@@ -105,8 +105,8 @@ func (c *ApplyClient) declared(v View, old *Client, m command.Meta) (*Client, *R
 		*next = *old
 	}
 	switch {
-	case old == nil && checkID(c.ID) != "":
-		return bad("id", checkID(c.ID))
+	case old == nil && checkClientID(c.ID) != "":
+		return bad("id", checkClientID(c.ID))
 	case c.Type != Confidential && c.Type != Public:
 		return bad("type", "must be confidential or public")
 	case old != nil && old.State == Deleted:

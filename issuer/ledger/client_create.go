@@ -70,7 +70,7 @@ func (c *CreateClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if cause != NoCause {
 		return deny(cause)
 	}
-	if note := checkID(c.ID); note != "" {
+	if note := checkClientID(c.ID); note != "" {
 		return badField("id", note)
 	}
 	if old := v.Client(c.ID); old != nil {

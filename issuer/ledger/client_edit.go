@@ -40,6 +40,8 @@ func (c *EditClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return deny(NotFound)
 	case old.Last == m.ID:
 		return accept(Outcome{ID: c.ID})
+	case old.Document != nil:
+		return deny(DocumentOwned)
 	case old.Revision != c.Revision:
 		return deny(Conflict)
 	}

@@ -83,7 +83,7 @@ func newest(declared []string) string {
 
 func (c *ImportClient) check(v View, old *Client) *Refusal {
 	bad := func(field, note string) *Refusal { return outcome(badField(field, note)).Refusal }
-	if note := checkID(c.ID); note != "" {
+	if note := checkClientID(c.ID); note != "" {
 		return bad("id", note)
 	}
 	switch {

@@ -105,6 +105,9 @@ func (v View) managedClient(a Actor, id string, m command.Meta) (*Client, caller
 	if c == nil || c.State == Deleted || !who.owns(c.Owner) {
 		return nil, who, deny(NotFound), false
 	}
+	if c.Document != nil {
+		return nil, who, deny(DocumentOwned), false
+	}
 	return c, who, command.Decision{}, true
 }
 

@@ -189,6 +189,8 @@ func (c *TransferClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision
 	switch {
 	case old == nil || old.State == Deleted:
 		return deny(NotFound)
+	case old.Document != nil:
+		return deny(DocumentOwned)
 	}
 	newOwner := v.UserByName(c.Username)
 	switch {

@@ -46,7 +46,7 @@ type Outcome struct {
 // lags can't mint with a dropped one.
 type Issued struct {
 	Grant         GrantID `cbor:"1,keyasint"`
-	Client        string  `cbor:"2,keyasint"`
+	Client        string  `cbor:"2,keyasint"` // client_id
 	User          string  `cbor:"3,keyasint"`
 	Scope         string  `cbor:"4,keyasint,omitempty"` // of the access token, single spaces
 	Legacy        bool    `cbor:"5,keyasint,omitempty"`

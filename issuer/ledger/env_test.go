@@ -170,7 +170,7 @@ func (w *env) check() {
 		require.LessOrEqual(w.t, c.ActiveSecrets(), ledger.MaxActiveSecrets, c.ID)
 		require.NotEmpty(w.t, c.RedirectURIs, c.ID)
 		require.LessOrEqual(w.t, len(c.RedirectURIs), ledger.MaxRedirectURIs, c.ID)
-		if !c.Legacy {
+		if !c.Legacy && c.Document == nil {
 			require.NotEmpty(w.t, c.Scopes, c.ID)
 		}
 		require.False(w.t, c.Public() && len(c.Secrets) > 0, c.ID)
@@ -184,6 +184,7 @@ func (w *env) check() {
 		}
 	}
 	require.True(w.t, ledger.CurrentIsTrue(v))
+	w.checkAgents(v)
 	w.checkRevocations(v)
 	w.checkTrail(v)
 	for g := range v.Grants() {
@@ -447,7 +448,7 @@ func (w *env) show(l line) string {
 	v := w.view()
 	switch l.name {
 	case "client":
-		c := v.Client(l.args["id"])
+		c := v.ClientNamed(l.args["id"])
 		if c == nil {
 			return "none"
 		}
@@ -486,7 +487,7 @@ func (w *env) show(l line) string {
 	case "grants":
 		var b strings.Builder
 		for _, g := range v.GrantsOf("u-"+l.args["user"], w.at()) {
-			fmt.Fprintf(&b, "%s for %s, due %d, scope %q", suffix(g.Legacy, "legacy", "scoped"), g.Client, g.Due, g.Scope)
+			fmt.Fprintf(&b, "%s for %s, due %d, scope %q", suffix(g.Legacy, "legacy", "scoped"), v.Client(g.Client).ClientID(), g.Due, g.Scope)
 			if s, _ := v.ResourceServerOf(g); s != nil {
 				fmt.Fprintf(&b, ", for %s", s.ID)
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // GrantID is 128 random bits.
@@ -59,6 +60,20 @@ type Grant struct {
 	EditedFields uint8  `cbor:"22,keyasint,omitempty"`
 	EditDay      uint16 `cbor:"23,keyasint,omitempty"`
 	SharedDay    int32  `cbor:"21,keyasint,omitempty"` // the day (UTC, since the Unix epoch) of the last EventShared
+	Agent        bool   `cbor:"25,keyasint,omitempty"` // the client had a document at the Allow
+}
+
+// ended returns why a grant of a user accepts no credential any more, or NoCause: see
+// Grant.ended. The grant of a client with a document may also have ended with those of all
+// users.
+func (v View) ended(g *Grant, u *User) (cause Cause, when Time) {
+	if cause, when := g.ended(u); cause != NoCause || !g.Agent {
+		return cause, when
+	}
+	if c := v.Client(g.Client); c != nil && g.CreatedSeq <= c.GrantsRevokedBefore {
+		return GrantEnded, 0
+	}
+	return NoCause, 0
 }
 
 // ended returns why the grant accepts no credential any more, or NoCause: it was ended
@@ -89,7 +104,8 @@ func (g *Grant) ended(u *User) (cause Cause, when Time) {
 // expired returns why a generation of g's chain has expired at a state time, and when it
 // did, or NoCause.
 func (v View) expired(g *Grant, s *Settings, generation uint32, at Time) (cause Cause, when Time) {
-	if end := g.Created.Add(s.GrantAbsolute); at >= end {
+	refreshIdle, absolute := g.lifetimes(s)
+	if end := g.Created.Add(absolute); at >= end {
 		return GrantExpired, end
 	}
 	if generation == 0 {
@@ -98,12 +114,12 @@ func (v View) expired(g *Grant, s *Settings, generation uint32, at Time) (cause 
 		}
 		return NoCause, 0
 	}
-	if at < g.Used.Add(s.RefreshIdle) {
+	if at < g.Used.Add(refreshIdle) {
 		return NoCause, 0
 	}
 	// Uses after the backup are lost in a restore, so idle time is counted from the
 	// restore.
-	end := max(g.Created, g.Used, v.restoredAt(g.CreatedSeq)).Add(s.RefreshIdle)
+	end := max(g.Created, g.Used, v.restoredAt(g.CreatedSeq)).Add(refreshIdle)
 	if at >= end {
 		return RefreshIdle, end
 	}
@@ -112,9 +128,9 @@ func (v View) expired(g *Grant, s *Settings, generation uint32, at Time) (cause 
 
 // RefreshExpires returns when the refresh token that is due expires if it is not used.
 func (v View) RefreshExpires(g *Grant) Time {
-	s := v.Settings()
-	idle := max(g.Created, g.Used, v.restoredAt(g.CreatedSeq)).Add(s.RefreshIdle)
-	return min(idle, g.Created.Add(s.GrantAbsolute))
+	refreshIdle, absolute := g.lifetimes(v.Settings())
+	idle := max(g.Created, g.Used, v.restoredAt(g.CreatedSeq)).Add(refreshIdle)
+	return min(idle, g.Created.Add(absolute))
 }
 
 // latestPresentable returns the latest generation that may be presented, ignoring expiry.
@@ -166,9 +182,20 @@ func (g *Grant) spentWithin(window time.Duration, m command.Meta) bool {
 }
 
 // retryWindow returns how long after a refresh its request may be repeated.
-func retryWindow(s *Settings, c *Client) time.Duration {
-	if c.Public() {
+func (v View) retryWindow(c *Client) time.Duration {
+	s := v.Settings()
+	switch {
+	case v.sharesTokens(c):
+		return oauth.AccessTokenLifetime * time.Second
+	case c.Public():
 		return s.RetryWindowPublic
 	}
 	return s.RetryWindow
+}
+
+// sharesTokens reports whether several processes may share a refresh token of a client: see
+// Publisher.LongRetry.
+func (v View) sharesTokens(c *Client) bool {
+	p := v.PublisherOf(c)
+	return p != nil && p.LongRetry
 }

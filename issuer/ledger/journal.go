@@ -73,6 +73,10 @@ func (v View) effects(to []Effect, c *command.Change, emergency bool) []Effect {
 		if before := v.ResourceServer(row.ID); before != nil && (c.Delete || before.Last != row.Last) {
 			return resourceEffects(to, before, row, c.Delete)
 		}
+	case *Publisher:
+		if before := v.Publisher(row.Host); before != nil {
+			return publisherEffects(to, before, row, c.Delete)
+		}
 	case *Key:
 		return v.keyEffects(to, row, c.Delete, emergency)
 	}
@@ -133,6 +137,9 @@ func clientEffects(to []Effect, before, after *Client) []Effect {
 	if after.State != before.State && stateJournaled(before.State, after.State) {
 		to = append(to, Effect{Kind: EffectClientState, Client: after.ID, State: after.State, Reason: after.Reason})
 	}
+	if after.GrantsRevokedBefore > before.GrantsRevokedBefore {
+		to = append(to, Effect{Kind: EffectClientRevoked, Client: after.ID, RevokedBefore: after.GrantsRevokedBefore})
+	}
 	if before.Owner != after.Owner {
 		to = append(to, Effect{Kind: EffectClientTransferred, Client: after.ID, User: after.Owner})
 	}
@@ -177,6 +184,21 @@ func resourceEffects(to []Effect, before, after *ResourceServer, removed bool) [
 		to = append(to, e)
 	}
 	return secretEffects(to, before.Secrets, after.Secrets, of, EffectResourceSecretRevoked, EffectResourceSecretAdded)
+}
+
+func publisherEffects(to []Effect, before, after *Publisher, removed bool) []Effect {
+	of := Effect{Publisher: before.Host}
+	switch {
+	case removed:
+		of.Kind = EffectPublisherRemoved
+	case after.State == PublisherRejected && before.State != PublisherRejected:
+		of.Kind, of.Reason = EffectPublisherRejected, after.Reason
+	case before.State == PublisherApproved && len(subtract(before.Scopes, after.Scopes))+len(subtract(before.Defaults, after.Defaults)) > 0:
+		of.Kind, of.Scopes, of.Defaults = EffectPublisherNarrowed, after.Scopes, orElse(after.Defaults, nil)
+	default:
+		return to
+	}
+	return append(to, of)
 }
 
 // stateJournaled reports whether a client's change of state is journaled. An approval is

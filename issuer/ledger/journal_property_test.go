@@ -21,6 +21,8 @@ func TestReplayProperties(t *testing.T) {
 			"settings session_absolute=2000h session_idle=1000h", "user alice", "user bob",
 			"import cal owner=bob secrets=s1 scopes=PROFILE_READ,BOOKING_READ uris=https://app.example/cb,https://app.example/2",
 			"import old owner=bob secrets=o1 legacy",
+			"settings agents=listed", "sign-in alice session=setup", "put-publisher agent.example scopes=PROFILE_READ,BOOKING_READ defaults=PROFILE_READ",
+			"document https://agent.example/1 by=setup",
 			"put-resource api secret=r1 scopes=PROFILE_READ,BOOKING_READ", "put-resource all secret=r1",
 		} {
 			w.run(line)
@@ -46,6 +48,7 @@ func TestReplayProperties(t *testing.T) {
 			w.comparePeople(r, lost)
 			w.compareClients(r, lost)
 			w.compareResources(r, lost)
+			w.comparePublishers(r, lost)
 			require.Equal(r, keyringRows(lost), keyringRows(w.view()))
 			w.replay()
 			require.Equal(r, sum, w.memory.Checksum(), "a second replay changed the state")
@@ -62,7 +65,7 @@ func (w *env) event(r *rapid.T) []string {
 	key := fmt.Sprintf("k%d", rapid.IntRange(1, 4).Draw(r, "key"))
 	due := uint32(0)
 	if g := w.view().Grant(id16(grant)); g != nil {
-		due, client = g.Due, g.Client
+		due, client = g.Due, w.view().Client(g.Client).ClientID()
 	}
 	password := "hash"
 	if u := w.view().User("u-" + user); u.Password != "" {
@@ -70,7 +73,7 @@ func (w *env) event(r *rapid.T) []string {
 	}
 	switch pick("event", "user", "password", "sign-in", "sign-in", "sign-out", "allow", "allow", "reuse", "refresh", "revoke", "disconnect",
 		"add-secret", "revoke-secret", "import", "edit", "select", "owner edits", "review", "review", "rare", "keys", "keys",
-		"transfer", "offer", "upstream", "upstream", "end-session", "resource", "resource") {
+		"transfer", "offer", "upstream", "upstream", "end-session", "resource", "resource", "publisher", "agent", "agent") {
 	case "user":
 		return []string{"user-state " + user + " to=" + pick("state", "disable", "enable", "enable", "promote", "demote")}
 	case "password":
@@ -122,6 +125,19 @@ func (w *env) event(r *rapid.T) []string {
 		return []string{pick("on resource", "add-resource-secret "+name+" secret="+r, "revoke-resource-secret "+name+" secret="+r,
 			"put-resource "+name+" scopes="+pick("resource scopes", "PROFILE_READ", "BOOKING_READ", ""), "remove-resource "+name,
 			"apply-resource "+name+" secrets="+r+" scopes="+pick("applied scopes", "PROFILE_READ", ""))}
+	case "publisher":
+		return []string{pick("on publisher",
+			"put-publisher agent.example scopes="+pick("ceiling", "PROFILE_READ", "BOOKING_READ", "PROFILE_READ,BOOKING_READ"),
+			"put-publisher agent.example scopes=PROFILE_READ,BOOKING_READ defaults="+pick("defaults", "PROFILE_READ", "BOOKING_READ", "PROFILE_READ,BOOKING_READ"),
+			"end-publisher agent.example how="+pick("how", "revoke", "reject", "remove"))}
+	case "agent":
+		const agent = "client=https://agent.example/1 uri=http://127.0.0.1/cb verifier=v grant="
+		return []string{
+			"allow " + user + session + " user=" + user + " scope=PROFILE_READ " + agent + grant,
+			"exchange " + agent + grant,
+			"document https://agent.example/1 by=" + user + session + " digest=" + pick("digest", "1", "2") + " uris=" + pick("uris", "http://127.0.0.1/cb", "https://agent.example/cb", "http://127.0.0.1/cb,https://agent.example/cb"),
+			pick("later", "now +1s", "now +1s", "now +1h"),
+		}
 	case "end-session":
 		return []string{"end-session " + user + session + " by=" + user + pick("browser", "1", "2")}
 	case "rare":
@@ -212,6 +228,20 @@ func (w *env) compareResources(r *rapid.T, lost ledger.View) {
 		was := lost.ResourceServer(s.ID)
 		require.NotNil(r, was, "%s was removed", s.ID)
 		require.Equal(r, activeOf(was.Secrets), activeOf(s.Secrets), "the active secrets of %s", s.ID)
+	}
+}
+
+// comparePublishers verifies that a publisher that is approved was approved, with at least
+// these scopes.
+func (w *env) comparePublishers(r *rapid.T, lost ledger.View) {
+	for p := range w.view().Publishers() {
+		was := lost.Publisher(p.Host)
+		require.NotNil(r, was, "%s was removed", p.Host)
+		if p.State == ledger.PublisherApproved {
+			require.Equal(r, ledger.PublisherApproved, was.State)
+			require.Subset(r, was.Scopes, p.Scopes)
+			require.Subset(r, was.Defaults, p.Defaults)
+		}
 	}
 }
 

@@ -13,13 +13,14 @@ type replayState struct {
 	v View
 	m command.Meta
 
-	users     overlay[string, User]
-	clients   overlay[string, Client]
-	grants    overlay[GrantID, Grant]
-	sessions  overlay[[32]byte, Session]
-	resources overlay[string, ResourceServer]
-	tokens    overlay[string, OperatorToken]
-	keyring   []*Key // all keys
+	users      overlay[string, User]
+	clients    overlay[string, Client]
+	grants     overlay[GrantID, Grant]
+	sessions   overlay[[32]byte, Session]
+	resources  overlay[string, ResourceServer]
+	publishers overlay[string, Publisher]
+	tokens     overlay[string, OperatorToken]
+	keyring    []*Key // all keys
 
 	tooLate bool // the keyring has a key that conflicts with one of the records
 }
@@ -27,13 +28,14 @@ type replayState struct {
 func newReplayState(v View, m command.Meta) *replayState {
 	return &replayState{
 		v: v, m: m,
-		users:     overlay[string, User]{read: v.User, rows: map[string]*User{}},
-		clients:   overlay[string, Client]{read: v.Client, rows: map[string]*Client{}},
-		grants:    overlay[GrantID, Grant]{read: v.Grant, rows: map[GrantID]*Grant{}},
-		sessions:  overlay[[32]byte, Session]{read: v.Session, rows: map[[32]byte]*Session{}},
-		resources: overlay[string, ResourceServer]{read: v.ResourceServer, rows: map[string]*ResourceServer{}},
-		tokens:    overlay[string, OperatorToken]{read: v.OperatorToken, rows: map[string]*OperatorToken{}},
-		keyring:   slices.Collect(v.Keys()),
+		users:      overlay[string, User]{read: v.User, rows: map[string]*User{}},
+		clients:    overlay[string, Client]{read: v.Client, rows: map[string]*Client{}},
+		grants:     overlay[GrantID, Grant]{read: v.Grant, rows: map[GrantID]*Grant{}},
+		sessions:   overlay[[32]byte, Session]{read: v.Session, rows: map[[32]byte]*Session{}},
+		resources:  overlay[string, ResourceServer]{read: v.ResourceServer, rows: map[string]*ResourceServer{}},
+		publishers: overlay[string, Publisher]{read: v.Publisher, rows: map[string]*Publisher{}},
+		tokens:     overlay[string, OperatorToken]{read: v.OperatorToken, rows: map[string]*OperatorToken{}},
+		keyring:    slices.Collect(v.Keys()),
 	}
 }
 
@@ -77,6 +79,7 @@ func (s *replayState) changes() []command.Change {
 	list = s.sessions.changes(list, TableSessions)
 	list = s.tokens.changes(list, TableOperatorTokens)
 	list = s.resources.changes(list, TableResourceServers)
+	list = s.publishers.changes(list, TablePublishers)
 	for k := range s.v.Keys() {
 		if s.keyIndex(k.ID) < 0 {
 			list = append(list, remove(TableKeys, k))
@@ -118,10 +121,12 @@ func (s *replayState) apply(e *Effect, at Time) bool {
 		return true
 	case EffectKeyAdded, EffectKeyActivated, EffectKeyDropped, EffectRewrapped:
 		return s.applyKey(e, at)
-	case EffectClientState, EffectClientDeleted, EffectClientNarrowed, EffectScopesSelected, EffectSecretRevoked, EffectSecretAdded, EffectClientTransferred:
+	case EffectClientState, EffectClientDeleted, EffectClientNarrowed, EffectScopesSelected, EffectSecretRevoked, EffectSecretAdded, EffectClientTransferred, EffectClientRevoked:
 		return s.applyClient(e, at)
 	case EffectResourceSecretRevoked, EffectResourceSecretAdded, EffectResourceRemoved, EffectResourceNarrowed:
 		return s.applyResource(e, at)
+	case EffectPublisherRejected, EffectPublisherRemoved, EffectPublisherNarrowed:
+		return s.applyPublisher(e)
 	}
 	return s.applyUser(e)
 }

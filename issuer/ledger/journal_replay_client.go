@@ -25,6 +25,13 @@ func (s *replayState) applyClient(e *Effect, at Time) bool {
 		if !c.Public() {
 			next.Secrets, changed = c.Secrets.restored(*e.Secret, at)
 		}
+	case EffectClientRevoked:
+		born := e.revokedBefore(s.m.Seq)
+		if r := s.v.Restore(); r.Count > 0 {
+			born = min(born, r.Seq) // every grant of the backup was created before
+		}
+		next = c.withGrantsEnded(s.m)
+		next.GrantsRevokedBefore, changed = born, c.GrantsRevokedBefore < born
 	case EffectClientTransferred:
 		changed = c.Owner != e.User
 		next.setOwner(e.User)

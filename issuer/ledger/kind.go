@@ -63,6 +63,9 @@ const (
 	KindUpgradeSecret        command.Kind = 56
 	KindUpgradePassword      command.Kind = 57
 	KindRecordOperation      command.Kind = 58
+	KindPutPublisher         command.Kind = 59
+	KindEndPublisher         command.Kind = 60
+	KindNoteDocument         command.Kind = 61
 )
 
 // Commands returns a constructor for every kind of command, for decoding the log.
@@ -125,5 +128,8 @@ func Commands() map[command.Kind]func() command.Command {
 		KindUpgradeSecret:        func() command.Command { return new(UpgradeSecret) },
 		KindUpgradePassword:      func() command.Command { return new(UpgradePassword) },
 		KindRecordOperation:      func() command.Command { return new(RecordOperation) },
+		KindPutPublisher:         func() command.Command { return new(PutPublisher) },
+		KindEndPublisher:         func() command.Command { return new(EndPublisher) },
+		KindNoteDocument:         func() command.Command { return new(NoteDocument) },
 	}
 }

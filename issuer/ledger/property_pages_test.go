@@ -20,6 +20,7 @@ func TestPagesProperties(t *testing.T) {
 		for _, line := range []string{
 			"user alice admin", "user bob admin", "user carol", "upstream 7 username=dave session=dave",
 			"sign-in alice", "sign-in bob", "sign-in carol",
+			"settings agents=reviewed", "put-publisher agent.example scopes=PROFILE_READ,BOOKING_READ defaults=PROFILE_READ",
 			"create cal by=carol scopes=PROFILE_READ", "create crm by=bob scopes=PROFILE_READ,BOOKING_READ logo=red",
 		} {
 			require.NotContains(r, w.run(line), "invalid")
@@ -35,6 +36,9 @@ func TestPagesProperties(t *testing.T) {
 			}
 			w.checkPeople(r)
 			for _, was := range before {
+				if was.Document != nil { // nobody owns it
+					continue
+				}
 				checkOwner(r, &was, w.view().Client(was.ID), who, line)
 			}
 		}
@@ -58,7 +62,7 @@ func (w *env) randomAction(r *rapid.T) (line, by string) {
 	name := pick("name", "alice", "BOB", "carol", "dave", "new", "e\u0301\u0302\u0303\u0304\u0305", "f\ue000")
 	logo := pick("logo", "", " logo=red", " logo=blue", " logo=none", " logo=green picture=kept")
 	switch pick("deed", "state", "state", "add", "person", "password", "offer", "accept", "decline", "transfer", "edit", "edit", "review", "delete",
-		"end", "sign-in", "upstream", "sweep") {
+		"end", "sign-in", "upstream", "sweep", "publisher", "document", "document", "later") {
 	case "state":
 		return "user-state " + user + " by=" + by + " to=" + pick("to", "promote", "demote", "enable", "disable", "delete"), by
 	case "add":
@@ -81,6 +85,17 @@ func (w *env) randomAction(r *rapid.T) (line, by string) {
 		return "review " + client + " by=" + by + " reason=why verdict=" + pick("verdict", "approve", "reject", "suspend", "resume"), by
 	case "delete":
 		return "delete " + client + " by=" + by, by
+	case "publisher":
+		host := pick("host", "agent.example", "other.example", "third.example")
+		if rapid.Bool().Draw(r, "put") {
+			return "put-publisher " + host + " by=" + by + " scopes=" + pick("ceiling", "PROFILE_READ", "BOOKING_READ") + pick("defaults", "", " defaults=PROFILE_READ"), by
+		}
+		return "end-publisher " + host + " by=" + by + " how=" + pick("how", "revoke", "reject", "remove"), by
+	case "document":
+		return "document https://" + pick("host", "agent.example", "other.example", "third.example") + "/" + pick("path", "1", "2", "3", "4") + " by=" + by + " name=" + name +
+			" digest=" + pick("digest", "1", "2", "3") + " uris=" + pick("uris", "http://127.0.0.1/cb", "http://127.0.0.1/cb,http://localhost/cb", "http://localhost/cb"), by
+	case "later":
+		return "now +" + pick("time", "1h", "25h", "170h"), by
 	case "end":
 		return "end-session " + pick("session", "alice", "bob", "carol", "dave") + " by=" + by, by
 	case "sign-in":

@@ -52,7 +52,12 @@ const (
 	EffectResourceRemoved       EffectKind = 26 // Resource
 	EffectResourceNarrowed      EffectKind = 27 // Resource: Scopes that remained
 
-	lastEffect = EffectResourceNarrowed
+	EffectClientRevoked     EffectKind = 28 // Client: RevokedBefore; the grants of all users
+	EffectPublisherRejected EffectKind = 29 // Publisher: Reason
+	EffectPublisherRemoved  EffectKind = 30 // Publisher
+	EffectPublisherNarrowed EffectKind = 31 // Publisher: Scopes that remained, Defaults
+
+	lastEffect = EffectPublisherNarrowed
 )
 
 // An Effect is one thing that a command took away or gave back.
@@ -89,6 +94,9 @@ type Effect struct {
 	Resource string `cbor:"20,keyasint,omitempty"` // identifier URI of a resource server
 
 	PasswordCost HashCost `cbor:"21,keyasint,omitzero"` // like User.PasswordCost
+
+	Publisher string   `cbor:"22,keyasint,omitempty"` // host
+	Defaults  []string `cbor:"23,keyasint,omitempty"` // of scopes
 }
 
 // when returns the time of e in its record.
@@ -111,7 +119,7 @@ func (e *Effect) complete() bool {
 		return e.Secret != nil
 	case EffectKeyAdded:
 		return e.Key != nil
-	case EffectScopesSelected, EffectResourceNarrowed:
+	case EffectScopesSelected, EffectResourceNarrowed, EffectPublisherNarrowed:
 		return len(e.Scopes) > 0
 	case EffectClientTransferred:
 		return e.User != ""

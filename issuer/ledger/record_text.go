@@ -36,6 +36,11 @@ var effectNames = map[EffectKind]string{
 	EffectResourceSecretAdded:   "secrets of resource servers added",
 	EffectResourceRemoved:       "resource servers removed",
 	EffectResourceNarrowed:      "resource servers narrowed",
+
+	EffectClientRevoked:     "clients disconnected from every user",
+	EffectPublisherRejected: "publishers rejected",
+	EffectPublisherRemoved:  "publishers removed",
+	EffectPublisherNarrowed: "publishers narrowed",
 }
 
 // RevokingEffects returns the kinds of effects that take access away, in order. A state
@@ -125,6 +130,14 @@ func (e *Effect) String() string {
 		return fmt.Sprintf("resource server %s removed", e.Resource)
 	case EffectResourceNarrowed:
 		return fmt.Sprintf("resource server %s narrowed to scopes %s", e.Resource, list(e.Scopes))
+	case EffectClientRevoked:
+		return fmt.Sprintf("client %s disconnected from every user", e.Client)
+	case EffectPublisherRejected:
+		return fmt.Sprintf("publisher %s rejected", e.Publisher)
+	case EffectPublisherRemoved:
+		return fmt.Sprintf("publisher %s removed", e.Publisher)
+	case EffectPublisherNarrowed:
+		return fmt.Sprintf("publisher %s narrowed to scopes %s and defaults %s", e.Publisher, list(e.Scopes), list(e.Defaults))
 	}
 	return e.Kind.String()
 }

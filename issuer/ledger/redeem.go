@@ -42,7 +42,7 @@ func beginRedemption(v View, m command.Meta, p ClientAuth, ref *CredentialRef) (
 	if !ok {
 		return r, d, false
 	}
-	if cause := auth.client.usable(); cause != NoCause {
+	if cause := v.usable(auth.client); cause != NoCause {
 		d := refuse(oauth.UnauthorizedClient, cause)
 		if ref != nil {
 			d = auth.confirmFresh(d)
@@ -71,7 +71,7 @@ func beginRedemption(v View, m command.Meta, p ClientAuth, ref *CredentialRef) (
 // decided reports whether this same command was accepted before and the grant has not
 // changed since. The command then gets the same answer again.
 func (r redemption) decided() bool {
-	cause, _ := r.grant.ended(r.user)
+	cause, _ := r.v.ended(r.grant, r.user)
 	return r.grant.Last == r.m.ID && cause == NoCause
 }
 
@@ -112,7 +112,7 @@ func (r redemption) reuse(cause, end Cause, l *CredentialRef) command.Decision {
 
 // checkLive refuses a grant that has ended.
 func (r redemption) checkLive(l *CredentialRef) (command.Decision, bool) {
-	if cause, when := r.grant.ended(r.user); cause != NoCause {
+	if cause, when := r.v.ended(r.grant, r.user); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, l, when), false
 	}
 	return command.Decision{}, true
@@ -158,12 +158,12 @@ func (r redemption) terms(scope, resource string) terms {
 // named scopes gets a token limited to them.
 func (r redemption) issue(g *Grant, t terms, retry bool, changes ...command.Change) command.Decision {
 	signing := r.v.ActiveKey(ForSigning)
-	at := r.user.issuedAt(stateTime(r.m))
+	at := max(r.user.issuedAt(stateTime(r.m)), r.auth.client.issuedAt(stateTime(r.m)))
 	if signing == nil || at > stateTime(r.m).Add(MaxAhead) {
 		return command.Decision{Outcome: Outcome{Unknown: true}}
 	}
 	return accept(Outcome{Issued: &Issued{
-		Grant: g.ID, Client: g.Client, User: g.User, Scope: t.scope, Legacy: g.Legacy && t.scope == "", Audience: t.audience,
+		Grant: g.ID, Client: r.auth.client.ClientID(), User: g.User, Scope: t.scope, Legacy: g.Legacy && t.scope == "", Audience: t.audience,
 		Generation: g.Due, CredentialKey: g.Key, SigningKey: signing.ID, At: at, Retry: retry,
 	}}, changes...)
 }

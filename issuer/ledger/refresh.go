@@ -78,13 +78,13 @@ func (c *Refresh) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 // why this command is decided after its own repetition. It is false if the client has no
 // retry window.
 func (c *Refresh) spentRecently(r redemption) bool {
-	return r.grant.spentWithin(retryWindow(r.settings, r.auth.client), r.m)
+	return r.grant.spentWithin(r.v.retryWindow(r.auth.client), r.m)
 }
 
 // mayRetry reports whether the request may be repeated after a lost response: the token's
 // successor has not been used, and the token was spent within the retry window.
 func (c *Refresh) mayRetry(r redemption) bool {
-	return r.grant.retryable(c.Credential.Generation, retryWindow(r.settings, r.auth.client), r.m)
+	return r.grant.retryable(c.Credential.Generation, r.v.retryWindow(r.auth.client), r.m)
 }
 
 // retryable reports whether the refresh token of a generation may be presented once more.
@@ -101,7 +101,7 @@ func (v View) Unspent(l CredentialRef, m command.Meta) bool {
 		return true
 	}
 	c := v.Client(g.Client)
-	return c != nil && g.retryable(l.Generation, retryWindow(v.Settings(), c), m)
+	return c != nil && g.retryable(l.Generation, v.retryWindow(c), m)
 }
 
 // retry issues the same successor again, with a fresh access token. It changes the grant,
@@ -118,7 +118,7 @@ func (c *Refresh) retry(r redemption, t terms) command.Decision {
 	next := *g
 	next.Used, next.Last = max(stateTime(r.m), g.Spent+1), r.m.ID
 	first := g.Used == g.Spent // this is the first repetition for this generation
-	if first {
+	if first && !r.v.sharesTokens(r.auth.client) {
 		next.Repeats = min(g.Repeats+1, sharedAfter)
 	}
 	changes := append(r.auth.recordUse(r.v, r.m, c.ClientAuth), put(TableGrants, &next))

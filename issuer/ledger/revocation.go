@@ -1,5 +1,7 @@
 package ledger
 
+import "strings"
+
 // A Revocation revokes access tokens before they expire: those that match every field it
 // names and whose iat, in whole seconds, is not later than At. It names either a grant, or
 // a user, a client, or both.
@@ -59,10 +61,32 @@ func (v View) RevocationsOf(e *Event) []Revocation {
 		r.Client, r.Lifted = e.Client, c.State != Suspended
 	case EventExchanged:
 		return v.endedByScopes(e)
+	case EventPublisherRevoked, EventPublisherRejected, EventPublisherRemoved:
+		return v.endedByPublisher(e)
 	default:
 		return nil
 	}
-	return []Revocation{r}
+	c := v.Client(r.Client)
+	if c == nil || c.Document == nil {
+		return []Revocation{r}
+	}
+	r.Client = c.ClientID()
+	if !r.Lifted || c.TokensRevokedBefore == 0 {
+		return []Revocation{r}
+	}
+	// What was lifted includes the end of the client's earlier grants, which stays.
+	return []Revocation{r, {Seq: e.Seq, At: c.TokensRevokedBefore, Client: r.Client}}
+}
+
+// endedByPublisher returns the clients whose grants ended with their publisher's.
+func (v View) endedByPublisher(e *Event) (all []Revocation) {
+	host, _, _ := strings.Cut(e.Detail, " ")
+	for c := range v.ClientsOfPublisher(host) {
+		if c.GrantsRevokedBefore >= e.Seq {
+			all = append(all, Revocation{Seq: e.Seq, At: e.At.Add(MaxAhead), Client: c.ClientID()})
+		}
+	}
+	return all
 }
 
 // endedByScopes returns the legacy grants that ended when their user's authorization with

@@ -28,26 +28,26 @@ func (w *env) checkRevocations(v ledger.View) {
 		}
 		ended := v.GrantEnded(g.ID) != ledger.NoCause || c.State == ledger.Suspended
 		for _, iat := range w.issued[g.ID] {
-			require.Equal(w.t, ended, revoked(all, g, iat), "a token of %s for %s, iat %d", g.User, g.Client, iat)
+			require.Equal(w.t, ended, revoked(all, g, c.ClientID(), iat), "a token of %s for %s, iat %d", g.User, g.Client, iat)
 		}
 	}
 }
 
 // revoked reports whether a token of g with an iat is revoked, by the rules for readers of
 // the feed.
-func revoked(all []ledger.Revocation, g *ledger.Grant, iat int64) (is bool) {
+func revoked(all []ledger.Revocation, g *ledger.Grant, clientID string, iat int64) (is bool) {
 	var client int64
 	for _, r := range all {
 		switch {
 		case r.OfGrant():
 			is = is || r.Grant == g.ID && r.At.Unix() >= iat
-		case r.User == "" && r.Client == g.Client:
+		case r.User == "" && r.Client == clientID:
 			client = r.At.Unix()
 			if r.Lifted {
 				client = 0
 			}
 		default:
-			is = is || r.User == g.User && (r.Client == "" || r.Client == g.Client) && r.At.Unix() >= iat
+			is = is || r.User == g.User && (r.Client == "" || r.Client == clientID) && r.At.Unix() >= iat
 		}
 	}
 	return is || client >= iat
@@ -89,6 +89,8 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 			{ID: "stopped", State: ledger.Suspended, Created: 10},
 			{ID: "going", State: ledger.Approved, Created: 10},
 			{ID: "rejected", State: ledger.Rejected, Created: 10},
+			{ID: "doc.1", Owner: "publisher:agent.example", GrantsRevokedBefore: 9, Document: &ledger.Document{URL: "https://agent.example/1"}},
+			{ID: "doc.2", Owner: "publisher:agent.example", GrantsRevokedBefore: 8, Document: &ledger.Document{URL: "https://agent.example/2"}},
 		}),
 		tableOf(ledger.TableUsers, []*ledger.User{
 			{ID: "u", Grants: []ledger.GrantID{scoped, legacy, later, elsewhere}, RevokedBeforeByClient: []ledger.RevokedBefore{{Client: "c", Legacy: 7}}},
@@ -168,6 +170,13 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 		// Resource servers read tokens; nobody's access changes.
 		ledger.EventResourceAdded: nothing, ledger.EventResourceEdited: nothing, ledger.EventResourceRemoved: nothing,
 		ledger.EventResourceApplied: nothing, ledger.EventResourceSecretAdded: nothing, ledger.EventResourceSecretRevoked: nothing,
+
+		// A publisher that is changed keeps the grants of its clients.
+		ledger.EventPublisherAdded: nothing, ledger.EventPublisherEdited: nothing, ledger.EventPublisherRequested: nothing,
+		ledger.EventDocumentAdded: nothing, ledger.EventDocumentChanged: nothing,
+		ledger.EventPublisherRevoked:  {{ledger.Event{Detail: "agent.example"}, list{{Client: "https://agent.example/1"}}}, {ledger.Event{Detail: "agent"}, nil}},
+		ledger.EventPublisherRejected: {{ledger.Event{Detail: "agent.example why"}, list{{Client: "https://agent.example/1"}}}},
+		ledger.EventPublisherRemoved:  {{ledger.Event{Detail: "agent.example"}, list{{Client: "https://agent.example/1"}}}},
 
 		ledger.EventOperatorTokenAdded: nothing, ledger.EventOperatorTokenRevoked: nothing, ledger.EventOperation: nothing,
 	}

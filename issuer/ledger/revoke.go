@@ -92,7 +92,7 @@ func (v View) hasGrant(u *User, of func(*Grant) bool) bool {
 		if g == nil || !of(g) {
 			continue
 		}
-		if cause, _ := g.ended(u); cause == NoCause {
+		if cause, _ := v.ended(g, u); cause == NoCause {
 			return true
 		}
 	}

@@ -70,7 +70,7 @@ func (c *RevokeToken) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case c.Access != nil && !v.FeedServed(): // resource servers accept the token until it expires
 		return auth.confirmFresh(refuse(oauth.UnsupportedTokenType, AccessTokenRevocation))
 	}
-	if cause, _ := g.ended(v.User(g.User)); cause != NoCause {
+	if cause, _ := v.ended(g, v.User(g.User)); cause != NoCause {
 		return auth.confirmFresh(accept(Outcome{}))
 	}
 	detail := "by its refresh token"

@@ -28,6 +28,7 @@ const (
 
 	TableOperatorTokens  = "operator_tokens"
 	TableResourceServers = "resource_servers"
+	TablePublishers      = "publishers"
 )
 
 const (
@@ -105,6 +106,9 @@ func Tables() map[string]*memdb.TableSchema {
 			unique("name", false, text(func(s *ResourceServer) string { return fold(s.Name) })),
 			unique(indexNumber, false, text(func(s *ResourceServer) string { return numberKey(s.Number) })),
 		),
+		TablePublishers: table(TablePublishers,
+			unique(indexID, false, text(func(p *Publisher) string { return p.Host })),
+		),
 		TableFailures: table(TableFailures,
 			unique(indexID, false, text(func(r *FailureReport) string { return r.ID })),
 		),
@@ -135,6 +139,7 @@ func Rows() map[string]func() any {
 		TableBackups:  func() any { return new(BackupSchedule) },
 
 		TableOperatorTokens:  func() any { return new(OperatorToken) },
+		TablePublishers:      func() any { return new(Publisher) },
 		TableResourceServers: func() any { return new(ResourceServer) },
 	}
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -41,6 +42,8 @@ type Settings struct {
 	// PlainHTTP records that an operator accepted an issuer for which the function
 	// PlainHTTP is true. Like the issuer it can't be changed later.
 	PlainHTTP bool `cbor:"18,keyasint,omitempty"`
+
+	Agents Agents `cbor:"19,keyasint,omitempty"`
 }
 
 // SettingsID is the id of the only Settings row.
@@ -97,8 +100,20 @@ func (s *Settings) Check() (field, note string) {
 		return "jwks_max_age", "must be from 1s to a day"
 	case s.RotateEvery != 0 && s.RotateEvery != RotateNever && !within(s.RotateEvery, 24*time.Hour, 10*365*24*time.Hour):
 		return "rotate_every", "must be from a day to ten years, or off"
+	case s.Agents != AgentsOff && s.Agents != AgentsListed && s.Agents != AgentsReviewed:
+		return "agents", "must be off, listed or reviewed"
 	}
 	return "", ""
+}
+
+// Hosts returns the hosts of this service, without ports.
+func (s *Settings) Hosts() (hosts []string) {
+	for _, address := range []string{s.BaseURL, s.AppURL} {
+		if u, err := url.Parse(address); err == nil {
+			hosts = append(hosts, strings.ToLower(u.Hostname()))
+		}
+	}
+	return hosts
 }
 
 // origin reports whether s has the form scheme://host[:port].

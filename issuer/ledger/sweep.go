@@ -50,7 +50,7 @@ func (v View) finishedSince(g *Grant, at Time) (since Time, over bool) {
 	if c := v.Client(g.Client); c == nil || c.State == Deleted {
 		return since, true
 	}
-	cause, _ := g.ended(v.User(g.User))
+	cause, _ := v.ended(g, v.User(g.User))
 	return since, cause != NoCause
 }
 
@@ -107,6 +107,9 @@ type Sweep struct {
 	Sessions [][32]byte `cbor:"2,keyasint,omitempty"` // at most MaxSweep
 	Events   []uint64   `cbor:"3,keyasint,omitempty"` // Seqs of events to remove, at most MaxSweepEvents: see Shares.Surplus
 	Logos    [][32]byte `cbor:"4,keyasint,omitempty"` // at most MaxSweep
+	// Publishers are hosts, Documents ids of clients with a document.
+	Publishers []string `cbor:"5,keyasint,omitempty"`
+	Documents  []string `cbor:"6,keyasint,omitempty"`
 }
 
 // Kind implements command.Command.
@@ -156,6 +159,22 @@ func (c *Sweep) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		}
 		if l := v.Logo(id); l != nil && !v.logoInUse(l) {
 			changes = append(changes, remove(TableLogos, l))
+		}
+	}
+	for _, id := range c.Documents { // before their publishers, which decide
+		if len(changes) >= 2*MaxSweep {
+			break
+		}
+		if client := v.Client(id); client != nil && v.documentSweepable(client, stateTime(m)) {
+			changes = append(changes, remove(TableClients, client))
+		}
+	}
+	for _, host := range c.Publishers {
+		if len(changes) >= 2*MaxSweep {
+			break
+		}
+		if p := v.Publisher(host); p != nil && p.sweepable(stateTime(m)) {
+			changes = append(changes, remove(TablePublishers, p))
 		}
 	}
 	if len(c.Events) > 0 {

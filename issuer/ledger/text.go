@@ -70,6 +70,14 @@ func checkID(s string) string {
 	return ""
 }
 
+// checkClientID is checkID for a client that is registered here.
+func checkClientID(s string) string {
+	if strings.HasPrefix(s, documentID) {
+		return "must not begin with " + documentID
+	}
+	return checkID(s)
+}
+
 // checkWebsite returns why s is not valid as the address of a website, or "".
 func checkWebsite(s string) string {
 	switch {

@@ -133,5 +133,6 @@ func TestRevocations(t *testing.T) {
 		"clients deleted", "clients narrowed", "legacy clients given scopes", "client secrets revoked", "keys dropped",
 		"changes of the cluster key", "clients transferred", "operator tokens revoked",
 		"secrets of resource servers revoked", "resource servers removed", "resource servers narrowed",
+		"clients disconnected from every user", "publishers rejected", "publishers removed", "publishers narrowed",
 	}, names)
 }

@@ -36,6 +36,9 @@ const (
 	byGrantADay
 	// byGrantADayAndField: at most one for each grant, day and field of the profile.
 	byGrantADayAndField
+	// byDocument: written when a document is fetched, at most once an hour for each, by
+	// somebody signed in; the number of documents is limited for each publisher.
+	byDocument
 	// byGrantARestore: at most one for each grant and restore.
 	byGrantARestore
 )
@@ -97,6 +100,15 @@ var bounds = map[ledger.EventKind]bound{
 	ledger.EventResourceApplied:       byTrusted,
 	ledger.EventResourceSecretAdded:   byTrusted,
 	ledger.EventResourceSecretRevoked: byTrusted,
+
+	ledger.EventPublisherAdded:     byTrusted,
+	ledger.EventPublisherEdited:    byTrusted,
+	ledger.EventPublisherRevoked:   byTrusted,
+	ledger.EventPublisherRejected:  byTrusted,
+	ledger.EventPublisherRemoved:   byTrusted,
+	ledger.EventPublisherRequested: byDocument,
+	ledger.EventDocumentAdded:      byDocument,
+	ledger.EventDocumentChanged:    byDocument,
 }
 
 func TestEveryKindIsBounded(t *testing.T) {
@@ -134,7 +146,7 @@ func (w *env) checkTrail(v ledger.View) {
 				require.True(w.t, v.User(e.Actor).Admin, "%s by %s", e.Kind, e.Actor)
 			}
 			continue
-		case byForm:
+		case byForm, byDocument:
 			require.True(w.t, e.Actor == ledger.Operator || ledger.RemoteOperator(e.Actor) || v.User(e.Actor) != nil, "%s by %s", e.Kind, e.Actor)
 			continue
 		case byGrantADay:

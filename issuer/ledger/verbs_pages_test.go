@@ -99,7 +99,7 @@ func (w *env) pagesCommand(l line) command.Command {
 	case "note-use":
 		return &ledger.RecordSecretUse{ClientAuth: l.clientAuth()}
 	}
-	return nil
+	return w.agentsCommand(l)
 }
 
 // uri returns the identifier of the resource server that a line names.
@@ -127,7 +127,7 @@ func (w *env) revisionOf(client string, l line) uint64 {
 	if _, ok := l.args["revision"]; ok {
 		return uint64(l.number("revision"))
 	}
-	if c := w.view().Client(client); c != nil {
+	if c := w.view().ClientNamed(client); c != nil {
 		return c.Revision
 	}
 	return 0
@@ -227,7 +227,7 @@ func (w *env) showPages(l line) string {
 			fmt.Fprintf(&b, "%s by %s, user %s, client %s: %s\n", e.Kind, e.Actor, e.User, e.Client, e.Detail)
 		}
 	default:
-		w.t.Fatalf("show %q: unknown name", l.name)
+		return w.showAgents(l)
 	}
 	return suffix(b.Len() == 0, "none", b.String())
 }

@@ -73,8 +73,8 @@ func (w *env) command(l line) command.Command {
 	case "apply-user":
 		return w.applyUser(l)
 	case "edit":
-		old := v.Client(l.name)
-		c := &ledger.EditClient{Actor: l.actor(), ID: l.name, Profile: l.profile(old), Logo: l.picture(), Confirm: l.bool("confirm")}
+		old := v.ClientNamed(l.name)
+		c := &ledger.EditClient{Actor: l.actor(), ID: ledger.ClientKey(l.name), Profile: l.profile(old), Logo: l.picture(), Confirm: l.bool("confirm")}
 		if old != nil {
 			c.Revision = old.Revision
 		}
@@ -83,8 +83,8 @@ func (w *env) command(l line) command.Command {
 		}
 		return c
 	case "review":
-		c := &ledger.ReviewClient{Actor: l.actor(), ID: l.name, Verdict: ledger.Verdict(l.args["verdict"]), Reason: l.args["reason"]}
-		if old := v.Client(l.name); old != nil {
+		c := &ledger.ReviewClient{Actor: l.actor(), ID: ledger.ClientKey(l.name), Verdict: ledger.Verdict(l.args["verdict"]), Reason: l.args["reason"]}
+		if old := v.ClientNamed(l.name); old != nil {
 			c.Revision = old.Revision
 		}
 		if _, ok := l.args["revision"]; ok {
@@ -92,7 +92,7 @@ func (w *env) command(l line) command.Command {
 		}
 		return c
 	case "delete":
-		return &ledger.DeleteClient{Actor: l.actor(), ID: l.name, Revision: uint64(l.number("revision"))}
+		return &ledger.DeleteClient{Actor: l.actor(), ID: ledger.ClientKey(l.name), Revision: uint64(l.number("revision"))}
 	case "add-secret":
 		return &ledger.AddSecret{Actor: l.actor(), Client: l.name, Secret: secretOf(l.args["secret"]), After: w.newestSecret(l)}
 	case "upgrade-secret":
@@ -110,7 +110,7 @@ func (w *env) command(l line) command.Command {
 			Request: l.request(), Grant: id16(l.args["grant"]), Revision: w.revisionOf(l.args["client"], l),
 		}
 	case "exchange":
-		c := &ledger.Exchange{ClientAuth: l.clientAuth(), Credential: l.credentialRef(), Redirect: sha256.Sum256([]byte(l.or("uri", "https://app.example/cb")))}
+		c := &ledger.Exchange{ClientAuth: l.tokenClient(), Credential: l.credentialRef(), Redirect: sha256.Sum256([]byte(l.or("uri", "https://app.example/cb")))}
 		c.Challenge = challengeOf(l.args["verifier"])
 		if l.bool("bad-verifier") {
 			c.Challenge = ledger.BadVerifier
@@ -118,11 +118,11 @@ func (w *env) command(l line) command.Command {
 		c.Resource = l.args["resource"]
 		return c
 	case "refresh":
-		return &ledger.Refresh{ClientAuth: l.clientAuth(), Credential: l.credentialRef(), Scope: l.args["scope"], Unspent: l.bool("unspent"), Resource: l.args["resource"]}
+		return &ledger.Refresh{ClientAuth: l.tokenClient(), Credential: l.credentialRef(), Scope: l.args["scope"], Unspent: l.bool("unspent"), Resource: l.args["resource"]}
 	case "revoke":
 		return &ledger.RevokeGrant{Actor: l.actor(), Grant: id16(l.name)}
 	case "revoke-token":
-		c := &ledger.RevokeToken{ClientAuth: l.clientAuth()}
+		c := &ledger.RevokeToken{ClientAuth: l.tokenClient()}
 		if l.bool("access") {
 			c.Access = &ledger.AccessRef{Grant: id16(l.args["grant"]), Key: l.or("key", "k1")}
 		} else {
@@ -130,7 +130,7 @@ func (w *env) command(l line) command.Command {
 		}
 		return c
 	case "disconnect":
-		return &ledger.Disconnect{Actor: l.actor(), User: "u-" + l.name, Client: l.args["client"]}
+		return &ledger.Disconnect{Actor: l.actor(), User: "u-" + l.name, Client: ledger.ClientKey(l.args["client"])}
 
 	case "add-key":
 		return &ledger.AddKey{Key: ledger.Key{
@@ -161,6 +161,12 @@ func (w *env) command(l line) command.Command {
 		for s := range v.Sessions() {
 			c.Sessions = append(c.Sessions, s.ID)
 		}
+		for p := range v.Publishers() {
+			c.Publishers = append(c.Publishers, p.Host)
+		}
+		for client := range v.Clients() {
+			c.Documents = append(c.Documents, client.ID)
+		}
 		for _, name := range logoNames {
 			c.Logos = append(c.Logos, [32]byte(digestOfLogo(name)))
 		}
@@ -181,6 +187,10 @@ func (w *env) settings(l line) command.Command {
 	}
 	for key, v := range l.args {
 		if key == "seen" || key == "id" {
+			continue
+		}
+		if key == "agents" {
+			s.Agents = ledger.Agents(suffix(v == "off", "", v))
 			continue
 		}
 		require.Contains(w.t, fields, key, "a setting that this verb does not know")

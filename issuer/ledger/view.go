@@ -116,7 +116,7 @@ func (v View) grantsOf(u *User, client string, settings *Settings, at Time) (liv
 		if g == nil || client != "" && g.Client != client || v.redeemable(g) != NoCause {
 			continue
 		}
-		if cause, _ := g.ended(u); cause != NoCause {
+		if cause, _ := v.ended(g, u); cause != NoCause {
 			continue
 		}
 		if cause, _ := v.expired(g, settings, v.latestPresentable(g), at); cause != NoCause {
@@ -138,7 +138,7 @@ func (v View) GrantEnded(id GrantID) Cause {
 	if c := v.Client(g.Client); c == nil || c.State == Deleted {
 		return ClientDeleted
 	}
-	cause, _ := g.ended(v.User(g.User))
+	cause, _ := v.ended(g, v.User(g.User))
 	return cause
 }
 

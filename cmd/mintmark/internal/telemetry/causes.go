@@ -107,6 +107,20 @@ var causeNames = [...]string{
 	ledger.OperatorUnauthenticated:    "operator_unauthenticated",
 	ledger.OperatorScopeMissing:       "operator_scope_missing",
 	ledger.TooManyOperatorTokens:      "too_many_operator_tokens",
+
+	ledger.AgentsAreOff:        "agents_off",
+	ledger.PublisherUnlisted:   "publisher_unlisted",
+	ledger.PublisherIsPending:  "publisher_pending",
+	ledger.PublisherIsRejected: "publisher_rejected",
+	ledger.TooManyPublishers:   "too_many_publishers",
+	ledger.TooManyDocuments:    "too_many_documents",
+	ledger.DocumentURLRefused:  "document_url_refused",
+	ledger.DocumentUnusable:    "document_unusable",
+	ledger.DocumentStale:       "document_stale",
+	ledger.DocumentOwned:       "document_owned",
+	ledger.DocumentMethod:      "document_method",
+	ledger.TooManyAgentGrants:  "too_many_agent_grants",
+	ledger.TooManyLookups:      "too_many_lookups",
 }
 
 // CauseName returns the value of the label "cause" for a cause.

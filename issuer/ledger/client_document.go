@@ -1,0 +1,420 @@
+package ledger
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// Agents is the setting that says whose documents are used.
+type Agents string
+
+// Values of the setting.
+const (
+	AgentsOff      Agents = ""         // a client_id that is a URL is unknown
+	AgentsListed   Agents = "listed"   // those of approved publishers
+	AgentsReviewed Agents = "reviewed" // a publisher that isn't known becomes pending
+)
+
+// A Document is what a client's row has of its Client ID Metadata Document. The name, the
+// website and the redirection URIs of the row are the document's, except for what awaits a
+// review. Its scopes are those of its publisher.
+type Document struct {
+	URL     string   `cbor:"1,keyasint"`           // the client_id
+	Digest  [32]byte `cbor:"2,keyasint"`           // SHA-256 of the document as it was last fetched
+	Fresh   Time     `cbor:"3,keyasint"`           // until when it needs no other fetch
+	Allowed Time     `cbor:"4,keyasint,omitempty"` // when a user last allowed the client, 0 if never
+}
+
+// Host returns the host of the publisher.
+func (d *Document) Host() string { return oauth.DocumentHost(d.URL) }
+
+const (
+	// maxStale is how long after Document.Fresh new authorizations are accepted while the
+	// document can't be fetched.
+	maxStale = 24 * time.Hour
+	// MinDocumentAge and MaxDocumentAge bound how long a document needs no other fetch.
+	MinDocumentAge = time.Hour
+	MaxDocumentAge = 24 * time.Hour
+
+	maxAgentGrants = 20 // live ones of a user
+
+	agentIdle     = 14 * 24 * time.Hour // at most, of the grant of a document's client
+	agentAbsolute = 90 * 24 * time.Hour
+
+	// A client without grants is forgotten when nobody has asked for it for so long. After
+	// the last Allow no grant lives longer than agentAbsolute.
+	forgetDocument = 30 * 24 * time.Hour
+)
+
+// documentID begins the Client.ID of clients with a document. Ids of other clients can't begin
+// with it.
+const documentID = "doc."
+
+// ClientKey returns the Client.ID for a client_id that was sent. The client_id of a document is
+// its URL, which is too long for every row that refers to the client. It returns "" for a
+// Client.ID that isn't a client_id.
+func ClientKey(clientID string) string {
+	switch {
+	case oauth.IsDocumentURL(clientID):
+		sum := digest(clientID)
+		return documentID + hex.EncodeToString(sum[:16])
+	case strings.HasPrefix(clientID, documentID):
+		return ""
+	}
+	return clientID
+}
+
+// ClientID returns the client_id (RFC 6749 §2.2), which is not Client.ID if the client has a
+// document.
+func (c *Client) ClientID() string {
+	if c.Document != nil {
+		return c.Document.URL
+	}
+	return c.ID
+}
+
+// clientID returns the client_id of the client with a Client.ID, or the id if the client is
+// gone.
+func (v View) clientID(id string) string {
+	if c := v.Client(id); c != nil {
+		return c.ClientID()
+	}
+	return id
+}
+
+// ClientNamed returns the client with a client_id, deleted ones included, or nil.
+func (v View) ClientNamed(clientID string) *Client {
+	if c := v.Client(ClientKey(clientID)); c != nil && c.ClientID() == clientID {
+		return c
+	}
+	return nil
+}
+
+// usable is like Client.usable, and for a client with a document also depends on the setting
+// and on the publisher.
+func (v View) usable(c *Client) Cause {
+	if c.Document == nil {
+		return c.usable()
+	}
+	p := v.PublisherOf(c)
+	switch {
+	case v.Settings().Agents == AgentsOff:
+		return AgentsAreOff
+	case p == nil:
+		return PublisherUnlisted
+	case p.State == PublisherPending:
+		return PublisherIsPending
+	case p.State == PublisherRejected:
+		return PublisherIsRejected
+	}
+	return c.usable()
+}
+
+// A Lookup says what to do about the document of a client_id before View.Authorize.
+type Lookup int
+
+// Lookups.
+const (
+	LookupNone  Lookup = iota // nothing: it has none, or the row is fresh
+	LookupNew                 // fetch it, for the first time
+	LookupAgain               // fetch it again; the row may be used if that fails
+)
+
+// Lookup returns what to do about the document of a client_id, for a user who is signed in,
+// or why the document is not looked at. Nothing is fetched for others.
+func (v View) Lookup(clientID string, at Time) (Lookup, Cause) {
+	mode := v.Settings().Agents
+	if mode == AgentsOff || !oauth.IsDocumentURL(clientID) {
+		return LookupNone, NoCause
+	}
+	if oauth.CheckDocumentURL(clientID) != "" || v.isOwnHost(oauth.DocumentHost(clientID)) {
+		return LookupNone, DocumentURLRefused
+	}
+	p := v.Publisher(oauth.DocumentHost(clientID))
+	switch {
+	case p == nil && mode == AgentsListed, p != nil && p.State == PublisherPending && mode == AgentsListed:
+		return LookupNone, PublisherUnlisted
+	case p != nil && p.State == PublisherRejected:
+		return LookupNone, PublisherIsRejected
+	}
+	c := v.ClientNamed(clientID)
+	switch {
+	case c == nil, p == nil && c.State != Deleted:
+		return LookupNew, NoCause
+	case c.State != Deleted && at >= c.Document.Fresh:
+		return LookupAgain, NoCause
+	}
+	return LookupNone, NoCause
+}
+
+// stale returns DocumentStale if the document of c was not fetched for so long that c gets no
+// new authorizations. Existing grants stay.
+func (c *Client) stale(at Time) Cause {
+	if c.Document != nil && at >= c.Document.Fresh.Add(maxStale) {
+		return DocumentStale
+	}
+	return NoCause
+}
+
+// agentScope returns the scope of an authorization of a client with a document: what it asked
+// for, cut to what its publisher may ask for, or the publisher's defaults.
+func (p *Publisher) agentScope(asked string) (string, Cause) {
+	most := scope.FromClaim(strings.Join(p.Scopes, " "))
+	if strings.TrimSpace(strings.ReplaceAll(asked, ",", " ")) == "" {
+		if len(p.Defaults) == 0 {
+			return "", ScopeMissing
+		}
+		return strings.Join(p.Defaults, " "), NoCause
+	}
+	var kept []string
+	for _, name := range strings.FieldsFunc(asked, func(r rune) bool { return r == ' ' || r == ',' }) {
+		if most.Has(name) && !slices.Contains(kept, name) {
+			kept = append(kept, name)
+		}
+	}
+	if len(kept) == 0 {
+		return "", ScopeTooWide
+	}
+	return strings.Join(kept, " "), NoCause
+}
+
+// agentGrants counts the live grants of a user for clients with a document.
+func (v View) agentGrants(u *User, at Time) (n int) {
+	for _, g := range v.grantsOf(u, "", v.Settings(), at) {
+		if g.Agent {
+			n++
+		}
+	}
+	return n
+}
+
+// lifetimes returns how long a refresh token of g may be unused, and how long g may last.
+func (g *Grant) lifetimes(s *Settings) (idle, absolute time.Duration) {
+	if g.Agent {
+		return min(s.RefreshIdle, agentIdle), min(s.GrantAbsolute, agentAbsolute)
+	}
+	return s.RefreshIdle, s.GrantAbsolute
+}
+
+// NoteDocument records a document that a node fetched for a signed-in user. A client that is
+// not known is created; if its publisher isn't known either, that becomes pending.
+type NoteDocument struct {
+	Actor        Actor         `cbor:"1,keyasint"`
+	URL          string        `cbor:"2,keyasint"`
+	Name         string        `cbor:"3,keyasint"`
+	Website      string        `cbor:"4,keyasint,omitempty"`
+	RedirectURIs []string      `cbor:"5,keyasint"`
+	Digest       [32]byte      `cbor:"6,keyasint"`
+	Age          time.Duration `cbor:"7,keyasint"` // for which it needs no other fetch
+}
+
+// Kind implements command.Command.
+func (*NoteDocument) Kind() command.Kind { return KindNoteDocument }
+
+// Decide checks the document as far as the node that fetched it did.
+func (c *NoteDocument) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
+	who, cause := v.identify(c.Actor, m)
+	switch {
+	case cause != NoCause:
+		return deny(cause)
+	case who.user == nil:
+		return deny(NotAllowed)
+	}
+	if old := v.ClientNamed(c.URL); old != nil && old.Last == m.ID {
+		return accept(Outcome{ID: old.ID})
+	}
+	if field, note := c.check(v); note != "" {
+		return badField(field, note)
+	}
+	lookup, cause := v.Lookup(c.URL, stateTime(m))
+	switch {
+	case v.Settings().Agents == AgentsOff:
+		return deny(AgentsAreOff)
+	case cause != NoCause:
+		return deny(cause)
+	case lookup == LookupNone: // another request has fetched it meanwhile
+		return accept(Outcome{ID: ClientKey(c.URL)})
+	}
+	if old := v.ClientNamed(c.URL); old != nil && v.PublisherOf(old) != nil {
+		return c.again(v, m, who, old)
+	}
+	return c.first(v, m, who)
+}
+
+// check returns which field is not valid, and why.
+func (c *NoteDocument) check(v View) (field, note string) {
+	if note := oauth.CheckDocumentURL(c.URL); note != "" {
+		return "client_id", note
+	}
+	if note := checkText(c.Name, 1, 80); note != "" {
+		return "name", note
+	}
+	if v.isOwnName(c.Name) {
+		return "name", "is like this service's own"
+	}
+	if note := checkWebsite(c.Website); note != "" {
+		return "website", note
+	}
+	if len(c.RedirectURIs) == 0 || len(c.RedirectURIs) > MaxRedirectURIs {
+		return "redirect_uris", "must be from 1 to 10"
+	}
+	for i, uri := range c.RedirectURIs {
+		note := oauth.CheckDocumentRedirectURI(uri, oauth.DocumentHost(c.URL))
+		if note == "" && v.isOwn(uri) {
+			note = "is an address of this service, not of the application"
+		}
+		if note == "" && slices.Contains(c.RedirectURIs[:i], uri) {
+			note = "is there twice"
+		}
+		if note != "" {
+			return "redirect_uris", note
+		}
+	}
+	return "", ""
+}
+
+// isOwnName reports whether a name looks like this service's own, so that a consent page
+// could be mistaken for one of this service.
+func (v View) isOwnName(name string) bool {
+	name = fold(name)
+	return strings.Contains(name, "mintmark") || slices.ContainsFunc(v.Settings().Hosts(), func(host string) bool {
+		return strings.Contains(name, host)
+	})
+}
+
+func (c *NoteDocument) fresh(m command.Meta) Time {
+	return stateTime(m).Add(min(max(c.Age, MinDocumentAge), MaxDocumentAge))
+}
+
+// first creates the client, and a pending publisher if there is none.
+func (c *NoteDocument) first(v View, m command.Meta, who caller) command.Decision {
+	host := oauth.DocumentHost(c.URL)
+	p, most, kind := v.Publisher(host), pendingClients, EventDocumentAdded
+	var changes []command.Change
+	switch {
+	case p == nil:
+		pending := v.countPublishers(func(p *Publisher) bool { return p.State == PublisherPending })
+		mine := v.countPublishers(func(p *Publisher) bool {
+			return p.RequestedBy == who.user.ID && stateTime(m) < p.Requested.Add(24*time.Hour)
+		})
+		if pending >= maxPending || mine >= maxPendingOfUser || v.countPublishers(func(*Publisher) bool { return true }) >= maxPublishers {
+			return deny(TooManyPublishers)
+		}
+		kind = EventPublisherRequested
+		changes = append(changes, put(TablePublishers, &Publisher{
+			Host: host, State: PublisherPending, RequestedBy: who.user.ID, Requested: stateTime(m),
+			Created: stateTime(m), Changed: stateTime(m), Last: m.ID,
+		}))
+	case p.State == PublisherApproved:
+		most = p.MaxClients
+	}
+	old := v.ClientNamed(c.URL)
+	if old == nil && v.countClientsOfPublisher(host) >= most {
+		return deny(TooManyDocuments)
+	}
+	next := &Client{ID: ClientKey(c.URL), Type: Public, Owner: publisherOwner(host), Created: stateTime(m)}
+	if old != nil { // its publisher was removed; the grants of that time have ended
+		next = old.changed(m)
+		next.Proposed, next.Refused = nil, nil
+	}
+	next.State, next.Changed, next.Last = Approved, stateTime(m), m.ID
+	next.Profile = Profile{Name: c.Name, Website: c.Website, RedirectURIs: c.RedirectURIs}
+	next.Document = c.document(old, m)
+	next.Revision++
+	next.queue(old, m)
+	return accept(Outcome{ID: next.ID}, append(changes, put(TableClients, next), c.event(m, kind, who, next.ID))...)
+}
+
+func (c *NoteDocument) document(old *Client, m command.Meta) *Document {
+	d := &Document{URL: c.URL, Digest: c.Digest, Fresh: c.fresh(m)}
+	if old != nil {
+		d.Allowed = old.Document.Allowed
+	}
+	return d
+}
+
+// again records that a known document was fetched again. What it removes counts at once; a
+// new name or another redirection URI is a proposed revision.
+func (c *NoteDocument) again(v View, m command.Meta, who caller, old *Client) command.Decision {
+	next := old.changed(m)
+	next.Document = c.document(old, m)
+	if c.Digest == old.Document.Digest {
+		return accept(Outcome{ID: old.ID}, put(TableClients, next))
+	}
+	p := Profile{Name: c.Name, Website: c.Website, RedirectURIs: c.RedirectURIs}
+	next.Website = p.Website
+	switch {
+	case v.PublisherOf(old).State == PublisherPending:
+		next.Profile = p
+	case len(intersect(old.RedirectURIs, p.RedirectURIs)) == 0:
+		// Nothing of what was reviewed is left.
+		next.Profile, next.Proposed, next.Refused = p, nil, nil
+		if next.State == Approved {
+			next.State = Pending
+		}
+	default:
+		next.narrowTo(p)
+		next.Proposed = nil
+		if !next.Profile.equal(&p) && (old.Refused == nil || !old.Refused.Profile.equal(&p)) {
+			next.Proposed = &p
+			next.Refused = nil
+		}
+	}
+	if next.Profile.equal(&old.Profile) && sameProposal(next.Proposed, old.Proposed) && next.State == old.State {
+		return accept(Outcome{ID: old.ID}, put(TableClients, next))
+	}
+	next.Revision++
+	next.queue(old, m)
+	return accept(Outcome{ID: old.ID}, put(TableClients, next), c.event(m, EventDocumentChanged, who, old.ID))
+}
+
+func (c *NoteDocument) event(m command.Meta, kind EventKind, who caller, id string) command.Change {
+	return event(m, Event{Kind: kind, Actor: who.name(), Client: id, Detail: c.URL})
+}
+
+// sweepable reports whether a pending publisher can be forgotten.
+func (p *Publisher) sweepable(at Time) bool {
+	return p.State == PublisherPending && at >= p.Requested.Add(pendingFor)
+}
+
+// documentSweepable reports whether a client with a document can be forgotten: it has no
+// grants, and nobody has asked for it for long, or its publisher is not known.
+func (v View) documentSweepable(c *Client, at Time) bool {
+	switch {
+	case c.Document == nil:
+		return false
+	case c.Document.Allowed != 0:
+		since := max(c.Document.Fresh, c.Document.Allowed.Add(agentAbsolute), v.Restore().At)
+		return at >= since.Add(forgetDocument)
+	}
+	p := v.PublisherOf(c)
+	return p == nil || p.sweepable(at) || at >= c.Document.Fresh.Add(forgetDocument)
+}
+
+// SweepablePublishers returns the hosts of pending publishers, and the ids of clients with a
+// document, that can be forgotten: at most limit of each.
+func (v View) SweepablePublishers(limit int, at Time) (hosts, clients []string) {
+	for p := range v.Publishers() {
+		if len(hosts) < limit && p.sweepable(at) {
+			hosts = append(hosts, p.Host)
+		}
+	}
+	for c := range rowsFrom[Client](v, TableClients, documentID) {
+		if !strings.HasPrefix(c.ID, documentID) || len(clients) >= limit {
+			break
+		}
+		if v.documentSweepable(c, at) {
+			clients = append(clients, c.ID)
+		}
+	}
+	return hosts, clients
+}

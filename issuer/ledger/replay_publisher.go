@@ -1,0 +1,26 @@
+package ledger
+
+func (s *replayState) applyPublisher(e *Effect) bool {
+	p := s.publishers.get(e.Publisher)
+	if p == nil {
+		return false
+	}
+	next := p.changed(s.m)
+	var changed bool
+	switch e.Kind {
+	case EffectPublisherRemoved:
+		s.publishers.put(p.Host, nil)
+		return true
+	case EffectPublisherRejected:
+		changed = p.State != PublisherRejected
+		next.State, next.Reason = PublisherRejected, e.Reason
+	case EffectPublisherNarrowed:
+		next.Scopes = orElse(intersect(p.Scopes, e.Scopes), e.Scopes)
+		next.Defaults = intersect(intersect(p.Defaults, e.Defaults), next.Scopes)
+		changed = len(p.Scopes) > 0 && !p.sameAs(next)
+	}
+	if changed {
+		s.publishers.put(p.Host, next)
+	}
+	return changed
+}
