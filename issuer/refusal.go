@@ -41,7 +41,7 @@ func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
 // existingClientID returns the id of a client that exists, and otherwise "": an Observer
 // must not count by ids that senders invented.
 func (i *Issuer) existingClientID(client string) string {
-	if c := i.View().Client(client); c != nil {
+	if c := i.View().ClientNamed(client); c != nil {
 		return c.ID
 	}
 	return ""

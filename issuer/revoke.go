@@ -74,7 +74,7 @@ func clientOf(access string) string {
 // two kinds of tokens have different forms, so a hint is not needed.
 func (i *Issuer) revocation(ctx context.Context, r oauth.PresentedToken) (*ledger.RevokeToken, error) {
 	ring := i.Keyring.Ring()
-	c := &ledger.RevokeToken{ClientAuth: i.clientAuth(r.Client, ledger.MaxID)}
+	c := &ledger.RevokeToken{ClientAuth: i.tokenClient(r.Client)}
 	ref, err := credential.ParseRefresh(r.Token, ring.ChainMAC)
 	if c.Refresh = genuine(ref, err); !errors.Is(err, credential.ErrMalformed) {
 		return c, err

@@ -11,7 +11,7 @@ import (
 // table is walked in many short runs.
 const maxSweepScan = 20_000
 
-// A sweeper walks the tables of grants, sessions and logos on the leader's own state, and
+// A sweeper walks the tables of grants, sessions, logos and publishers on the leader's own state, and
 // proposes to remove rows that have no effect any more.
 type sweeper struct {
 	grant   ledger.GrantID // where the next run continues
@@ -28,8 +28,11 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 	sessions, s.session = v.SweepableSessions(s.session, maxSweepScan, at)
 	var logos [][32]byte
 	logos, s.logo = v.UnusedLogos(s.logo, maxSweepScan)
-	for len(grants) > 0 || len(sessions) > 0 || len(logos) > 0 {
+	publishers, documents := v.SweepablePublishers(ledger.MaxSweep, at)
+	for len(grants) > 0 || len(sessions) > 0 || len(logos) > 0 || len(publishers) > 0 || len(documents) > 0 {
 		var c ledger.Sweep
+		c.Publishers, publishers = chunk(publishers)
+		c.Documents, documents = chunk(documents)
 		c.Grants, grants = chunk(grants)
 		c.Sessions, sessions = chunk(sessions)
 		c.Logos, logos = chunk(logos)

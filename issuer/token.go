@@ -84,7 +84,7 @@ func (i *Issuer) decideInvalid(ctx context.Context, c command.Command, secret bo
 // is not a credential of this server; the command then has no reference to one, and is
 // refused.
 func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
-	ring, auth := i.Keyring.Ring(), i.clientAuth(r.Client, ledger.MaxID)
+	ring, auth := i.Keyring.Ring(), i.tokenClient(r.Client)
 	if r.GrantType == oauth.AuthorizationCode {
 		ref, err := credential.ParseCode(r.Code, ring.ChainMAC)
 		return &ledger.Exchange{
@@ -96,6 +96,13 @@ func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 	c := &ledger.Refresh{ClientAuth: auth, Credential: genuine(ref, err), Scope: scopeOf(r.Scope), Resource: resourceOf(r.Resource)}
 	c.Unspent = c.Credential != nil && i.View().Unspent(*c.Credential, i.Node.LastMeta())
 	return c, err
+}
+
+// tokenClient is clientAuth for a client, which may have a metadata document. The document is
+// never fetched here.
+func (i *Issuer) tokenClient(c oauth.ClientCredentials) ledger.ClientAuth {
+	c.ID = ledger.ClientKey(c.ID)
+	return i.clientAuth(c, ledger.MaxID)
 }
 
 // clientAuth returns credentials in the form of a command, without an id that is longer than

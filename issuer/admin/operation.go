@@ -61,6 +61,14 @@ const (
 	AddResourceSecret    Operation[NewResourceSecret, AddedSecret]           = "resource-server.secret.add"
 	RevokeResourceSecret Operation[ResourceSecretRef, Done]                  = "resource-server.secret.revoke"
 
+	AddPublisher    Operation[NewPublisher, Publisher]        = "publisher.add"
+	ListPublishers  Operation[PublisherFilter, PublisherList] = "publisher.list"
+	ShowPublisher   Operation[PublisherRef, Publisher]        = "publisher.show"
+	SetPublisher    Operation[PublisherEdit, Publisher]       = "publisher.set"
+	RejectPublisher Operation[PublisherRejection, Done]       = "publisher.reject"
+	RemovePublisher Operation[PublisherRef, Done]             = "publisher.remove"
+	RevokePublisher Operation[PublisherRef, Done]             = "publisher.revoke"
+
 	AddOperatorToken    Operation[NewOperatorToken, AddedOperatorToken]   = "operator.token.add"
 	ListOperatorTokens  Operation[OperatorTokenFilter, OperatorTokenList] = "operator.token.list"
 	RevokeOperatorToken Operation[OperatorTokenRef, Done]                 = "operator.token.revoke"

@@ -54,6 +54,7 @@ func newRemoteEnv(t *testing.T) *remoteEnv {
 	e.http = &http.Client{Transport: transport}
 	ask(t, e.local, admin.AddUser, admin.NewUser{ID: "u-alice", Username: "alice", Password: alicePassword})
 	ask(t, e.local, admin.AddClient, calApp())
+	ask(t, e.local, admin.AddPublisher, admin.NewPublisher{Host: "agent.example", Scopes: []string{"PROFILE_READ"}})
 	ask(t, e.local, admin.AddResourceServer, admin.NewResourceServer{ID: "https://calendar.example", Name: "calendar"})
 	return e
 }
@@ -127,6 +128,13 @@ var requests = []struct {
 	{"resource-server.apply", `{"id":"https://applied-%s.example","name":"applied-%s","manager":"apply"}`, "resource_server.applied"},
 	{"resource-server.describe", `{"resource_servers":[{"id":"https://%s.example"}]}`, ""},
 	{"resource-server.remove", `{"id":"%s"}`, "resource_server.removed"},
+	{"publisher.add", `{"host":"%s.example","scopes":["PROFILE_READ"]}`, "publisher.added"},
+	{"publisher.list", `{}`, ""},
+	{"publisher.show", `{"host":"agent.example"}`, ""},
+	{"publisher.set", `{"host":"%s.example","default_scopes":["PROFILE_READ"]}`, "publisher.edited"},
+	{"publisher.revoke", `{"host":"%s.example"}`, "publisher.revoked"},
+	{"publisher.reject", `{"host":"%s.example"}`, "publisher.rejected"},
+	{"publisher.remove", `{"host":"%s.example"}`, "publisher.removed"},
 	{"explain", `{"error_id":"ERROR"}`, ""},
 	{"audit", `{}`, ""},
 	{"keys.list", `{}`, ""},

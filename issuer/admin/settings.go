@@ -35,8 +35,8 @@ type Setting struct {
 	About string `json:"about"`
 }
 
-// rotationOff is the text of a RotateEvery that disables scheduled rotation.
-const rotationOff = "off"
+// off is the text of a RotateEvery that disables scheduled rotation, and of AgentsOff.
+const off = "off"
 
 // settings has all settings in the order of display.
 var settings = []struct {
@@ -59,6 +59,7 @@ var settings = []struct {
 	{key: "session_idle", about: "of sessions that nobody uses", duration: func(s *ledger.Settings) *time.Duration { return &s.SessionIdle }},
 	{key: "session_absolute", about: "of sessions, from the sign-in", duration: func(s *ledger.Settings) *time.Duration { return &s.SessionAbsolute }},
 	{key: "jwks_max_age", about: "for which verifiers may keep the key set", duration: func(s *ledger.Settings) *time.Duration { return &s.JWKSMaxAge }},
+	{key: "agents", about: "whose clients with a metadata document are accepted: off, listed or reviewed", text: func(s *ledger.Settings) *string { return (*string)(&s.Agents) }},
 	{key: "rotate_every", about: "age at which keys are replaced, or off", duration: func(s *ledger.Settings) *time.Duration { return &s.RotateEvery }},
 }
 
@@ -83,12 +84,14 @@ func shownSettings(s *ledger.Settings) Settings {
 	for _, k := range settings {
 		shown := Setting{Key: k.key, About: k.about, Fixed: k.fixed}
 		switch {
+		case k.key == "agents" && row.Agents == ledger.AgentsOff:
+			shown.Value = off
 		case k.text != nil:
 			shown.Value = *k.text(&row)
 		case k.flag != nil:
 			shown.Value = strconv.FormatBool(*k.flag(&row))
 		case k.key == "rotate_every" && s.RotateEvery == ledger.RotateNever:
-			shown.Value = rotationOff
+			shown.Value = off
 		default:
 			shown.Value = FormatDuration(*k.duration(&row))
 		}
@@ -165,7 +168,7 @@ func SettingsOf(shown []Setting) ledger.Settings {
 			case k.key != one.Key:
 			case k.flag != nil:
 				*k.flag(&s) = one.Value == strconv.FormatBool(true)
-			case k.text != nil:
+			case k.text != nil && k.fixed:
 				*k.text(&s) = one.Value
 			default:
 				_ = SetSetting(&s, one.Key, one.Value) // as it was shown
@@ -184,10 +187,13 @@ func SetSetting(s *ledger.Settings, key, value string) (note string) {
 			continue
 		case k.fixed:
 			return "was chosen when the cluster was made, for good"
+		case key == "agents" && value == off:
+			s.Agents = ledger.AgentsOff
+			return ""
 		case k.text != nil:
 			*k.text(s) = value
 			return ""
-		case key == "rotate_every" && value == rotationOff:
+		case key == "rotate_every" && value == off:
 			s.RotateEvery = ledger.RotateNever
 			return ""
 		}

@@ -30,18 +30,21 @@ var completers = map[string]completer{
 	"RESOURCE_SERVER": resourceServerNames,
 	resourceSecret:    resourceSecretIDs,
 
-	"USER":         usernames,
-	"NODE":         nodeNames,
-	"INVITATION":   invitedNames,
-	"TOKEN":        operatorTokens,
-	"KEY=VALUE...": settingKeys,
-	"--client":     clientIDs,
-	"--user":       usernames,
-	"--owner":      usernames,
-	"--to":         nodeNames,
-	"--emergency":  keyIDs,
-	"--scope":      func(context.Context, *admin.Caller, []string) []string { return scope.All().Names() },
-	"--kind":       eventKinds,
+	"HOST":            publisherHosts,
+	"--publisher":     publisherHosts,
+	"USER":            usernames,
+	"NODE":            nodeNames,
+	"INVITATION":      invitedNames,
+	"TOKEN":           operatorTokens,
+	"KEY=VALUE...":    settingKeys,
+	"--client":        clientIDs,
+	"--user":          usernames,
+	"--owner":         usernames,
+	"--to":            nodeNames,
+	"--emergency":     keyIDs,
+	"--scope":         func(context.Context, *admin.Caller, []string) []string { return scope.All().Names() },
+	"--kind":          eventKinds,
+	"--default-scope": func(context.Context, *admin.Caller, []string) []string { return scope.All().Names() },
 	"--type": func(context.Context, *admin.Caller, []string) []string {
 		return []string{string(ledger.Confidential), string(ledger.Public)}
 	},
@@ -133,6 +136,14 @@ func resourceServerNames(ctx context.Context, c *admin.Caller, _ []string) (name
 		names = append(names, list.ResourceServers[i].Name+"\t"+list.ResourceServers[i].ID)
 	}
 	return names
+}
+
+func publisherHosts(ctx context.Context, c *admin.Caller, _ []string) (hosts []string) {
+	list, _ := admin.ListPublishers.Call(ctx, c, admin.PublisherFilter{})
+	for i := range list.Publishers {
+		hosts = append(hosts, list.Publishers[i].Host+"\t"+list.Publishers[i].State)
+	}
+	return hosts
 }
 
 // resourceSecretIDs are those of the resource server in front that can be revoked.

@@ -82,7 +82,9 @@ mintmark docs operate`,
 	"health":           `mintmark health --config /etc/mintmark/node.yaml`,
 	"grant disconnect": `mintmark grant disconnect --user alice --client cal-app`,
 	"grant list":       `mintmark grant list --user alice`,
-	"grant revoke":     `mintmark grant revoke 0123456789abcdef0123456789abcdef`,
+	"grant revoke": `
+mintmark grant revoke 0123456789abcdef0123456789abcdef
+mintmark grant revoke --publisher agent.example.com`,
 
 	"keys list":            `mintmark keys list`,
 	"keys new-cluster-key": `mintmark keys new-cluster-key cluster.key`,
@@ -96,6 +98,13 @@ mintmark keys rotate --emergency sig-k2m9x4`,
 	"operator token revoke": `mintmark operator token revoke ci`,
 
 	"policy check": `mintmark policy check --openapi openapi.yaml --policy policy.txt`,
+
+	"publisher add":    `mintmark publisher add agent.example.com --scope BOOKING_READ,BOOKING_WRITE --default-scope BOOKING_READ`,
+	"publisher list":   `mintmark publisher list --state pending`,
+	"publisher reject": `mintmark publisher reject agent.example.com --reason "nobody here uses it"`,
+	"publisher remove": `mintmark publisher remove agent.example.com`,
+	"publisher set":    `mintmark publisher set agent.example.com --scope BOOKING_READ`,
+	"publisher show":   `mintmark publisher show agent.example.com`,
 
 	"resource-server add": `
 mintmark resource-server add https://bookings.example.com --name bookings

@@ -11,11 +11,23 @@ import (
 )
 
 func (m *management) grantCommand() *cobra.Command {
-	revoke := command("revoke GRANT", "End one grant", func(cmd *cobra.Command, args []string) error {
+	var publisher string
+	revoke := command("revoke [GRANT]", "End one grant, or all grants for a publisher", func(cmd *cobra.Command, args []string) error {
+		switch {
+		case publisher == "" && len(args) == 0:
+			return usageError(cmd, "GRANT or --publisher is missing")
+		case publisher != "" && len(args) > 0:
+			return usageError(cmd, "GRANT and --publisher exclude each other")
+		case publisher != "":
+			return runOperation(m, cmd, admin.RevokePublisher, admin.PublisherRef{Host: publisher}, func(p *printer, a admin.Done) {
+				p.line("all grants for publisher %s have ended", a.ID)
+			})
+		}
 		return runOperation(m, cmd, admin.RevokeGrant, admin.GrantRef{ID: args[0]}, func(p *printer, a admin.Done) {
 			p.line("grant %s has ended", a.ID)
 		})
 	})
+	revoke.Flags().StringVar(&publisher, "publisher", "", "host of a publisher: end the grants of all users for all its clients")
 
 	var q admin.Disconnection
 	disconnect := command("disconnect", "End all grants of a user, for one client or for all", func(cmd *cobra.Command, _ []string) error {

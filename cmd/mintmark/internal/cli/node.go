@@ -24,7 +24,7 @@ import (
 func managementCommands(version string) []*cobra.Command {
 	m := &management{version: version}
 	commands := []*cobra.Command{
-		m.clientCommand(), m.resourceServerCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.settingsCommand(), m.explainCommand(), m.auditCommand(),
+		m.clientCommand(), m.publisherCommand(), m.resourceServerCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.settingsCommand(), m.explainCommand(), m.auditCommand(),
 		m.clusterCommand(), m.operatorCommand(), m.benchCommand(), m.applyCommand(), m.exportCommand(),
 	}
 	dataDir := defaultDataDir(os.Getenv, ".data", packagedDataDir)

@@ -270,6 +270,7 @@ func TestLocalCommands(t *testing.T) {
 		"bench exchange": {"--yes"}, "bench refresh": {"--yes"},
 		"client set":    {"--name", "x"},
 		"client delete": {"--yes"}, "user delete": {"--yes"}, "cluster remove": {"--yes"}, "cluster recover": {"--yes"},
+		"publisher add": {"--scope", "PROFILE_READ"}, "publisher remove": {"--yes"}, "publisher set": {"--name", "x"}, "grant revoke": {"x"},
 		"resource-server remove": {"--yes"}, "resource-server set": {"--name", "x"},
 		"grant list": {"--user", "x"}, "keys rotate": {"--purpose", "signing"},
 	}

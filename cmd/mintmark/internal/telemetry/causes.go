@@ -108,10 +108,10 @@ var causeNames = [...]string{
 	ledger.OperatorScopeMissing:       "operator_scope_missing",
 	ledger.TooManyOperatorTokens:      "too_many_operator_tokens",
 
-	ledger.AgentsAreOff:        "agents_off",
+	ledger.AgentsAreOff:        "agents_are_off",
 	ledger.PublisherUnlisted:   "publisher_unlisted",
-	ledger.PublisherIsPending:  "publisher_pending",
-	ledger.PublisherIsRejected: "publisher_rejected",
+	ledger.PublisherIsPending:  "publisher_is_pending",
+	ledger.PublisherIsRejected: "publisher_is_rejected",
 	ledger.TooManyPublishers:   "too_many_publishers",
 	ledger.TooManyDocuments:    "too_many_documents",
 	ledger.DocumentURLRefused:  "document_url_refused",
