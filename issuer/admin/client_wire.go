@@ -39,6 +39,7 @@ type ClientSummary struct {
 
 	// ManagedBy is the name under which the files are applied that the client came from.
 	ManagedBy string `json:"managed_by,omitempty"`
+	Document  string `json:"document,omitempty"` // URL of its metadata document
 }
 
 // A Client has everything that is known of a client.
@@ -86,6 +87,14 @@ type Traffic struct {
 	WithScope    uint32 `json:"with_scope"`
 }
 
+// documentOf returns the URL of a client's metadata document, or "" if it has none.
+func documentOf(c *ledger.Client) string {
+	if c.Document == nil {
+		return ""
+	}
+	return c.Document.URL
+}
+
 func summaryOf(v ledger.View, c *ledger.Client) ClientSummary {
 	kind := "scoped"
 	if c.Legacy {
@@ -94,7 +103,7 @@ func summaryOf(v ledger.View, c *ledger.Client) ClientSummary {
 	return ClientSummary{
 		ID: c.ID, Name: c.Name, Type: string(c.Type), State: string(c.State), Kind: kind,
 		Owner: userName(v, c.Owner), Proposed: c.Proposed != nil, Revision: c.Revision, Created: stdTime(c.Created),
-		ManagedBy: c.ManagedBy,
+		ManagedBy: c.ManagedBy, Document: documentOf(c),
 	}
 }
 

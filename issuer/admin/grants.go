@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // A GrantFilter selects grants of a user, of a client, or of both. One of them is
@@ -30,7 +31,7 @@ type Grant struct {
 	ID         string    `json:"id"`
 	User       string    `json:"user"` // name
 	UserID     string    `json:"user_id"`
-	Client     string    `json:"client"`
+	Client     string    `json:"client"` // client_id
 	State      string    `json:"state"` // "live" or "ended"
 	EndCause   string    `json:"end_cause,omitempty"`
 	Scopes     []string  `json:"scopes"`
@@ -44,7 +45,7 @@ type Grant struct {
 
 func grantOf(v ledger.View, g *ledger.Grant) Grant {
 	out := Grant{
-		ID: g.ID.String(), User: userName(v, g.User), UserID: g.User, Client: g.Client,
+		ID: g.ID.String(), User: userName(v, g.User), UserID: g.User, Client: clientID(v, g.Client),
 		State: "live", Scopes: notNil(strings.Fields(g.Scope)), Legacy: g.Legacy, Generation: g.Due,
 		Created: stdTime(g.Created), Used: stdTime(g.Used), Ended: stdTime(g.Ended),
 	}
@@ -57,6 +58,14 @@ func grantOf(v ledger.View, g *ledger.Grant) Grant {
 	return out
 }
 
+// clientID returns the client_id of the client with an id, or the id if it is gone.
+func clientID(v ledger.View, id string) string {
+	if c := v.Client(id); c != nil {
+		return c.ClientID()
+	}
+	return id
+}
+
 func (c *call) listGrants(ctx context.Context, q GrantFilter) (GrantList, error) {
 	list := GrantList{Grants: []Grant{}}
 	v, err := c.view(ctx)
@@ -66,9 +75,10 @@ func (c *call) listGrants(ctx context.Context, q GrantFilter) (GrantList, error)
 	if q.User == "" && q.Client == "" {
 		return list, badField("", "user", "or client must be named")
 	}
-	if q.Client != "" && v.Client(q.Client) == nil {
+	if q.Client != "" && v.ClientNamed(q.Client) == nil {
 		return list, notFound(clientSubject(q.Client))
 	}
+	key := ledger.ClientKey(q.Client)
 	all := v.Grants()
 	if q.User != "" {
 		u := findUser(v, q.User)
@@ -78,7 +88,7 @@ func (c *call) listGrants(ctx context.Context, q GrantFilter) (GrantList, error)
 		all = grantsOf(v, u)
 	}
 	for g := range all {
-		if q.Client != "" && g.Client != q.Client || !q.Ended && v.GrantUnredeemable(g) != ledger.NoCause {
+		if key != "" && g.Client != key || !q.Ended && v.GrantUnredeemable(g) != ledger.NoCause {
 			continue
 		}
 		if q.Limit > 0 && len(list.Grants) == q.Limit {
@@ -132,6 +142,10 @@ func (c *call) disconnect(ctx context.Context, q Disconnection) (Done, error) {
 	if q.Client != "" {
 		subject = clientSubject(q.Client)
 	}
-	_, err = c.propose(ctx, subject, &ledger.Disconnect{Actor: c.actor, User: u.ID, Client: q.Client})
+	client := q.Client
+	if oauth.IsDocumentURL(client) {
+		client = ledger.ClientKey(client)
+	}
+	_, err = c.propose(ctx, subject, &ledger.Disconnect{Actor: c.actor, User: u.ID, Client: client})
 	return Done{u.ID}, err
 }

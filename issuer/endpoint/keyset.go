@@ -9,6 +9,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
@@ -23,7 +24,9 @@ func (e *Endpoints) keySet(w http.ResponseWriter, r *http.Request, _ httprouter.
 // metadata handles GET /.well-known/oauth-authorization-server (RFC 8414 §3).
 func (e *Endpoints) metadata(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	s := e.Server.View().Settings()
-	body, err := json.Marshal(oauth.DescribeServer(s.BaseURL, s.AppURL, scope.All().Names()))
+	described := oauth.DescribeServer(s.BaseURL, s.AppURL, scope.All().Names())
+	described.Documents = s.Agents != ledger.AgentsOff
+	body, err := json.Marshal(described)
 	if err != nil {
 		e.fail(w, r, fmt.Errorf("render metadata: %w", err))
 		return

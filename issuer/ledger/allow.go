@@ -64,7 +64,7 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if a.Client.Revision != c.Revision || a.ResourceID() != c.Request.Resource {
 		return deny(Conflict)
 	}
-	if cause := a.Client.stale(stateTime(m)); cause != NoCause {
+	if cause := a.Client.Stale(stateTime(m)); cause != NoCause {
 		return refuse(oauth.TemporarilyUnavailable, cause)
 	}
 	key := v.ActiveKey(ForCredentials)

@@ -155,9 +155,9 @@ func (v View) Lookup(clientID string, at Time) (Lookup, Cause) {
 	return LookupNone, NoCause
 }
 
-// stale returns DocumentStale if the document of c was not fetched for so long that c gets no
+// Stale returns DocumentStale if the document of c was not fetched for so long that c gets no
 // new authorizations. Existing grants stay.
-func (c *Client) stale(at Time) Cause {
+func (c *Client) Stale(at Time) Cause {
 	if c.Document != nil && at >= c.Document.Fresh.Add(maxStale) {
 		return DocumentStale
 	}

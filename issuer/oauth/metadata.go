@@ -41,6 +41,10 @@ type Metadata struct {
 	IntrospectionEndpoint string   `json:"introspection_endpoint"`
 	IntrospectionMethods  []string `json:"introspection_endpoint_auth_methods_supported"`
 	IssParameter          bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207 §3
+
+	// Documents is that of draft-ietf-oauth-client-id-metadata-document §5. DescribeServer
+	// leaves it false.
+	Documents bool `json:"client_id_metadata_document_supported,omitempty"`
 }
 
 // DescribeServer returns the metadata of a server with these base addresses, without

@@ -16,6 +16,7 @@ import (
 //     redirect (RFC 6749 §4.1.2.1).
 //  2. If nobody is signed in, the sign-in page is shown. Nothing redirects before, errors included, so that this
 //     server is not an open redirector (RFC 9700 §4.11.2).
+//     The metadata document of a client is fetched after that.
 //  3. Any other error is redirected to the client.
 //  4. The consent page is shown, also to a user who has allowed the same before.
 func (w *Web) authorize(c *request) error {
@@ -25,10 +26,24 @@ func (w *Web) authorize(c *request) error {
 		return unreadableRequest(bad)
 	}
 	v := w.loadSession(c)
+	if w.isAgent(&v, request) {
+		switch {
+		case v.unavailable:
+			return errSessionUnavailable
+		case v.user == nil: // nobody unknown makes this service fetch
+			w.showSignIn(c, http.StatusOK, v.view, signInBody{Next: escapeQuery(c.r.URL.RawQuery)})
+			return nil
+		}
+		if err := w.lookUp(c, &v, request); err != nil {
+			return err
+		}
+	}
 	a, problem, err := w.examine(c, &v, request)
 	switch {
 	case err != nil:
 		return err
+	case problem != nil && problem.Cause == ledger.PublisherIsPending && v.user != nil:
+		return w.wait(c, &v, request)
 	case problem != nil && problem.Page:
 		w.config.Refused(problem.Cause)
 		return explain(problem).forOwner(&v, request)
@@ -40,6 +55,9 @@ func (w *Web) authorize(c *request) error {
 	case problem != nil:
 		w.config.Refused(problem.Cause)
 		return w.respond(c, request, &problem.Error)
+	}
+	if cause := a.Client.Stale(w.config.Ledger.Now()); cause != ledger.NoCause {
+		return explainAgent(cause, "")
 	}
 	w.showConsent(c, http.StatusOK, v, request, a, "")
 	return nil
@@ -75,7 +93,8 @@ func mayBeStale(c ledger.Cause) bool {
 	switch c {
 	case ledger.UnknownClient, ledger.ClientPending, ledger.ClientRejected, ledger.ClientSuspended,
 		ledger.RedirectURIUnregistered, ledger.ScopeTooWide, ledger.ScopeMissing,
-		ledger.ResourceUnknown, ledger.ResourceScope:
+		ledger.ResourceUnknown, ledger.ResourceScope,
+		ledger.AgentsAreOff, ledger.PublisherUnlisted, ledger.PublisherIsPending, ledger.PublisherIsRejected:
 		return true
 	}
 	return false

@@ -28,6 +28,7 @@ type consentBody struct {
 	Notice string // why the page is shown again
 
 	Client      string
+	Publisher   string // the host of its metadata document, "" if it has none
 	Picture     picture
 	Website     string
 	WebsiteHost string
@@ -81,10 +82,14 @@ func (w *Web) showConsent(c *request, status int, v session, r oauth.Authorizati
 		Token:        formToken(v.id, forConsent, v.user.ID, consentAbout(query, revision, a.ResourceID())),
 		SignOutToken: formToken(v.id, forSignOut, "", query),
 	}
-	if u, err := url.Parse(a.Client.Website); err == nil {
+	title := a.Client.Name
+	if d := a.Client.Document; d != nil {
+		body.Publisher, title = d.Host(), d.Host()
+		body.Picture = picture{Initial: initial(title)}
+	} else if u, err := url.Parse(a.Client.Website); err == nil {
 		body.WebsiteHost = u.Host
 	}
-	w.render(c, status, "consent", page{Title: "Allow " + a.Client.Name + "?", Body: body})
+	w.render(c, status, "consent", page{Title: "Allow " + title + "?", Body: body})
 }
 
 // firstAllowed returns when the oldest of the user's live grants for a client was created.
@@ -137,7 +142,7 @@ func (w *Web) decide(c *request, f *form) error {
 	}
 	switch f.get("decision") {
 	case "allow":
-		return w.allow(c, v, request, revision, f.get("resource"))
+		return w.allow(c, v, request, a, revision, f.get("resource"))
 	case "cancel":
 		c.cause = ledger.UserRefused
 		w.recordRefusal(&v, request, ledger.UserRefused)
@@ -149,7 +154,7 @@ func (w *Web) decide(c *request, f *form) error {
 
 // allow creates the grant and sends its code to the client. Sending the form twice
 // creates two grants, of which one is never used and ends when its code expires.
-func (w *Web) allow(c *request, v session, r oauth.AuthorizationRequest, revision uint64, resource string) error {
+func (w *Web) allow(c *request, v session, r oauth.AuthorizationRequest, a ledger.Authorization, revision uint64, resource string) error {
 	command := &ledger.Allow{Actor: v.actor(), User: v.user.ID, Request: r, Revision: revision}
 	// The state belongs to the client (RFC 6749 §10.12), may contain any bytes, and
 	// affects no decision: it is not logged.
@@ -157,6 +162,9 @@ func (w *Web) allow(c *request, v session, r oauth.AuthorizationRequest, revisio
 	command.Request.Resource = resource
 	if _, text, err := scope.Parse(r.Scope); err == nil {
 		command.Request.Scope = text // each name once
+	}
+	if a.Client.Document != nil {
+		command.Request.Scope = a.Scope // what the page showed: the request may name any others
 	}
 	if _, err := io.ReadFull(w.config.Rand, command.Grant[:]); err != nil {
 		return fmt.Errorf("make a grant id: %w", err)
@@ -188,6 +196,11 @@ func (w *Web) refused(c *request, v session, r oauth.AuthorizationRequest, refus
 	case ledger.TooManyGrants:
 		c.cause = refusal.Cause
 		return w.respond(c, r, &oauth.Error{Code: oauth.AccessDenied, Description: "The account has too many connected applications."})
+	case ledger.TooManyAgentGrants:
+		c.cause = refusal.Cause
+		return w.respond(c, r, &oauth.Error{Code: oauth.AccessDenied, Description: "The account has too many connected agents."})
+	case ledger.DocumentStale:
+		return explainAgent(refusal.Cause, "")
 	case ledger.TooManyAllows:
 		return tooManyAllows(max(time.Second, refusal.When.Std().Sub(w.config.Ledger.Now().Std())))
 	case ledger.KeyNotOpened:

@@ -21,6 +21,9 @@ func unreadableRequest(e *oauth.Error) *failure {
 // redirection URI, and does not name a client that isn't approved, since nobody has reviewed
 // these texts.
 func explain(p *ledger.Problem) *failure {
+	if f := explainAgent(p.Cause, ""); f != nil {
+		return f
+	}
 	f := &failure{status: http.StatusBadRequest, cause: p.Cause, detail: p.Error.Description}
 	switch p.Cause {
 	case ledger.UnknownClient:

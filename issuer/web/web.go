@@ -72,6 +72,9 @@ type Config struct {
 	Devices Devices
 	// Sessions seals the session cookie.
 	Sessions Sessions
+	// Documents fetches the metadata documents of clients. It may be nil: then none can be
+	// fetched.
+	Documents Documents
 	// Refusals are shown to the owner of the client. The default only has those of the
 	// authorization step.
 	Refusals *Refusals

@@ -32,6 +32,7 @@ var All = []Document{
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},
 	{"remote", "operators on other machines: listener, tokens, certificates, scopes, programs"},
 	{"resource-servers", "operators and authors of APIs: registration, introspection"},
+	{"agents", "administrators: AI assistants and other clients with a metadata document"},
 	{"operate", "operators, day two: users, alerts, upgrades, keys"},
 	{"apply", "operators: clients, users and settings from files in git"},
 	{"hydra", "operators who move from Ory Hydra: clients, secrets, users, passwords"},

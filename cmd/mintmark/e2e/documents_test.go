@@ -29,6 +29,7 @@ var stories = [][]string{
 	{docs + "hydra.md"},
 	{docs + "api.md"},
 	{docs + "resource-servers.md"},
+	{docs + "agents.md"},
 	{docs + "packages.md", docs + "monitor.md", docs + "sizing.md", docs + "support.md"},
 	{docs + "reference.md", docs + "design.md", docs + "security.md", docs + "contributing.md", docs + "changelog.md"},
 }

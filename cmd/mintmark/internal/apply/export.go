@@ -75,9 +75,11 @@ func exportClients(ctx context.Context, c *admin.Caller, d *declare.Declaration)
 	if err != nil {
 		return err
 	}
-	asked := make([]admin.ClientQuestion, len(list.Clients))
+	var asked []admin.ClientQuestion
 	for i := range list.Clients {
-		asked[i].ID = list.Clients[i].ID
+		if list.Clients[i].Document == "" { // its publisher describes it
+			asked = append(asked, admin.ClientQuestion{ID: list.Clients[i].ID})
+		}
 	}
 	return describeClients(ctx, c, asked, false, func(one *admin.DescribedClient) {
 		if one.State == string(ledger.Deleted) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
 	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/security"
@@ -36,6 +37,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, clientIP fu
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
 	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP
 	people.Security = failures
+	people.Documents = clientdoc.New(clientdoc.Config{Own: func() []string { return i.View().Settings().Hosts() }, Now: i.Clock})
 	pages, err := web.New(people)
 	if err != nil {
 		return nil, err

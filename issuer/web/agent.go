@@ -1,0 +1,191 @@
+package web
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// Documents fetches the metadata documents of clients, like clientdoc.Fetcher.
+type Documents interface {
+	Fetch(ctx context.Context, clientID string) (clientdoc.Document, time.Duration, error)
+	FetchNew(ctx context.Context, user, clientID string) (clientdoc.Document, time.Duration, error)
+}
+
+// isAgent reports whether the client of a request is looked up in a metadata document.
+func (w *Web) isAgent(v *session, r oauth.AuthorizationRequest) bool {
+	return v.view.Settings().Agents != ledger.AgentsOff && oauth.IsDocumentURL(r.ClientID)
+}
+
+// lookUp fetches the document of a client for a signed-in user, unless the row is fresh, and
+// has the ledger note it. A document that was noted before is used although another fetch
+// fails; the ledger decides for how long.
+func (w *Web) lookUp(c *request, v *session, r oauth.AuthorizationRequest) error {
+	now := w.config.Ledger.Now()
+	lookup, cause := v.view.Lookup(r.ClientID, now)
+	var d clientdoc.Document
+	var age time.Duration
+	var err error
+	switch {
+	case cause != ledger.NoCause:
+		return explainAgent(cause, "")
+	case lookup == ledger.LookupNone:
+		return nil
+	case w.config.Documents == nil:
+		err = &clientdoc.Error{Reason: clientdoc.Unreachable}
+	case lookup == ledger.LookupNew:
+		d, age, err = w.config.Documents.FetchNew(c.r.Context(), v.user.ID, r.ClientID)
+	default:
+		d, age, err = w.config.Documents.Fetch(c.r.Context(), r.ClientID)
+	}
+	failed, ok := errors.AsType[*clientdoc.Error](err)
+	switch {
+	case ok && lookup == ledger.LookupAgain:
+		return nil
+	case ok:
+		return unfetched(failed)
+	case err != nil:
+		return fmt.Errorf("fetch a metadata document: %w", err)
+	}
+	return w.note(c, v, d, age)
+}
+
+// note proposes what was fetched, and continues on a view that includes it.
+func (w *Web) note(c *request, v *session, d clientdoc.Document, age time.Duration) error {
+	out, index, err := w.config.Ledger.Propose(c.r.Context(), &ledger.NoteDocument{
+		Actor: v.actor(), URL: d.ClientID, Name: d.Name, Website: d.Website, RedirectURIs: d.RedirectURIs, Digest: d.Digest, Age: age,
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("note a metadata document: %w", err)
+	case out.Unknown:
+		return fmt.Errorf("note a metadata document: %w", oauth.ErrUnavailable)
+	case out.Refusal != nil && out.Refusal.Cause == ledger.BadField:
+		return explainAgent(ledger.DocumentUnusable, "In the metadata document, "+out.Refusal.Field+" "+out.Refusal.Note+".")
+	case out.Refusal != nil:
+		return explainAgent(out.Refusal.Cause, "")
+	}
+	w.setSession(c, v.id, index)
+	view, err := w.config.Ledger.ViewAt(c.r.Context(), index)
+	if err != nil {
+		return fmt.Errorf("look at a metadata document: %w", err)
+	}
+	v.view = view
+	w.lookupSession(c, v)
+	return nil
+}
+
+// unfetched is the failure for a document that could not be fetched or is not valid.
+func unfetched(e *clientdoc.Error) *failure {
+	cause := ledger.DocumentUnusable
+	switch e.Reason {
+	case clientdoc.TooManyURLs, clientdoc.Busy:
+		cause = ledger.TooManyLookups
+	case clientdoc.MethodNotOffered:
+		cause = ledger.DocumentMethod
+	}
+	text := e.Reason.Sentence()
+	return explainAgent(cause, strings.ToUpper(text[:1])+text[1:]+".")
+}
+
+// explainAgent explains why a client with a metadata document can't be shown for consent, or
+// returns nil if the cause isn't about documents. Texts of publishers are not repeated.
+func explainAgent(cause ledger.Cause, detail string) *failure {
+	text := cause.String()
+	f := &failure{status: http.StatusForbidden, cause: cause, detail: detail}
+	if detail == "" {
+		f.detail = strings.ToUpper(text[:1]) + text[1:] + "."
+	}
+	switch cause {
+	case ledger.AgentsAreOff, ledger.PublisherUnlisted:
+		f.title = "This application is not accepted here"
+		f.text = "The publisher of the application is not one of those that this service accepts. Nothing was looked up, and nothing was shared with it. If you need it, ask an administrator of this service."
+	case ledger.PublisherIsPending:
+		f.title = "This application has not been reviewed yet"
+		f.text = "An administrator of this service has to review the publisher of the application before anybody can use it. Nothing was shared with it. Please try again later."
+	case ledger.PublisherIsRejected:
+		f.title = "This application was not approved"
+		f.text = "An administrator of this service has reviewed the publisher of the application and did not approve it. Nothing was shared with it."
+	case ledger.TooManyPublishers, ledger.TooManyDocuments:
+		f.status = http.StatusTooManyRequests
+		f.title = "This application can not be reviewed now"
+		f.text = "Too many new applications wait for a review, from you or from everybody. Nothing was shared with it. Please try again tomorrow, or ask an administrator of this service."
+	case ledger.TooManyLookups:
+		f.status, f.after = http.StatusTooManyRequests, time.Minute
+		f.title = "Too many new applications"
+		f.text = "Too many new applications were tried in a short time, so this one was not looked up. Please wait a little, and start again from the application."
+	case ledger.DocumentURLRefused, ledger.DocumentUnusable, ledger.DocumentMethod:
+		f.status = http.StatusBadRequest
+		f.title = "This application can not be recognized"
+		f.text = "The application describes itself at an address that this service could not read, or describes itself in a way that this service does not accept. Nothing was shared with it."
+	case ledger.DocumentStale:
+		f.status = http.StatusServiceUnavailable
+		f.title = "This application can not be recognized now"
+		f.text = "The description of the application could not be read for more than a day. Programs that you have allowed before keep their access. Please try again later."
+	default:
+		return nil
+	}
+	return f
+}
+
+const (
+	pathWaiting  = "/auth/oauth2/waiting"
+	waitFor      = 10 * time.Minute // how long a request waits for the review of its publisher
+	waitInterval = 5 * time.Second
+)
+
+// waitingPrefix begins what is sealed in the address of a waiting request.
+const waitingPrefix = "waiting\x00"
+
+// wait sends the browser to a page that goes on by itself once the publisher is approved. The
+// request is sealed in its address with the user and the end of the wait.
+func (w *Web) wait(c *request, v *session, r oauth.AuthorizationRequest) error {
+	plain := binary.BigEndian.AppendUint64([]byte(waitingPrefix), uint64(w.config.Ledger.Now().Add(waitFor)))
+	plain = append(plain, v.user.ID+"\x00"+r.Query()...)
+	return c.redirect(pathWaiting + "?request=" + url.QueryEscape(w.config.Forms.SealForm(plain)))
+}
+
+type waitingBody struct {
+	Host string // of the publisher
+	Name string // of the client, as it calls itself
+}
+
+// waitingPage shows that a publisher awaits a review. It loads itself again, without a
+// script, until it is approved or the time is over.
+func (w *Web) waitingPage(c *request, v session) error {
+	over := &failure{
+		status: http.StatusGone, title: "This page is no longer valid",
+		text: "The application waited for a review of its publisher, or the page was made for another user. Please start again from the application.",
+	}
+	plain, err := w.config.Forms.OpenForm(c.r.URL.Query().Get("request"))
+	sealed, ok := strings.CutPrefix(string(plain), waitingPrefix)
+	if err != nil || !ok || len(sealed) < 8 {
+		return over
+	}
+	until := ledger.Time(binary.BigEndian.Uint64([]byte(sealed)))
+	user, query, _ := strings.Cut(sealed[8:], "\x00")
+	r, bad := oauth.ParseAuthorizationRequest(query)
+	if bad != nil || user != v.user.ID || w.config.Ledger.Now() >= until {
+		return over
+	}
+	client := v.view.ClientNamed(r.ClientID)
+	if client == nil {
+		return c.redirect(continueURL(query, ""))
+	}
+	if p := v.view.PublisherOf(client); p == nil || p.State != ledger.PublisherPending {
+		return c.redirect(continueURL(query, ""))
+	}
+	c.Header().Set("Refresh", strconv.Itoa(int(waitInterval/time.Second)))
+	w.render(c, http.StatusOK, "waiting", page{Title: "Waiting for a review", Body: waitingBody{Host: client.Document.Host(), Name: client.Name}})
+	return nil
+}

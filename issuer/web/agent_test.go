@@ -1,0 +1,318 @@
+package web_test
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// A publisher is an https server on the loopback that serves documents as example.com.
+type publisher struct {
+	*httptest.Server
+	mu        sync.Mutex // guards the fields below
+	requested []string   // paths
+	documents map[string]map[string]any
+	down      bool
+}
+
+const (
+	agentID       = "https://example.com/agent"
+	agentCallback = "https://example.com/cb"
+)
+
+func newPublisher(t *testing.T) *publisher {
+	p := &publisher{documents: map[string]map[string]any{"/agent": {"client_name": "Helper", "redirect_uris": []string{agentCallback, "http://127.0.0.1/cb"}}}}
+	p.Server = httptest.NewTLSServer(http.HandlerFunc(p.serve))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *publisher) serve(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requested = append(p.requested, r.URL.Path)
+	d := p.documents[r.URL.Path]
+	if d == nil || p.down {
+		http.NotFound(w, r)
+		return
+	}
+	d["client_id"] = "https://example.com" + r.URL.Path
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(d)
+}
+
+func (p *publisher) set(path string, document map[string]any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.documents[path] = document
+}
+
+func (p *publisher) requests() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.requested)
+}
+
+// newAgentEnv has a publisher, and the setting agents.
+func newAgentEnv(t *testing.T, agents ledger.Agents) (*env, *publisher) {
+	p := newPublisher(t)
+	roots := x509.NewCertPool()
+	roots.AddCert(p.Certificate())
+	var w *env
+	w = newEnv(t, func(c *web.Config) {
+		c.Documents = clientdoc.New(clientdoc.Config{
+			Own: func() []string { return w.View().Settings().Hosts() }, Now: func() time.Time { return w.clock() }, RootCAs: roots,
+			SkipGuard: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return new(net.Dialer).DialContext(ctx, network, p.Listener.Addr().String())
+			},
+		})
+	})
+	s := *w.View().Settings()
+	s.Agents, s.SessionIdle, s.SessionAbsolute = agents, 1000*time.Hour, 1000*time.Hour
+	w.must(&ledger.Configure{Settings: s})
+	return w, p
+}
+
+func (w *env) list(host string) {
+	w.must(&ledger.PutPublisher{
+		Actor: ledger.Actor{Operator: true}, Host: host, Scopes: []string{"BOOKING_READ", "BOOKING_WRITE"}, Defaults: []string{"BOOKING_READ"},
+	})
+}
+
+func agentRequest(pairs ...string) url.Values {
+	v := with(good(), "client_id", agentID, "redirect_uri", agentCallback, "code_challenge", challenge, "code_challenge_method", "S256")
+	return with(v, pairs...)
+}
+
+// TestAgentsOff: nothing is looked up, and the client_id is unknown.
+func TestAgentsOff(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsOff)
+	w.list("example.com")
+	for _, b := range []*browser{w.browser(), w.signedIn()} {
+		proposals := len(w.proposals)
+		res := b.get(at(agentRequest()))
+		require.Equal(t, http.StatusBadRequest, res.StatusCode)
+		require.Contains(t, res.body, "Application not found")
+		require.Len(t, w.proposals, proposals)
+	}
+	require.Zero(t, p.requests())
+}
+
+// TestAgentOfAListedPublisher goes from nothing to a grant.
+func TestAgentOfAListedPublisher(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsListed)
+	w.list("example.com")
+
+	// The user signs in before anything is looked up.
+	b := w.browser()
+	page := b.get(at(agentRequest("scope", "BOOKING_WRITE openid")))
+	require.Contains(t, page.body, "Sign in")
+	require.Zero(t, p.requests())
+	res := b.signIn(page, "ada", password)
+	require.Zero(t, p.requests())
+	page = b.get(res.Header.Get("Location"))
+	require.Equal(t, http.StatusOK, page.StatusCode, page.body)
+	require.Equal(t, 1, p.requests())
+
+	// The host is what is asked about, and the name is only what the document says.
+	require.Contains(t, page.body, "<h1>Allow <bdi>example.com</bdi> to use your account?</h1>")
+	require.Contains(t, page.body, "calls itself <bdi>Helper</bdi>")
+	require.NotContains(t, page.body, "Any program on this computer")
+
+	b.decide(page, "allow").location(t, agentCallback)
+	grants := w.grants()
+	require.Len(t, grants, 1)
+	require.Equal(t, "BOOKING_WRITE", grants[0].Scope, "cut to what the publisher may ask for")
+	require.Less(t, len(grants[0].Client), 40)
+	require.Equal(t, agentID, w.View().Client(grants[0].Client).ClientID())
+
+	// The row is fresh, so the next request fetches nothing. Defaults are for a request without scope.
+	page = b.get(at(agentRequest("scope", "", "redirect_uri", "http://127.0.0.1:4567/cb")))
+	require.Equal(t, 1, p.requests())
+	require.Contains(t, page.body, "Any program on this computer")
+	b.decide(page, "allow").location(t, "http://127.0.0.1:4567/cb")
+	require.Equal(t, "BOOKING_READ", w.grants()[1].Scope)
+}
+
+// TestAgentOfAnotherPublisher gets a page, and nothing is fetched.
+func TestAgentOfAnotherPublisher(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsListed)
+	b := w.signedIn()
+	proposals := len(w.proposals)
+	for _, clientID := range []string{agentID, "https://example.com/", "https://example.com:8443/agent", "https://127.0.0.1/agent", "https://auth.example.com/agent", "https://localhost/agent", "https://example.com/a/../agent"} {
+		res := b.get(at(agentRequest("client_id", clientID)))
+		require.GreaterOrEqual(t, res.StatusCode, 400, clientID)
+		require.Empty(t, res.Header.Get("Location"), clientID)
+	}
+	require.Zero(t, p.requests())
+	require.Len(t, w.proposals, proposals)
+}
+
+// TestFloodOfAgents: nobody who isn't signed in causes a fetch or a command.
+func TestFloodOfAgents(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsReviewed)
+	b := w.browser()
+	for n := range 200 {
+		res := b.get(at(agentRequest("client_id", fmt.Sprintf("https://example.com/%d", n))))
+		require.Contains(t, res.body, "Sign in")
+	}
+	require.Zero(t, p.requests())
+	require.Empty(t, w.proposals)
+	require.Zero(t, w.pacedViews.Load())
+}
+
+// TestHostileUser: one user causes few fetches, and few publishers that wait.
+func TestHostileUser(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsReviewed)
+	b := w.signedIn()
+	limited := 0
+	for n := range 50 {
+		path := fmt.Sprintf("/%d", n)
+		p.set(path, map[string]any{"client_name": "Helper", "redirect_uris": []string{agentCallback}})
+		if res := b.get(at(agentRequest("client_id", "https://example.com"+path))); res.StatusCode == http.StatusTooManyRequests {
+			limited++
+		}
+	}
+	require.Equal(t, 10, p.requests())
+	require.Equal(t, 47, limited, "an unreviewed publisher has three clients")
+	for n := range 50 {
+		b.get(at(agentRequest("client_id", fmt.Sprintf("https://other%d.example.com/agent", n))))
+	}
+	require.Equal(t, 10, p.requests())
+	pending := 0
+	for range w.View().Publishers() {
+		pending++
+	}
+	require.Equal(t, 1, pending)
+}
+
+// TestHostileDocuments are refused with a page; nothing is noted and nothing is repeated.
+func TestHostileDocuments(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsListed)
+	w.list("example.com")
+	for n, document := range []map[string]any{
+		nil,
+		{"client_name": "Helper", "redirect_uris": []string{"https://evil.example/cb"}},
+		{"client_name": "Helper", "redirect_uris": []string{agentCallback}, "token_endpoint_auth_method": "client_secret_post"},
+		{"client_name": "Mintmark", "redirect_uris": []string{agentCallback}},
+		{"client_name": "auth.example.com", "redirect_uris": []string{agentCallback}},
+		{"client_name": "Helper\u202e", "redirect_uris": []string{agentCallback}},
+		{"client_name": "<script>" + strings.Repeat("x", 100), "redirect_uris": []string{agentCallback}},
+		{"client_name": "Helper", "redirect_uris": []string{"javascript:alert(1)"}},
+		{"client_name": "Helper", "redirect_uris": []string{}},
+		{"client_name": strings.Repeat("x", 6000), "redirect_uris": []string{agentCallback}},
+	} {
+		path := fmt.Sprintf("/%d", n)
+		p.set(path, document)
+		w.advance(time.Hour)
+		res := w.signedIn().get(at(agentRequest("client_id", "https://example.com"+path)))
+		require.Equal(t, http.StatusBadRequest, res.StatusCode, path)
+		require.Contains(t, res.body, "can not be recognized")
+		require.NotContains(t, res.body, "evil")
+		require.NotContains(t, res.body, "script>")
+		require.Nil(t, w.View().ClientNamed("https://example.com"+path))
+	}
+}
+
+// TestPublisherUnderReview: the user sees a page that goes on once an administrator approves.
+func TestPublisherUnderReview(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsReviewed)
+	w.user("u-bob", "bob", "Bob")
+	b := w.signedIn()
+	res := b.get(at(agentRequest("scope", "BOOKING_READ", "state", "a b&c")))
+	require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
+	address := res.Header.Get("Location")
+	require.NotContains(t, address, "example.com", "the request is sealed")
+	page := b.get(address)
+	require.Equal(t, http.StatusOK, page.StatusCode)
+	require.Equal(t, "5", page.Header.Get("Refresh"))
+	require.Contains(t, page.body, "<bdi>example.com</bdi> waits for a review")
+
+	// It is nobody else's, and it can't be changed.
+	require.Equal(t, http.StatusGone, w.signedInAs("bob").get(address).StatusCode)
+	require.Equal(t, http.StatusGone, b.get(address[:len(address)-4]+"AAAA").StatusCode)
+	require.Equal(t, http.StatusGone, b.get("/auth/oauth2/waiting").StatusCode)
+	require.Equal(t, 1, p.requests())
+
+	w.list("example.com")
+	next := b.get(address).Header.Get("Location")
+	page = b.get(next)
+	require.Contains(t, page.body, "Allow <bdi>example.com</bdi>")
+	require.Equal(t, "a b&c", b.decide(page, "allow").location(t, agentCallback).Get("state"))
+
+	// After ten minutes it is over.
+	w.must(&ledger.EndPublisher{Actor: ledger.Actor{Operator: true}, Host: "example.com", How: ledger.EndRemove})
+	address = b.get(at(agentRequest())).Header.Get("Location")
+	require.Equal(t, http.StatusOK, b.get(address).StatusCode)
+	w.advance(10 * time.Minute)
+	require.Equal(t, http.StatusGone, b.get(address).StatusCode)
+
+	w.must(&ledger.EndPublisher{Actor: ledger.Actor{Operator: true}, Host: "example.com", How: ledger.EndReject})
+	res = b.get(at(agentRequest()))
+	require.Equal(t, http.StatusForbidden, res.StatusCode)
+	require.Contains(t, res.body, "was not approved")
+}
+
+// TestDocumentIsFetchedAgain: a document that can't be fetched is used for a day more.
+func TestDocumentIsFetchedAgain(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsListed)
+	w.list("example.com")
+	b := w.signedIn()
+	require.Equal(t, http.StatusOK, b.get(at(agentRequest())).StatusCode)
+	w.advance(time.Hour)
+	p.set("/agent", map[string]any{"client_name": "Better helper", "redirect_uris": []string{agentCallback}})
+	page := b.get(at(agentRequest()))
+	require.Equal(t, 2, p.requests())
+	require.Contains(t, page.body, "<bdi>Helper</bdi>", "a new name waits for a review")
+	require.Equal(t, http.StatusBadRequest, b.get(at(agentRequest("redirect_uri", "http://127.0.0.1:1/cb"))).StatusCode, "what was removed counts at once")
+	require.NotNil(t, w.View().ClientNamed(agentID).Proposed)
+
+	w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Promote})
+	require.Contains(t, b.get("/admin").body, "Helper")
+	review := b.get("/admin/clients/" + url.PathEscape(ledger.ClientKey(agentID)))
+	require.Equal(t, http.StatusOK, review.StatusCode)
+	require.Contains(t, review.body, "publisher:example.com")
+
+	p.mu.Lock()
+	p.down = true
+	p.mu.Unlock()
+	w.advance(time.Hour)
+	page = b.get(at(agentRequest()))
+	require.Equal(t, http.StatusOK, page.StatusCode)
+	require.Equal(t, 3, p.requests())
+	b.get(at(agentRequest()))
+	require.Equal(t, 3, p.requests(), "the failure is remembered")
+	w.advance(24 * time.Hour)
+	require.Equal(t, http.StatusServiceUnavailable, b.decide(page, "allow").StatusCode)
+	res := b.get(at(agentRequest()))
+	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+	require.Empty(t, w.grants())
+}
+
+// TestTwentyAgents: a user connects twenty.
+func TestTwentyAgents(t *testing.T) {
+	w, _ := newAgentEnv(t, ledger.AgentsListed)
+	w.list("example.com")
+	b := w.signedIn()
+	for range 20 {
+		b.decide(b.get(at(agentRequest())), "allow").location(t, agentCallback)
+	}
+	require.Equal(t, "access_denied", b.decide(b.get(at(agentRequest())), "allow").location(t, agentCallback).Get("error"))
+	require.Len(t, w.grants(), 20)
+	b.decide(b.get(at(with(good(), "scope", "BOOKING_READ"))), "allow").location(t, callback)
+}
