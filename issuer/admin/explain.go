@@ -45,7 +45,7 @@ func (c *call) explain(ctx context.Context, q ErrorID) (Explained, error) {
 	}
 	out := Explained{Cause: e.Cause, Text: e.Cause.String(), At: stdTime(e.At), When: stdTime(e.When)}
 	for client := range v.Clients() {
-		if credential.ClientDigest(client.ID) == e.Client {
+		if credential.ClientDigest(client.ClientID()) == e.Client {
 			out.Client, out.ClientName = client.ID, client.Name
 			break
 		}

@@ -32,7 +32,7 @@ type Grant struct {
 	User       string    `json:"user"` // name
 	UserID     string    `json:"user_id"`
 	Client     string    `json:"client"` // client_id
-	State      string    `json:"state"` // "live" or "ended"
+	State      string    `json:"state"`  // "live" or "ended"
 	EndCause   string    `json:"end_cause,omitempty"`
 	Scopes     []string  `json:"scopes"`
 	Legacy     bool      `json:"legacy"`

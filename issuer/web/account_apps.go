@@ -106,7 +106,7 @@ func (w *Web) connections(v *session) []connection {
 			i, position[g.Client] = len(list), len(list)
 			list = append(list, connection{
 				ClientID: client.ID, Path: pathApps + "/" + url.PathEscape(client.ID),
-				Name: client.Name, Picture: publicPicture(client), State: client.State, First: g.Created,
+				Name: nameOfApp(client), Picture: publicPicture(client), State: client.State, First: g.Created,
 			})
 		}
 		one := &list[i]
@@ -118,6 +118,15 @@ func (w *Web) connections(v *session) []connection {
 		}
 	}
 	return list
+}
+
+// nameOfApp returns the name of a client for its users. Anybody can write any name in a
+// metadata document, so the host of its publisher comes first.
+func nameOfApp(client *ledger.Client) string {
+	if client.Document == nil {
+		return client.Name
+	}
+	return client.Document.Host() + " (" + client.Name + ")"
 }
 
 // count sets Permissions and Writes.

@@ -28,11 +28,21 @@ func (w *Web) isAgent(v *session, r oauth.AuthorizationRequest) bool {
 }
 
 // lookUp fetches the document of a client for a signed-in user, unless the row is fresh, and
-// has the ledger note it. A document that was noted before is used although another fetch
+// has the ledger note it. The user may be signed out after it. A document that was noted before is used although another fetch
 // fails; the ledger decides for how long.
 func (w *Web) lookUp(c *request, v *session, r oauth.AuthorizationRequest) error {
-	now := w.config.Ledger.Now()
-	lookup, cause := v.view.Lookup(r.ClientID, now)
+	lookup, cause := v.view.Lookup(r.ClientID, w.config.Ledger.Now())
+	if cause != ledger.NoCause { // this node may lag
+		fresh, err := w.freshFor(c.r.Context(), c)
+		if err != nil {
+			return err
+		}
+		v.view = fresh
+		if w.lookupSession(c, v); v.user == nil {
+			return nil
+		}
+		lookup, cause = v.view.Lookup(r.ClientID, w.config.Ledger.Now())
+	}
 	var d clientdoc.Document
 	var age time.Duration
 	var err error

@@ -135,6 +135,7 @@ func TestAgentOfAListedPublisher(t *testing.T) {
 	require.NotContains(t, page.body, "Any program on this computer")
 
 	b.decide(page, "allow").location(t, agentCallback)
+	require.Contains(t, b.get("/connected-apps").body, "example.com (Helper)")
 	grants := w.grants()
 	require.Len(t, grants, 1)
 	require.Equal(t, "BOOKING_WRITE", grants[0].Scope, "cut to what the publisher may ask for")

@@ -27,15 +27,17 @@ func (w *Web) authorize(c *request) error {
 	}
 	v := w.loadSession(c)
 	if w.isAgent(&v, request) {
-		switch {
-		case v.unavailable:
+		if v.unavailable {
 			return errSessionUnavailable
-		case v.user == nil: // nobody unknown makes this service fetch
+		}
+		if v.user != nil { // nobody unknown makes this service fetch
+			if err := w.lookUp(c, &v, request); err != nil {
+				return err
+			}
+		}
+		if v.user == nil {
 			w.showSignIn(c, http.StatusOK, v.view, signInBody{Next: escapeQuery(c.r.URL.RawQuery)})
 			return nil
-		}
-		if err := w.lookUp(c, &v, request); err != nil {
-			return err
 		}
 	}
 	a, problem, err := w.examine(c, &v, request)
