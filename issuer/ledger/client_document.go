@@ -81,15 +81,6 @@ func (c *Client) ClientID() string {
 	return c.ID
 }
 
-// clientID returns the client_id of the client with a Client.ID, or the id if the client is
-// gone.
-func (v View) clientID(id string) string {
-	if c := v.Client(id); c != nil {
-		return c.ClientID()
-	}
-	return id
-}
-
 // ClientNamed returns the client with a client_id, deleted ones included, or nil.
 func (v View) ClientNamed(clientID string) *Client {
 	if c := v.Client(ClientKey(clientID)); c != nil && c.ClientID() == clientID {

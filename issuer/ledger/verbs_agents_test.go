@@ -57,8 +57,12 @@ func (w *env) showAgents(l line) string {
 		for p := range v.Publishers() {
 			fmt.Fprintf(&b, "%s %s", p.Host, p.State)
 			for _, one := range []struct{ name, value string }{
-				{"name", p.Name}, {"reason", p.Reason}, {"requested by", p.RequestedBy}, {"reviewed by", p.ReviewedBy},
-				{"scopes", strings.Join(p.Scopes, " ")}, {"defaults", strings.Join(p.Defaults, " ")},
+				{"name", p.Name},
+				{"reason", p.Reason},
+				{"requested by", p.RequestedBy},
+				{"reviewed by", p.ReviewedBy},
+				{"scopes", strings.Join(p.Scopes, " ")},
+				{"defaults", strings.Join(p.Defaults, " ")},
 			} {
 				if one.value != "" {
 					fmt.Fprintf(&b, ", %s %q", one.name, one.value)
