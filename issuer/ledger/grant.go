@@ -31,6 +31,7 @@ type Grant struct {
 	// Scope and Legacy are those of the authorization; they never change.
 	Scope  string `cbor:"4,keyasint,omitempty"`
 	Legacy bool   `cbor:"5,keyasint,omitempty"`
+	Agent  bool   `cbor:"25,keyasint,omitempty"` // the client had a document at the Allow
 	// Resource is the number of the resource server that the grant is for, 0 for the
 	// cluster's audience: see View.ResourceServerOf. It never changes. Here it takes no room.
 	Resource uint16 `cbor:"24,keyasint,omitempty"`
@@ -60,7 +61,6 @@ type Grant struct {
 	EditedFields uint8  `cbor:"22,keyasint,omitempty"`
 	EditDay      uint16 `cbor:"23,keyasint,omitempty"`
 	SharedDay    int32  `cbor:"21,keyasint,omitempty"` // the day (UTC, since the Unix epoch) of the last EventShared
-	Agent        bool   `cbor:"25,keyasint,omitempty"` // the client had a document at the Allow
 }
 
 // ended returns why a grant of a user accepts no credential any more, or NoCause: see
