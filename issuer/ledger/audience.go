@@ -11,7 +11,9 @@ const UnknownResource = "?"
 // target returns the resource server that a parameter resource names, and whether it may be
 // named. nil stands for the cluster's audience: without the parameter, if it names the
 // audience or this service's own protected resource (RFC 9728), or if no resource server is
-// registered. In the last case the parameter has no effect, as at a server without RFC 8707.
+// registered and the setting agents is off. In the last case the parameter has no effect, as
+// at a server without RFC 8707. Agents are told by a resource where to send their tokens, so
+// with them each resource must be known.
 func (v View) target(resource string) (s *ResourceServer, known bool) {
 	if resource == "" {
 		return nil, true
@@ -28,7 +30,7 @@ func (v View) target(resource string) (s *ResourceServer, known bool) {
 			return nil, true
 		}
 	}
-	return nil, !v.FeedServed()
+	return nil, !v.FeedServed() && settings.Agents == AgentsOff
 }
 
 // ResourceServerOf returns the resource server that a grant is for, nil for the cluster's
