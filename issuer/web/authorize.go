@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"html/template"
 	"net/http"
 	"strings"
@@ -32,6 +33,9 @@ func (w *Web) authorize(c *request) error {
 		}
 		if v.user != nil { // nobody unknown makes this service fetch
 			if err := w.lookUp(c, &v, request); err != nil {
+				if f, ok := errors.AsType[*failure](err); ok {
+					w.config.Refused(f.cause)
+				}
 				return err
 			}
 		}
@@ -59,6 +63,7 @@ func (w *Web) authorize(c *request) error {
 		return w.respond(c, request, &problem.Error)
 	}
 	if cause := a.Client.Stale(w.config.Ledger.Now()); cause != ledger.NoCause {
+		w.config.Refused(cause)
 		return explainAgent(cause, "")
 	}
 	w.showConsent(c, http.StatusOK, v, request, a, "")
