@@ -45,5 +45,5 @@ func main() {
 }
 
 func rootCommand() *cobra.Command {
-	return cli.Root(version, dev.Command(version), dev.DemoCommand())
+	return cli.Root(version, dev.Command(dev.Options{Version: version}), dev.DemoCommand())
 }

@@ -155,7 +155,7 @@ var (
 // TestCommands: each command that a document names exists, and has the flags that stand
 // with it.
 func TestCommands(t *testing.T) {
-	program := cli.Root("dev", dev.Command("dev"), dev.DemoCommand())
+	program := cli.Root("dev", dev.Command(dev.Options{Version: "dev"}), dev.DemoCommand())
 	program.InitDefaultCompletionCmd()
 	found := 0
 	for path := range limits {

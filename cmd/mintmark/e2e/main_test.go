@@ -13,6 +13,9 @@ import (
 var binary, root string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(publisherAddress) != "" {
+		os.Exit(runWithPublisher())
+	}
 	os.Exit(run(m))
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
 //go:embed demo.yaml
@@ -42,11 +43,13 @@ type Options struct {
 	TrustedProxies    []string // addresses or networks
 	TrustClock        bool     // accept the clock at a start without a check
 	Verbose           bool
+
+	// Documents is server.Config.Documents. It has no flag: only a test can give it.
+	Documents web.Documents
 }
 
-// Command returns "mintmark dev" of this version.
-func Command(version string) *cobra.Command {
-	o := Options{Version: version}
+// Command returns "mintmark dev" with what has no flag.
+func Command(o Options) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "dev",
 		Short: "Run one durable node on this machine, with fixtures",
@@ -154,7 +157,7 @@ func (o Options) Config(stderr io.Writer) (server.Config, error) {
 	access.Store(true) // seen with --verbose only
 	return server.Config{
 		Version: o.Version,
-		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted, TrustClock: o.TrustClock, Log: log, AccessLog: access,
+		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted, TrustClock: o.TrustClock, Log: log, AccessLog: access, Documents: o.Documents,
 		Key: config.KeySource{File: filepath.Join(o.DataDir, "cluster.key")},
 		Settings: func(current ledger.Settings, listening string) (ledger.Settings, error) {
 			wanted, err := o.settings(current, f, listening)

@@ -37,7 +37,9 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, clientIP fu
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
 	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP
 	people.Security = failures
-	people.Documents = clientdoc.New(clientdoc.Config{Own: func() []string { return i.View().Settings().Hosts() }, Now: i.Clock})
+	if people.Documents == nil {
+		people.Documents = clientdoc.New(clientdoc.Config{Own: func() []string { return i.View().Settings().Hosts() }, Now: i.Clock})
+	}
 	pages, err := web.New(people)
 	if err != nil {
 		return nil, err

@@ -67,6 +67,9 @@ type Config struct {
 	Upstream    *upstream.Config
 	NoPasswords bool
 
+	// Documents fetches the metadata documents of clients. Default: from public addresses only.
+	Documents web.Documents
+
 	// Backups are the scheduled backups that this node makes if the cluster chooses it.
 	Backups Backups
 
@@ -295,7 +298,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	return handler(s.Issuer, s.Settings, web.Config{
-		Passwords: passwords, Refusals: refusals, Refused: s.Metrics.Refused, Upstream: s.startUpstream(ctx), NoPasswords: c.NoPasswords,
+		Passwords: passwords, Refusals: refusals, Refused: s.Metrics.Refused, Upstream: s.startUpstream(ctx), NoPasswords: c.NoPasswords, Documents: c.Documents,
 	}, s.clientIP, s.Metrics, s.failures, c.Log)
 }
 

@@ -1,0 +1,142 @@
+package e2e
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
+	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
+)
+
+// A node fetches metadata documents from public addresses only, and the built binary has no
+// way to change that. So in tests of agents the node is this test binary, started again, with
+// the same main but another fetcher.
+const (
+	publisherAddress = "E2E_PUBLISHER_ADDRESS" // HOST:PORT that every fetch connects to
+	publisherRoots   = "E2E_PUBLISHER_ROOTS"   // PEM file of its certificate
+)
+
+// runWithPublisher is main of cmd/mintmark with another fetcher of documents.
+func runWithPublisher() int {
+	text, err := os.ReadFile(os.Getenv(publisherRoots))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(text)
+	documents := clientdoc.New(clientdoc.Config{
+		Own: func() []string { return nil }, Now: time.Now, RootCAs: roots,
+		SkipGuard: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, os.Getenv(publisherAddress))
+		},
+	})
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return cli.Execute(ctx, cli.Root("dev", dev.Command(dev.Options{Version: "dev", Documents: documents}), dev.DemoCommand()))
+}
+
+// A publisher serves metadata documents on the loopback, as https://example.com.
+type publisher struct {
+	*httptest.Server
+	documents map[string]map[string]any // by path; not changed once it serves
+}
+
+func newPublisher(t testing.TB, documents map[string]map[string]any) *publisher {
+	p := &publisher{documents: documents}
+	p.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d := p.documents[r.URL.Path]
+		if d == nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(d)
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+// startWithPublisher is start for a node that fetches documents from p, and returns the
+// command line of its operator too.
+func startWithPublisher(t testing.TB, fixtures string, p *publisher) (*server, *testkit.CLI) {
+	t.Helper()
+	dir := t.TempDir()
+	roots := filepath.Join(dir, "roots.pem")
+	require.NoError(t, os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw}), 0o600))
+	program, err := os.Executable()
+	require.NoError(t, err)
+	c := exec.Command(program)
+	c.Env = append(testkit.CleanEnv(), publisherAddress+"="+p.Listener.Addr().String(), publisherRoots+"="+roots)
+	s, stop := startIn(t, dir, "127.0.0.1:0", c, fixtures)
+	t.Cleanup(stop)
+	return s, &testkit.CLI{T: t, Dir: filepath.Join(dir, "data"), Execute: testkit.Program(binary, testkit.Limit)}
+}
+
+// TestAgent: a client with a metadata document connects from nothing to a node of which only
+// the publisher of the client was reviewed, and an operator ends its access.
+func TestAgent(t *testing.T) {
+	const clientID = "https://example.com/agent"
+	s, operator := startWithPublisher(t, fixtures(""), newPublisher(t, map[string]map[string]any{
+		"/agent": {"client_id": clientID, "client_name": "Helper", "redirect_uris": []string{"http://127.0.0.1/callback"}, "token_endpoint_auth_method": "none"},
+	}))
+	agent := xoauth2(s, clientID, "", oauth2.AuthStyleInParams, "PROFILE_READ", "BOOKING_READ", "offline_access")
+	verifier := oauth2.GenerateVerifier()
+	address := agent.AuthCodeURL("a state", oauth2.S256ChallengeOption(verifier))
+	user := signInWithoutBrowser(t, s, "alice", "correct horse")
+	open := func() answer {
+		a, err := testkit.SendForm(t.Context(), user.client, http.MethodGet, address, nil)
+		require.NoError(t, err)
+		return a
+	}
+	require.Contains(t, open().Body, "Application not found", "agents are off")
+
+	operator.OK("", "settings", "set", "agents=listed")
+	require.Contains(t, open().Body, "not accepted here")
+	operator.OK("", "publisher", "add", "example.com", "--scope", "PROFILE_READ")
+	var metadata struct {
+		Documents bool `json:"client_id_metadata_document_supported"`
+	}
+	s.getJSON("/.well-known/oauth-authorization-server", &metadata)
+	require.True(t, metadata.Documents)
+
+	to := user.decide(address, "allow")
+	require.Equal(t, s.Issuer, to.Query().Get("iss"))
+	token, err := agent.Exchange(t.Context(), to.Query().Get("code"), oauth2.VerifierOption(verifier))
+	require.NoError(t, err)
+	require.Equal(t, "PROFILE_READ", token.Extra("scope"))
+	me, err := agent.Client(t.Context(), token).Get(s.BaseURL + testkit.PathMe)
+	require.NoError(t, err)
+	require.NoError(t, me.Body.Close())
+	require.Equal(t, http.StatusOK, me.StatusCode)
+	next, err := agent.TokenSource(t.Context(), &oauth2.Token{RefreshToken: token.RefreshToken}).Token()
+	require.NoError(t, err)
+
+	operator.OK("", "grant", "revoke", "--publisher", "example.com")
+	_, err = agent.TokenSource(t.Context(), &oauth2.Token{RefreshToken: next.RefreshToken}).Token()
+	require.ErrorContains(t, err, "invalid_grant")
+	require.NotEmpty(t, user.decide(address, "allow").Query().Get("code"), "it may ask again")
+
+	// A resource that isn't one of this service is refused, though none is registered.
+	to = user.decide(address+"&resource="+url.QueryEscape("https://mcp.example/mcp"), "allow")
+	require.Equal(t, "invalid_target", to.Query().Get("error"))
+}
