@@ -319,7 +319,9 @@ func TestLossOfTheLeadersProcess(t *testing.T) {
 		}})
 	})
 	i := tr.leader()
-	cluster.SimulateKill(tr.nodes[i])
+	// The others see of a killed process that connections break and its port refuses new ones.
+	cluster.Isolate(tr.nodes[i], true)
+	_ = tr.confs[i].Network.Listener.Close()
 	for j, n := range tr.nodes {
 		if j != i {
 			require.Eventually(t, func() bool {

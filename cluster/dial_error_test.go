@@ -70,8 +70,7 @@ func TestDialErrors(t *testing.T) {
 	stop()
 
 	// Its clock is far from the others', so that a certificate is valid by one only.
-	old, err := cluster.CertificateFrom(tr.nodes[(down+1)%3], tr.nodes[down].ID(), cluster.KeyOf(tr.nodes[down]), time.Now().Add(-60*24*time.Hour))
-	require.NoError(t, err)
+	old := certificateFrom(t, tr.nodes[(down+1)%3], tr.nodes[down].ID(), keyOf(t, tr.confs[down]), time.Now().Add(-60*24*time.Hour))
 	stop = answers(func(c net.Conn) {
 		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{*old}, NextProtos: []string{"mintmark-peer/1", "mintmark-raft/1"}, ClientAuth: tls.RequestClientCert}).Handshake()
 	})

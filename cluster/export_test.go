@@ -3,9 +3,6 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/rand"
-	"crypto/tls"
 	"io"
 	"time"
 
@@ -52,7 +49,6 @@ func (n *Node) Barriers() *nodeBarriers      { return &n.barriers }
 func (n *Node) RestoreNow(r io.Reader) error { return n.core.Restore(r) }
 func (n *Node) Seq() uint64                  { return n.core.Seq() }
 func (n *Node) Closing() bool                { return n.isClosing() }
-func KeyOf(n *Node) *ecdsa.PrivateKey        { return n.net.credentials.Key }
 func Live(n *Node) int64                     { return n.live.get() }
 func RecordLive(n *Node, at int64)           { n.live.recordLive(at) }
 func SilentMembers(n *Node) int              { return len(n.statuses.silent(nil)) }
@@ -60,23 +56,10 @@ func CheckMembership(n *Node)                { n.membership.check(n.statuses.oth
 func ClockConfirmed(n *Node) bool            { return n.statuses.clockVote(n.Voters()).Confirms() }
 func Isolate(n *Node, on bool)               { n.net.network.Isolate(transport.IsolationTest, on) }
 
-// SimulateKill is what the others see of a node whose process was killed: connections
-// break, and its port refuses new ones.
-func SimulateKill(n *Node) {
-	Isolate(n, true)
-	_ = n.config.Network.Listener.Close()
-}
-
 // HasPeer reports whether a node accepts a peer.
 func HasPeer(n *Node, id string) bool {
 	s := n.status()
 	return s.hasPeer(id)
-}
-
-// WrittenJumps is the sum of the jumps of a node's clock that its folder holds.
-func WrittenJumps(n *Node) time.Duration {
-	_, sum := n.watchdog.readLastRun()
-	return sum
 }
 
 // Passed is how many Barriers went through the log for a view.
@@ -118,11 +101,6 @@ func ServeProposal(n *Node, cmd command.Command, id command.ID, connected bool, 
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout-waited)
 	defer cancel()
 	return n.serveProposal(ctx, machine.AppendCommand(nil, &s), connected).Status
-}
-
-// CertificateFrom is a certificate for any id and key, of the authority of n.
-func CertificateFrom(n *Node, id string, key *ecdsa.PrivateKey, at time.Time) (*tls.Certificate, error) {
-	return n.folder.PeerList.Authority().Issue(rand.Reader, n.config.Secrets, id, key, at)
 }
 
 // Admit is what a node answers a node that joins.

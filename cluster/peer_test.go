@@ -25,8 +25,7 @@ func TestCallsOfAPeerAreBounded(t *testing.T) {
 		}
 	})
 	require.Equal(t, 0, tr.leader())
-	cert, err := cluster.CertificateFrom(tr.nodes[0], tr.nodes[1].ID(), cluster.KeyOf(tr.nodes[1]), time.Now())
-	require.NoError(t, err)
+	cert := certificateFrom(t, tr.nodes[0], tr.nodes[1].ID(), keyOf(t, tr.confs[1]), time.Now())
 	c, err := tls.Dial("tcp", tr.confs[0].Network.Advertise, &tls.Config{
 		InsecureSkipVerify: true, NextProtos: []string{"mintmark-peer/1"}, Certificates: []tls.Certificate{*cert},
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // TestWhoIsLetIn: a peer needs the key of a member, and a certificate that names
@@ -22,7 +23,7 @@ func TestWhoIsLetIn(t *testing.T) {
 	tr := newCluster3(t)
 	other := networked(t, "", "elsewhere")
 	alien := open(t, other)
-	member, strange := cluster.KeyOf(tr.nodes[1]), newKey(t)
+	member, strange := keyOf(t, tr.confs[1]), newKey(t)
 	id, now := tr.nodes[1].ID(), time.Now()
 	for name, c := range map[string]struct {
 		from     *cluster.Node
@@ -41,11 +42,10 @@ func TestWhoIsLetIn(t *testing.T) {
 		"not valid yet":                       {tr.nodes[0], id, member, now.Add(48 * time.Hour), "mintmark-peer/1", false},
 		"a protocol that nobody speaks":       {tr.nodes[0], id, member, now, "http/1.1", false},
 		"a key that is no member's, by raft":  {tr.nodes[0], id, strange, now, "mintmark-raft/1", false},
-		"a member of another cluster, itself": {alien, alien.ID(), cluster.KeyOf(alien), now, "mintmark-raft/1", false},
+		"a member of another cluster, itself": {alien, alien.ID(), keyOf(t, other), now, "mintmark-raft/1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cert, err := cluster.CertificateFrom(c.from, c.id, c.key, c.at)
-			require.NoError(t, err)
+			cert := certificateFrom(t, c.from, c.id, c.key, c.at)
 			conn, err := tls.Dial("tcp", tr.confs[0].Network.Advertise, &tls.Config{
 				InsecureSkipVerify: true, NextProtos: []string{c.protocol}, Certificates: []tls.Certificate{*cert},
 			})
@@ -65,6 +65,20 @@ func TestWhoIsLetIn(t *testing.T) {
 		_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: fmt.Sprint(i)})
 		require.NoError(t, err)
 	}
+}
+
+// keyOf returns the key in the folder of a node.
+func keyOf(t testing.TB, c cluster.Config) *ecdsa.PrivateKey {
+	key, err := member.NodeKey(rand.Reader, c.Dir)
+	require.NoError(t, err)
+	return key
+}
+
+// certificateFrom issues a certificate for any id and key, from the authority of n.
+func certificateFrom(t testing.TB, n *cluster.Node, id string, key *ecdsa.PrivateKey, at time.Time) *tls.Certificate {
+	cert, err := n.Folder().PeerList.Authority().Issue(rand.Reader, plainSecrets{}, id, key, at)
+	require.NoError(t, err)
+	return cert
 }
 
 func newKey(t testing.TB) *ecdsa.PrivateKey {
