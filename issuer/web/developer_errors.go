@@ -47,7 +47,7 @@ func (w *Web) errorsPage(c *request, v session) error {
 		}
 	}
 	for _, r := range w.config.Refusals.list(client.ID) {
-		body.Recent = append(body.Recent, explained{Text: sentence(r.Cause.String()), Scope: r.Scope, Place: placeOf(r), At: r.At, Times: r.Times})
+		body.Recent = append(body.Recent, explained{Text: describeCause(r.Cause), Scope: r.Scope, Place: placeOf(r), At: r.At, Times: r.Times})
 	}
 	return w.show(c, v, "developer_errors", page{Title: "What went wrong", Trail: trail, Body: body})
 }
@@ -62,8 +62,16 @@ func (w *Web) explainErrorID(client *ledger.Client, id string) *explained {
 	return explainedOf(e)
 }
 
+// describeCause describes why a request was refused, and what the owner can do about it.
+func describeCause(cause ledger.Cause) string {
+	if cause == ledger.SecretKeyDropped {
+		return sentence(cause.String()) + " Make another secret."
+	}
+	return sentence(cause.String())
+}
+
 func explainedOf(e ledger.Explanation) *explained {
-	is := &explained{Text: sentence(e.Cause.String()), At: e.At, Times: 1, When: e.When, Named: e.Named}
+	is := &explained{Text: describeCause(e.Cause), At: e.At, Times: 1, When: e.When, Named: e.Named}
 	if e.Named {
 		is.Grant, is.Presented, is.Due = e.Grant.String(), e.Presented, e.Due
 	}

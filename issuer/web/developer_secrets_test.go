@@ -245,7 +245,7 @@ func TestAddSecretOnTwoPages(t *testing.T) {
 
 	res = b.post(secretsPath+"/add", second)
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-	assert.Contains(t, res.body, "There are at most 2 active secrets; revoke one first.")
+	assert.Contains(t, res.body, "There are at most 2 active secrets. Revoke one first.")
 }
 
 func TestRevokeSecret(t *testing.T) {

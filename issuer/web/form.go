@@ -196,6 +196,8 @@ func (f *form) refused(r *ledger.Refusal) *form {
 		f.alert, f.status = noticeMoved, 409
 	case r.Cause == ledger.SignInTooOld:
 		f.signInTooOld, f.alert, f.status = true, alertConfirm, 403
+	case r.Cause == ledger.TooManySecrets:
+		f.alert = sentence(r.Cause.String()) + " Revoke one first."
 	default:
 		f.alert = sentence(r.Cause.String())
 	}

@@ -105,7 +105,7 @@ func TestFormProblems(t *testing.T) {
 		}},
 		{"a field that the page does not have", fill("name", "other"), 422, []string{"Owner is not a user."}},
 		{"no field", fill("name", "third"), 422, []string{`<div class="alert" role="alert">
-<p>There are at most 2 active secrets; revoke one first.</p>`}},
+<p>There are at most 2 active secrets. Revoke one first.</p>`}},
 		{"moved", fill("name", "moved"), 409, []string{"Something changed while the page was open, so nothing was done."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

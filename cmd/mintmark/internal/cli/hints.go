@@ -125,6 +125,17 @@ var hints = []struct {
 	{ledger.ErrLeakedKeyInUse, "drop it after the restore: mintmark keys rotate --emergency ID"},
 }
 
+// causeHints is the part of the table for requests that a rule of the ledger refused.
+var causeHints = []struct {
+	cause  ledger.Cause
+	advice string
+}{
+	{ledger.Conflict, "look at it again, then repeat the command"},
+	{ledger.TooManySecrets, "revoke one first: mintmark client secret revoke CLIENT SECRET_ID, or mintmark resource-server secret revoke RESOURCE_SERVER SECRET_ID"},
+	{ledger.TooManyOperatorTokens, "revoke one first: mintmark operator token revoke TOKEN"},
+	{ledger.ReplayTooLate, "restore once more, and replay before anything else: mintmark cluster backup restore FILE"},
+}
+
 const (
 	adviceLockedOut         = "add another secret: mintmark client secret add CLIENT; where it has two, revoke one first: mintmark client secret revoke CLIENT SECRET_ID"
 	adviceResourceLockedOut = "add another secret: mintmark resource-server secret add RESOURCE_SERVER; where it has two, revoke one first: mintmark resource-server secret revoke RESOURCE_SERVER SECRET_ID"
@@ -153,6 +164,14 @@ func adviceFor(err error) string {
 			return h.advice
 		}
 	}
+	var p *admin.Problem
+	if errors.As(err, &p) {
+		for _, h := range causeHints {
+			if p.Cause == h.cause {
+				return h.advice
+			}
+		}
+	}
 	return adviceIn(err.Error())
 }
 
@@ -161,6 +180,11 @@ func adviceFor(err error) string {
 func adviceIn(text string) string {
 	for _, h := range hints {
 		if strings.Contains(text, h.err.Error()) {
+			return h.advice
+		}
+	}
+	for _, h := range causeHints {
+		if strings.Contains(text, h.cause.String()) {
 			return h.advice
 		}
 	}

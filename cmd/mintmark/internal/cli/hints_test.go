@@ -127,6 +127,10 @@ func TestHintTable(t *testing.T) {
 		require.Equal(t, h.advice, adviceFor(fmt.Errorf("do a thing: %w", h.err)))
 		require.Equal(t, h.advice, adviceIn("n1: "+h.err.Error()+" (as n2 reports)"), "as a node passes it on")
 	}
+	for _, h := range causeHints {
+		require.Equal(t, h.advice, adviceFor(fmt.Errorf("do a thing: %w", &admin.Problem{Cause: h.cause, Text: "refused"})))
+		require.Equal(t, h.advice, adviceIn("the journal: "+h.cause.String()), "as a node passes it on")
+	}
 	rows := hintRows(t)
 	require.Len(t, rows, len(hints))
 	for _, name := range rows {
@@ -148,14 +152,21 @@ func checkAdvice(t *testing.T) {
 			set.VisitAll(func(f *pflag.Flag) { flags[f.Name] = true })
 		}
 	})
+	var all []string
 	for _, h := range hints {
-		for _, m := range flagIn.FindAllStringSubmatch(h.advice, -1) {
-			require.True(t, flags[m[1]], "no command has --%s: %s", m[1], h.advice)
+		all = append(all, h.advice)
+	}
+	for _, h := range causeHints {
+		all = append(all, h.advice)
+	}
+	for _, advice := range all {
+		for _, m := range flagIn.FindAllStringSubmatch(advice, -1) {
+			require.True(t, flags[m[1]], "no command has --%s: %s", m[1], advice)
 		}
-		for _, m := range commandIn.FindAllStringSubmatch(h.advice, -1) {
+		for _, m := range commandIn.FindAllStringSubmatch(advice, -1) {
 			c, _, err := testRoot().Find(strings.Fields(m[1]))
-			require.NoError(t, err, h.advice)
-			require.True(t, c.HasParent() && !c.HasSubCommands(), "%q is no command: %s", m[1], h.advice)
+			require.NoError(t, err, advice)
+			require.True(t, c.HasParent() && !c.HasSubCommands(), "%q is no command: %s", m[1], advice)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (f *fixtures) do(ctx context.Context, d fixtureDeps, s fixtureStep) error {
 	case err != nil:
 		return fmt.Errorf("%s: %s: %w", f.file, s.place.Entry, err)
 	case out.Unknown:
-		return fmt.Errorf("%s: %s: whether it was applied can't be told; start again", f.file, s.place.Entry)
+		return fmt.Errorf("%s: %s: %w", f.file, s.place.Entry, admin.ErrOutcomeUnknown)
 	case out.Refusal != nil:
 		return s.place.Refused(out.Refusal)
 	}
