@@ -16,6 +16,7 @@ import (
 var (
 	ErrNoSecret     = errors.New("is new, and its entry names no secret")
 	ErrOtherManager = errors.New("is managed under another name")
+	ErrFixturesOnly = errors.New("is for fixtures only")
 	ErrSecretGone   = errors.New("was revoked, and never becomes active again")
 )
 
@@ -31,7 +32,7 @@ func (e *placedError) Unwrap() error { return e.sentinel }
 
 func (p *planner) client(c *declare.Client) {
 	if c.Place.Named("revoked_secrets") {
-		p.refuse(c.Place.Errorf("revoked_secrets", "is for fixtures: a secret that an entry does not name is revoked"))
+		p.refuse(wrapped(&c.Place, "revoked_secrets", ErrFixturesOnly, ""))
 		return
 	}
 	set, _ := scope.Of(c.Scopes...) // read with known scopes only

@@ -98,6 +98,7 @@ var hints = []struct {
 	{server.ErrListenOperators, "see --" + config.KeyOperatorsListen},
 	{apply.ErrNoSecret, "make one, and name its file as secret_file or its digest as secret_sha256: mintmark secret generate FILE"},
 	{apply.ErrOtherManager, "give that name as --manager, or take it over with --adopt"},
+	{apply.ErrFixturesOnly, "leave it out: a secret that an entry does not name is revoked"},
 	{apply.ErrSecretGone, "make another one: mintmark secret generate FILE"},
 	{admin.ErrUnreachable, "start the node, or name its data folder with --" + config.KeyDataDir},
 	{cluster.ErrNoMajority, "start the voters that do not answer; where a majority is lost for good, stop the node that is left and run there: mintmark cluster recover"},
