@@ -26,20 +26,26 @@
 //	issuer/limit, issuer/security  limits on failures, and the log of them
 //	issuer/upstream    sign-in with an OpenID Connect provider
 //
-// It decides nothing itself.
+// This package decides nothing itself.
 //
 // # The walk of a refresh
 //
-//  1. oauth/token.go parses the request: a form or JSON, client authentication.
-//  2. endpoint/token.go limits guesses, and passes the request on.
-//  3. token.go here verifies the MAC of the token (credential/chain.go) and digests the
-//     secret. What is not genuine is decided on this node.
-//  4. replica/ledger.go proposes the command; cluster/propose.go takes it to the leader.
-//  5. ledger/refresh.go decides on the leader's state. A refusal goes back from here.
-//  6. cluster/build.go puts accepted commands into one entry, raft on the disks of a
-//     majority.
-//  7. cluster/machine/state.go applies the entry on every node: it decides again, in the
-//     order of the log, and writes.
-//  8. token.go mints the tokens that the outcome names, with the keys that it names, and
-//     endpoint/write.go writes the response.
+//  1. endpoint/token.go handles the request. oauth/token.go parses it (parameters.go: a form
+//     or JSON; client_credentials.go), and guess_limit.go limits guesses at secrets.
+//  2. token.go here makes the command. credential/chain.go verifies the MAC of the token with
+//     the keys of keyring/ring.go, which also makes the digests of the secret. What is not
+//     genuine is decided on this node, without the log.
+//  3. replica/ledger.go proposes the command. cluster/propose.go decides it on a view of the
+//     leader first; cluster/forward.go takes it there from another node.
+//  4. ledger/refresh.go decides: client_auth.go authenticates the client, redeem.go has the
+//     rules that codes have too, audience.go those of the parameter resource, and grant.go
+//     lifetimes and retries. A refusal goes back from here.
+//  5. cluster/request.go queues an accepted command, and cluster/build.go puts those that wait
+//     into one entry (machine/batch.go). raft stores it on the disks of a majority.
+//  6. cluster/fsm/fsm.go gives the entry to cluster/machine/state.go on every node, which
+//     decides again, in the order of the log, and writes.
+//  7. token.go mints the tokens that the outcome names (credential/access.go, chain.go), with
+//     the keys that it names (keyring/keyring.go).
+//  8. endpoint/write.go writes the response; refusal.go here makes that of a refusal, with its
+//     cause sealed.
 package issuer
