@@ -2,11 +2,8 @@ package issuer
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -46,27 +43,14 @@ func (i *Issuer) Revoke(ctx context.Context, r oauth.PresentedToken) error {
 	refused := i.publicError(r.Client.ID, *outcome.Refusal)
 	// Only the client's own token is genuine here: whether another client's is counted as a
 	// failure would tell whether this server issued it.
-	switch own := errors.Is(parse, verifier.ErrExpired) && clientOf(r.Token) == r.Client.ID; refused.Code {
+	switch refused.Code {
 	case oauth.UnsupportedTokenType:
 		refused.Genuine = true
 	case oauth.InvalidGrant:
-		refused.Genuine = own
+		var expired *verifier.Error
+		refused.Genuine = errors.As(parse, &expired) && expired.Claims != nil && expired.Claims.ClientID() == r.Client.ID
 	}
 	return refused
-}
-
-// clientOf returns the client of an access token that was verified, but for its expiry.
-func clientOf(access string) string {
-	var claims struct {
-		Client string `json:"client_id"`
-	}
-	_, rest, _ := strings.Cut(access, ".")
-	payload, _, _ := strings.Cut(rest, ".")
-	text, err := base64.RawURLEncoding.DecodeString(payload)
-	if err != nil || json.Unmarshal(text, &claims) != nil {
-		return ""
-	}
-	return claims.Client
 }
 
 // revocation returns the command for a request. The error is why the presented value is not

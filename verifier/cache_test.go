@@ -110,6 +110,29 @@ func TestCacheKeepsSuccessesOnly(t *testing.T) {
 	assert.Equal(t, [3]int64{0, 2, 3}, r.counts())
 }
 
+// The error of an expired token has its claims, whether the token was cached or not. That of any
+// other token has none.
+func TestClaimsOfAnExpiredToken(t *testing.T) {
+	r := newRig(t)
+	cached, fresh := token(nil, object{"jti": "cached"}), token(nil, object{"jti": "fresh"})
+	accepted(t, r.Verifier, cached)
+	refused := func(text string) *verifier.Error {
+		_, err := r.Verify(t.Context(), text)
+		var e *verifier.Error
+		require.ErrorAs(t, err, &e)
+		return e
+	}
+	r.clock.Advance(1800*time.Second + verifier.DefaultSkew)
+	for id, text := range map[string]string{"cached": cached, "fresh": fresh} {
+		e := refused(text)
+		require.Equal(t, verifier.ReasonExpired, e.Reason)
+		require.Equal(t, id, e.Claims.ID())
+	}
+	other := forged(one, one)
+	require.Nil(t, refused(other).Claims, "its signature is wrong")
+	require.Nil(t, refused(token(nil, object{"iss": "https://other.example"})).Claims, "of another issuer")
+}
+
 // Everything that can change about a token is checked at each hit.
 func TestCacheHitChecks(t *testing.T) {
 	tests := []struct {

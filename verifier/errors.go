@@ -45,6 +45,10 @@ type Error struct {
 	// [JWKS]; zero if unknown.
 	RetryAfter time.Duration
 
+	// Claims are those of a token that is genuine but has expired, for logs; nil for every
+	// other reason. They permit nothing.
+	Claims *Claims
+
 	detail string // fixed text
 	cause  error  // of ReasonKeysUnavailable: the key source's error
 }

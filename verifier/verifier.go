@@ -139,7 +139,7 @@ func (v *Verifier) live(c *Claims, now time.Time) error {
 	ahead := now.Add(v.skew)
 	switch {
 	case !now.Before(c.expiresAt.Add(v.skew)):
-		return refuse(ReasonExpired, "exp has passed")
+		return &Error{Reason: ReasonExpired, Claims: c, detail: "exp has passed"}
 	case ahead.Before(c.notBefore):
 		return refuse(ReasonNotYetValid, "nbf is ahead of the clock")
 	case ahead.Before(c.issuedAt):
