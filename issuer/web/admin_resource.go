@@ -237,6 +237,7 @@ func (w *Web) editResource(c *request, v session, f *form) error {
 type removeResourceBody struct {
 	Name, Path string
 	Secrets    int
+	Grants     int // that get no more tokens
 	Form       *form
 }
 
@@ -251,7 +252,7 @@ func (w *Web) removeResourcePage(c *request, v session) error {
 func (w *Web) showRemoveResource(c *request, v session, s *ledger.ResourceServer, f *form) error {
 	return w.showAdmin(c, v, "admin_resource_remove", page{
 		Title: "Remove " + s.Name, Trail: resourceTrail(s), Form: f,
-		Body: removeResourceBody{Name: s.Name, Path: resourcePath(s.Name), Secrets: s.ActiveSecrets(), Form: f},
+		Body: removeResourceBody{Name: s.Name, Path: resourcePath(s.Name), Secrets: s.ActiveSecrets(), Grants: v.view.GrantsFor(s), Form: f},
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
@@ -261,6 +262,17 @@ func TestRemoveResource(t *testing.T) {
 	remove := apiPage + "/remove"
 	page := root.get(remove)
 	assert.Contains(t, page.body, "Its 1 active secret stops working at once.")
+	assert.Contains(t, page.body, "<li>No grant is for it.</li>")
+	ada := ledger.Actor{Session: credential.SessionDigest(w.signedIn().session())}
+	for i, says := range []string{"1 grant for it gets no new", "2 grants for it get no new", "2 grants"} {
+		request := oauth.AuthorizationRequest{ClientID: "calendar", RedirectURI: callback, Scope: "BOOKING_READ", Resource: apiURI}
+		if i == 2 {
+			request.Resource = "" // the last grant is for the cluster's audience
+		}
+		w.must(&ledger.Allow{Actor: ada, User: "u-ada", Request: request, Revision: 1, Grant: ledger.GrantID{9, byte(i)}})
+		page = root.get(remove)
+		assert.Contains(t, page.body, "<li>"+says)
+	}
 	form := page.form(t, remove)
 	for _, typed := range []string{"", "another"} {
 		res := root.post(remove, filled(form, "name", typed))
