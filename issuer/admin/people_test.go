@@ -7,13 +7,12 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
-	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 func passwordIs(t *testing.T, w *admintest.Env, user, password string) bool {
 	t.Helper()
-	ok, err := credential.CheckPassword(w.View().User(user).Password, password)
+	ok, err := w.Passwords.Matches(t.Context(), w.View().User(user).Password, password)
 	require.NoError(t, err)
 	return ok
 }
@@ -66,6 +65,22 @@ func TestImportedPasswords(t *testing.T) {
 		{User: "bob", PasswordHash: hash}, {User: "eve", PasswordHash: hostile}, {User: "bob", Password: "correct horse"},
 	}}).Users
 	require.Equal(t, []bool{true, false, true}, []bool{found[0].PasswordMatches, found[1].PasswordMatches, found[2].PasswordMatches})
+}
+
+// TestPasswordChecksAreBounded verifies that an operation compares so few passwords that its
+// answer comes in time; questions without a password are not bounded.
+func TestPasswordChecksAreBounded(t *testing.T) {
+	_, c := newEnv(t)
+	asked := make([]admin.UserQuestion, 500)
+	for i := range asked {
+		asked[i].User = "nobody"
+		if i <= admin.MaxPasswordChecks {
+			asked[i].Password = "x"
+		}
+	}
+	require.EqualError(t, refused(t, c, admin.DescribeUsers, admin.UsersQuery{Users: asked}), "users has more than 8 passwords to check")
+	asked[0].Password = ""
+	require.Empty(t, ask(t, c, admin.DescribeUsers, admin.UsersQuery{Users: asked}).Users)
 }
 
 func TestDisablingEndsGrants(t *testing.T) {

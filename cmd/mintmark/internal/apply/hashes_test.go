@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/apply"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -81,4 +83,19 @@ func TestImportedSecrets(t *testing.T) {
 	_, err = apply.New(two, state, options)
 	require.ErrorIs(t, err, apply.ErrSecretGone)
 	require.ErrorContains(t, err, "secret_hashes[1] was revoked")
+}
+
+// TestManyPasswords verifies that a plan compares the passwords of more users than one operation
+// does.
+func TestManyPasswords(t *testing.T) {
+	c := newCluster(t)
+	var users, again strings.Builder
+	for i := range 2*admin.MaxPasswordChecks + 1 {
+		fmt.Fprintf(&users, "  - {username: user-%d, password_hash: %q}\n", i, hashes[0])
+		fmt.Fprintf(&again, "  - {username: user-%d, password: \"another secret word\", reset_password: true}\n  - {username: other-%d}\n", i, i)
+	}
+	c.apply(t, declaration(t, "users:\n"+users.String()), options)
+	p := c.plan(t, declaration(t, "users:\n"+again.String()), options)
+	require.Equal(t, 2*admin.MaxPasswordChecks+1, p.Count(apply.Change), "none of the passwords is that of its user")
+	require.Equal(t, 2*admin.MaxPasswordChecks+1, p.Count(apply.Add))
 }

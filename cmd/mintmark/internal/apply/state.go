@@ -143,16 +143,32 @@ func (s *State) readUsers(ctx context.Context, c *admin.Caller, d *declare.Decla
 }
 
 func describeUsers(ctx context.Context, c *admin.Caller, asked []admin.UserQuestion, each func(*admin.DescribedUser)) error {
-	for some := range slices.Chunk(asked, batch) {
-		found, err := admin.DescribeUsers.Call(ctx, c, admin.UsersQuery{Users: some})
+	for len(asked) > 0 {
+		n := userBatch(asked)
+		found, err := admin.DescribeUsers.Call(ctx, c, admin.UsersQuery{Users: asked[:n]})
 		if err != nil {
 			return err
 		}
 		for i := range found.Users {
 			each(&found.Users[i])
 		}
+		asked = asked[n:]
 	}
 	return nil
+}
+
+// userBatch returns how many of the questions one operation answers.
+func userBatch(asked []admin.UserQuestion) (n int) {
+	passwords := 0
+	for n < len(asked) && n < batch {
+		if asked[n].Password != "" {
+			if passwords++; passwords > admin.MaxPasswordChecks {
+				break
+			}
+		}
+		n++
+	}
+	return n
 }
 
 func (s *State) readSurplus(ctx context.Context, c *admin.Caller, manager string) error {

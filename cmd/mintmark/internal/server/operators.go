@@ -183,7 +183,7 @@ func (s *Server) serveOperators(c admin.Config) error {
 		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){}, // no HTTP/2: few clients, one request at a time
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
-		WriteTimeout:      90 * time.Second, // longer than any operation; a download extends it
+		WriteTimeout:      90 * time.Second, // longer than a Caller waits for an answer; a download extends it
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          debugLog(s.config.Log),
