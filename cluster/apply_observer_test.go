@@ -45,6 +45,7 @@ func (o *recordingObserver) Flush() error {
 // observer that lost records would be given them again. So no snapshot is taken
 // before the observer's records are on disk.
 func TestSnapshotWaitsForTheApplyObserver(t *testing.T) {
+	t.Parallel()
 	o := &recordingObserver{fail: errors.New("the disk is full")}
 	c := config(t, "")
 	c.ApplyObserver = o

@@ -50,6 +50,7 @@ func (tr *cluster3) waitSoleAuthority() string {
 }
 
 func TestChangeOfTheAuthority(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	first := tr.waitSoleAuthority()
 	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
@@ -80,6 +81,7 @@ func TestChangeOfTheAuthority(t *testing.T) {
 // TestJoinByAClock: a node that joins judges the certificate of whoever answers by
 // its own clock, as it will once it is a member.
 func TestJoinByAClock(t *testing.T) {
+	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	for _, c := range clocks {
 		c.skip(48 * time.Hour)
@@ -102,6 +104,7 @@ func TestJoinByAClock(t *testing.T) {
 // TestChangeOfTheAuthorityWaits for a node that is down: it would accept
 // nobody's certificate when it is back.
 func TestChangeOfTheAuthorityWaits(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	first := tr.waitSoleAuthority()
 	i := tr.leader()
@@ -136,6 +139,7 @@ func TestChangeOfTheAuthorityWaits(t *testing.T) {
 
 // TestChangeOfTheAuthorityGoesOnWithoutARemovedNode: that is what it is for.
 func TestChangeOfTheAuthorityGoesOnWithoutARemovedNode(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	first := tr.waitSoleAuthority()
 	i := tr.leader()
@@ -151,6 +155,7 @@ func TestChangeOfTheAuthorityGoesOnWithoutARemovedNode(t *testing.T) {
 // TestChangesOfTheAuthorityWhileNodesRestart: whenever a node goes down, it
 // meets others whose certificates it accepts when it is back.
 func TestChangesOfTheAuthorityWhileNodesRestart(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	last := tr.waitSoleAuthority()
 	var rotating sync.WaitGroup
@@ -209,6 +214,7 @@ func (l *keyedSecrets) Open(context string, b []byte) ([]byte, error) {
 // TestNodeWithoutTheNewKey was down while the authority was sealed anew: it
 // comes back with what it had, restarts, and is given the key at last.
 func TestNodeWithoutTheNewKey(t *testing.T) {
+	t.Parallel()
 	locked := []*keyedSecrets{{keys: "a"}, {keys: "a"}, {keys: "a"}}
 	next := 0
 	tr := newCluster3(t, func(c *cluster.Config) { c.Secrets, next = locked[next], next+1 })
@@ -260,6 +266,7 @@ func TestNodeWithoutTheNewKey(t *testing.T) {
 }
 
 func TestDistributeAndFetchSecrets(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	had := make(map[string][]string)
 	refusal := make(map[string]error)

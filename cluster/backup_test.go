@@ -17,6 +17,7 @@ import (
 // TestBackupStartsANewCluster: the state of a backup goes on in a cluster that
 // others can join, and none of the old nodes is a member.
 func TestBackupStartsANewCluster(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	for i := range 100 {
 		_, _, err := tr.nodes[i%3].Propose(t.Context(), &machinetest.Set{Name: fmt.Sprint(i), Value: uint64(i)})
@@ -58,6 +59,7 @@ func TestBackupStartsANewCluster(t *testing.T) {
 // TestRecoveryFromOneSurvivor: with two of three lost for good, the third goes
 // on with all that it had, and others join it.
 func TestRecoveryFromOneSurvivor(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	_, index, err := tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "kept", Value: 7})
 	require.NoError(t, err)
@@ -90,6 +92,7 @@ func TestRecoveryFromOneSurvivor(t *testing.T) {
 // TestDataOfANodeAloneGetsPeers: what mintmark dev made can become the first
 // node of a cluster.
 func TestDataOfANodeAloneGetsPeers(t *testing.T) {
+	t.Parallel()
 	alone := config(t, "")
 	n := open(t, alone)
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "kept", Value: 7})

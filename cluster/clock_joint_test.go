@@ -93,6 +93,7 @@ func (tr *cluster3) waitHealthyAt(right time.Time) {
 // TestClocksThatJumpTogether: that several nodes jumped to the same time is no
 // reason to believe it, since one cause may have moved them all.
 func TestClocksThatJumpTogether(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name  string
 		nodes int // from the leader on
@@ -130,6 +131,7 @@ func TestClocksThatJumpTogether(t *testing.T) {
 // TestClocksThatStayElsewhere: nothing is decided until an operator says which
 // clocks are right.
 func TestClocksThatStayElsewhere(t *testing.T) {
+	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	for _, c := range clocks[:2] {
 		c.jump(days400)
@@ -160,6 +162,7 @@ func TestClocksThatStayElsewhere(t *testing.T) {
 // TestClocksAreCorrectedTogether: by some minutes, for good. That needs nobody.
 // Once they are set back, nothing is decided before they are where they were.
 func TestClocksAreCorrectedTogether(t *testing.T) {
+	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	jump := func(to time.Duration) {
 		for _, c := range clocks {
@@ -207,6 +210,7 @@ func TestClocksAreCorrectedTogether(t *testing.T) {
 // TestRestartsLaunderNoJump: clocks that are refused as long as the nodes run are
 // refused after a restart too, beside a node whose clock is steady.
 func TestRestartsLaunderNoJump(t *testing.T) {
+	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
 	wrong := []int{i, (i + 1) % 3}
@@ -230,6 +234,7 @@ func TestRestartsLaunderNoJump(t *testing.T) {
 // TestRollingRestartLaundersNoJump: the node that restarts last meets none whose clock
 // is right any more, but those that restarted before it know what it was.
 func TestRollingRestartLaundersNoJump(t *testing.T) {
+	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
 	for turn := range 6 {
@@ -256,6 +261,7 @@ func TestRollingRestartLaundersNoJump(t *testing.T) {
 // TestRestartOfAllLaundersNoJump: no node runs on that knows better, nor does a node
 // that is alone. Set right, the clocks need nobody.
 func TestRestartOfAllLaundersNoJump(t *testing.T) {
+	t.Parallel()
 	waits := func(n *cluster.Node, why string) {
 		t.Helper()
 		require.Eventually(t, func() bool {
@@ -303,6 +309,7 @@ func TestRestartOfAllLaundersNoJump(t *testing.T) {
 // than that together, also where the nodes restart in between, or vouch for each
 // other.
 func TestJumpsAddUpOverRestarts(t *testing.T) {
+	t.Parallel()
 	const step = 4*time.Minute + 55*time.Second
 	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
@@ -368,6 +375,7 @@ func TestJumpsAddUpOverRestarts(t *testing.T) {
 
 // TestJumpsOfANodeAloneAddUpOverRestarts, where a majority is that node.
 func TestJumpsOfANodeAloneAddUpOverRestarts(t *testing.T) {
+	t.Parallel()
 	clock := new(steppedClock)
 	c := config(t, "")
 	clock.set(&c)
@@ -390,6 +398,7 @@ func TestJumpsOfANodeAloneAddUpOverRestarts(t *testing.T) {
 // TestOneWrongClockKeepsNobodyFromStarting where another steady one agrees with
 // who starts.
 func TestOneWrongClockKeepsNobodyFromStarting(t *testing.T) {
+	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
 	wrong, starts := (i+1)%3, (i+2)%3
@@ -404,6 +413,7 @@ func TestOneWrongClockKeepsNobodyFromStarting(t *testing.T) {
 
 // TestClockOfANodeAloneComesBack: nothing was stamped, and nobody is asked.
 func TestClockOfANodeAloneComesBack(t *testing.T) {
+	t.Parallel()
 	for _, by := range []time.Duration{days400, time.Minute, -time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
 			clock := new(steppedClock)
@@ -424,6 +434,7 @@ func TestClockOfANodeAloneComesBack(t *testing.T) {
 // TestStampsAreNeverAheadOfAMajority: a leader is in the middle of its clocks, and
 // state time is that of a leader before it.
 func TestStampsAreNeverAheadOfAMajority(t *testing.T) {
+	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
 	clocks[i].jump(8 * time.Second) // no jump, and within what is tolerated of a leader

@@ -32,6 +32,7 @@ func stoppedNode(t *testing.T) (cluster.Config, *steppedClock) {
 // TestStartWithAWrongClock: a node alone stamps nothing, and goes on by itself
 // once its clock is right.
 func TestStartWithAWrongClock(t *testing.T) {
+	t.Parallel()
 	for _, by := range []time.Duration{days400, time.Hour, -time.Hour, -20000 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
 			c, clock := stoppedNode(t)
@@ -61,6 +62,7 @@ func TestStartWithAWrongClock(t *testing.T) {
 // TestStartWaitsForAnOperator where the clock stays, and asks for one after two
 // minutes.
 func TestStartWaitsForAnOperator(t *testing.T) {
+	t.Parallel()
 	c, clock := stoppedNode(t)
 	clock.jump(time.Hour)
 	said := new(logBuffer)
@@ -96,6 +98,7 @@ func TestStartWaitsForAnOperator(t *testing.T) {
 // TestAcceptedClockSurvivesAKill: once the operator has the answer, a kill does not
 // bring back the doubt.
 func TestAcceptedClockSurvivesAKill(t *testing.T) {
+	t.Parallel()
 	clock := new(steppedClock)
 	c := config(t, "")
 	clock.set(&c)
@@ -118,6 +121,7 @@ func TestAcceptedClockSurvivesAKill(t *testing.T) {
 // TestStartAfterATime: that a node was stopped for long is no reason to wait,
 // where the kernel knows the time, or an operator said so.
 func TestStartAfterATime(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*cluster.Config){
 		"the kernel vouches": func(c *cluster.Config) { c.Synchronised = func(time.Time) error { return nil } },
 		"it is trusted":      func(c *cluster.Config) { c.TrustClock = true },
@@ -137,6 +141,7 @@ func TestStartAfterATime(t *testing.T) {
 // TestStartSoonAfterAStop: an idle node is stopped for a moment long after its
 // last command. It knows when it last ran.
 func TestStartSoonAfterAStop(t *testing.T) {
+	t.Parallel()
 	c, clock := stoppedNode(t)
 	n := open(t, c)
 	clock.skip(24 * time.Hour)
@@ -154,6 +159,7 @@ func TestStartSoonAfterAStop(t *testing.T) {
 
 // TestStartInAnEmptyFolder only warns: there is nothing to spoil.
 func TestStartInAnEmptyFolder(t *testing.T) {
+	t.Parallel()
 	clock, said := new(steppedClock), new(logBuffer)
 	clock.jump(days400)
 	c := config(t, "")
@@ -168,6 +174,7 @@ func TestStartInAnEmptyFolder(t *testing.T) {
 // TestAllStartWithAWrongClock: three nodes that agree with each other do
 // not confirm each other's clocks.
 func TestAllStartWithAWrongClock(t *testing.T) {
+	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	for i, n := range tr.nodes {
 		shut(t, n)
@@ -195,6 +202,7 @@ func TestAllStartWithAWrongClock(t *testing.T) {
 // TestPeersConfirmAStart: a node that was stopped for long learns from the
 // others that its clock is right, and another that its clock is wrong.
 func TestPeersConfirmAStart(t *testing.T) {
+	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	i := (tr.leader() + 1) % 3
 	shut(t, tr.nodes[i])
@@ -217,6 +225,7 @@ func TestPeersConfirmAStart(t *testing.T) {
 // TestStartOfAStateAheadOfTheClock: the clock is right, and what was stamped is
 // not. The kernel says so; nothing is decided.
 func TestStartOfAStateAheadOfTheClock(t *testing.T) {
+	t.Parallel()
 	c, clock := stoppedNode(t)
 	clock.jump(-time.Hour)
 	c.Synchronised = func(time.Time) error { return nil }

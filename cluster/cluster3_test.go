@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"os"
 	"path/filepath"
 	"sync"
@@ -36,7 +37,7 @@ func (plainSecrets) Open(_ string, b []byte) ([]byte, error) { return b[len("sea
 func networked(t testing.TB, dir, name string) cluster.Config {
 	t.Helper()
 	c := config(t, dir)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", ownLoopback()+":0")
 	require.NoError(t, err)
 	c.Name, c.Version = name, "test"
 	c.Network = &transport.Endpoint{Listener: l, Advertise: l.Addr().String()}
@@ -45,6 +46,20 @@ func networked(t testing.TB, dir, name string) cluster.Config {
 	c.ProposeTimeout = 5 * time.Second
 	c.LeaderTimeout = 5 * time.Second
 	return c
+}
+
+// nodesOfTests counts the nodes that have an address.
+var nodesOfTests atomic.Uint32
+
+// ownLoopback returns a loopback address for one node. Tests run in parallel and restart
+// nodes on the port that they had: with an address for each node, no other node or
+// connection can have got it. Only Linux has all of 127.0.0.0/8.
+func ownLoopback() string {
+	if runtime.GOOS != "linux" {
+		return "127.0.0.1"
+	}
+	n := nodesOfTests.Add(1)
+	return fmt.Sprintf("127.1.%d.%d", n>>8, n&0xff)
 }
 
 // cluster3 is a cluster of three in one process.
@@ -184,6 +199,7 @@ func (tr *cluster3) requireSameState() {
 }
 
 func TestThreeNodesAnswerEverywhere(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	const each = 200
 	var wg sync.WaitGroup
@@ -228,6 +244,7 @@ func TestThreeNodesAnswerEverywhere(t *testing.T) {
 // TestPlannedStopFailsNobody: commands go on while leadership moves and while
 // nodes are restarted one by one.
 func TestPlannedStopFailsNobody(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	var failed, done atomic.Int64
 	stop := make(chan struct{})
@@ -290,6 +307,7 @@ func TestPlannedStopFailsNobody(t *testing.T) {
 }
 
 func TestLossOfTheLeader(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	cluster.Isolate(tr.nodes[i], true)
@@ -313,6 +331,7 @@ func TestLossOfTheLeader(t *testing.T) {
 // election timeout, here an hour, would tell late. Two that stand against each
 // other would wait for it, so they are far apart.
 func TestLossOfTheLeadersProcess(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t, func(c *cluster.Config) {
 		*c = cluster.WithHooks(*c, cluster.Hooks{CampaignInterval: 20 * time.Second, Raft: func(c *raft.Config) {
 			c.HeartbeatTimeout, c.ElectionTimeout = time.Hour, time.Hour
@@ -333,6 +352,7 @@ func TestLossOfTheLeadersProcess(t *testing.T) {
 }
 
 func TestJoinTokens(t *testing.T) {
+	t.Parallel()
 	tr := &cluster3{t: t}
 	c := networked(t, "", "n1")
 	tr.nodes, tr.confs = append(tr.nodes, open(t, c)), append(tr.confs, c)
@@ -394,6 +414,7 @@ func TestJoinTokens(t *testing.T) {
 // TestRemovedNodeIsRefused: its key opens nothing any more, on standing
 // connections neither.
 func TestRemovedNodeIsRefused(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	victim := (i + 1) % 3
@@ -408,6 +429,7 @@ func TestRemovedNodeIsRefused(t *testing.T) {
 // TestRemovalKeepsAMajority: with one node down, a second one can't be taken
 // away without saying that it is meant.
 func TestRemovalKeepsAMajority(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	shut(t, tr.nodes[(i+1)%3])
@@ -418,6 +440,7 @@ func TestRemovalKeepsAMajority(t *testing.T) {
 
 // TestRemovedLeader: the leader itself may be the one to go.
 func TestRemovedLeader(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	other := tr.nodes[(i+1)%3]
@@ -428,6 +451,7 @@ func TestRemovedLeader(t *testing.T) {
 }
 
 func TestReplacedNodeLeavesWhenTheNewOneVotes(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	dead := (i + 1) % 3
@@ -447,6 +471,7 @@ func TestReplacedNodeLeavesWhenTheNewOneVotes(t *testing.T) {
 
 // TestChangeOfAddress: a node that listens elsewhere after a restart is found.
 func TestChangeOfAddress(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	for i := range tr.nodes {
 		shut(t, tr.nodes[i])
@@ -459,6 +484,7 @@ func TestChangeOfAddress(t *testing.T) {
 
 // TestUnauthenticatedOnThePort: rubbish and members of other clusters do no harm.
 func TestUnauthenticatedOnThePort(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	address := tr.confs[0].Network.Advertise
 	for _, text := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00", string(make([]byte, 4096))} {
@@ -486,6 +512,7 @@ func TestUnauthenticatedOnThePort(t *testing.T) {
 // what it uses was used meanwhile, by those who came instead of it. The leader
 // asks whether it is still waited for, and who waits is answered.
 func TestLateCommandReportsNoReuse(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	require.EqualValues(t, transport.ReplyConfirm, cluster.ServeProposal(tr.nodes[i], &machinetest.Set{Name: "a", ReuseDetected: true}, command.ID{1}, false, 0))
@@ -506,6 +533,7 @@ func TestLateCommandReportsNoReuse(t *testing.T) {
 
 // TestOverviewIsInOrderOfNames, whatever the ids are.
 func TestOverviewIsInOrderOfNames(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	for _, n := range tr.nodes {
 		var names []string

@@ -48,6 +48,7 @@ const bitsOf = 12
 // TestEveryFileDamaged: whatever becomes of one file of a node's folder, the node
 // starts with all that it had, or says which file it is and what to do.
 func TestEveryFileDamaged(t *testing.T) {
+	t.Parallel()
 	saved := folderOfOne(t)
 	seen := make(map[string]bool)
 	require.NoError(t, filepath.WalkDir(saved, func(path string, e fs.DirEntry, err error) error {

@@ -20,6 +20,7 @@ import (
 // TestDialErrors, in words that say what to look at and nothing that
 // only a library knows.
 func TestDialErrors(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	down := (tr.leader() + 1) % 3
 	shut(t, tr.nodes[down])
@@ -105,6 +106,7 @@ func (otherKeySecrets) Open(string, []byte) ([]byte, error) {
 // TestAnotherClusterKey is told as what it is: such a node could make itself no
 // certificate, and would find all others silent.
 func TestAnotherClusterKey(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	shut(t, tr.nodes[2])
 	c := networked(t, tr.confs[2].Dir, "n3")

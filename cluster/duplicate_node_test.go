@@ -17,6 +17,7 @@ import (
 // votes, and must not. Which of the two it is that keeps away is the same for
 // everybody; the cluster says so, and goes on.
 func TestDuplicateNodeIsIsolated(t *testing.T) {
+	t.Parallel()
 	for name, address := range map[string]bool{"at an address of its own": true, "at the same address": false} {
 		t.Run(name, func(t *testing.T) {
 			var told logBuffer

@@ -12,6 +12,7 @@ import (
 
 // TestEvents, once each, on every node.
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	logs := make(map[string]*logBuffer)
 	tr := newCluster3(t, func(c *cluster.Config) {
 		logs[c.Name] = new(logBuffer)

@@ -13,6 +13,7 @@ import (
 // TestErrorsTravel: an operator is told the same whichever node is asked, and
 // what the exit code hangs on is not lost on the way from the leader.
 func TestErrorsTravel(t *testing.T) {
+	t.Parallel()
 	few := quorum{voters: []string{"n1", "n2", "n3"}, silent: []string{"n2", "n3"}}.noMajorityError()
 	var back *NoMajorityError
 	require.ErrorAs(t, replyError(errorReply(fmt.Errorf("remove: %w", few))), &back)

@@ -34,6 +34,7 @@ func haltOf(t *testing.T, n *cluster.Node) time.Duration {
 // TestRestartIsAHalt of a node alone: what the folder says counts, and not when
 // somebody last asked for something.
 func TestRestartIsAHalt(t *testing.T) {
+	t.Parallel()
 	const away = 5 * time.Minute
 	c := config(t, "")
 	n := open(t, c)
@@ -61,6 +62,7 @@ func TestRestartIsAHalt(t *testing.T) {
 // TestHaltOnABusyDisk: meanwhile the node answers others who ask until when
 // commands could be decided.
 func TestHaltOnABusyDisk(t *testing.T) {
+	t.Parallel()
 	gate := newGate()
 	c := config(t, "")
 	c.QueueTimeout = time.Hour
@@ -104,6 +106,7 @@ func (tr *cluster3) waitLive(d time.Duration) {
 // TestIdleIsNoHalt: nobody asks for anything, and then another node leads, which
 // had been cut off meanwhile.
 func TestIdleIsNoHalt(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	tr.waitLive(time.Second)
 	i := tr.leader()
@@ -123,6 +126,7 @@ func TestIdleIsNoHalt(t *testing.T) {
 
 // TestLeaderWithoutAMajorityIsAHalt.
 func TestLeaderWithoutAMajorityIsAHalt(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	tr.waitLive(time.Second)
 	i := tr.leader()
@@ -145,6 +149,7 @@ func TestLeaderWithoutAMajorityIsAHalt(t *testing.T) {
 
 // TestAllStoppedIsAHalt: whichever of them leads afterwards.
 func TestAllStoppedIsAHalt(t *testing.T) {
+	t.Parallel()
 	const away = 5 * time.Minute
 	tr := newCluster3(t)
 	tr.waitLive(time.Second)

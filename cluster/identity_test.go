@@ -15,6 +15,7 @@ import (
 // TestTwoIDs: one of them is another node's, which the others would take this one
 // for.
 func TestTwoIDs(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	id := tr.nodes[i].ID()

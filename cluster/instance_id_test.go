@@ -47,6 +47,7 @@ func requireDataLost(t testing.TB, c cluster.Config) {
 // TestNodeThatLostItsLogAlone has the rest of its folder, and has forgotten its
 // votes and what it acknowledged. So has one that lost the instance id file, too.
 func TestNodeThatLostItsLogAlone(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	for i, n := range tr.nodes {
 		require.Eventually(t, func() bool { return reported(n) }, 10*time.Second, 5*time.Millisecond)
@@ -77,6 +78,7 @@ func TestNodeThatLostItsLogAlone(t *testing.T) {
 
 // TestMemberDoesNotJoinAnew: its key is known, but its data is gone.
 func TestMemberDoesNotJoinAnew(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
 	require.NoError(t, err)
@@ -99,6 +101,7 @@ func TestMemberDoesNotJoinAnew(t *testing.T) {
 }
 
 func TestNodeAloneThatLostItsLog(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	shut(t, open(t, c))
 	drop(t, c.Dir, "log", "snapshots")
@@ -115,6 +118,7 @@ func withFewTrailingLogs(c cluster.Config) cluster.Config {
 
 // TestLostSnapshots leave a log that does not begin at the beginning.
 func TestLostSnapshots(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	n := open(t, withFewTrailingLogs(c))
 	for range 10 {
@@ -132,6 +136,7 @@ func TestLostSnapshots(t *testing.T) {
 // TestDamagedSnapshots leave the node without what the log had before: the one
 // before it does not reach as far as the log begins.
 func TestDamagedSnapshots(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	n := open(t, withFewTrailingLogs(c))
 	for range 2 {
@@ -157,6 +162,7 @@ func TestDamagedSnapshots(t *testing.T) {
 // TestFirstStartCutShort leaves a folder that can be started again, wherever it
 // was cut.
 func TestFirstStartCutShort(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	shut(t, open(t, c))
 	drop(t, c.Dir, "node.instance") // the last that is written
@@ -182,6 +188,7 @@ func TestFirstStartCutShort(t *testing.T) {
 
 // TestRecoverAfterLoss: there is nobody left whom the survivor could harm.
 func TestRecoverAfterLoss(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	n := open(t, c)
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 7})

@@ -13,6 +13,7 @@ import (
 // TestInvitationsAreListedAndWithdrawn: a token that was withdrawn lets nobody
 // in, and one that was used is none any more.
 func TestInvitationsAreListedAndWithdrawn(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	n := tr.nodes[1]
 	open, stale := n.Invitations(t.Context())

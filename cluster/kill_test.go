@@ -64,6 +64,7 @@ func victim(dir string) {
 // after the next start, and nothing was done twice. The kernel survives, so this
 // does not test what the disk loses.
 func TestKilledNodeKeepsItsWord(t *testing.T) {
+	t.Parallel()
 	rounds := 6
 	if testing.Short() {
 		rounds = 2

@@ -22,6 +22,7 @@ func newCluster3WithoutTimeouts(t *testing.T, h cluster.Hooks) *cluster3 {
 
 // TestLostLeaderIsReplaced: its port refuses nobody, it is just not heard of.
 func TestLostLeaderIsReplaced(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: 300 * time.Millisecond})
 	i := tr.leader()
 	cluster.Isolate(tr.nodes[i], true)
@@ -38,6 +39,7 @@ func TestLostLeaderIsReplaced(t *testing.T) {
 // TestLongestLogCampaignsFirst: whoever else stood would be refused, and have had
 // everybody wait for the next turn, which here is far away.
 func TestLongestLogCampaignsFirst(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: 300 * time.Millisecond, CampaignInterval: time.Minute})
 	require.Equal(t, 0, tr.leader())
 	behind, furthest := tr.nodes[1], tr.nodes[2]
@@ -56,6 +58,7 @@ func TestLongestLogCampaignsFirst(t *testing.T) {
 // TestNoCampaignWithoutAMajority, since its term would unseat the leader
 // when it comes back.
 func TestNoCampaignWithoutAMajority(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: 30 * time.Millisecond, CampaignInterval: 10 * time.Millisecond})
 	i := tr.leader()
 	n := tr.nodes[(i+1)%3]
@@ -69,6 +72,7 @@ func TestNoCampaignWithoutAMajority(t *testing.T) {
 // TestLossReports to one who does not, and says otherwise once it
 // does not either.
 func TestLossReports(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: time.Hour})
 	i := tr.leader()
 	n := tr.nodes[(i+1)%3]
@@ -84,6 +88,7 @@ func TestLossReports(t *testing.T) {
 // TestInTouch: who is cut off knows soon that its view may miss something, the
 // leader included.
 func TestInTouch(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	for _, n := range tr.nodes {

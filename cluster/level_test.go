@@ -60,6 +60,7 @@ func (tr *cluster3) waitLevel(want uint32) {
 // TestRollingUpgrade: a command that an older program does not know is withheld
 // until no node runs one.
 func TestRollingUpgrade(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t, func(c *cluster.Config) { c.Machine, c.Version = older(), "v1" })
 	tr.waitLevel(1)
 	for i := range 3 {
@@ -135,6 +136,7 @@ func TestRollingUpgrade(t *testing.T) {
 // TestLevelOfANodeAlone is its program's at once: nobody else has to be waited
 // for.
 func TestLevelOfANodeAlone(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*cluster.Config){
 		"without a network": func(*cluster.Config) {},
 		"with a network": func(c *cluster.Config) {
@@ -158,6 +160,7 @@ func TestLevelOfANodeAlone(t *testing.T) {
 
 // TestUpgradeOfANodeAlone: its old data rises with it.
 func TestUpgradeOfANodeAlone(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	c.Machine = older()
 	n := open(t, c)
@@ -170,6 +173,7 @@ func TestUpgradeOfANodeAlone(t *testing.T) {
 }
 
 func TestMachineReachesItsLevels(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	c.Machine.Since = map[command.Kind]uint32{machinetest.KindForget: 1}
 	_, err := cluster.Open(t.Context(), c)

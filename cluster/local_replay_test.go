@@ -16,6 +16,7 @@ import (
 // TestNodeWithoutLeaderShowsWhatItHad: two of three are down when it starts.
 // Raft would apply its snapshot only, or nothing.
 func TestNodeWithoutLeaderShowsWhatItHad(t *testing.T) {
+	t.Parallel()
 	for name, snapshot := range map[string]bool{"from the log": false, "from a snapshot and the log": true} {
 		t.Run(name, func(t *testing.T) {
 			tr := newCluster3(t)
@@ -59,6 +60,7 @@ func TestNodeWithoutLeaderShowsWhatItHad(t *testing.T) {
 
 // TestCommitMarkerIsWrittenWhileTheNodeRuns, since a process may be killed.
 func TestCommitMarkerIsWrittenWhileTheNodeRuns(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	n := open(t, c)
 	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
@@ -70,6 +72,7 @@ func TestCommitMarkerIsWrittenWhileTheNodeRuns(t *testing.T) {
 // TestOlderLog: a copy of the log that was put back lacks what was acknowledged
 // since.
 func TestOlderLog(t *testing.T) {
+	t.Parallel()
 	for name, more := range map[string]int{"shorter": 0, "other entries": 5} {
 		t.Run(name, func(t *testing.T) {
 			c := config(t, "")

@@ -130,6 +130,7 @@ func (l *links) setCut(cut bool, all ...[2]string) {
 // another one lacks is slow to be reached, and a third node, which lacks the same,
 // asks for its vote meanwhile.
 func TestNobodyVotesBeforeTheLogHandshake(t *testing.T) {
+	t.Parallel()
 	l := newLinks()
 	r := newRollbackCluster(t, func(c *cluster.Config) { l.redirect(t, c) })
 	l.setCut(true, [2]string{"n1", "n2"}, [2]string{"n2", "n1"}, [2]string{"n2", "n3"}, [2]string{"n3", "n2"})
@@ -159,6 +160,7 @@ func TestNobodyVotesBeforeTheLogHandshake(t *testing.T) {
 
 // TestDeposedLeaderIsRecorded by who leads next, which had followed it.
 func TestDeposedLeaderIsRecorded(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	_, index, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "a"})
@@ -178,6 +180,7 @@ func TestDeposedLeaderIsRecorded(t *testing.T) {
 // TestLaterTermsReplace: who has something of a later term lacks nothing of what an
 // earlier leader made and could not commit.
 func TestLaterTermsReplace(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	n := tr.nodes[i]

@@ -18,6 +18,7 @@ import (
 // TestLostKeyIsNotMadeAnew: the others know a node by its key, and would take it
 // with another one for a node that was removed.
 func TestLostKeyIsNotMadeAnew(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	shut(t, tr.nodes[i])
@@ -38,6 +39,7 @@ func TestLostKeyIsNotMadeAnew(t *testing.T) {
 // TestAnotherKeyIsNotTaken: the others would call it one of a node that was
 // removed, and this node would believe them for good.
 func TestAnotherKeyIsNotTaken(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	shut(t, tr.nodes[i])
@@ -59,6 +61,7 @@ func TestAnotherKeyIsNotTaken(t *testing.T) {
 // TestExposedKeyIsRefused: whoever has read it can pass for this node, so no node
 // starts with it, joins or recovers until somebody has looked.
 func TestExposedKeyIsRefused(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	c := tr.confs[i]
@@ -96,6 +99,7 @@ func TestExposedKeyIsRefused(t *testing.T) {
 // before it joined, in which it is not, and takes none for its removal; nor does
 // it after another start that ended there.
 func TestListOfPeersIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	tr := newCluster2(t)
 	for i := range 200 { // more than is applied at once
 		_, _, err := tr.nodes[tr.leader()].Propose(t.Context(), &machinetest.Set{Name: strconv.Itoa(i)})

@@ -14,6 +14,7 @@ import (
 // TestIgnorableIsMarked: a node that does not know the kind of such a command skips
 // the entry.
 func TestIgnorableIsMarked(t *testing.T) {
+	t.Parallel()
 	older := machinetest.Toy()
 	delete(older.Commands, machinetest.KindHint)
 	n := open(t, config(t, ""))
@@ -23,6 +24,7 @@ func TestIgnorableIsMarked(t *testing.T) {
 }
 
 func TestMachineIsChecked(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(*machine.Machine){
 		"table without prototype": func(m *machine.Machine) { delete(m.Rows, "others") },
 		"prototype without table": func(m *machine.Machine) { delete(m.Tables, "others") },

@@ -11,6 +11,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	n := open(t, networked(t, "", "n1"))
 	require.Eventually(t, func() bool { return len(n.Members()) == 1 }, 20*time.Second, time.Millisecond)
 	for name, valid := range map[string]bool{

@@ -16,6 +16,7 @@ import (
 
 // TestOpenEmptyFolderIsQuick: a sole voter waits for nobody.
 func TestOpenEmptyFolderIsQuick(t *testing.T) {
+	t.Parallel()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Raft: func(c *raft.Config) {
 		c.HeartbeatTimeout, c.ElectionTimeout = time.Hour, time.Hour
 	}}))
@@ -24,6 +25,7 @@ func TestOpenEmptyFolderIsQuick(t *testing.T) {
 }
 
 func TestProposeDecidesInOrder(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	const callers, each = 64, 20
 	var wg sync.WaitGroup
@@ -55,6 +57,7 @@ func TestProposeDecidesInOrder(t *testing.T) {
 }
 
 func TestRestartReplays(t *testing.T) {
+	t.Parallel()
 	for name, snapshot := range map[string]int{"no snapshot": -1, "snapshot and log": 30, "snapshot": 49} {
 		t.Run(name, func(t *testing.T) {
 			c := config(t, "")

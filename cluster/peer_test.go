@@ -17,6 +17,7 @@ import (
 // TestCallsOfAPeerAreBounded: what another node has this one do at a time has an
 // end, and who comes after it is told so at once.
 func TestCallsOfAPeerAreBounded(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	tr := newCluster3(t, func(c *cluster.Config) {
 		c.ProposeTimeout, c.LeaderTimeout = time.Minute, time.Minute

@@ -17,6 +17,7 @@ import (
 // lost nodes may have decided something else. What was in the log and is not
 // known to be committed may be the survivor's alone.
 func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	propose := func(times int) (seq uint64) {
 		n := open(t, c)
@@ -67,6 +68,7 @@ func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
 // TestRecoveryThatWasCutShort: the node does not start on what is half done, and
 // the recovery can be done again.
 func TestRecoveryThatWasCutShort(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	n := open(t, c)
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 7})

@@ -57,6 +57,7 @@ func (c *crashingVotes) Get(key []byte) ([]byte, error) {
 // so gives its vote to one that lacks what was committed (hashicorp/raft #661). The
 // same crash does no harm to a vote in one record.
 func TestPlantedVoteInTwoSteps(t *testing.T) {
+	t.Parallel()
 	for name, inTwo := range map[string]bool{"in two records": true, "in one record": false} {
 		t.Run(name, func(t *testing.T) {
 			var crash atomic.Bool

@@ -17,6 +17,7 @@ import (
 // TestNewNodeVotesWhenItHasCaughtUp: until then it would count for a majority, and
 // could not help to make one.
 func TestNewNodeVotesWhenItHasCaughtUp(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	for n := range 600 {

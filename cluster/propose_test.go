@@ -19,6 +19,7 @@ import (
 )
 
 func TestRefusalsLogNothing(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 	require.NoError(t, err)
@@ -34,6 +35,7 @@ func TestRefusalsLogNothing(t *testing.T) {
 }
 
 func TestConfirmFreshRefusalsShareBarriers(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 	require.NoError(t, err)
@@ -62,6 +64,7 @@ func TestConfirmFreshRefusalsShareBarriers(t *testing.T) {
 // TestConfirmFreshRefusalIsDecidedOnFreshView: what was acknowledged and not yet
 // applied here turns the refusal into an answer.
 func TestConfirmFreshRefusalIsDecidedOnFreshView(t *testing.T) {
+	t.Parallel()
 	gate := newGate()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass}))
 	gate.shut()
@@ -90,6 +93,7 @@ func TestConfirmFreshRefusalIsDecidedOnFreshView(t *testing.T) {
 }
 
 func TestQueueFull(t *testing.T) {
+	t.Parallel()
 	gate := newGate()
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
 	c.QueueSize = 4
@@ -127,6 +131,7 @@ func TestQueueFull(t *testing.T) {
 // TestStalledDisk: what is certainly not proposed is refused soon, what is under
 // way at its deadline is unknown, and neither waits for the disk.
 func TestStalledDisk(t *testing.T) {
+	t.Parallel()
 	gate := newGate()
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{
 		Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, gate} },
@@ -152,6 +157,7 @@ func TestStalledDisk(t *testing.T) {
 // TestStalledMachine: with all places taken a command waits in the queue, and
 // not as long as for an answer.
 func TestStalledMachine(t *testing.T) {
+	t.Parallel()
 	gate := newGate()
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
 	c.QueueTimeout, c.LeaderTimeout, c.ProposeTimeout = 50*time.Millisecond, 50*time.Millisecond, time.Hour
@@ -185,6 +191,7 @@ func TestStalledMachine(t *testing.T) {
 // TestLittlePatienceIsLeft with a command that has waited for a leader already:
 // one that has not, and came before it, waits for longer.
 func TestLittlePatienceIsLeft(t *testing.T) {
+	t.Parallel()
 	gate := newGate()
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
 	c.QueueTimeout, c.ProposeTimeout = 8*time.Second, time.Hour
@@ -211,6 +218,7 @@ func TestLittlePatienceIsLeft(t *testing.T) {
 }
 
 func TestContextEnds(t *testing.T) {
+	t.Parallel()
 	gate := newGate()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass}))
 	gate.shut()
@@ -275,6 +283,7 @@ type failedApply struct {
 func (f failedApply) Error() error { return f.err }
 
 func TestUnknownFateIsProposedAgain(t *testing.T) {
+	t.Parallel()
 	for _, after := range []bool{false, true} {
 		for _, fail := range []error{raft.ErrLeadershipLost, raft.ErrAbortedByRestore, errors.New("disk")} {
 			t.Run(fmt.Sprintf("%v, applied=%v", fail, after), func(t *testing.T) {
@@ -293,6 +302,7 @@ func TestUnknownFateIsProposedAgain(t *testing.T) {
 }
 
 func TestUnknownFateUntilTheEnd(t *testing.T) {
+	t.Parallel()
 	b := &brokenApply{err: raft.ErrLeadershipLost}
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply})
 	c.ProposeTimeout = 100 * time.Millisecond
@@ -304,6 +314,7 @@ func TestUnknownFateUntilTheEnd(t *testing.T) {
 }
 
 func TestCertainFailureIsNotProposedAgain(t *testing.T) {
+	t.Parallel()
 	b := &brokenApply{err: raft.ErrEnqueueTimeout}
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply}))
 	b.failures.Store(1)
@@ -316,6 +327,7 @@ func TestCertainFailureIsNotProposedAgain(t *testing.T) {
 // TestLeadershipOnTheMove: a command that certainly did not enter the log waits
 // for the next leader, not marked, and not for ever.
 func TestLeadershipOnTheMove(t *testing.T) {
+	t.Parallel()
 	for _, fail := range []error{raft.ErrNotLeader, raft.ErrLeadershipTransferInProgress} {
 		b := &brokenApply{err: fail}
 		c := cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply})
@@ -337,6 +349,7 @@ func TestLeadershipOnTheMove(t *testing.T) {
 // TestNothingSentIsReportedSoon: a client need not wait until a connection to the
 // leader fails in a network that swallows everything.
 func TestNothingSentIsReportedSoon(t *testing.T) {
+	t.Parallel()
 	l := newLinks()
 	tr := newCluster3(t, func(c *cluster.Config) {
 		l.redirect(t, c)
@@ -356,6 +369,7 @@ func TestNothingSentIsReportedSoon(t *testing.T) {
 // TestFailureAfterUnknownIsUnknown: once a command may be in the log, a later
 // certain failure does not make it certain.
 func TestFailureAfterUnknownIsUnknown(t *testing.T) {
+	t.Parallel()
 	var calls atomic.Int64
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: func(*raft.Raft, []byte) raft.ApplyFuture {
 		if calls.Add(1) == 1 {
@@ -387,6 +401,7 @@ func (f *encodeOnceCommand) MarshalCBOR() ([]byte, error) {
 // TestAnyFailureAfterUnknownIsUnknown, also one that would say of the command that
 // it is no good: the first attempt may have happened, and here it did.
 func TestAnyFailureAfterUnknownIsUnknown(t *testing.T) {
+	t.Parallel()
 	b := &brokenApply{err: raft.ErrLeadershipLost, after: true}
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply}))
 	b.failures.Store(1)
@@ -398,6 +413,7 @@ func TestAnyFailureAfterUnknownIsUnknown(t *testing.T) {
 }
 
 func TestBadCommandsAreErrors(t *testing.T) {
+	t.Parallel()
 	machine := machinetest.Toy()
 	delete(machine.Commands, machinetest.KindHint)
 	c := config(t, "")
@@ -424,6 +440,7 @@ func TestBadCommandsAreErrors(t *testing.T) {
 // TestLargeCommandsShareEntries: an entry is closed at its size, and nobody is
 // forgotten at the border.
 func TestLargeCommandsShareEntries(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	var wg sync.WaitGroup
 	for i := range 100 {
@@ -443,6 +460,7 @@ func TestLargeCommandsShareEntries(t *testing.T) {
 }
 
 func TestClockRunsBack(t *testing.T) {
+	t.Parallel()
 	var now atomic.Int64
 	now.Store(10_000)
 	c := config(t, "")

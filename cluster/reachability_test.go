@@ -35,6 +35,7 @@ func (s *logBuffer) count(what string) int {
 // TestReachabilityIsLoggedOnce that a node is gone and is back, and nothing of how
 // raft gets along with that.
 func TestReachabilityIsLoggedOnce(t *testing.T) {
+	t.Parallel()
 	var logs []*logBuffer
 	tr := newCluster3(t, func(c *cluster.Config) {
 		logs = append(logs, new(logBuffer))
@@ -63,6 +64,7 @@ func TestReachabilityIsLoggedOnce(t *testing.T) {
 // TestOverviewOfAnElection: who asks while another node is made the leader is not
 // told that some hear none.
 func TestOverviewOfAnElection(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	tr.waitClocksKnown()
 	for range 8 {
@@ -87,6 +89,7 @@ func TestOverviewOfAnElection(t *testing.T) {
 // TestFollowedElsewhere: a node that the leader can't reach finds who leads by what
 // the others say.
 func TestFollowedElsewhere(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	names := []string{"n1", "n2", "n3"}

@@ -21,6 +21,7 @@ import (
 // TestPlanRecovery says what is given up, and finds out that nothing has to
 // be, or that it is this node that was.
 func TestPlanRecovery(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	tr.requireSameState()
 	last := tr.nodes[2].Raft().LastIndex()
@@ -95,6 +96,7 @@ func answers(p recovery.Plan) (all []recovery.ProbeResult) {
 // TestSalvage reads the folder of a node that was given up, which does not start
 // any more, and changes nothing there.
 func TestSalvage(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	_, _, err := tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "a", Value: 7})
 	require.NoError(t, err)

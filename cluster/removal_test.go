@@ -53,6 +53,7 @@ func requireWrite(t testing.TB, n *cluster.Node) {
 // TestRemovedLeaderOfTwo: the node that is left needs the one that goes until
 // the configuration has one voter only.
 func TestRemovedLeaderOfTwo(t *testing.T) {
+	t.Parallel()
 	for _, by := range []string{"the other", "itself"} {
 		t.Run(by, func(t *testing.T) {
 			tr := newCluster2(t)
@@ -73,6 +74,7 @@ func TestRemovedLeaderOfTwo(t *testing.T) {
 
 // TestRemovedFollowerOfTwo: whatever becomes of it, the leader goes on alone.
 func TestRemovedFollowerOfTwo(t *testing.T) {
+	t.Parallel()
 	tr := newCluster2(t)
 	i := tr.leader()
 	require.NoError(t, tr.nodes[1-i].Remove(t.Context(), tr.confs[1-i].Name, false), "asked of itself")
@@ -92,6 +94,7 @@ func TestRemovedFollowerOfTwo(t *testing.T) {
 // TestTwoRemovalsAtOnce never take away more than one at a time: each is done or
 // refused, and those that are left decide.
 func TestTwoRemovalsAtOnce(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	errs := make([]error, 3)
@@ -121,6 +124,7 @@ func TestTwoRemovalsAtOnce(t *testing.T) {
 // TestRemovalsOneAtATime: while one is between its steps another is refused, and
 // the leader does not take the node in again.
 func TestRemovalsOneAtATime(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	tr := newCluster3(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{ServerRemoved: g.pass}) })
 	i := tr.leader()
@@ -147,6 +151,7 @@ func TestRemovalsOneAtATime(t *testing.T) {
 // TestRemovedNodeIsRefusedEverywhere when the answer is there, on connections
 // that stood before too, whomever was asked.
 func TestRemovedNodeIsRefusedEverywhere(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	victim, other := (i+1)%3, (i+2)%3
@@ -166,6 +171,7 @@ func TestRemovedNodeIsRefusedEverywhere(t *testing.T) {
 // TestRemovalWaitsForThoseThatAreBehind: a member that has not applied it yet
 // would listen to the removed one still.
 func TestRemovalWaitsForThoseThatAreBehind(t *testing.T) {
+	t.Parallel()
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
 	tr := newCluster3(t, func(c *cluster.Config) {
 		*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gates[c.Name].pass})
@@ -190,6 +196,7 @@ func TestRemovalWaitsForThoseThatAreBehind(t *testing.T) {
 // TestRemovalDoesNotDependOnAVoterThatHangs: it answers, and would commit
 // nothing; without the node that goes the leader would fall.
 func TestRemovalDoesNotDependOnAVoterThatHangs(t *testing.T) {
+	t.Parallel()
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
 	tr := newCluster3(t, func(c *cluster.Config) {
 		*c = cluster.WithHooks(*c, cluster.Hooks{Logs: func(l raft.LogStore) raft.LogStore {
@@ -213,6 +220,7 @@ func TestRemovalDoesNotDependOnAVoterThatHangs(t *testing.T) {
 // TestRemovalNeedsAQuorum: where one of two is down nothing can be decided, not
 // even that, with force or without.
 func TestRemovalNeedsAQuorum(t *testing.T) {
+	t.Parallel()
 	tr := newCluster2(t, func(c *cluster.Config) { c.LeaderTimeout, c.ProposeTimeout = time.Second, 3*time.Second })
 	i := tr.leader()
 	down := 1 - i
@@ -231,6 +239,7 @@ func TestRemovalNeedsAQuorum(t *testing.T) {
 // TestForcedRemovalLeavesNothingHalfDone: it waits for the others in vain, and
 // the cluster is as it was.
 func TestForcedRemovalLeavesNothingHalfDone(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t, func(c *cluster.Config) { c.ProposeTimeout = 3 * time.Second })
 	i := tr.leader()
 	down, living := (i+1)%3, (i+2)%3
@@ -254,6 +263,7 @@ func TestForcedRemovalLeavesNothingHalfDone(t *testing.T) {
 
 // TestReplacedLeader: it hands over and goes, as any other.
 func TestReplacedLeader(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	old := tr.confs[i].Name
@@ -276,6 +286,7 @@ func TestReplacedLeader(t *testing.T) {
 // TestReplacedNodeWaitsForAMajority: with the new node and another one down, the
 // old one does not go.
 func TestReplacedNodeWaitsForAMajority(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	tr := newCluster3(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{ServerRemoved: g.pass}) })
 	i := tr.leader()
@@ -298,6 +309,7 @@ func TestReplacedNodeWaitsForAMajority(t *testing.T) {
 // TestLeaderFallsBetweenTheStepsOfARemoval: the next one takes the node in again,
 // and the removal can be asked for again.
 func TestLeaderFallsBetweenTheStepsOfARemoval(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	tr := newCluster3(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{ServerRemoved: g.pass}) })
 	i := tr.leader()
@@ -326,6 +338,7 @@ func TestLeaderFallsBetweenTheStepsOfARemoval(t *testing.T) {
 // TestRemovedNodeLearnsIt from those who refuse it, says so, and does not start
 // again.
 func TestRemovedNodeLearnsIt(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	victim := (i + 1) % 3
@@ -355,6 +368,7 @@ func TestRemovedNodeLearnsIt(t *testing.T) {
 
 // TestCutOffNodeIsNoRemovedNode: nobody answers it, which says nothing.
 func TestCutOffNodeIsNoRemovedNode(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	for j := range tr.nodes {
@@ -389,6 +403,7 @@ func slowToDepose(c *cluster.Config) {
 // TestDeposedLeaderReleasesNoSecret: a node that was removed asks again, by the
 // token it once used, where nobody has heard of that.
 func TestDeposedLeaderReleasesNoSecret(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t, slowToDepose, func(c *cluster.Config) { c.ProposeTimeout = 3 * time.Second })
 	require.Zero(t, tr.leader())
 	ctx := t.Context()
@@ -419,6 +434,7 @@ func TestDeposedLeaderReleasesNoSecret(t *testing.T) {
 
 // TestInventedTokensCostLittle: however many come, they share the Barriers of strangers.
 func TestInventedTokensCostLittle(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := tr.leader()
 	started, before := time.Now(), tr.nodes[i].Barriers().Passed()
@@ -442,6 +458,7 @@ func TestInventedTokensCostLittle(t *testing.T) {
 
 // TestNewTokenWorksEverywhere, at a node that has not heard of it yet too.
 func TestNewTokenWorksEverywhere(t *testing.T) {
+	t.Parallel()
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
 	tr := newCluster3(t, func(c *cluster.Config) {
 		*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gates[c.Name].pass})
@@ -470,6 +487,7 @@ func TestNewTokenWorksEverywhere(t *testing.T) {
 // TestNobodyIsPassedOverWithASecret: who is a member is in the state, whatever
 // list this node dials by.
 func TestNobodyIsPassedOverWithASecret(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	had := make(map[string]string)
 	tr := newCluster3(t, func(c *cluster.Config) {

@@ -59,6 +59,7 @@ func servesNobody(t *testing.T, tr *cluster3, i int) {
 // TestAbandonedNodesMakeNoClusterOfTheirOwn: two of three are a majority of what
 // there was before the third was made a cluster of one.
 func TestAbandonedNodesMakeNoClusterOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	for i, n := range tr.nodes {
 		shut(t, n)
@@ -87,6 +88,7 @@ func TestAbandonedNodesMakeNoClusterOfTheirOwn(t *testing.T) {
 // TestAbandonedNodesThatServeStop: they elect each other while the survivor is
 // down, and its return ends that though they have a leader.
 func TestAbandonedNodesThatServeStop(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	for i, n := range tr.nodes {
 		shut(t, n)
@@ -110,6 +112,7 @@ func TestAbandonedNodesThatServeStop(t *testing.T) {
 // TestFreshMemberIsNotTakenForARemovedOne by a member that lags and has not
 // heard of it.
 func TestFreshMemberIsNotTakenForARemovedOne(t *testing.T) {
+	t.Parallel()
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate(), "n4": newGate()}
 	tr := newCluster3(t, func(c *cluster.Config) {
 		*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gates[c.Name].pass})
@@ -139,6 +142,7 @@ func TestFreshMemberIsNotTakenForARemovedOne(t *testing.T) {
 // node ask: its rounds are as good as never here, and so is the end of its
 // patience.
 func TestRemovedNodeFailsFast(t *testing.T) {
+	t.Parallel()
 	for _, n := range []string{"once connected", "never called"} {
 		t.Run(n, func(t *testing.T) {
 			tr := newCluster3(t, func(c *cluster.Config) {

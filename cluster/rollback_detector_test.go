@@ -108,6 +108,7 @@ func (r *rollbackCluster) reportedError(n *cluster.Node, of string) string {
 // TestRolledBackFolderIsRefused by a leader that remembers more: the node gets no
 // log, all say why, and it does not start again. With its newest folder it goes on.
 func TestRolledBackFolderIsRefused(t *testing.T) {
+	t.Parallel()
 	r := newRollbackCluster(t)
 	newest := r.rollBack()
 	r.start(2)
@@ -137,6 +138,7 @@ func TestRolledBackFolderIsRefused(t *testing.T) {
 // TestRolledBackFolderElectsNobody: the only other node that runs remembers more
 // than it has, so neither votes for the other, until the third one is back.
 func TestRolledBackFolderElectsNobody(t *testing.T) {
+	t.Parallel()
 	r := newRollbackCluster(t)
 	r.rollBack()
 	shut(t, r.nodes[0])
@@ -159,6 +161,7 @@ func TestRolledBackFolderElectsNobody(t *testing.T) {
 // acknowledged waits until the others know of both. It keeps away as the copy that
 // it is, and is not told that its data is lost.
 func TestOlderCopyBesideItsOriginalIsADuplicate(t *testing.T) {
+	t.Parallel()
 	r := newRollbackCluster(t)
 	c := networked(t, "", "n3")
 	copyFolder(t, c.Dir, r.older)
@@ -178,6 +181,7 @@ func TestOlderCopyBesideItsOriginalIsADuplicate(t *testing.T) {
 // its folder, and the third node, which lacks the command too, is elected. The node
 // that has it stops when it hears of that, and its peers know why.
 func TestEndIsReportedToTheOthers(t *testing.T) {
+	t.Parallel()
 	r := newRollbackCluster(t)
 	holder := r.nodes[0]
 	shut(t, r.nodes[1])
@@ -208,6 +212,7 @@ func TestEndIsReportedToTheOthers(t *testing.T) {
 // follower has, and by a follower what the leader has. Each may be gone a moment
 // later, and its folder be an older one.
 func TestAcknowledgedIsRecorded(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	leader := tr.nodes[tr.leader()]
 	for range 20 {
@@ -226,6 +231,7 @@ func TestAcknowledgedIsRecorded(t *testing.T) {
 // TestCommittedLaterIsRecorded: a node acknowledged an entry before it was known
 // that the one before it is committed.
 func TestCommittedLaterIsRecorded(t *testing.T) {
+	t.Parallel()
 	n := open(t, networked(t, "", "n1"))
 	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
@@ -247,6 +253,7 @@ func (r *rollbackCluster) requireStart() {
 // TestNodeAfterALossOfPower has what it acknowledged, though not its note of what
 // was committed, which is not synced.
 func TestNodeAfterALossOfPower(t *testing.T) {
+	t.Parallel()
 	r := newRollbackCluster(t)
 	noted := filepath.Join(r.confs[2].Dir, "commit-marker")
 	old, err := os.ReadFile(filepath.Join(r.older, "commit-marker"))
@@ -259,6 +266,7 @@ func TestNodeAfterALossOfPower(t *testing.T) {
 // TestNodeWhoseTailWasReplaced: it may lack what it acknowledged and what was never
 // committed.
 func TestNodeWhoseTailWasReplaced(t *testing.T) {
+	t.Parallel()
 	r := newRollbackCluster(t)
 	id := r.nodes[2].ID()
 	shut(t, r.nodes[2])
@@ -276,6 +284,7 @@ func TestNodeWhoseTailWasReplaced(t *testing.T) {
 // TestNodeThatInstalledASnapshot has all that is in it, whatever its log has, and
 // its note of what was committed.
 func TestNodeThatInstalledASnapshot(t *testing.T) {
+	t.Parallel()
 	r := newRollbackCluster(t)
 	id := r.nodes[2].ID()
 	shut(t, r.nodes[2])
@@ -297,6 +306,7 @@ func TestNodeThatInstalledASnapshot(t *testing.T) {
 // TestReplacedNodeOwesNothing that the one before it had: it is another one, and
 // what was remembered is forgotten.
 func TestReplacedNodeOwesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRollbackCluster(t)
 	id := r.nodes[2].ID()
 	r.rollBack()
@@ -316,6 +326,7 @@ func TestReplacedNodeOwesNothing(t *testing.T) {
 // TestSurvivorOwesNobody: a node that goes on alone has nobody who could refuse it,
 // and those that join it later remember what it had since.
 func TestSurvivorOwesNobody(t *testing.T) {
+	t.Parallel()
 	r := newRollbackCluster(t)
 	r.rollBack()
 	for _, n := range r.nodes[:2] {

@@ -20,6 +20,7 @@ import (
 // on from the snapshot. With that log it would die at the next entry, and at each
 // start.
 func TestSnapshotHalfInstalled(t *testing.T) {
+	t.Parallel()
 	for name, another := range map[string]bool{"on a log that ends before it": false, "on a log that went another way": true} {
 		t.Run(name, func(t *testing.T) {
 			tr := newCluster3(t)
@@ -93,6 +94,7 @@ func extendLog(t *testing.T, dir string, upTo, term uint64) {
 // TestSnapshotThatCannotBeRestored takes the place of no log: raft begins with
 // an older one, and what was acknowledged since is in the log alone.
 func TestSnapshotThatCannotBeRestored(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string][]byte{
 		"to this program": nil,
 		"to any":          []byte("something else"),

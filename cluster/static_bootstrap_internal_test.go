@@ -11,6 +11,7 @@ import (
 
 // TestDecideBootstrap has each combination of answers that matters.
 func TestDecideBootstrap(t *testing.T) {
+	t.Parallel()
 	members := []member.Member{{ID: "a"}, {ID: "b"}, {ID: "c"}}
 	ids := func(of ...string) map[string][]byte {
 		byID := make(map[string][]byte)

@@ -133,6 +133,7 @@ func (f *initialCluster3) hookBootstrap(i int, hook func(begins bool, silent []s
 }
 
 func TestStaticBootstrap(t *testing.T) {
+	t.Parallel()
 	f := newInitialCluster3(t)
 	initial, instances := f.readPeersFile(0)
 	require.True(t, initial)
@@ -168,6 +169,7 @@ func TestStaticBootstrap(t *testing.T) {
 // TestNobodyBeginsBeforeAllHaveMet: two of three would be a majority, and must
 // wait all the same.
 func TestNobodyBeginsBeforeAllHaveMet(t *testing.T) {
+	t.Parallel()
 	f := newInitialCluster3(t)
 	type round struct {
 		begins bool
@@ -210,6 +212,7 @@ func TestNobodyBeginsBeforeAllHaveMet(t *testing.T) {
 
 // TestNodeThatLostItsDataIsRefused: it would have forgotten its votes.
 func TestNodeThatLostItsDataIsRefused(t *testing.T) {
+	t.Parallel()
 	f := newInitialCluster3(t)
 	f.openAll()
 	i := f.leader()
@@ -262,6 +265,7 @@ func TestNodeThatLostItsDataIsRefused(t *testing.T) {
 // TestInitialNodeThatStoppedBeforeItStarted comes back after the others have begun:
 // it has lost nothing.
 func TestInitialNodeThatStoppedBeforeItStarted(t *testing.T) {
+	t.Parallel()
 	f := newInitialCluster3(t)
 	begun := make(chan struct{})
 	crash := errors.New("crash")
@@ -292,6 +296,7 @@ func TestInitialNodeThatStoppedBeforeItStarted(t *testing.T) {
 
 // TestInitialNodeThatLostItsDataWhileItWaited is a new one to those who wait too.
 func TestInitialNodeThatLostItsDataWhileItWaited(t *testing.T) {
+	t.Parallel()
 	f := newInitialCluster3(t)
 	require.NoError(t, f.confs[2].Network.Listener.Close())
 	ctx := f.ctx()
@@ -318,6 +323,7 @@ func TestInitialNodeThatLostItsDataWhileItWaited(t *testing.T) {
 }
 
 func TestInitialFolderMustBeWhole(t *testing.T) {
+	t.Parallel()
 	f := newInitialCluster3(t)
 	key, err := os.ReadFile(filepath.Join(f.confs[1].Dir, "node.key"))
 	require.NoError(t, err)
@@ -344,6 +350,7 @@ func (failingSecrets) Open(string, []byte) ([]byte, error) {
 }
 
 func TestInitialFolders(t *testing.T) {
+	t.Parallel()
 	three := func(change func([]member.InitialNode) []member.InitialNode) []member.InitialNode {
 		dir := t.TempDir()
 		var list []member.InitialNode

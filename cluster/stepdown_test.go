@@ -46,6 +46,7 @@ func (g *gatedVotes) Set(key, val []byte) error {
 // TestStopPassesByANodeThatHangs: it was the best a moment ago, and takes nothing
 // over now. Another one leads when the node may go.
 func TestStopPassesByANodeThatHangs(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	tr := newCluster3WithTarget(t, 2, func(c *cluster.Config) {
 		if c.Name == "n3" {
@@ -67,6 +68,7 @@ func TestStopPassesByANodeThatHangs(t *testing.T) {
 // others, which ends the leadership there was, and hangs before it has counted
 // them. Timeouts, here of an hour, have nothing to do with who leads then.
 func TestStopWithATargetThatNeverLeads(t *testing.T) {
+	t.Parallel()
 	g := newGate()
 	tr := newCluster3WithTarget(t, 2, func(c *cluster.Config) {
 		h := cluster.Hooks{Raft: func(c *raft.Config) { c.HeartbeatTimeout, c.ElectionTimeout = time.Hour, time.Hour }}
@@ -106,6 +108,7 @@ func (tr *cluster3) waitLeader(leader string) {
 // TestStoppingNodeDoesNotCampaign for election, though it is the only one that
 // misses the leader soon: it would lead for a moment only.
 func TestStoppingNodeDoesNotCampaign(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3WithTarget(t, 1, func(c *cluster.Config) {
 		if c.Name == "n3" {
 			*c = cluster.WithHooks(*c, cluster.Hooks{Raft: func(c *raft.Config) {

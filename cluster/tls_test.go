@@ -20,6 +20,7 @@ import (
 // TestWhoIsLetIn: a peer needs the key of a member, and a certificate that names
 // that member, is valid now, and is from the cluster's authority.
 func TestWhoIsLetIn(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	other := networked(t, "", "elsewhere")
 	alien := open(t, other)
@@ -90,6 +91,7 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 // TestCertificatesRenewThemselves: a month passes, connections break, and the
 // nodes find together again with certificates that are new.
 func TestCertificatesRenewThemselves(t *testing.T) {
+	t.Parallel()
 	var passed atomic.Int64
 	tr := newCluster3(t, func(c *cluster.Config) {
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }

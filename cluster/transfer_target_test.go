@@ -15,6 +15,7 @@ import (
 // TestTwoLowDisks: leadership goes to the one node that has room, at once, and
 // where none has any it stays where it is.
 func TestTwoLowDisks(t *testing.T) {
+	t.Parallel()
 	var disks []*faultyDisk
 	tr := newCluster3(t, func(c *cluster.Config) {
 		disks = append(disks, newFaultyDisk())
@@ -64,6 +65,7 @@ func TestTwoLowDisks(t *testing.T) {
 // leader that can't decide to stay, because they can. Whichever leads then keeps
 // leadership, though its own disk is low too.
 func TestLowDisksAndAWrongClock(t *testing.T) {
+	t.Parallel()
 	var clocks []*steppedClock
 	var disks []*faultyDisk
 	tr := newCluster3(t, func(c *cluster.Config) {
@@ -102,6 +104,7 @@ func TestLowDisksAndAWrongClock(t *testing.T) {
 // TestNoTwoClocksAgree: none knows whose is right, so none decides, and
 // leadership does not go round either. When two agree they go on.
 func TestNoTwoClocksAgree(t *testing.T) {
+	t.Parallel()
 	var clocks []*steppedClock
 	tr := newCluster3(t, func(c *cluster.Config) {
 		clocks = append(clocks, new(steppedClock))
@@ -135,6 +138,7 @@ func TestNoTwoClocksAgree(t *testing.T) {
 // TestGuessedLeaderIsForgotten: while raft knows of none, whoever called itself
 // the leader may have gone since, or lead no more.
 func TestGuessedLeaderIsForgotten(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	fourth := networked(t, "", "n4")
 	fourth.Bootstrap = false

@@ -12,6 +12,7 @@ import (
 
 // TestTransferSaysWhyNot, at the leader and elsewhere, in words of ours.
 func TestTransferSaysWhyNot(t *testing.T) {
+	t.Parallel()
 	clock := new(steppedClock) // of all nodes
 	tr := newCluster3(t, clock.set)
 	i := tr.leader()
@@ -52,6 +53,7 @@ func TestTransferSaysWhyNot(t *testing.T) {
 
 // TestNobodyElseToLead: a sole voter leads for good.
 func TestNobodyElseToLead(t *testing.T) {
+	t.Parallel()
 	c := networked(t, "", "n1")
 	n := open(t, c)
 	requireRefused(t, n.TransferLeadership(t.Context(), ""), "no other voter")

@@ -11,6 +11,7 @@ import (
 
 // TestUnauthenticatedFillNoLog: the port itself tells of the first only.
 func TestUnauthenticatedFillNoLog(t *testing.T) {
+	t.Parallel()
 	told := new(logBuffer)
 	c := networked(t, "", "n1")
 	c.Logger = slog.New(slog.NewTextHandler(told, nil))

@@ -16,6 +16,7 @@ import (
 )
 
 func TestViewAtWaits(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 	require.NoError(t, err)
@@ -59,6 +60,7 @@ func TestViewAtWaits(t *testing.T) {
 }
 
 func TestViewsDoNotChange(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	old := n.View()
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
@@ -68,6 +70,7 @@ func TestViewsDoNotChange(t *testing.T) {
 }
 
 func TestChanged(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	registers, others := n.Changed("registers"), n.Changed("others")
 	require.Equal(t, registers, n.Changed("registers"), "one channel for all who wait")
@@ -93,6 +96,7 @@ func TestChanged(t *testing.T) {
 // TestChangedMissesNothing: who asks for the channel before the view sees every
 // value, or a later one.
 func TestChangedMissesNothing(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	const last = 300
 	var wg sync.WaitGroup
@@ -120,6 +124,7 @@ func TestChangedMissesNothing(t *testing.T) {
 }
 
 func TestReadyMeansCommit(t *testing.T) {
+	t.Parallel()
 	gate := newGate()
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
 	c.ProposeTimeout = 50 * time.Millisecond
@@ -139,6 +144,7 @@ func TestReadyMeansCommit(t *testing.T) {
 // TestFreshViewOfAFollower: the leader's Barrier is no use before this node has
 // applied what was before it.
 func TestFreshViewOfAFollower(t *testing.T) {
+	t.Parallel()
 	gate, made := newGate(), 0
 	tr := newCluster3(t, func(c *cluster.Config) {
 		if made++; made == 3 {
@@ -165,6 +171,7 @@ func TestFreshViewOfAFollower(t *testing.T) {
 // that a later caller wants to see. Those who come while it is under way share
 // the next one.
 func TestBarrierUnderWayIsNotShared(t *testing.T) {
+	t.Parallel()
 	gate := newGate()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{
 		Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, gate} },
@@ -194,6 +201,7 @@ func TestBarrierUnderWayIsNotShared(t *testing.T) {
 // TestUnauthenticatedShareBarriers: whatever node they ask, and however, callers who
 // proved nothing cause at most 20 Barriers a second together.
 func TestUnauthenticatedShareBarriers(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	leader := tr.nodes[tr.leader()]
 	_, _, err := leader.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
@@ -232,6 +240,7 @@ func TestUnauthenticatedShareBarriers(t *testing.T) {
 // TestUnauthenticatedDelayNobody: whoever proved who they are does not wait for the
 // strangers' turn.
 func TestUnauthenticatedDelayNobody(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	n.Barriers().SetPace(time.Hour)
 	_, err := n.ViewPaced(t.Context())

@@ -19,6 +19,7 @@ const metaPages = 2 * 4096
 // TestDamagedMeta, the log's list of its own files, ends neither in a panic nor in
 // a log that is taken for a new one.
 func TestDamagedMeta(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	n := open(t, c)
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
@@ -57,6 +58,7 @@ func TestDamagedMeta(t *testing.T) {
 
 // TestDamagedFiles of a node are named, with what to do.
 func TestDamagedFiles(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	shut(t, tr.nodes[i])

@@ -35,6 +35,7 @@ func (s *steppedClock) jump(to time.Duration) { s.offset.Store(int64(to)) }
 func (s *steppedClock) skip(d time.Duration)  { s.skipped.Add(int64(d)) }
 
 func TestClockOfANodeAloneJumps(t *testing.T) {
+	t.Parallel()
 	clock := new(steppedClock)
 	c := config(t, "")
 	clock.set(&c)
@@ -65,6 +66,7 @@ func healthCheck(n *cluster.Node, name string) error {
 // TestClockOfALeaderJumps: it stamps nothing, steps down, and another leads by
 // the right time.
 func TestClockOfALeaderJumps(t *testing.T) {
+	t.Parallel()
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
 			var clocks []*steppedClock
@@ -104,6 +106,7 @@ func (tr *cluster3) waitClocksKnown() {
 // TestClockSetRight: a node whose clock was wrong from the start may lead when
 // its clock has come to that of the others.
 func TestClockSetRight(t *testing.T) {
+	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	clocks[2].jump(time.Hour)
 	tr.restart(2)
@@ -149,6 +152,7 @@ func (d *faultyDisk) Space() (free, total uint64, err error) { return d.free.Loa
 
 // TestDiskOfALeaderHangs: raft would go on to lead (hashicorp/raft #503).
 func TestDiskOfALeaderHangs(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		fault func(*faultyDisk)
 		says  string
@@ -192,6 +196,7 @@ func TestDiskOfALeaderHangs(t *testing.T) {
 // TestFullDiskTakesNoNewFolder: a node that began there could decide nothing, and
 // what it would have left in its folder says that it has begun.
 func TestFullDiskTakesNoNewFolder(t *testing.T) {
+	t.Parallel()
 	disk := newFaultyDisk()
 	disk.free.Store(1 << 20)
 	c := cluster.WithDisk(config(t, ""), disk)
@@ -206,6 +211,7 @@ func TestFullDiskTakesNoNewFolder(t *testing.T) {
 // TestDisksOfAllAreFull: each node says that it keeps away because of its disk, and
 // a node whose own is fine can tell such a node from one that is gone.
 func TestDisksOfAllAreFull(t *testing.T) {
+	t.Parallel()
 	var disks []*faultyDisk
 	tr := newCluster3(t, func(c *cluster.Config) {
 		disks = append(disks, newFaultyDisk())
@@ -244,6 +250,7 @@ func TestDisksOfAllAreFull(t *testing.T) {
 // TestDiskOfANodeAloneIsFull: it refuses what would need room, and goes on when
 // there is some.
 func TestDiskOfANodeAloneIsFull(t *testing.T) {
+	t.Parallel()
 	d := newFaultyDisk()
 	n := open(t, cluster.WithDisk(config(t, ""), d))
 	d.free.Store(1 << 20)
@@ -259,6 +266,7 @@ func TestDiskOfANodeAloneIsFull(t *testing.T) {
 // TestClockDoubtBesideAnotherTrouble: the doubt shows whatever else is wrong with the
 // node, and nothing but a clock is such a doubt.
 func TestClockDoubtBesideAnotherTrouble(t *testing.T) {
+	t.Parallel()
 	d, clock := newFaultyDisk(), new(steppedClock)
 	c := cluster.WithDisk(config(t, ""), d)
 	clock.set(&c)
@@ -277,6 +285,7 @@ func TestClockDoubtBesideAnotherTrouble(t *testing.T) {
 // TestLowDiskLeadsNoMore: a leader whose disk fills up hands over to one with
 // room, and stays a member.
 func TestLowDiskLeadsNoMore(t *testing.T) {
+	t.Parallel()
 	var disks []*faultyDisk
 	tr := newCluster3(t, func(c *cluster.Config) {
 		disks = append(disks, newFaultyDisk())
@@ -293,6 +302,7 @@ func TestLowDiskLeadsNoMore(t *testing.T) {
 // TestLaggingMemberIsStillAMember: after a start without a leader the state may be
 // from before this node was a member.
 func TestLaggingMemberIsStillAMember(t *testing.T) {
+	t.Parallel()
 	tr := newCluster3(t)
 	_, before, err := tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)

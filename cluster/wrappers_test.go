@@ -24,6 +24,7 @@ import (
 
 // TestNodeVotesInOneRecord: the node's own votes go through the wrapper.
 func TestNodeVotesInOneRecord(t *testing.T) {
+	t.Parallel()
 	c := config(t, "")
 	shut(t, open(t, c))
 	w, err := wal.Open(filepath.Join(c.Dir, "log"))
@@ -54,6 +55,7 @@ func (s *stallingLogs) StoreLogs(l []*raft.Log) error {
 // comes while the leader is storing an entry. It must not touch the leader's
 // term before that is done.
 func TestHeartbeatWaitsItsTurn(t *testing.T) {
+	t.Parallel()
 	gate := newGate()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{
 		Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, gate} },
@@ -86,6 +88,7 @@ func TestHeartbeatWaitsItsTurn(t *testing.T) {
 
 // TestTransportKeepsPreVote: embedding the interface would turn it off.
 func TestTransportKeepsPreVote(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	require.Implements(t, (*raft.WithPreVote)(nil), n.Transport())
 	require.Implements(t, (*raft.WithClose)(nil), n.Transport())
@@ -98,6 +101,7 @@ func (deadFuture) Error() error { select {} }
 
 // TestForgottenFuture: hashicorp/raft #498.
 func TestForgottenFuture(t *testing.T) {
+	t.Parallel()
 	stop := make(chan struct{})
 	close(stop)
 	require.Error(t, transport.Await(deadFuture{}, stop))
@@ -145,6 +149,7 @@ func (f *flippingLogs) GetLog(index uint64, l *raft.Log) error {
 }
 
 func TestFlippedBitIsReported(t *testing.T) {
+	t.Parallel()
 	reports := make(chan error, 100)
 	var disk *flippingLogs
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{
@@ -181,6 +186,7 @@ func TestFlippedBitIsReported(t *testing.T) {
 
 // TestFailedWriteOfNodeStopsIt: the node's own log is wrapped.
 func TestFailedWriteOfNodeStopsIt(t *testing.T) {
+	t.Parallel()
 	var log raft.LogStore
 	fatal := make(chan error, 1)
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{
@@ -197,6 +203,7 @@ func TestFailedWriteOfNodeStopsIt(t *testing.T) {
 
 // TestIdleClusterWritesNothing: no checkpoint without an entry.
 func TestIdleClusterWritesNothing(t *testing.T) {
+	t.Parallel()
 	reports := make(chan error, 100)
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{Report: func(err error) { reports <- err }})
 	c.CheckpointInterval = time.Millisecond
@@ -208,6 +215,7 @@ func TestIdleClusterWritesNothing(t *testing.T) {
 
 // TestRecentEntriesAreCached: a follower that keeps up costs the leader no read.
 func TestRecentEntriesAreCached(t *testing.T) {
+	t.Parallel()
 	var disk *flippingLogs
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{
 		Logs: func(l raft.LogStore) raft.LogStore {
@@ -225,6 +233,7 @@ func TestRecentEntriesAreCached(t *testing.T) {
 // TestLogIsMonotonic: hashicorp/raft #697. A wrapper that hides it makes a
 // follower install the same snapshot for ever.
 func TestLogIsMonotonic(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	logs, ok := n.Logs().(raft.MonotonicLogStore)
 	require.True(t, ok)
@@ -234,6 +243,7 @@ func TestLogIsMonotonic(t *testing.T) {
 
 // TestLeadershipFlaps: raft blocks on a NotifyCh that nobody drains.
 func TestLeadershipFlaps(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -279,6 +289,7 @@ func TestLeadershipFlaps(t *testing.T) {
 
 // TestDataIsPrivate: nothing that the libraries create may be read by others.
 func TestDataIsPrivate(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "made", "by", "open")
 	n := open(t, config(t, dir))
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
@@ -302,6 +313,7 @@ func TestDataIsPrivate(t *testing.T) {
 }
 
 func TestNodeAloneHasNoNetwork(t *testing.T) {
+	t.Parallel()
 	n := open(t, config(t, ""))
 	err := n.Transport().TimeoutNow("other", "192.0.2.1:1", &raft.TimeoutNowRequest{}, &raft.TimeoutNowResponse{})
 	require.Error(t, err)
