@@ -58,8 +58,8 @@ quick: ## Run the tests that neither start the program nor wait for nodes (about
 # takes, so they have the machine alone.
 test: deps ## Run every test, with the race detector
 	@for module in $(LIBRARY); do (cd $$module && $(GO) test -race ./...) || exit 1; done
-	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /cmd/mintmark)
-	$(GO) test -race -count=1 -timeout 30m $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|chaos|upgrade)$$')
+	$(GO) test -race -timeout 20m -parallel 4 $$($(GO) list ./... | grep -v /cmd/mintmark)
+	$(GO) test -race -count=1 -timeout 30m -parallel 4 $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|chaos|upgrade)$$')
 	$(GO) test -run 'Allocations$$' ./keys ./issuer/credential ./issuer # left out of a race build
 	cd middleware/examples && $(GO) test -race ./...
 	cd verifier/bench && $(GO) test -race -run 'Corpus|Judge|Fuzz' .

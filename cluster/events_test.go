@@ -22,9 +22,9 @@ func TestEvents(t *testing.T) {
 		t.Helper()
 		require.Eventually(t, func() bool { return logs[name].count(line) == 1 }, 20*time.Second, time.Millisecond, "%s: %s", name, line)
 	}
-	once("n2", "this node is a voter")
-	once("n3", "this node is a voter")
-	require.Zero(t, logs["n1"].count("this node is a voter"), "it was from the start")
+	once("n2", "node caught up and became a voter")
+	once("n3", "node caught up and became a voter")
+	require.Zero(t, logs["n1"].count("node caught up and became a voter"), "it was from the start")
 	once("n2", `leader changed" name=n1`)
 	once("n1", `node added" name=n2`)
 	once("n1", `node added" name=n3`)
