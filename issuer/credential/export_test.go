@@ -1,6 +1,11 @@
 package credential
 
-import "github.com/mintmark-auth/mintmark/issuer/ledger"
+import (
+	"context"
+	"crypto/rand"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
 
 // AppendString is appendString.
 var AppendString = appendString
@@ -12,6 +17,11 @@ func NormalArgon(text string) (normal, fault string) {
 		return a.text(), fault
 	}
 	return "", fault
+}
+
+// CheckPassword is Hasher.Matches with a slot that is free.
+func CheckPassword(hash, password string) (bool, error) {
+	return NewHasher(rand.Reader, 1).Matches(context.Background(), hash, password)
 }
 
 // OwnCost is the cost of a new hash.

@@ -17,16 +17,6 @@ func HashPassword(rand io.Reader, password string) string {
 	return h.text()
 }
 
-// CheckPassword reports whether a hash, own or of another system, is that of the password. The
-// error is ErrHash if the stored hash is damaged, which is not the user's fault.
-func CheckPassword(hash, password string) (bool, error) {
-	h, fault := parseHash(hash)
-	if fault != "" {
-		return false, ErrHash
-	}
-	return h.matches(password), nil
-}
-
 // A Hasher bounds how many passwords are hashed concurrently: sign-ins must not starve the
 // token endpoint. A hash takes a core and 19 MiB, or up to 128 MiB if it was imported from
 // another system; so the memory for hashing is at most 128 MiB for each slot. It is safe for
@@ -56,8 +46,8 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return HashPassword(h.rand, password), nil
 }
 
-// Check is CheckPassword once a slot is free. It returns the context's error if none becomes
-// free. The hash is empty for a user who doesn't exist or has no password.
+// Check is Matches for a sign-in. The hash is empty for a user who doesn't exist or has no
+// password.
 //
 // dearest has the dearest imported hash of each kind that is stored. Every check that fails
 // costs the same: the dearest hash of each kind, new hashes included. Otherwise the time would
@@ -91,8 +81,10 @@ func (h *Hasher) Check(ctx context.Context, hash, password string, dearest []led
 	return false, damaged
 }
 
-// Matches is CheckPassword once a slot is free, without the cost of other hashes. It is for
-// callers to whom its time may reveal the kind of the hash.
+// Matches reports whether a hash, own or of another system, is that of the password, once a slot
+// is free. It returns the context's error if none becomes free, and ErrHash if the stored hash is
+// damaged, which is not the user's fault. It is for callers to whom its time may reveal the kind
+// of the hash.
 func (h *Hasher) Matches(ctx context.Context, hash, password string) (bool, error) {
 	if err := h.acquire(ctx); err != nil {
 		return false, err

@@ -139,7 +139,7 @@ func TestPeopleOnTheCommandLine(t *testing.T) {
 	c := newCLI(t)
 	password := strings.TrimSuffix(c.OK("", "user", "add", "bob", "--email", "bob@example.com"), "\n")
 	bob := c.View().UserByName("bob")
-	right, err := credential.CheckPassword(bob.Password, password)
+	right, err := c.Passwords.Matches(t.Context(), bob.Password, password)
 	require.NoError(t, err)
 	require.True(t, right)
 
@@ -154,7 +154,7 @@ func TestPeopleOnTheCommandLine(t *testing.T) {
 	c.OK("battery staple", "user", "set-password", "bob", "--password-file", "-")
 	c.Fails(ExitLocal, `unknown command "pasword" for "mintmark user"; did you mean password?`, "user", "pasword", "bob", "--password-file", "-")
 	c.Fails(ExitLocal, "unknown flag --password", "user", "password", "bob", "--password", "x")
-	right, err = credential.CheckPassword(c.View().UserByName("bob").Password, "battery staple")
+	right, err = c.Passwords.Matches(t.Context(), c.View().UserByName("bob").Password, "battery staple")
 	require.NoError(t, err)
 	require.True(t, right)
 

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
-	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -108,7 +107,7 @@ func TestFixtures(t *testing.T) {
 	require.True(t, bob.Admin)
 	require.Equal(t, 12, bob.TimeFormat)
 	require.Equal(t, "Two\nlines.\n", bob.Bio)
-	right, err := credential.CheckPassword(bob.Password, "0012")
+	right, err := w.Passwords.Matches(t.Context(), bob.Password, "0012")
 	require.NoError(t, err)
 	require.True(t, right)
 
