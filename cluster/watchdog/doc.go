@@ -10,4 +10,5 @@
 //	time_file.go    times that survive the process
 //	disk.go         a probe with a time limit; disk_folder.go, of a folder
 //	space.go        levels of free space; free_space.go, the check before a folder is made
+//	device_unix.go  the number of a file system
 package watchdog

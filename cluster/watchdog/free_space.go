@@ -3,6 +3,7 @@ package watchdog
 import (
 	"errors"
 	"fmt"
+	"os"
 )
 
 // minStartSpace is free space, in bytes, for two segments of the log, which raft-wal
@@ -21,6 +22,14 @@ func CheckFreeSpace(dir string) error {
 		return fmt.Errorf("create data folder: the disk under %s has %d MiB free, and a new node needs %d MiB", dir, free>>20, out>>20)
 	}
 	return nil
+}
+
+// SameDisk reports whether two folders are on one file system. It returns false if that is not
+// reported.
+func SameDisk(a, b string) bool {
+	i, errA := os.Stat(a)
+	j, errB := os.Stat(b)
+	return errA == nil && errB == nil && Device(i) != 0 && Device(i) == Device(j)
 }
 
 // FreeSpace returns the free bytes of the disk under dir, and the limits below which a node

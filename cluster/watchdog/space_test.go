@@ -66,3 +66,10 @@ func TestDiskSpace(t *testing.T) {
 	require.Error(t, err)
 	require.Error(t, CheckFreeSpace(filepath.Join(t.TempDir(), "gone")))
 }
+
+func TestSameDisk(t *testing.T) {
+	dir := t.TempDir()
+	require.True(t, SameDisk(dir, filepath.Dir(dir)))
+	require.False(t, SameDisk(dir, "/dev"))
+	require.False(t, SameDisk(dir, filepath.Join(dir, "gone")))
+}

@@ -45,6 +45,17 @@ func (f Folder) Make() error {
 	return nil
 }
 
+// Probe verifies that a file can be written in the folder. RemovePartial removes what a crash
+// leaves of it.
+func (f Folder) Probe() error {
+	file, err := os.CreateTemp(f.Dir, f.temporary()+"*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write([]byte{0})
+	return errors.Join(err, file.Close(), os.Remove(file.Name()))
+}
+
 // Create creates the next backup with what write wrote, and returns its name. verify reads
 // the file after it was written to disk, and returns its header; after an error there is
 // no file. Create is otherwise like the function Create.

@@ -40,6 +40,8 @@ type Config struct {
 	// Space returns the free bytes of the disk under a folder, and how many of them must
 	// stay free.
 	Space func(dir string) (free, least uint64, err error)
+	// OnDataDisk reports whether a folder is on the disk of the node's data. It may be nil.
+	OnDataDisk func(dir string) bool
 
 	Log *slog.Logger
 	// Failed counts failures for metrics. It may be nil.
@@ -82,6 +84,9 @@ type watched struct {
 
 // New returns a task that Run starts.
 func New(c Config) *Task {
+	if c.OnDataDisk == nil {
+		c.OnDataDisk = func(string) bool { return false }
+	}
 	if c.Failed == nil {
 		c.Failed = func(ledger.BackupFailure) {}
 	}
@@ -109,19 +114,26 @@ func (t *Task) Run(ctx context.Context) {
 	}
 }
 
-// prepareFolder makes the folder and removes what a crash left. A folder that can't be
-// used fails the backups, not the start of the node.
+// prepareFolder makes the folder, probes it, and removes what a crash left. It probes the folder
+// of every node that has one, since a node may make no backup until another one fails. A folder
+// that can't be used fails the backups, not the start of the node.
 func (t *Task) prepareFolder() {
 	err := t.Folder.Make()
 	var removed []string
 	if err == nil {
 		removed, err = t.Folder.RemovePartial()
 	}
+	if err == nil {
+		err = t.Folder.Probe()
+	}
 	if len(removed) > 0 {
 		t.Log.Info("partial backups removed", "dir", t.Folder.Dir, "files", removed)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		t.Log.Error("backup folder not usable", "dir", t.Folder.Dir, "error", err)
+	case t.OnDataDisk(t.Folder.Dir):
+		t.Log.Warn("backup folder on the disk of the data", "dir", t.Folder.Dir)
 	}
 }
 

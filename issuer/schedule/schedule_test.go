@@ -60,6 +60,7 @@ type node struct {
 	fail   error         // of writing
 	hang   chan struct{} // writing waits for it
 	damage bool          // what is written can't be read back
+	shared bool          // the folder is on the disk of the data
 	free   uint64
 	begun  []time.Time
 	failed []ledger.BackupFailure
@@ -140,7 +141,8 @@ func (n *node) startWith(every time.Duration) {
 	task := schedule.New(schedule.Config{
 		Ledger: nodeLedger{n}, Changed: n.c.wait, ID: "id-" + n.name, Folder: backup.Folder{Dir: n.dir, Node: n.name},
 		Every: every, Keep: 3, Save: n.save, Verify: n.verify, Log: slog.New(slog.NewTextHandler(lockedWriter{n}, nil)),
-		Space: func(string) (uint64, uint64, error) { n.mu.Lock(); defer n.mu.Unlock(); return n.free, 100, nil },
+		Space:      func(string) (uint64, uint64, error) { n.mu.Lock(); defer n.mu.Unlock(); return n.free, 100, nil },
+		OnDataDisk: func(dir string) bool { n.mu.Lock(); defer n.mu.Unlock(); return n.shared && dir == n.dir },
 		Failed: func(f ledger.BackupFailure) {
 			n.mu.Lock()
 			defer n.mu.Unlock()
@@ -515,6 +517,39 @@ func TestFolderThatIsLost(t *testing.T) {
 		run(every + time.Minute)
 		require.Equal(t, []ledger.BackupFailure{ledger.BackupNotWritten}, n.failed)
 		require.NotEqual(t, n.name, c.schedule().Saved.Node)
+	})
+}
+
+// TestFolderIsProbed verifies that each node reports at its start that its folder takes no files,
+// or is on the disk of the data, also a node that makes no backups.
+func TestFolderIsProbed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster3(t)
+		run(time.Minute)
+		chosen := c.chosen()
+		for _, n := range c.nodes {
+			require.NotContains(t, n.logText(), "backup folder")
+		}
+		for _, n := range c.nodes {
+			if n == chosen {
+				continue
+			}
+			n.kill()
+			n.shared = true
+			n.start()
+			run(time.Second)
+			require.Contains(t, n.logText(), `level=WARN msg="backup folder on the disk of the data"`)
+			require.NotContains(t, n.logText(), "not usable")
+			files := n.files()
+			n.kill()
+			n.dir = "/dev/fd" // a folder that can be read, and takes no files from anybody
+			n.start()
+			run(time.Second)
+			require.Contains(t, n.logText(), `level=ERROR msg="backup folder not usable" dir=/dev/fd`)
+			n.kill()
+			require.Empty(t, files, "the probe leaves nothing")
+		}
+		require.Equal(t, chosen, c.chosen())
 	})
 }
 

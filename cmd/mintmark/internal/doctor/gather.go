@@ -103,7 +103,7 @@ func diskOf(dir string) Disk {
 	d := Disk{Dir: dir}
 	d.Free, d.Low, d.Out, _ = watchdog.FreeSpace(dir)
 	if i, err := os.Stat(dir); err == nil {
-		d.Device = deviceOf(i)
+		d.Device = watchdog.Device(i)
 	}
 	return d
 }

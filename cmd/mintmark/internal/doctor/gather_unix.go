@@ -21,14 +21,6 @@ func ownerOf(i fs.FileInfo) uint32 {
 	return 0
 }
 
-// deviceOf returns the number of the file system that a file is on.
-func deviceOf(i fs.FileInfo) uint64 {
-	if s, ok := i.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Dev)
-	}
-	return 0
-}
-
 // writable returns nil if this account may make files in a folder.
 func writable(dir string) error {
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {

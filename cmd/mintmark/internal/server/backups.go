@@ -30,7 +30,8 @@ func (s *Server) scheduledBackups() schedule.Config {
 			free, least, _, err = watchdog.FreeSpace(dir)
 			return free, least, err
 		},
-		Failed: s.Metrics.BackupFailed,
+		OnDataDisk: func(dir string) bool { return watchdog.SameDisk(dir, s.config.DataDir) },
+		Failed:     s.Metrics.BackupFailed,
 	}
 }
 
