@@ -10,7 +10,7 @@ import (
 // A ClientRef names a client.
 type ClientRef struct {
 	ID string `json:"id"`
-	// Revision is the revision that the operator saw, for a deletion; 0 means the newest.
+	// Revision is the revision that the operator saw, for a deletion; 0 matches any.
 	Revision uint64 `json:"revision,omitempty"`
 }
 

@@ -29,7 +29,7 @@ type AddedResourceServer struct {
 // A ResourceServerRef names a resource server by its identifier URI or its name.
 type ResourceServerRef struct {
 	ID      string `json:"id"`
-	Version string `json:"version,omitempty"` // for a removal, ResourceServer.Version that the operator saw; "" matches any
+	Version string `json:"version,omitempty"` // for a removal, ResourceServer.Version that the operator saw; "" matches any, as ClientRef.Revision 0 does
 }
 
 // A ResourceServerFilter selects resource servers of the list. There is nothing to select by.

@@ -11,6 +11,11 @@ import (
 // ImportClient creates a client that an operator declares: a legacy client from before
 // scopes, or a fixture. An existing client with the same id is changed to the declaration,
 // unless the same declaration was applied before; then later changes of the client stay.
+//
+// It is not ApplyClient, which brings a client to what its file says whenever the file is
+// applied, under a manager that may also remove it: an import is done once, nobody manages the
+// client by it, and it may declare revoked secrets, which ApplyClient never takes back. A
+// command for both would have each field and rule for one of them only.
 type ImportClient struct {
 	ID      string      `cbor:"1,keyasint"`
 	Owner   string      `cbor:"2,keyasint"`

@@ -19,10 +19,7 @@ func (s *replayState) applyResource(e *Effect, at Time) bool {
 	case EffectResourceSecretAdded:
 		next.Secrets, changed = r.Secrets.restored(*e.Secret, at)
 	case EffectResourceNarrowed:
-		next.Scopes = e.Scopes
-		if len(r.Scopes) > 0 {
-			next.Scopes = orElse(intersect(r.Scopes, e.Scopes), e.Scopes)
-		}
+		next.Scopes = orElse(intersect(r.Scopes, e.Scopes), e.Scopes)
 		changed = !slices.Equal(next.Scopes, r.Scopes)
 	}
 	if changed {

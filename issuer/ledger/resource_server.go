@@ -72,16 +72,13 @@ func (s *ResourceServer) ScopeFor(text string) string {
 
 // ResourceServer returns the resource server with an identifier URI, or nil.
 func (v View) ResourceServer(id string) *ResourceServer {
-	if id == "" {
-		return nil
-	}
 	return first[ResourceServer](v, TableResourceServers, indexID, id)
 }
 
 // ResourceServerNamed returns the resource server with an identifier URI or a name, ignoring
 // the case of a name, or nil.
 func (v View) ResourceServerNamed(ref string) *ResourceServer {
-	if s := v.ResourceServer(ref); s != nil || ref == "" {
+	if s := v.ResourceServer(ref); s != nil {
 		return s
 	}
 	return first[ResourceServer](v, TableResourceServers, "name", fold(ref))

@@ -82,11 +82,11 @@ func (c *RevokeToken) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventGrantRevoked, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID, Detail: detail}))...)
 }
 
-// signed reports whether the token's key still counts. A node that lags may have verified
+// signed reports whether the key of the token that was presented still counts. A node that lags may have verified
 // it with one that was dropped because it leaked, which proves nothing.
 func (c *RevokeToken) signed(v View) bool {
 	if c.Refresh != nil {
 		return v.keyKnown(c.Refresh.Key)
 	}
-	return c.Access != nil && v.Key(c.Access.Key) != nil
+	return v.Key(c.Access.Key) != nil
 }

@@ -26,7 +26,7 @@ func (*UpgradeSecret) Kind() command.Kind { return KindUpgradeSecret }
 func (c *UpgradeSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	old := v.Client(c.Client)
-	if old == nil || old.State == Deleted {
+	if old == nil {
 		return deny(NotFound)
 	}
 	i := old.Secrets.index(c.Secret.ID)

@@ -40,7 +40,7 @@ func (v View) AuthenticateTokenReader(p ClientAuth) (r TokenReader, cause Cause,
 	}
 	a, other, otherAgain := v.authenticate(p)
 	switch {
-	case other == NoCause && a.bySecret():
+	case a.bySecret():
 		return TokenReader{Client: a.client, secret: a.secret}, NoCause, false
 	case other == NoCause:
 		return r, SecretMissing, false
