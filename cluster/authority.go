@@ -106,10 +106,10 @@ func namesUnless(all []*member.Member, holds func(*member.Member) bool) []string
 	return names
 }
 
-// Rotate announces a new authority, and waits for patience at most for it to be the
-// only one, unless only nodes that are down hold it up. The change goes on by itself
-// where that takes longer: List reports which members it waits for. The error is a
-// *RefusedError where a rule stands against it.
+// Rotate announces a new authority, and waits, at most for patience, until it is the only
+// one. It does not wait for nodes that are down. The change continues by itself if it takes
+// longer: List reports which members it waits for. The error is a *RefusedError if a rule
+// forbids the change.
 func (a *Authorities) Rotate(ctx context.Context, patience time.Duration) ([]AuthorityStatus, error) {
 	if !a.networked {
 		return nil, member.Refuse(member.ErrNoNetwork)
@@ -125,9 +125,9 @@ func (a *Authorities) Rotate(ctx context.Context, patience time.Duration) ([]Aut
 	case len(old) > 1:
 		waits := a.waitsFor()
 		if waits == "" {
-			waits = "nobody, and will be done in a moment"
+			waits = "no node any longer"
 		}
-		return a.List(), &member.RefusedError{Reason: "the authority is being changed already, which waits for " + waits}
+		return a.List(), &member.RefusedError{Reason: "the authority is being changed already, waiting for " + waits}
 	}
 	next, err := member.NewAuthority(a.rand, a.sealer, a.now())
 	if err != nil {

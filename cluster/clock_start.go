@@ -21,8 +21,8 @@ type clockStart struct {
 
 	mu            sync.Mutex    // guards the next two
 	warned        bool          // a doubt was logged
-	operatorAsked bool          // and that an operator must end it
-	warnedAt      time.Duration // when that began
+	operatorAsked bool          // it was logged that an operator must end the doubt
+	warnedAt      time.Duration // when the doubt was logged
 
 	writeDue   atomic.Bool   // a note must be written although the last one is young
 	asyncWrite atomic.Bool   // a write that is not waited for is under way
@@ -33,8 +33,7 @@ type clockStart struct {
 // finish ends the start: the clock was accepted.
 func (s *clockStart) finish() { s.acceptedOnce.Do(func() { close(s.accepted) }) }
 
-// checkStartClock accepts the clock that this node started with, if it can be
-// believed.
+// checkStartClock accepts the clock that this node started with, if it is confirmed.
 func (g *nodeWatchdog) checkStartClock() {
 	g.start.mu.Lock()
 	defer g.start.mu.Unlock()

@@ -42,7 +42,7 @@ func TestStartWithAWrongClock(t *testing.T) {
 			n := open(t, c)
 			_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "during"})
 			require.ErrorIs(t, err, cluster.ErrUnavailable)
-			require.ErrorContains(t, err, "nobody vouches for it (nothing keeps this clock right")
+			require.ErrorContains(t, err, "no other source confirms it (nothing keeps this clock right")
 			require.Error(t, healthCheck(n, "clock"))
 			require.Equal(t, 1, said.count("clock not confirmed, deciding nothing"))
 

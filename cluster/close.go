@@ -68,14 +68,14 @@ func (n *Node) stopRaft() error {
 		}
 		return nil
 	case <-timer.C:
-		return errors.New("stop raft: it hangs, and keeps the data directory")
+		return errors.New("stop raft: not stopped in time, the data directory stays in use")
 	}
 }
 
 // lifecycle has the channels by which a node stops.
 type lifecycle struct {
 	closing   chan struct{} // closed first: nothing new
-	stopped   chan struct{} // closed when raft was told to stop: no answers any more
+	stopped   chan struct{} // closed when raft is stopped: no request is answered after that
 	closeOnce sync.Once
 	closeErr  error
 	running   sync.WaitGroup // goroutines of this package, but for those of await

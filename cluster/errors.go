@@ -4,13 +4,13 @@ import "errors"
 
 var (
 	// ErrUnavailable means that nothing was proposed: there is no leader, the
-	// queue is full, the node is closing, or no fresh view could be had. Nothing
-	// has changed; retry.
+	// queue is full, the node is closing, or a fresh view could not be read.
+	// Nothing has changed, so the caller may retry.
 	ErrUnavailable = errors.New("cluster unavailable, nothing was changed")
 
-	// ErrUnknown means that the command was proposed and its outcome can't be
-	// known in time: it may or may not have happened, as a whole. Retry, with a
-	// command that can tell.
+	// ErrUnknown means that the command was proposed, and its outcome was not
+	// known in time: it was applied as a whole, or not at all. The caller may retry
+	// with a command that detects that it was applied before.
 	ErrUnknown = errors.New("outcome not known in time")
 )
 

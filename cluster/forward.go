@@ -97,9 +97,8 @@ func (n *Node) serveProposal(ctx context.Context, body []byte, connected bool) t
 	return transport.Reply{Status: transport.ReplyOK, Body: append(binary.BigEndian.AppendUint64(nil, index), b...)}
 }
 
-// attemptRemote has the leader make one attempt. moved is closed when another
-// node is the leader, as far as this one has heard: then the answer will not
-// come.
+// attemptRemote has the leader make one attempt. moved is closed when this node
+// learns of another leader: no answer is expected then.
 func (n *Node) attemptRemote(ctx context.Context, leader string, moved <-chan struct{}, cmd command.Command, id command.ID, again bool, deadline time.Time) (any, uint64, error) {
 	r := newRequest()
 	defer r.free()
@@ -139,9 +138,9 @@ func (n *Node) attemptRemote(ctx context.Context, leader string, moved <-chan st
 }
 
 // connectLeader returns the connection to the leader. A command that was never
-// proposed waits for it no longer than for a leader to be known, so that a client
-// soon hears that nothing was proposed. A connection in a network that swallows
-// everything takes transport.DialTimeout to fail.
+// proposed waits for it at most for LeaderTimeout, so that its client soon gets the
+// error that nothing was proposed. In a network that drops all packets a connection
+// fails after transport.DialTimeout.
 func (n *Node) connectLeader(ctx context.Context, leader string, again bool, deadline time.Time) (*transport.Conn, error) {
 	if !again {
 		deadline = deadline.Add(n.config.LeaderTimeout - n.config.ProposeTimeout)

@@ -66,7 +66,7 @@ func (n *Node) AwaitClock(ctx context.Context, waits func(why string)) error {
 			return n.completeBootstrap(ctx)
 		case <-ticker.C:
 		case <-ctx.Done():
-			return fmt.Errorf("wait for a clock that is believed: %w", ctx.Err())
+			return fmt.Errorf("wait for a confirmed clock: %w", ctx.Err())
 		case <-n.closing:
 			return command.ErrClosed
 		}

@@ -15,8 +15,8 @@ import (
 )
 
 // Invite makes a join token for a node that will have the given name. With
-// replaces, a member's name, that member goes when the new one has become a
-// voter. The error is a *RefusedError where a rule stands against it.
+// replaces, a member's name, that member is removed when the new one has become
+// a voter. The error is a *RefusedError if a rule forbids it.
 func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (token string, expires time.Time, err error) {
 	a := n.folder.PeerList.Authority()
 	if a == nil {

@@ -81,7 +81,7 @@ func (n *Node) admit(ctx context.Context, q join.Request, key []byte) join.Answe
 	}
 	secret, err := n.config.JoinSecret()
 	if err != nil {
-		return again(fmt.Errorf("this node can't give its secret away: %w", err))
+		return again(fmt.Errorf("get the secret for a new node: %w", err))
 	}
 	return newJoinAnswer(view, q.ID, secret)
 }

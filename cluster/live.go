@@ -22,8 +22,7 @@ import (
 // only, so no other clock can cause a halt. If a leader's clock jumps, state time
 // jumps as far, so durations that leave out halts don't include the jump.
 
-// liveFile holds that moment. A node without the file knows none, and reports no
-// halt.
+// liveFile contains that moment. A node without the file reports no halt.
 const (
 	liveFile     = "live"
 	liveInterval = time.Second

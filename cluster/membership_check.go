@@ -11,18 +11,18 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// A removed node is not told so: it is in no configuration, so it receives no log, and the
-// nodes that it calls end the handshake. To it that looks like the loss of the leader. So it
-// asks, by the protocol of joining, whether its key is still a member's. The node that answers
-// is authenticated by its certificate as a member of this node's own list. It answers no only
-// if its leader has committed something since the question: a member that lags, or was
-// removed itself, can't. A cluster that was recovered from one survivor answers no to the
-// nodes that it gave up. They ask although they have a leader: two of them elect one while
-// the survivor is down, and the survivor does not accept them as members any more.
+// A removed node receives no log, since it is in no configuration, and the nodes that it calls
+// end the handshake. It can't distinguish that from the loss of the leader. So it asks members,
+// by the join protocol, whether its key is still a member's. The member that answers is
+// authenticated by its certificate, against this node's own peer list. It answers "not a
+// member" only if its leader has committed something since the question: a member that lags,
+// or was removed itself, can't. A cluster that was recovered from one survivor gives that
+// answer to the nodes that were given up. They ask although they have a leader: two of them
+// may elect one while the survivor is down, and the survivor no longer accepts them.
 
 const (
-	// membershipCheckInterval is between two times that a node asks members that do not
-	// answer otherwise.
+	// membershipCheckInterval is the time between two rounds of questions to members that
+	// do not answer other calls.
 	membershipCheckInterval = 3 * time.Second
 	// disconnectCheckInterval is between two checks after a lost connection.
 	disconnectCheckInterval = time.Second
@@ -39,7 +39,7 @@ type membershipCheck struct {
 	disconnects chan string // ids of members that closed a connection, to be asked
 }
 
-// check asks members that do not answer otherwise.
+// check asks members that do not answer other calls.
 func (m *membershipCheck) check(silent []string) {
 	if m.removed.Err() != nil {
 		return
@@ -77,7 +77,7 @@ func (m *membershipCheck) ask(ctx context.Context, id string) (a join.Answer, er
 	return join.Ask(ctx, c, join.Request{CheckMembership: true})
 }
 
-// noteDisconnect has this node ask a member that closed a connection. It does not wait.
+// noteDisconnect queues a question to a member that closed a connection. It does not wait.
 func (m *membershipCheck) noteDisconnect(id string) {
 	select {
 	case m.disconnects <- id:
@@ -85,10 +85,10 @@ func (m *membershipCheck) noteDisconnect(id string) {
 	}
 }
 
-// watchDisconnects asks members that closed a connection, until the node closes. A node
-// that was removed finds out by that at once and not at its next round, so that requests
-// to it fail at once, and whatever balances the load notices. A lost connection means
-// little otherwise, because a node that stops ends connections too; so the answer decides.
+// watchDisconnects asks members that closed a connection, until the node closes. A removed
+// node so learns of its removal at once and not in its next round: its requests fail at once,
+// and a load balancer notices. The answer decides, not the lost connection, because a node
+// that stops closes connections too.
 func (m *membershipCheck) watchDisconnects() {
 	for {
 		select {
@@ -107,9 +107,9 @@ func (m *membershipCheck) watchDisconnects() {
 	}
 }
 
-// confirm asks a member whether this node was removed. Another check may be under way:
-// one of two is answered at once, and what that one learns ends the connection of the
-// other.
+// confirm reports whether this node was removed. It asks a member, and if that gives no
+// answer it waits for another check that is under way: the first answer closes the
+// connections of this node, which ends the other check.
 func (m *membershipCheck) confirm(ctx context.Context, id string) bool {
 	if m.askIfRemoved(ctx, id) {
 		return true

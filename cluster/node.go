@@ -66,7 +66,7 @@ func (n *Node) Name() string {
 // meant: one started on it would answer for the other.
 func (n *Node) checkName() error {
 	if name := n.Name(); n.config.ExplicitName && name != n.config.Name {
-		return fmt.Errorf("the data is that of node %s, and this node shall be %s: a node keeps its name", name, n.config.Name)
+		return fmt.Errorf("the data folder belongs to node %s, and the name of this node is %s", name, n.config.Name)
 	}
 	return nil
 }

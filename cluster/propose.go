@@ -87,7 +87,7 @@ func (n *Node) attempt(ctx context.Context, w election.Route, cmd command.Comman
 
 // errConfirmConnected means that a decision would report reuse, and that it is not known
 // whether the client is still connected. Nothing was proposed.
-var errConfirmConnected = errors.New("to be confirmed")
+var errConfirmConnected = errors.New("connection of the client not confirmed")
 
 // proposal is one attempt to have a command decided.
 type proposal struct {

@@ -60,15 +60,15 @@ func (t tryMutex) lock(ctx context.Context) error {
 
 func (t tryMutex) unlock() { <-t }
 
-// Remove takes a member, named by name or id, out of the cluster: when it
-// returns, the members that can be reached refuse its key, on standing
-// connections too. It is refused where a majority of the voters, as they are or
-// as they would be, can't be reached: the change could not be committed then.
-// With force it waits for them first, as long as Config.ProposeTimeout allows.
+// Remove removes a member, named by name or id, from the cluster. When it returns,
+// the members that can be reached refuse the member's key, on open connections too.
+// Remove is refused if a majority of the voters, before or after the change, can't be
+// reached: the change could not be committed then. With force it first waits for them,
+// at most for Config.ProposeTimeout.
 //
-// The error is a *RefusedError where nothing was done and a rule stands against
-// it, ErrUnavailable where nothing was done, and ErrUnknown where it is to be
-// asked for again.
+// The error is a *RefusedError if a rule forbids the removal, and ErrUnavailable if
+// nothing was done for another reason. After ErrUnknown the caller must repeat the
+// removal.
 func (n *Node) Remove(ctx context.Context, name string, force bool) error {
 	if err := n.membershipTrouble(); err != nil {
 		return member.Refuse(err)
@@ -224,7 +224,7 @@ func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err e
 	}
 	if id == string(n.id) {
 		if err := n.transferLeadership(ctx, ""); err != nil && !errors.Is(err, errNotLeading) {
-			return 0, &member.RefusedError{Reason: "node " + m.Name + " leads, and no other one could take over: " + err.Error()}
+			return 0, &member.RefusedError{Reason: "node " + m.Name + " leads, and leadership was not transferred: " + err.Error()}
 		}
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading) // the next leader carries on
 	}
@@ -235,7 +235,7 @@ func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err e
 	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress):
 		return 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 	case err != nil:
-		return 0, fmt.Errorf("%w: take node %s out of raft's configuration: %w", ErrUnknown, m.Name, err)
+		return 0, fmt.Errorf("%w: remove node %s from the raft configuration: %w", ErrUnknown, m.Name, err)
 	}
 	if n.config.hooks.ServerRemoved != nil {
 		n.config.hooks.ServerRemoved()
@@ -270,7 +270,7 @@ func (n *Node) awaitRefused(ctx context.Context, id string, index uint64) error 
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	if _, err := n.ViewAt(ctx, index); err != nil {
-		return fmt.Errorf("%w: the node is removed, and this one has not heard of it yet: %w", ErrUnknown, err)
+		return fmt.Errorf("%w: the node is removed, and this node has not applied that yet: %w", ErrUnknown, err)
 	}
 	_ = n.waitFor(ctx, func() bool {
 		_, listed := n.folder.PeerList.Member(id)

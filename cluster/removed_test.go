@@ -52,7 +52,7 @@ func servesNobody(t *testing.T, tr *cluster3, i int) {
 	again.Bootstrap = false
 	_, err = cluster.Open(t.Context(), again)
 	require.ErrorIs(t, err, member.ErrRemoved)
-	require.ErrorContains(t, err, "so says "+said.By)
+	require.ErrorContains(t, err, "reported by "+said.By)
 	require.ErrorIs(t, recovery.Recover(c.Offline(), nil), member.ErrRemoved)
 }
 

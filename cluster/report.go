@@ -43,10 +43,10 @@ func (n *Node) reportSelf() {
 	}
 }
 
-// findLeader asks the other members who leads while raft has not heard from a leader:
-// that may not know yet where this node listens now. A leader that was found is asked
-// again until raft knows of one, and forgotten if it leads no more or does not answer.
-// It returns the members that did not answer.
+// findLeader asks the other members which node leads, while raft has no contact to a
+// leader: the leader may not know this node's new address yet. A leader that was found is
+// asked again until raft has contact, and dropped if it no longer leads or does not answer.
+// findLeader returns the members that did not answer.
 func (n *Node) findLeader() (silent []string) {
 	guess, unheard := n.leader.LeaderUnknown()
 	if !unheard || n.isClosing() || n.checks.excluded() != nil {

@@ -105,4 +105,4 @@ func (p *pipeline) enqueue(ctx context.Context, r *request, deadline time.Time) 
 	return fmt.Errorf("%w: %w", ErrUnknown, cause)
 }
 
-var errDeadline = errors.New("the log gave no answer in time")
+var errDeadline = errors.New("no answer from the log in time")

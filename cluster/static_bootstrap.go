@@ -96,7 +96,7 @@ func (b *staticBootstrap) await(ctx context.Context) error {
 // complete.
 func (b *staticBootstrap) checkInitialFolder() error {
 	if b.config.Network == nil {
-		return errors.New("the data directory is that of a node among others, and this one has no network")
+		return errors.New("the data directory belongs to a cluster of several nodes, and this node has no network")
 	}
 	hash, err := member.KeyHash(b.net.credentials.Key)
 	if err != nil {
@@ -192,7 +192,7 @@ func decideBootstrap(self string, instanceID []byte, all []member.Member, answer
 		switch {
 		case m.ID == self || !answered:
 		case a.Started && !bytes.Equal(a.InstanceIDs[self], instanceID):
-			return nil, fmt.Errorf("node %s refuses this one: %w", m.Name, store.ErrDataLost)
+			return nil, fmt.Errorf("node %s refuses this node: %w", m.Name, store.ErrDataLost)
 		case a.Started:
 			begun = a.InstanceIDs
 		case len(a.InstanceIDs[m.ID]) > 0:

@@ -13,8 +13,8 @@ import (
 )
 
 // TransferLeadership transfers leadership to a member, or with "" to the voter that
-// is furthest. It returns when the leader has heard that it was taken. The error
-// is a *RefusedError if that member can't lead now.
+// whose log is longest. It returns when the old leader has contact to the new one. The
+// error is a *RefusedError if that member can't lead now.
 func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 	to := ""
 	if name != "" {
@@ -86,7 +86,7 @@ func (n *Node) transferChecked(ctx context.Context, to string) error {
 	if to != "" {
 		who = "node " + n.nameOf(to) + " did not take over"
 	}
-	return &member.RefusedError{Reason: who + " in time, so node " + n.nameOf(string(n.id)) + " goes on leading"}
+	return &member.RefusedError{Reason: who + " in time, node " + n.nameOf(string(n.id)) + " still leads"}
 }
 
 // Leading reports whether this node leads, which it does when it has been elected
@@ -101,12 +101,12 @@ func (n *Node) WhileLeading(ctx context.Context, duty func(context.Context)) {
 	n.leader.WhileLeading(ctx, duty)
 }
 
-// InTouch reports whether the state of this node is nearly up to date: it leads, or has
-// heard from the leader a moment ago.
+// InTouch reports whether the state of this node is nearly up to date: it leads, or its last
+// contact with the leader was a moment ago.
 func (n *Node) InTouch() bool { return n.leader.InTouch() }
 
 // StepDown transfers leadership before the node stops, if another voter can take it.
-// Until then the node goes on answering. Afterwards it does not campaign.
+// Until then the node still answers requests. Afterwards it does not campaign.
 func (n *Node) StepDown(ctx context.Context) { n.leader.StepDown(ctx) }
 
 // Voters returns the ids of the nodes that vote, as this node knows them.

@@ -16,7 +16,7 @@ import (
 )
 
 // nodeWatchdog acts on what clock and disk do: a node whose clock is not to be trusted
-// does not decide or lead, and one whose disk does not take writes isolates itself.
+// does not decide or lead, and a node whose disk is not writable isolates itself.
 type nodeWatchdog struct {
 	dir          string
 	log          *slog.Logger
@@ -118,7 +118,7 @@ func (g *nodeWatchdog) run() {
 	}
 }
 
-// watchDisk keeps a node whose disk does not take writes away from the others,
+// watchDisk isolates a node whose disk is not writable from the other nodes,
 // so that they elect one whose disk does (hashicorp/raft #503, #614).
 func (g *nodeWatchdog) watchDisk(s watchdog.DiskState) {
 	away := s.Bad() || s.Space == watchdog.SpaceOut

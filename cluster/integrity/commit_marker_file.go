@@ -79,7 +79,7 @@ func (f *Folder) LoadCommitMarker() (Position, error) {
 }
 
 // ErrNoCommitMarker reports that the commit marker is gone or damaged.
-var ErrNoCommitMarker = errcode.New("no_commit_marker", "without it nobody can tell whether the log still has all that this node knew")
+var ErrNoCommitMarker = errcode.New("no_commit_marker", "without it, whether the log is complete can not be verified")
 
 func (f *Folder) hasCommitMarker() (bool, error) {
 	made, err := f.Store.Stable.Get([]byte(store.KeyCommitMarker))

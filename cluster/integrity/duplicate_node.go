@@ -21,7 +21,7 @@ type duplicateReport struct {
 }
 
 func (t *duplicateReport) err() error {
-	return fmt.Errorf("%w (so says %s, of one that was started at %s)", member.ErrDuplicateNode, t.by, time.UnixMilli(t.other.Started).UTC().Format(time.RFC3339))
+	return fmt.Errorf("%w (reported by %s: started at %s)", member.ErrDuplicateNode, t.by, time.UnixMilli(t.other.Started).UTC().Format(time.RFC3339))
 }
 
 // DuplicateCheck detects other processes of this node, and of the other members. The

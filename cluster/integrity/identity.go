@@ -38,15 +38,15 @@ func (f *Folder) Identity() (raft.ServerID, error) {
 	return raft.ServerID(id), nil
 }
 
-// checkStoredNodeID refuses a log of a node that has run and does not say which: under
-// another id it would take itself for one that was removed.
+// checkStoredNodeID refuses a log of a node that has run but that contains no node id: with
+// a new id, the node would find that it is no member and conclude that it was removed.
 func (f *Folder) checkStoredNodeID(kept []byte) error {
 	if member.IsNodeID(string(kept)) {
 		return nil
 	}
 	instanceID, err := f.storedInstanceID()
 	if err == nil && (len(kept) > 0 || len(instanceID) > 0) {
-		err = fmt.Errorf("%s does not hold the node's id any more: %w", filepath.Join(f.dir, "log", store.WalMetaFile), store.ErrDataLost)
+		err = fmt.Errorf("%s no longer contains the node's id: %w", filepath.Join(f.dir, "log", store.WalMetaFile), store.ErrDataLost)
 	}
 	return err
 }
@@ -66,8 +66,8 @@ func (f *Folder) checkNeverRan(kept, joined []byte) error {
 	return fmt.Errorf("%s has node id %s, and the log beside it has %s: %w: %w", path, joined, kept, ErrMixedFolder, store.ErrDataLost)
 }
 
-// NodeIDs returns the id in the stable store, and the one that a node that
-// joined has told the others. Either may be nil.
+// NodeIDs returns the id in the stable store, and the id with which the node joined the
+// cluster. Either may be nil.
 func (f *Folder) NodeIDs() (kept, joined []byte, err error) {
 	if kept, err = f.Store.Stable.Get([]byte(store.KeyNodeID)); err != nil {
 		return nil, nil, fmt.Errorf("read node id: %w", err)

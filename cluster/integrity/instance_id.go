@@ -17,10 +17,10 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// A node whose log is lost must not go on with the rest of its folder: it has
-// forgotten its votes and what it acknowledged, and could make a majority with
-// another node that lacks an acknowledged command. Raft can't tell it from a
-// node that has never run.
+// A node whose log is lost must not run with the other files of its folder: it lacks its
+// votes and the entries that it acknowledged, and could form a majority with another node
+// that lacks an acknowledged command. Raft can't distinguish it from a node that has never
+// run.
 //
 // So each node has a random instance id. It is stored with the votes, and written to a
 // file beside the log before raft first runs. If the file and the log have different

@@ -72,8 +72,8 @@ func (h *LogHandshake) Shake(c net.Conn, peer string, dialled bool) error {
 }
 
 // AskVoters exchanges log positions with every other voter once, before this node votes
-// or takes an entry. Otherwise it would depend on the order of connections whether a
-// rolled-back node hears from a voter that remembers more before it votes. A voter that
+// or accepts an entry. Otherwise the order of connections would decide whether a rolled-back
+// node learns, before it votes, that another voter remembers more entries. A voter that
 // refuses the connection, closes it, or does not answer in time is skipped: the cluster
 // must be able to start without it.
 func (h *LogHandshake) AskVoters(others []string, connect func(id string) (net.Conn, error)) {

@@ -36,7 +36,7 @@ type removal struct {
 }
 
 func (r *removal) err() error {
-	return fmt.Errorf("%w (so says %s, at %s)", member.ErrRemoved, r.By, r.At.UTC().Format(time.RFC3339))
+	return fmt.Errorf("%w (reported by %s, at %s)", member.ErrRemoved, r.By, r.At.UTC().Format(time.RFC3339))
 }
 
 // CheckRemoved returns an error that wraps member.ErrRemoved for the folder of a node

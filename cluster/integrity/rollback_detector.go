@@ -12,7 +12,7 @@ import (
 // back, for example by restoring a snapshot of its virtual machine. Such a folder
 // is consistent: nothing in it shows that the node once had more. The node would
 // lose entries that it acknowledged, and together with another node that lags it
-// could elect a leader that lacks decisions that clients were told are committed.
+// could elect a leader that lacks decisions that were confirmed to clients.
 //
 // So each member keeps in memory, from its own start on, the newest entry (index
 // and term) that it knows to be committed and on disk at each other member. It

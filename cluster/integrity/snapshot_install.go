@@ -8,17 +8,19 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Raft names the snapshot that it installs, restores it, and only then drops the
-// log that it replaces. A node that was killed in between has a log that does not
-// go on from its snapshot. Where that ends before the snapshot begins, raft would
-// say that its last entry is the snapshot's and be sent the next one, and the log,
-// which takes no gap, would end the process, at this start and at each after it.
-// Where it has something else in the place of the snapshot's last entry, it would
-// be told to take back what counts as committed since.
+// Raft installs a snapshot in three steps: it stores the snapshot, restores it, and
+// then drops the log that the snapshot replaces. A node that was killed before the
+// third step has a log that doesn't continue its snapshot.
+//
+//   - If the log ends before the snapshot, raft reports the snapshot's last entry as
+//     its last one and receives the next one. The log refuses the gap, which ends the
+//     process, at this start and at every later one.
+//   - If the log has another entry at the index of the snapshot's last one, the leader
+//     would have this node truncate entries that count as committed.
 
-// DropReplacedLog drops such a log before raft runs. Raft begins with the newest
-// snapshot that can be restored, so only that one counts: one that can't be, of a
-// newer version of the program for instance, leaves the log to those before it.
+// DropReplacedLog drops such a log before raft runs. It compares the log with the
+// newest snapshot that can be restored, since raft begins with that one. A snapshot
+// that can't be restored, such as one of a newer version of the program, is skipped.
 func (f *Folder) DropReplacedLog(canRead func(io.Reader) error) error {
 	first, last, err := f.logRange()
 	if err != nil || last == 0 {

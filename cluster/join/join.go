@@ -54,7 +54,7 @@ func Join(ctx context.Context, j Options) error {
 	if noted, err := integrity.ReadInstanceIDFile(j.Dir); err != nil {
 		return fmt.Errorf("join: %w", err)
 	} else if noted != nil {
-		return fmt.Errorf("join: %s says that a node has run here: %w", filepath.Join(j.Dir, integrity.InstanceIDFile), store.ErrDataLost)
+		return fmt.Errorf("join: %s shows that a node has run here: %w", filepath.Join(j.Dir, integrity.InstanceIDFile), store.ErrDataLost)
 	}
 	key, err := member.NodeKey(rand.Reader, j.Dir)
 	if err != nil {
@@ -123,7 +123,7 @@ func verifyPinned(s tls.ConnectionState, print []byte, now time.Time) error {
 	pool.AddCert(root)
 	_, err := leaf.Verify(x509.VerifyOptions{Roots: pool, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 	if err != nil {
-		return fmt.Errorf("the certificate of whoever answers: %w", err)
+		return fmt.Errorf("verify the certificate of the server: %w", err)
 	}
 	return nil
 }
@@ -133,5 +133,5 @@ func CheckName(wanted, invited string) error {
 	if wanted == "" || wanted == invited {
 		return nil
 	}
-	return fmt.Errorf("the join token is for node %s, and this node shall be %s: %w", invited, wanted, member.ErrOtherName)
+	return fmt.Errorf("the join token is for node %s, and the name of this node is %s: %w", invited, wanted, member.ErrOtherName)
 }

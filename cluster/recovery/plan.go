@@ -153,7 +153,7 @@ func (f *offline) probeAbandoned(ctx context.Context, self string, p *Plan) erro
 			switch a, err := join.Ask(ctx, c, join.Request{CheckMembership: true, CheckLeader: true}); {
 			case err != nil:
 			case a.NotMember:
-				errs[i] = fmt.Errorf("recover: node %s says: %w", g.Name, member.ErrRemoved)
+				errs[i] = fmt.Errorf("recover: reported by node %s: %w", g.Name, member.ErrRemoved)
 			case a.HasLeader:
 				g.Probe = ProbeHasLeader
 			}

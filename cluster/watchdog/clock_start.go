@@ -56,7 +56,7 @@ func (e *ClockStartError) Error() string { return e.Reason }
 
 // ErrClockUnconfirmed reports that neither the kernel nor a majority of other nodes confirms
 // a clock.
-var ErrClockUnconfirmed = errcode.New("clock_unconfirmed", "nobody vouches for it")
+var ErrClockUnconfirmed = errcode.New("clock_unconfirmed", "no other source confirms it")
 
 var (
 	errClockDataNotLoaded = &ClockStartError{Reason: "this node is still reading its data, with which it compares its clock"}

@@ -43,7 +43,7 @@ func (s DiskState) Trouble() error {
 	case s.Space == SpaceOut: // before Err, which it may have caused
 		return ErrNoSpace
 	case s.Err != nil:
-		return fmt.Errorf("it does not take writes: %w", s.Err)
+		return fmt.Errorf("writes fail: %w", s.Err)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestNodeIsTheOneThatIsMeant(t *testing.T) {
 	write(of3)
 	second := newNode(t, "n2")
 	second.launch(t, "--join", first.Raft, "--token-file", file)
-	second.requireStatus(t, "join refused: the join token is for node n3, and this node shall be n2")
+	second.requireStatus(t, "join refused: the join token is for node n3, and the name of this node is n2")
 	write(first.invite(t, "n2"))
 	require.True(t, second.WaitReady(30*time.Second))
 
@@ -42,7 +42,7 @@ func TestNodeIsTheOneThatIsMeant(t *testing.T) {
 	c, err := server.FromOptions(&o, version, o.Logger(io.Discard))
 	require.NoError(t, err)
 	_, err = server.Start(t.Context(), c)
-	require.ErrorContains(t, err, "the data is that of node n2, and this node shall be n5")
+	require.ErrorContains(t, err, "the data folder belongs to node n2, and the name of this node is n5")
 
 	// What the machine is called is no wish, and not what the node is called.
 	o.Named = false

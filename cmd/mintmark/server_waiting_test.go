@@ -53,7 +53,7 @@ func TestStatusWhileItWaitsForItsClock(t *testing.T) {
 			}, 20*time.Second, 10*time.Millisecond)
 			require.False(t, s.Healthy)
 			require.Len(t, s.Problems, 1)
-			require.Regexp(t, `^this node does not serve yet: this node's clock, which shows .* is 1h0m\ds ahead of when it last ran, and nobody vouches for it`, s.Problems[0])
+			require.Regexp(t, `^this node does not serve yet: this node's clock, which shows .* is 1h0m\ds ahead of when it last ran, and no other source confirms it`, s.Problems[0])
 		})
 	}
 }
