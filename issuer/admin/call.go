@@ -26,6 +26,19 @@ type call struct {
 	proposed bool    // a change was made
 	subject  string  // of the change
 	stream   *stream // for a download
+
+	// mayCompare refuses an operator on another machine without the scope route.compares. It is
+	// nil for one on this machine.
+	mayCompare func() error
+}
+
+// comparing is called before secrets are compared with stored ones; asked is false if the
+// request has none.
+func (c *call) comparing(asked bool) error {
+	if !asked || c.mayCompare == nil {
+		return nil
+	}
+	return c.mayCompare()
 }
 
 // view returns a view for display. If no fresh view is available, it returns this node's state,

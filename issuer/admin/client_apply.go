@@ -38,6 +38,9 @@ type DescribedClient struct {
 
 func (c *call) describeClients(ctx context.Context, q ClientsQuery) (DescribedClients, error) {
 	out := DescribedClients{Clients: []DescribedClient{}}
+	if err := c.comparing(slices.ContainsFunc(q.Clients, func(one ClientQuestion) bool { return len(one.Secrets) > 0 })); err != nil {
+		return out, err
+	}
 	v, err := c.fresh(ctx) // changes are planned on it
 	if err != nil {
 		return out, err

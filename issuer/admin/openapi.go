@@ -29,9 +29,13 @@ func OpenAPI() map[string]any {
 				"description": "A problem of the class " + string(class) + ".", "content": jsonContent(problem),
 			}
 		}
+		description := "Needs the scope " + string(r.scope) + "."
+		if r.compares != "" {
+			description += " A request with secrets or passwords to compare needs the scope " + string(r.compares) + " too."
+		}
 		paths[pathPrefix+r.name] = map[string]any{"post": map[string]any{
 			"operationId": r.name,
-			"description": "Needs the scope " + string(r.scope) + ".",
+			"description": description,
 			"x-scope":     r.scope,
 			"requestBody": map[string]any{"required": true, "content": jsonContent(s.of(r.request, true))},
 			"responses":   answers,

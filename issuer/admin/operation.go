@@ -100,11 +100,20 @@ type Done struct {
 type route struct {
 	name  string
 	scope ledger.OperatorScope // that an operator on another machine needs, or localOnly
-	serve func(c *call, w http.ResponseWriter, r *http.Request) (any, error)
+	// compares is the scope that such an operator needs too where the request has secrets or
+	// passwords to compare with stored ones: that is to guess at them. "" if none has any.
+	compares ledger.OperatorScope
+	serve    func(c *call, w http.ResponseWriter, r *http.Request) (any, error)
 
 	// The types of the request and of the response; answer is nil for a response of bytes.
 	request, answer reflect.Type
 	upload          bool // bytes follow the request
+}
+
+// comparing returns r with the scope to compare secrets.
+func (r route) comparing(scope ledger.OperatorScope) route {
+	r.compares = scope
+	return r
 }
 
 // with returns r with another implementation.

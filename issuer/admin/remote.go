@@ -171,17 +171,21 @@ func (h *handler) authenticateCertificate(c *call, chain []*x509.Certificate) ([
 
 // authorize refuses an operation that the operator has no scope for.
 func (h *handler) authorize(c *call, r *http.Request, to route, scopes []ledger.OperatorScope) error {
-	switch {
-	case to.scope == localOnly:
+	if to.scope == localOnly {
 		h.remote.Refused(r, ledger.LocalOnly, c.operator)
 		return errLocalOnly
-	case !slices.Contains(scopes, to.scope):
-		h.remote.Refused(r, ledger.OperatorScopeMissing, c.operator)
-		return &Problem{
-			Class: Forbidden, Subject: to.name, Cause: ledger.OperatorScopeMissing, Text: ledger.OperatorScopeMissing.String(), Note: string(to.scope),
-		}
 	}
-	return nil
+	return h.requireScope(c, r, to.scope, scopes)
+}
+
+func (h *handler) requireScope(c *call, r *http.Request, needed ledger.OperatorScope, scopes []ledger.OperatorScope) error {
+	if slices.Contains(scopes, needed) {
+		return nil
+	}
+	h.remote.Refused(r, ledger.OperatorScopeMissing, c.operator)
+	return &Problem{
+		Class: Forbidden, Subject: c.name, Cause: ledger.OperatorScopeMissing, Text: ledger.OperatorScopeMissing.String(), Note: string(needed),
+	}
 }
 
 var errLocalOnly = &Problem{Class: Forbidden, Code: ErrLocalOnly.Code(), Cause: ledger.LocalOnly, Text: ErrLocalOnly.Error()}

@@ -290,7 +290,7 @@ func TestRemoteOperations(t *testing.T) {
 func TestRemoteGuessesNoAdministrator(t *testing.T) {
 	e := newRemoteEnv(t)
 	ask(t, e.local, admin.AddUser, admin.NewUser{Username: "root", Admin: true, Password: alicePassword})
-	header := authorization(e.token(t, "users", "users").Token)
+	header := authorization(e.token(t, "users", "read", "users").Token)
 	question := `{"users":[{"user":"root","password":"` + alicePassword + `"},{"user":"alice","password":"` + alicePassword + `"}]}`
 	code, answer := e.send(t, e.http, "user.describe", question, header)
 	require.Equal(t, http.StatusOK, code)
@@ -301,6 +301,33 @@ func TestRemoteGuessesNoAdministrator(t *testing.T) {
 	code, answer = e.send(t, e.http, "user.apply", `{"username":"new","admin":true}`, header)
 	require.Equal(t, http.StatusUnprocessableEntity, code, "%s", answer)
 	require.Equal(t, ledger.LocalOnly, problemOf(t, answer).Cause)
+}
+
+// TestComparingNeedsItsScope verifies that an operator who may only read learns nothing of
+// secrets and passwords: a request that has some to compare needs the scope that changes them.
+func TestComparingNeedsItsScope(t *testing.T) {
+	e := newRemoteEnv(t)
+	read := authorization(e.token(t, "reader", "read").Token)
+	digest := strings.Repeat("0", 64)
+	for i, test := range []struct{ operation, without, with, scope string }{
+		{"client.describe", `{"clients":[{"id":"cal-app"}]}`, `{"clients":[{"id":"old-app"},{"id":"cal-app","secrets":[{"sha256":"` + digest + `"}]}]}`, "clients"},
+		{"resource-server.describe", `{"resource_servers":[{"id":"calendar"}]}`, `{"resource_servers":[{"id":"calendar","secrets":[{"sha256":"` + digest + `"}]}]}`, "clients"},
+		{"user.describe", `{"users":[{"user":"alice"}]}`, `{"users":[{"user":"bob"},{"user":"alice","password":"x"}]}`, "users"},
+		{"user.describe", `{"users":[]}`, `{"users":[{"user":"alice","password_hash":"x"}]}`, "users"},
+	} {
+		code, answer := e.send(t, e.http, test.operation, test.without, read)
+		require.Equal(t, http.StatusOK, code, "%s", answer)
+		code, answer = e.send(t, e.http, test.operation, test.with, read)
+		require.Equal(t, http.StatusForbidden, code, "%s", answer)
+		p := problemOf(t, answer)
+		require.Equal(t, ledger.OperatorScopeMissing, p.Cause)
+		require.Equal(t, test.scope, p.Note)
+		require.Equal(t, test.operation, p.Subject)
+		require.Equal(t, []ledger.Cause{ledger.OperatorScopeMissing}, e.server.Refused())
+		other := authorization(e.token(t, fmt.Sprint("other-", i), "read", test.scope).Token)
+		code, answer = e.send(t, e.http, test.operation, test.with, other)
+		require.Equal(t, http.StatusOK, code, "%s", answer)
+	}
 }
 
 func (e *remoteEnv) withCertificate(t *testing.T, certificate *tls.Certificate) *http.Client {

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/hex"
+	"slices"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -34,6 +35,9 @@ type DescribedResourceServer struct {
 
 func (c *call) describeResourceServers(ctx context.Context, q ResourceServersQuery) (DescribedResourceServers, error) {
 	out := DescribedResourceServers{ResourceServers: []DescribedResourceServer{}}
+	if err := c.comparing(slices.ContainsFunc(q.ResourceServers, func(one ResourceServerQuestion) bool { return len(one.Secrets) > 0 })); err != nil {
+		return out, err
+	}
 	v, err := c.fresh(ctx) // changes are planned on it
 	if err != nil {
 		return out, err

@@ -97,7 +97,7 @@ var routes = []route{
 	operationRoute(ledger.ScopeClients, DeleteClient, (*call).deleteClient),
 	operationRoute(ledger.ScopeClients, ImportClient, (*call).importClient),
 	operationRoute(ledger.ScopeClients, ApplyClient, (*call).applyClient),
-	operationRoute(ledger.ScopeClients, DescribeClients, (*call).describeClients), // it tells whether a secret is right
+	operationRoute(ledger.ScopeRead, DescribeClients, (*call).describeClients).comparing(ledger.ScopeClients),
 	operationRoute(ledger.ScopeClients, AddSecret, (*call).addSecret),
 	operationRoute(ledger.ScopeClients, RevokeSecret, (*call).revokeSecret),
 	operationRoute(ledger.ScopeClients, AddResourceServer, (*call).addResourceServer),
@@ -105,7 +105,7 @@ var routes = []route{
 	operationRoute(ledger.ScopeRead, ShowResourceServer, (*call).showResourceServer),
 	operationRoute(ledger.ScopeClients, SetResourceServer, (*call).setResourceServer),
 	operationRoute(ledger.ScopeClients, ApplyResourceServer, (*call).applyResourceServer),
-	operationRoute(ledger.ScopeClients, DescribeResourceServers, (*call).describeResourceServers), // as DescribeClients
+	operationRoute(ledger.ScopeRead, DescribeResourceServers, (*call).describeResourceServers).comparing(ledger.ScopeClients),
 	operationRoute(ledger.ScopeClients, RemoveResourceServer, (*call).removeResourceServer),
 	operationRoute(ledger.ScopeClients, AddResourceSecret, (*call).addResourceSecret),
 	operationRoute(ledger.ScopeClients, RevokeResourceSecret, (*call).revokeResourceSecret),
@@ -119,7 +119,7 @@ var routes = []route{
 	operationRoute(ledger.ScopeUsers, AddUser, (*call).addUser),
 	operationRoute(ledger.ScopeRead, ListUsers, (*call).listUsers),
 	operationRoute(ledger.ScopeRead, ShowUser, (*call).showUser),
-	operationRoute(ledger.ScopeUsers, DescribeUsers, (*call).describeUsers), // as DescribeClients, about passwords
+	operationRoute(ledger.ScopeRead, DescribeUsers, (*call).describeUsers).comparing(ledger.ScopeUsers),
 	operationRoute(ledger.ScopeUsers, ApplyUser, (*call).applyUser),
 	operationRoute(ledger.ScopeUsers, SetUserState, (*call).setUserState),
 	operationRoute(ledger.ScopeUsers, SetPassword, (*call).setPassword),

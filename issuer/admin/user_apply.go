@@ -53,14 +53,20 @@ type DescribedUser struct {
 
 func (c *call) describeUsers(ctx context.Context, q UsersQuery) (DescribedUsers, error) {
 	out := DescribedUsers{Users: []DescribedUser{}}
-	passwords := 0
+	passwords, hashes := 0, 0
 	for _, one := range q.Users {
-		if one.PasswordHash == "" && one.Password != "" {
+		switch {
+		case one.PasswordHash != "":
+			hashes++
+		case one.Password != "":
 			passwords++
 		}
 	}
 	if passwords > MaxPasswordChecks {
 		return out, &Problem{Class: BadRequest, Field: "users", Note: fmt.Sprintf("has more than %d passwords to check", MaxPasswordChecks)}
+	}
+	if err := c.comparing(passwords+hashes > 0); err != nil {
+		return out, err
 	}
 	v, err := c.fresh(ctx)
 	if err != nil {

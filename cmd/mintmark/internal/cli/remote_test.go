@@ -112,6 +112,42 @@ func TestApplyWithAToken(t *testing.T) {
 	}
 }
 
+// TestDryRunWithAToken verifies the scopes that a dry run needs: read, and to compare secrets or
+// passwords the scope that changes them.
+func TestDryRunWithAToken(t *testing.T) {
+	const client = "clients: [{id: app, name: App, owner: alice, type: confidential, redirect_uris: [\"https://app.example/cb\"], scopes: [PROFILE_READ]"
+	file := filepath.Join(t.TempDir(), "f.yaml")
+	for text, missing := range map[string]string{
+		"users: [{username: ada, name: Ada}]\nsettings: {code_lifetime: 60s}": "",
+		"users: [{username: ada, password: \"lantern under oak\"}]":           "", // of a new user: nothing to compare
+		"clients: [{id: cal-app, name: C, owner: alice, type: confidential, redirect_uris: [\"https://app.example/cb\"], scopes: [PROFILE_READ]}]\nresource_servers: [{id: \"https://r.example\", name: r}]": "",
+		client + ", secret_sha256: " + strings.Repeat("0", 64) + "}]":                                              "clients",
+		"resource_servers: [{id: \"https://r.example\", name: r, secret_sha256: " + strings.Repeat("0", 64) + "}]": "clients",
+		"users: [{username: alice, password: \"lantern under oak\", reset_password: true}]":                        "users",
+		"users: [{username: ada, password_hash: $2a$04$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy}]":    "users",
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		plan := func(scopes string) testkit.Result {
+			r := newRemoteCLI(t, scopes)
+			s := ledger.DefaultSettings()
+			s.BaseURL, s.AppURL, s.Audience = "https://id.example", "https://id.example", "https://id.example"
+			r.Do(&ledger.Configure{Settings: s})
+			r.flags = append(r.flags, "--token-file", r.token)
+			return r.run(t, "apply", "-f", file, "--dry-run")
+		}
+		reader := plan("read")
+		if missing == "" {
+			require.Equal(t, ExitChanges, reader.Code, "%s: %s", text, reader.Err)
+			require.Contains(t, reader.Out, " to add", text)
+			continue
+		}
+		require.Equal(t, ExitRefused, reader.Code, text)
+		require.Contains(t, reader.Err, "does not have the scope of the operation ("+missing+")", text)
+		require.Equal(t, ExitChanges, plan("read,"+missing).Code, text)
+		require.Equal(t, ExitRefused, plan(missing).Code, "read is needed too")
+	}
+}
+
 func TestCommandsWithACertificate(t *testing.T) {
 	r := newRemoteCLI(t, "read")
 	dir := t.TempDir()
