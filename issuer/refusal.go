@@ -31,6 +31,11 @@ func (i *Issuer) publicError(client string, r ledger.Refusal) *oauth.Error {
 // refusal costs no log entry.
 func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
 	i.config.Observer.Refused(i.existingClientID(client), r.Cause)
+	return i.SealRefusal(client, r)
+}
+
+// SealRefusal is ErrorID for a refusal that its caller counts.
+func (i *Issuer) SealRefusal(client string, r ledger.Refusal) string {
 	number, key := i.Keyring.Ring().Active()
 	return credential.SealCause(i.config.Rand, key.Errors, number, credential.Cause{
 		Code: uint16(r.Cause), At: int64(i.Now()), Client: credential.ClientDigest(client),

@@ -2,12 +2,14 @@ package main
 
 import (
 	"net/http"
+	"regexp"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -35,6 +37,11 @@ func documentRefusals(t *testing.T) {
 		page := d.browserOf("alice").get(with("cal-app", "redirect_uri", "https://evil.example/callback"))
 		d.showsPage(page, http.StatusBadRequest)
 		require.NotContains(d.t, page.Body, "evil.example")
+		id := regexp.MustCompile(`<code>(mme_[^<]*)</code>`).FindStringSubmatch(page.Body)
+		require.NotNil(d.t, id, page.Body)
+		explanation := d.cli().OK("", "explain", id[1])
+		require.Contains(d.t, explanation, ledger.RedirectURIUnregistered.String())
+		require.Contains(d.t, explanation, "cal-app")
 	})
 	// "a reused or wrong code"
 	d.run("7_not_shown_a_reused_code_revokes_its_grant", func(d *suite) {

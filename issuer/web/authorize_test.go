@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"html"
 	"math"
 	"net/http"
@@ -253,7 +254,8 @@ func TestErrorAfterSignIn(t *testing.T) {
 }
 
 // TestRefusedAuthorizationCanBeFound verifies that a refusal is counted once, that the record
-// of its request has the cause and the client, and that its page names the request.
+// of its request has the cause and the client, and that its page names the request and has an
+// error id of the cause.
 func TestRefusedAuthorizationCanBeFound(t *testing.T) {
 	const id = "0123456789abcdef"
 	for name, test := range map[string]struct {
@@ -272,12 +274,16 @@ func TestRefusedAuthorizationCanBeFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var counted []ledger.Cause
-			w := newEnv(t, func(c *web.Config) { c.Refused = func(cause ledger.Cause) { counted = append(counted, cause) } })
+			w := newEnv(t, func(c *web.Config) {
+				c.Refused = func(cause ledger.Cause) { counted = append(counted, cause) }
+				c.ErrorID = func(client string, r ledger.Refusal) string { return fmt.Sprintf("mme_%s_%d", client, r.Cause) }
+			})
 			b := w.signedIn()
 			record := &requestlog.Record{ID: id}
 			res := b.do(httptest.NewRequestWithContext(requestlog.With(t.Context(), record), http.MethodGet, at(test.request), nil), func(*http.Request) {})
 			assert.Equal(t, []ledger.Cause{test.cause}, counted)
 			assert.Equal(t, test.page, strings.Contains(res.body, "<code>"+id+"</code>"), res.body)
+			assert.Equal(t, test.page, strings.Contains(res.body, fmt.Sprintf("<code>mme_%s_%d</code>", test.client, test.cause)), res.body)
 			logged := map[string]string{}
 			for _, a := range record.Attrs() {
 				logged[a.Key] = a.Value.String()

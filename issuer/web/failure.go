@@ -90,13 +90,18 @@ func (w *Web) fail(c *request, err error) {
 	if f.after > 0 {
 		retryAfter(c, f.after)
 	}
-	w.render(c, f.status, "error", page{Title: f.title, Body: errorBody{Title: f.title, Text: f.text, Detail: f.detail, Owner: f.owner, Back: f.back, Request: requestlog.ID(c.r.Context())}})
+	body := errorBody{Title: f.title, Text: f.text, Detail: f.detail, Owner: f.owner, Back: f.back, Request: requestlog.ID(c.r.Context())}
+	if c.cause != ledger.NoCause {
+		body.ErrorID = w.config.ErrorID(c.client, ledger.Refusal{Cause: c.cause})
+	}
+	w.render(c, f.status, "error", page{Title: f.title, Body: body})
 }
 
 type errorBody struct {
 	Title, Text, Detail, Back string
 	Owner                     *ownerHelp
 	Request                   string // id of the request in the log; "" if it has none
+	ErrorID                   string // of the cause, for an operator or the client's owner; "" without a cause
 }
 
 // retryAfter sets Retry-After, rounded up: a browser that returns too early would be refused

@@ -80,6 +80,9 @@ type Config struct {
 	Refusals *Refusals
 	// Refused counts each answered refusal of the authorization step. Default: it is not counted.
 	Refused func(ledger.Cause)
+	// ErrorID seals the cause of a refused request for the page of the refusal. client is "" if
+	// no client is known. Explain opens it. Default: the page has none.
+	ErrorID func(client string, r ledger.Refusal) string
 	// Security records failed sign-ins. It may be nil.
 	Security *security.Recorder
 	// Rand must be safe for concurrent use. Default: crypto/rand.Reader.
@@ -140,6 +143,9 @@ func New(c Config) (*Web, error) {
 		return nil, errors.New("web: no Attempts given for Upstream")
 	case c.Upstream == nil && c.NoPasswords:
 		return nil, errors.New("web: NoPasswords without Upstream")
+	}
+	if c.ErrorID == nil {
+		c.ErrorID = func(string, ledger.Refusal) string { return "" }
 	}
 	if c.Refused == nil {
 		c.Refused = func(ledger.Cause) {}

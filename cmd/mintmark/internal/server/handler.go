@@ -32,7 +32,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, clientIP fu
 	router := endpoint.NewRouter()
 	api := endpoint.Config{Server: i, KeySet: i.Keyring.KeySet, Verifier: v, Revocations: i.Revocations(), ClientIP: clientIP, Security: failures, Log: log, Now: i.Clock}
 	endpoint.New(api).Register(m.Router(router))
-	people.Ledger, people.Code, people.Secret, people.Explain = i, i.Code, i.Secret, i.Explain
+	people.Ledger, people.Code, people.Secret, people.Explain, people.ErrorID = i, i.Code, i.Secret, i.Explain, i.SealRefusal
 	people.Attempts, people.Devices, people.Sessions, people.NewSecrets, people.Forms = i, i, i, i, i
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
 	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP
