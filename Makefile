@@ -90,12 +90,12 @@ chaos: ## Break a cluster of three in 500 ways drawn at random, or ROUNDS=n, and
 
 # Revocations: p99 of at most 1000 ms from "revoked" to "refused", with 50 verifiers
 # at one node and 100 revocations a second.
-bench: ## Measure: requests beside their ceiling, minting, verification beside other libraries, revocation (about 6 minutes)
+bench: ## Measure: requests beside their ceiling, introspection, minting, verification beside other libraries, revocation (about 6 minutes)
 	@for module in $(LIBRARY); do (cd $$module && $(GO) test -run '^$$' -bench . -benchtime 2s ./...) || exit 1; done
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./issuer/credential
 	cd verifier/bench && $(GO) test -v -bench . -benchtime 2s -benchmem .
 	$(GO) test -run '^$$' -bench 'Propose' -benchtime 2s ./cluster
-	$(GO) test -run '^$$' -bench 'Refresh' -benchtime 2s ./issuer
+	$(GO) test -run '^$$' -bench 'Refresh|Introspect' -benchtime 2s ./issuer
 	$(GO) test -run '^$$' -bench 'Revocations' -benchtime 1000x ./cmd/mintmark
 	$(GO) test -run '^$$' -bench 'Refresh|Exchange|Reads|StartUp' -benchtime 1x -timeout 20m ./cmd/mintmark
 

@@ -18,10 +18,10 @@ const mostRefreshAllocations = 290
 func TestRefreshAllocations(t *testing.T) {
 	const times = 2000
 	clients := refreshClients(t, 1)
-	require.NoError(t, refreshAll(clients, 100))
+	require.NoError(t, requestAll(clients, 100, (*refreshClient).refresh))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	require.NoError(t, refreshAll(clients, times))
+	require.NoError(t, requestAll(clients, times, (*refreshClient).refresh))
 	runtime.ReadMemStats(&after)
 	each := (after.Mallocs - before.Mallocs) / times
 	t.Logf("%d objects, %d bytes", each, (after.TotalAlloc-before.TotalAlloc)/times)

@@ -45,6 +45,16 @@ func TestBenchSeeds(t *testing.T) {
 	require.Empty(t, r.Failures)
 	requireNothingLeft(t, ts)
 
+	// The tokens are introspected by a resource server, and stay active.
+	out = operatorOf(t, filepath.Join(ts.dir, "data")).OK("", "bench", "introspect", "--yes", "--connections", "2", "--grants", "3",
+		"--duration", "300ms", "--warmup", "0s", "-o", "json")
+	r = bench.Result{}
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	require.Positive(t, r.Requests)
+	require.Empty(t, r.Failures)
+	require.Equal(t, 3, r.Clients)
+	requireNothingLeft(t, ts)
+
 	// A server that can't be loaded: what was made goes all the same.
 	operatorOf(t, filepath.Join(ts.dir, "data")).Fails(1, "seed: exchange code", "bench", "refresh", "--yes", "--connections", "1", "--url", "http://127.0.0.1:1")
 	requireNothingLeft(t, ts)
@@ -64,6 +74,9 @@ func requireNothingLeft(t *testing.T, ts *testServer) {
 		}
 	}
 	require.Positive(t, seeded)
+	for s := range v.ResourceServers() {
+		require.Fail(t, "a resource server is left", s.Name)
+	}
 	for c := range v.Clients() {
 		require.True(t, c.State == ledger.Deleted || !strings.HasPrefix(c.Name, "bench-"), c.Name)
 	}

@@ -51,6 +51,7 @@ func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 		"cluster invitation withdraw":   "cluster invitation withdraw x",
 		"cluster invite":                "cluster invite --name x",
 		"bench exchange":                "bench exchange --yes",
+		"bench introspect":              "bench introspect --yes",
 		"bench refresh":                 "bench refresh --yes",
 		"operator token add":            "operator token add x --scope read --lifetime 1h",
 		"publisher add":                 "publisher add x.example --scope PROFILE_READ",

@@ -15,6 +15,7 @@ type Client struct {
 	Secret       string `json:"client_secret,omitempty"` // none of a public client
 	RefreshToken string `json:"refresh_token"`
 	Code         string `json:"-"` // of a grant that was not redeemed yet
+	AccessToken  string `json:"-"` // of the exchange of Code
 
 	prefix string // of the body of its refreshes
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/bench"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // tokens answers each refresh with the next token of its client, and keeps the forms.
@@ -131,6 +132,36 @@ func TestFailures(t *testing.T) {
 	require.ErrorContains(t, err, "status 400")
 	require.Less(t, time.Since(began), 30*time.Second, "it does not go on without clients")
 	require.Len(t, refuses.forms, 3)
+}
+
+// TestIntrospect verifies that the token of each client is presented, and that a token that is
+// not active counts as a failure and not as an answer.
+func TestIntrospect(t *testing.T) {
+	var mu sync.Mutex
+	presented, answer := map[string]bool{}, `{"active":true,"sub":"u"}`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		presented[r.URL.Path+" "+string(body)] = true
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(s.Close)
+	list := []bench.Client{{ID: "https://r", Secret: "s&", AccessToken: "one"}, {ID: "https://r", Secret: "s&", AccessToken: "two"}}
+	l := bench.Load{URLs: []string{s.URL}, Request: bench.Introspect, Clients: list, Connections: 1, Once: true, Duration: time.Minute}
+	r, err := l.Run(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 2, r.Requests)
+	require.Equal(t, map[string]bool{
+		oauth.PathIntrospect + " client_id=https%3A%2F%2Fr&client_secret=s%26&token=one": true,
+		oauth.PathIntrospect + " client_id=https%3A%2F%2Fr&client_secret=s%26&token=two": true,
+	}, presented)
+
+	answer = `{"active":false}`
+	l.Duration = 200 * time.Millisecond
+	_, err = l.Run(t.Context())
+	require.ErrorIs(t, err, bench.ErrNoClients)
+	require.ErrorContains(t, err, "the token is not active")
 }
 
 func TestInterrupt(t *testing.T) {

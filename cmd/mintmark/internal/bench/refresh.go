@@ -48,6 +48,7 @@ func Exchange(c *Conn, client *Client) (status int, err error) {
 	if err != nil || status != http.StatusOK {
 		return status, err
 	}
+	client.AccessToken, _ = memberOf(body, accessMember)
 	if next, ok := RefreshTokenIn(body); ok {
 		client.RefreshToken = next
 		return status, nil
@@ -55,12 +56,32 @@ func Exchange(c *Conn, client *Client) (status int, err error) {
 	return 0, fmt.Errorf("%w: no refresh token in it", errAnswer)
 }
 
-var refreshMember = []byte(`"refresh_token":"`)
+// Introspect introspects the access token of a client, which has the
+// credentials of a resource server here: see SeedOptions.Introspect.
+func Introspect(c *Conn, client *Client) (status int, err error) {
+	if client.prefix == "" {
+		client.prefix = url.Values{"client_id": {client.ID}, "client_secret": {client.Secret}}.Encode() + "&token="
+	}
+	status, body, err := c.Post(oauth.PathIntrospect, client.prefix+client.AccessToken)
+	if err == nil && status == http.StatusOK && !bytes.Contains(body, activeMember) {
+		return 0, fmt.Errorf("%w: the token is not active", errAnswer)
+	}
+	return status, err
+}
+
+var (
+	refreshMember = []byte(`"refresh_token":"`)
+	accessMember  = []byte(`"access_token":"`)
+	activeMember  = []byte(`"active":true`)
+)
 
 // RefreshTokenIn finds the token in a response without a JSON parser. It has no
 // character that JSON escapes.
-func RefreshTokenIn(body []byte) (string, bool) {
-	_, rest, ok := bytes.Cut(body, refreshMember)
+func RefreshTokenIn(body []byte) (string, bool) { return memberOf(body, refreshMember) }
+
+// memberOf finds a member of a response whose value has no character that JSON escapes.
+func memberOf(body, member []byte) (string, bool) {
+	_, rest, ok := bytes.Cut(body, member)
 	if !ok {
 		return "", false
 	}

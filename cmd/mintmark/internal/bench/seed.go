@@ -21,10 +21,20 @@ import (
 // A Seed is a user and a client that exist for one measurement. The user signs in and
 // allows the client on the pages, as a person does: no operator can make a grant.
 type Seed struct {
-	Clients []Client // the client with each of its grants
+	Clients []Client // the client with each of its grants, or see SeedOptions.Introspect
 
-	caller   *admin.Caller
-	user, id string // of user and client
+	caller             *admin.Caller
+	user, id, resource string // of user, client and resource server
+}
+
+// SeedOptions describe a Seed.
+type SeedOptions struct {
+	Base, App string // public addresses of the API and of the pages
+	Grants    int
+	Redeem    bool // exchange the code of each grant
+	// Introspect registers a resource server, and makes each of Seed.Clients that resource
+	// server with the access token of a grant. It needs Redeem.
+	Introspect bool
 }
 
 const (
@@ -33,18 +43,17 @@ const (
 	seedRedirect = "http://127.0.0.1:9/callback" // nothing is ever sent there
 )
 
-// NewSeed makes a user and a client on the node of a caller, and so many grants, whose
-// codes are redeemed if redeem is set. base and app are the public addresses of the API
-// and the pages. After an error nothing is left.
-func NewSeed(ctx context.Context, caller *admin.Caller, base, app string, grants int, redeem bool) (*Seed, error) {
+// NewSeed makes a user, a client and grants on the node of a caller. After an error nothing
+// is left.
+func NewSeed(ctx context.Context, caller *admin.Caller, o SeedOptions) (*Seed, error) {
 	s := &Seed{caller: caller}
-	if err := s.make(ctx, base, app, grants, redeem); err != nil {
+	if err := s.make(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("seed: %w", err), s.Remove(ctx))
 	}
 	return s, nil
 }
 
-func (s *Seed) make(ctx context.Context, base, app string, grants int, redeem bool) error {
+func (s *Seed) make(ctx context.Context, o SeedOptions) error {
 	var random [8]byte
 	_, _ = rand.Read(random[:])
 	name := "bench-" + hex.EncodeToString(random[:])
@@ -63,18 +72,29 @@ func (s *Seed) make(ctx context.Context, base, app string, grants int, redeem bo
 	if _, err := admin.ReviewClient.Call(ctx, s.caller, admin.Review{ID: c.ID, Verdict: "approve"}); err != nil {
 		return fmt.Errorf("approve client: %w", err)
 	}
-	b := newBrowser(app)
-	for range grants {
+	b := newBrowser(o.App)
+	for range o.Grants {
 		code, err := b.allow(ctx, c.ID, name, u.Password.Reveal())
 		if err != nil {
 			return fmt.Errorf("allow client: %w", err)
 		}
 		s.Clients = append(s.Clients, Client{ID: c.ID, Secret: c.Secret.Reveal(), Code: code})
 	}
-	if !redeem {
+	if !o.Redeem {
 		return nil
 	}
-	return s.redeem(ctx, base)
+	if err := s.redeem(ctx, o.Base); err != nil || !o.Introspect {
+		return err
+	}
+	r, err := admin.AddResourceServer.Call(ctx, s.caller, admin.NewResourceServer{ID: "https://" + name + ".invalid", Name: name})
+	if err != nil {
+		return fmt.Errorf("add resource server: %w", err)
+	}
+	s.resource = r.ID
+	for i := range s.Clients {
+		s.Clients[i] = Client{ID: r.ID, Secret: r.Secret.Reveal(), AccessToken: s.Clients[i].AccessToken}
+	}
+	return nil
 }
 
 // redeem exchanges the codes for refresh tokens.
@@ -100,10 +120,15 @@ func (s *Seed) redeem(ctx context.Context, base string) error {
 	return nil
 }
 
-// Remove deletes the client and the user, and with them the grants.
+// Remove deletes the client, the user, and the resource server, and with them the grants.
 func (s *Seed) Remove(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx) // an interrupt must not leave them
 	var errs []error
+	if s.resource != "" {
+		if _, err := admin.RemoveResourceServer.Call(ctx, s.caller, admin.ResourceServerRef{ID: s.resource}); err != nil {
+			errs = append(errs, fmt.Errorf("remove resource server %s: %w", s.resource, err))
+		}
+	}
 	if s.id != "" {
 		if _, err := admin.DeleteClient.Call(ctx, s.caller, admin.ClientRef{ID: s.id}); err != nil {
 			errs = append(errs, fmt.Errorf("delete client %s: %w", s.id, err))

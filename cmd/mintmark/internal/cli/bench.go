@@ -19,7 +19,7 @@ import (
 )
 
 func (m *management) benchCommand() *cobra.Command {
-	return group("bench", "Measure how many requests a server answers, and how soon", m.benchRefresh(), m.benchExchange())
+	return group("bench", "Measure how many requests a server answers, and how soon", m.benchRefresh(), m.benchExchange(), m.benchIntrospect())
 }
 
 // A benchRun has the flags of a measurement.
@@ -28,6 +28,7 @@ type benchRun struct {
 	load        bench.Load
 	clientsFile string
 	grants      int
+	introspect  bool // the load is introspections
 	yes         bool
 }
 
@@ -72,11 +73,37 @@ that. The measurement ends with the last code; one user may allow at most 2,000 
 	return c
 }
 
+func (m *management) benchIntrospect() *cobra.Command {
+	b := benchRun{m: m, load: bench.Load{Request: bench.Introspect}, introspect: true}
+	c := command("introspect", "Measure introspections of access tokens", func(cmd *cobra.Command, _ []string) error { return b.run(cmd) })
+	c.Long = `Measure how many introspections of access tokens a second a server answers, and how long
+they take.
+
+This makes a user, a client and a resource server of its own on the node of --data-dir, has
+the user sign in and allow the client once for each token, introspects the tokens as the
+resource server, and deletes all three at the end. The audit trail keeps what was done. --yes
+confirms that. Where no other resource server is registered, requests whose parameter resource
+names none are refused meanwhile, instead of ignoring it: do not run it there while others use
+the cluster.`
+	c.Flags().IntVar(&b.grants, "grants", 0, "how many access tokens to make (default: one a connection)")
+	config.DurationVar(c.Flags(), &b.load.Warmup, "warmup", 2*time.Second, "for how long to load before that")
+	b.flags(c)
+	return c
+}
+
+// makes names what the command makes, and removes afterwards.
+func (b *benchRun) makes() string {
+	if b.introspect {
+		return "a user, a client and a resource server"
+	}
+	return "a user and a client"
+}
+
 // flags declares the flags of every measurement.
 func (b *benchRun) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVar(&b.load.URLs, "url", nil, "origin of the API (repeat for more nodes; default: the cluster's)")
-	confirmFlag(c, &b.yes, "make a user and a client on the node, and delete both afterwards")
+	confirmFlag(c, &b.yes, "make "+b.makes()+" on the node, and delete them afterwards")
 	f.IntVar(&b.load.Connections, "connections", 64, "how many connections make requests at the same time")
 	f.Float64Var(&b.load.Rate, "rate", 0, "requests a second that begin, 0 for a closed loop")
 	config.DurationVar(f, &b.load.Duration, "duration", 10*time.Second, "for how long to measure")
@@ -108,7 +135,7 @@ func (b *benchRun) run(cmd *cobra.Command) error {
 		return err
 	}
 	if b.clientsFile == "" {
-		if err := confirm(cmd, b.yes, "make a user and a client on the node, and delete both afterwards"); err != nil {
+		if err := confirm(cmd, b.yes, "make "+b.makes()+" on the node, and delete them afterwards"); err != nil {
 			return err
 		}
 	}
@@ -152,8 +179,10 @@ func (b *benchRun) prepare(cmd *cobra.Command) (ctx context.Context, end func() 
 	if grants == 0 {
 		grants = min(b.load.Connections, maxBenchGrants)
 	}
-	cmd.PrintErrf("making a user, a client and %d grants\n", grants)
-	seed, err := bench.NewSeed(ctx, caller, b.load.URLs[0], origin["app_url"], grants, !b.load.Once)
+	cmd.PrintErrf("making %s, and %d grants\n", b.makes(), grants)
+	seed, err := bench.NewSeed(ctx, caller, bench.SeedOptions{
+		Base: b.load.URLs[0], App: origin["app_url"], Grants: grants, Redeem: !b.load.Once, Introspect: b.introspect,
+	})
 	if err != nil {
 		caller.Close()
 		return ctx, nil, err

@@ -14,6 +14,9 @@ mintmark audit --after 0 --follow -o jsonl`,
 	"bench exchange": `
 mintmark bench exchange --yes
 mintmark bench exchange --yes --grants 2000 --connections 16 -o json`,
+	"bench introspect": `
+mintmark bench introspect --yes
+mintmark bench introspect --yes --grants 1000 --duration 30s -o json`,
 	"bench refresh": `
 mintmark bench refresh --yes
 mintmark bench refresh --yes --connections 16 --rate 500 --duration 30s -o json

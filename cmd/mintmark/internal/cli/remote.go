@@ -114,6 +114,7 @@ func (m *management) caller(cmd *cobra.Command) (*admin.Caller, error) {
 // node, so they also refuse a server that comes from the environment or a file.
 var localCommands = map[string]bool{
 	"bench exchange":         true,
+	"bench introspect":       true,
 	"bench refresh":          true,
 	"cluster backup inspect": false,
 	"cluster backup restore": true,

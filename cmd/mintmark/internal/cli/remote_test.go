@@ -303,7 +303,7 @@ func TestLocalCommands(t *testing.T) {
 	require.NoError(t, os.WriteFile(declared, []byte("users:\n  - id: u-x\n    username: x\n"), 0o600))
 	arguments := map[string][]string{
 		"apply":          {"-f", declared},
-		"bench exchange": {"--yes"}, "bench refresh": {"--yes"},
+		"bench exchange": {"--yes"}, "bench introspect": {"--yes"}, "bench refresh": {"--yes"},
 		"client set":    {"--name", "x"},
 		"client delete": {"--yes"}, "user delete": {"--yes"}, "cluster remove": {"--yes"}, "cluster recover": {"--yes"},
 		"publisher add": {"--scope", "PROFILE_READ"}, "publisher remove": {"--yes"}, "publisher set": {"--name", "x"}, "grant revoke": {"x"},

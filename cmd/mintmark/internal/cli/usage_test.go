@@ -133,7 +133,7 @@ func TestConfirmingFlags(t *testing.T) {
 	})
 	slices.Sort(confirming)
 	require.Equal(t, []string{
-		"apply", "bench exchange", "bench refresh", "client delete", "client set", "cluster backup restore", "cluster recover", "cluster remove", "keys rewrap", "publisher remove", "resource-server remove", "settings set", "user delete",
+		"apply", "bench exchange", "bench introspect", "bench refresh", "client delete", "client set", "cluster backup restore", "cluster recover", "cluster remove", "keys rewrap", "publisher remove", "resource-server remove", "settings set", "user delete",
 	}, confirming)
 }
 
