@@ -58,5 +58,5 @@ func (t Tolerance) String() string {
 	case t.Voters < 3:
 		return fmt.Sprintf("no node may fail: %s; of three, one can be spared", counts)
 	}
-	return "no more node may fail: " + counts
+	return "no further node may fail: " + counts
 }

@@ -23,7 +23,7 @@ func TestTolerance(t *testing.T) {
 		"vvn":   {0, "no node may fail: 2 of 2 voters answer, it takes 2; of three, one can be spared"},
 		"v-":    {0, "too few voters are left to decide anything: 1 of 2 voters answer, it takes 2"},
 		"vvv":   {1, "1 node may fail: 3 of 3 voters answer, it takes 2"},
-		"vv-":   {0, "no more node may fail: 2 of 3 voters answer, it takes 2"},
+		"vv-":   {0, "no further node may fail: 2 of 3 voters answer, it takes 2"},
 		"v--":   {0, "too few voters are left to decide anything: 1 of 3 voters answer, it takes 2"},
 		"vvvv":  {1, "1 node may fail: 4 of 4 voters answer, it takes 3"},
 		"vvvvv": {2, "2 nodes may fail: 5 of 5 voters answer, it takes 3"},

@@ -91,7 +91,7 @@ func (e *Effect) String() string {
 	case EffectAdminGranted:
 		return fmt.Sprintf("user %s made an administrator", e.User)
 	case EffectAdminRevoked:
-		return fmt.Sprintf("user %s no administrator any more", e.User)
+		return fmt.Sprintf("user %s no longer an administrator", e.User)
 	case EffectClientState:
 		if e.State == Approved {
 			return fmt.Sprintf("client %s resumed", e.Client)

@@ -39,7 +39,7 @@ func checkText(s string, least, most int) string {
 	}
 	switch runes := []rune(s); {
 	case len(visible(runes)) < len(runes):
-		return "holds a character that nobody sees"
+		return "has an invisible character"
 	case slices.ContainsFunc(runes, private):
 		return "holds a private-use character, which has no meaning of its own"
 	case len(limitMarks(runes)) < len(runes):

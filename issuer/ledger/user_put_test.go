@@ -39,7 +39,7 @@ func TestPersonBounds(t *testing.T) {
 			strings.Repeat("a", test.most+1): "is too long",
 			"\xff":                           "is not valid UTF-8",
 			"a\tb":                           "holds a control character",
-			"a\u200bb":                       "holds a character that nobody sees",
+			"a\u200bb":                       "has an invisible character",
 		} {
 			refused := put(text)
 			if assert.NotNil(t, refused, "%s %q", name, text) {

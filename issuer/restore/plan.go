@@ -165,7 +165,7 @@ func (p *Plan) preview(state ledger.View) error {
 		return &KeyError{err: fmt.Errorf("%w; the cluster keys here are %s", err, strings.Join(p.Keys.IDs(), ", "))}
 	}
 	if to, own := rewrappedTo(p.records), p.Keys.Current().ID(); to != "" && to != own {
-		return &KeyError{Outdated: true, err: fmt.Errorf("the journal says that the cluster key was changed to %s, and this node has %s", to, own)}
+		return &KeyError{Outdated: true, err: fmt.Errorf("by the journal the cluster key was changed to %s, and this node has %s", to, own)}
 	}
 	p.Replay = replay
 	return nil

@@ -100,7 +100,7 @@ var eventWords = []struct {
 // userStateWords are the texts for the detail of an EventUserState.
 var userStateWords = map[ledger.UserState]string{
 	ledger.Enable: "enabled", ledger.Disable: "disabled", ledger.DeleteUser: "deleted",
-	ledger.Promote: "made an administrator", ledger.Demote: "no administrator any more",
+	ledger.Promote: "made an administrator", ledger.Demote: "no longer an administrator",
 }
 
 // eventText returns the text of an event and its details. It also handles kinds of later

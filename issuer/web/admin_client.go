@@ -45,7 +45,7 @@ var adminClientNotices = notices{
 	"suspend":                           "The application was suspended. It gets no new access; what it got just before may keep working for up to 30 minutes.",
 	"transfer":                          "The application has a new owner. The former one may know its secrets: ask the new owner to generate others and to revoke those.",
 	"transfer-" + string(ledger.Public): "The application has a new owner.",
-	"resume":                            "The application may be used again. What it was allowed before it was suspended works as before.",
+	"resume":                            "The application may be used again. What users allowed it before it was suspended is valid again.",
 }
 
 // adminClient shows the page of one application.

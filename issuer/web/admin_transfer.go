@@ -24,7 +24,7 @@ type adminTransferBody struct {
 func ownerProblem(u *ledger.User) string {
 	switch {
 	case u == nil || u.Deleted:
-		return "The owner has no account any more."
+		return "The owner no longer has an account."
 	case u.Disabled:
 		return "The owner's account is disabled."
 	}

@@ -27,7 +27,7 @@ var userNotices = notices{
 	"added":                "The user was added. Tell them the user name and the password in a way that nobody else can read.",
 	"password":             "The new password counts from now on, and the user was signed out everywhere. Tell them the password in a way that nobody else can read.",
 	string(ledger.Promote): "The user is an administrator now.",
-	string(ledger.Demote):  "The user is not an administrator any more.",
+	string(ledger.Demote):  "The user is no longer an administrator.",
 	string(ledger.Disable): "The account was disabled. The user is signed out, and every application that was connected to the account is disconnected.",
 	string(ledger.Enable):  "The account was enabled. The user can sign in again, and has to allow applications again.",
 }

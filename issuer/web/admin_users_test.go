@@ -88,7 +88,7 @@ func TestUserStates(t *testing.T) {
 	}
 	assert.Contains(t, press("promote").body, "The user is an administrator now.")
 	assert.Equal(t, http.StatusOK, ada.get("/admin").StatusCode)
-	assert.Contains(t, press("demote").body, "not an administrator any more")
+	assert.Contains(t, press("demote").body, "no longer an administrator")
 	assert.Equal(t, http.StatusNotFound, ada.get("/admin").StatusCode)
 
 	unsure, before := state("disable"), w.index
@@ -107,7 +107,7 @@ func TestUserStates(t *testing.T) {
 	assert.Empty(t, w.grants())
 	assert.Contains(t, press("enable").body, "The account was enabled.")
 	audit := root.get("/admin/audit?kind=user.state").body
-	for _, words := range []string{"made an administrator", "no administrator any more", "disabled", "enabled"} {
+	for _, words := range []string{"made an administrator", "no longer an administrator", "disabled", "enabled"} {
 		assert.Contains(t, audit, "<bdi>"+words+"</bdi>")
 	}
 	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode, "enabling must not restore sessions")

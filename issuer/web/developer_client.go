@@ -9,7 +9,7 @@ import (
 var clientNotices = notices{
 	"created":                           "The application was registered. An administrator of this service reviews it before anybody can use it.",
 	"saved":                             "Saved.",
-	"proposed":                          "Saved. What needs a review waits for an administrator; until then the application goes on as it was.",
+	"proposed":                          "Saved. What needs a review waits for an administrator; until then the application works as before.",
 	"again":                             "Saved. An administrator reviews the application again.",
 	"unchanged":                         "There was nothing to change.",
 	"accepted":                          "The application is yours now. Its former owner may know its secrets: generate new ones, and revoke the old.",
@@ -17,7 +17,7 @@ var clientNotices = notices{
 	"accepted-revoked":                  "The application is yours now, and all its secrets were revoked. Generate a new one: until it has one, the application gets no tokens.",
 	"withdrawn":                         "The offer was withdrawn.",
 	"offered":                           "The offer was made. The application stays yours until the other person accepts.",
-	"refused-discarded":                 "The refused changes are gone. The application goes on as it is.",
+	"refused-discarded":                 "The refused changes are gone. The application works as before.",
 	"migrated":                          "The scopes were selected. From now on every authorization request must ask for scopes among them.",
 	"secret-known":                      "That secret was generated already, and is shown only once. If you did not keep it, generate another and revoke that one.",
 	"secret-revoked":                    "That secret was generated, and has been revoked since. It is not shown again.",
@@ -128,7 +128,7 @@ func typeName(t ledger.ClientType) string {
 // nameOf returns the name of another user for display.
 func nameOf(u *ledger.User) string {
 	if u == nil || u.Deleted {
-		return "somebody who has no account any more"
+		return "somebody who no longer has an account"
 	}
 	p := personOf(u)
 	if p.Username != "" {

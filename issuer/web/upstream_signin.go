@@ -284,5 +284,5 @@ func (w *Web) alertRefused(r *ledger.Refusal) string {
 	case ledger.UserDisabled, ledger.UserDeleted:
 		return "Your account at this service is disabled. Please ask the people who run it."
 	}
-	return cmp.Or(w.config.Upstream.Name(), "The provider") + " says something about you that this service can not keep. Please tell the people who run this service."
+	return cmp.Or(w.config.Upstream.Name(), "The provider") + " sent something about you that this service can not store. Please tell the people who run this service."
 }

@@ -339,7 +339,7 @@ func TestElsewhereRefusals(t *testing.T) {
 		"a subject that can't be kept": {play: func(_ *env, p *upstreamtest.Provider, _ *browser) {
 			p.ID = func(c upstreamtest.Claims) { c["sub"] = "s" + strings.Repeat("x", 255) }
 			p.Profile = upstreamtest.Claims{"sub": "s" + strings.Repeat("x", 255)}
-		}, status: 403, says: "can not keep"},
+		}, status: 403, says: "can not store"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, p := newUpstreamEnv(t)

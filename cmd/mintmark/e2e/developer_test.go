@@ -230,7 +230,7 @@ func (j *journey) stage() {
 		b.fill(`redirect_uris\.`+strconv.Itoa(i), "https://trips.example.com/"+strconv.Itoa(i))
 	}
 	b.press("main button.primary")
-	require.Contains(t, b.text("[role=status]"), "until then the application goes on as it was")
+	require.Contains(t, b.text("[role=status]"), "until then the application works as before")
 	different := func(one *tab) {
 		t.Helper()
 		difference := one.text("section.panel .facts")

@@ -57,7 +57,7 @@ name, never users. All grants and secrets of theirs end, so that it needs --yes.
 	f.BoolVar(&o.Prune, "prune", false, "remove clients and resource servers of this manager that the files do not name")
 	f.StringVar(&o.Manager, "manager", "apply", "`NAME` under which the clients and resource servers of these files are managed")
 	f.BoolVar(&o.Adopt, "adopt", false, "manage clients and resource servers that the files name and that were made otherwise")
-	confirmFlag(c, &yes, "do what the plan says without a question")
+	confirmFlag(c, &yes, "apply the plan without a question")
 	return c
 }
 

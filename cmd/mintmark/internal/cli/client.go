@@ -88,7 +88,7 @@ func (m *management) review(verdict, short string) *cobra.Command {
 			p.line("client %s is %s, revision %d", a.ID, a.State, a.Revision)
 		})
 	})
-	c.Flags().StringVar(&q.Reason, "reason", "", "what the owner is told")
+	c.Flags().StringVar(&q.Reason, "reason", "", "the reason that the owner sees")
 	c.Flags().Uint64Var(&q.Revision, "revision", 0, "refuse if the client is at another revision than the one looked at")
 	if verdict == "reject" {
 		_ = c.MarkFlagRequired("reason")

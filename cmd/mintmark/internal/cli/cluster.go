@@ -95,7 +95,7 @@ func (m *management) clusterRemove() *cobra.Command {
 func (m *management) clusterAcceptClock() *cobra.Command {
 	c := command("accept-clock", "Accept this node's clock after a jump, or at a start", func(cmd *cobra.Command, _ []string) error {
 		return runOperation(m, cmd, admin.AcceptClock, admin.ClockAcceptance{}, func(p *printer, a admin.Done) {
-			p.line("node %s goes on with its clock as it is", a.ID)
+			p.line("the clock of node %s was accepted", a.ID)
 		})
 	})
 	c.Long = `Accept this node's clock after a jump, or at a start. A node that doubts its clock

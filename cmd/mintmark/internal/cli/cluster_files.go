@@ -48,7 +48,7 @@ func (m *management) backupInspect() *cobra.Command {
 			}
 			p.line("up to command %d, %s", h.Seq, formatTimeSeconds(h.StateTime))
 			if h.Tail != nil {
-				p.line("nothing says that commands %d to %d were decided", h.Tail.From, h.Seq)
+				p.line("no record shows that commands %d to %d were decided", h.Tail.From, h.Seq)
 			}
 			if h.Incomplete != "" {
 				p.line("warning: %s", h.Incomplete)

@@ -145,7 +145,7 @@ func backupLine(b *admin.BackupStatus, now time.Time) string {
 	}
 	switch {
 	case b.Every == 0:
-		return last + "; none are scheduled any more"
+		return last + "; none are scheduled now"
 	case b.Node == "":
 		return last + "; no node makes them now"
 	}

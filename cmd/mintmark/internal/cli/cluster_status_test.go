@@ -21,7 +21,7 @@ func TestBackupLine(t *testing.T) {
 		"last good backup 2026-11-03T06:00:00Z, 6h ago, on node n2: /backups/mintmark-n2-000003-20261103T060000Z.backup (3.0 MiB); node n1 makes one every 1d": {
 			Node: "n1", Every: 24 * 3600, Last: last,
 		},
-		"last good backup 2026-11-03T06:00:00Z, 6h ago, on node n2: /backups/mintmark-n2-000003-20261103T060000Z.backup (3.0 MiB); none are scheduled any more": {
+		"last good backup 2026-11-03T06:00:00Z, 6h ago, on node n2: /backups/mintmark-n2-000003-20261103T060000Z.backup (3.0 MiB); none are scheduled now": {
 			Last: last,
 		},
 	} {
