@@ -17,7 +17,7 @@ NESTED     := $(LIBRARY) middleware/examples verifier/bench $(E2E)/verifiers $(P
 export GOWORK := off
 
 .DEFAULT_GOAL := help
-.PHONY: help run cluster build release image deps quick test check chaos mutate bench bench-large fuzz
+.PHONY: help run cluster agents build release image deps quick test check chaos mutate bench bench-large fuzz
 
 help: ## List these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,6 +27,10 @@ run: build ## Build and start one durable node with a demo user and demo clients
 
 cluster: build ## Build and run a cluster of three durable nodes on this machine
 	@MINTMARK=./$(BINARY) ./$(E2E)/three-nodes
+
+agents: build ## Build and run a node and an MCP server, for AI assistants to connect to
+	cd middleware/examples && CGO_ENABLED=0 $(GO) build -trimpath -o ../../bin/mcp ./mcp
+	@MINTMARK=./$(BINARY) ./$(E2E)/agents
 
 build: ## Build the one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=auto -o $(BINARY) ./cmd/mintmark

@@ -39,7 +39,7 @@ var limits = map[string]int{
 	"cmd/mintmark/docs/sizing.md":           150,
 	"cmd/mintmark/docs/remote.md":           160,
 	"cmd/mintmark/docs/resource-servers.md": 150,
-	"cmd/mintmark/docs/agents.md":           150,
+	"cmd/mintmark/docs/agents.md":           200,
 	"cmd/mintmark/docs/backup.md":           150,
 	"cmd/mintmark/docs/disaster.md":         200,
 	"cmd/mintmark/docs/apply.md":            150,
