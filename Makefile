@@ -11,7 +11,7 @@ BUILDER    ?= docker
 # What resource servers import: modules of their own, without the server's requirements.
 LIBRARY    := verifier middleware
 # These are modules of their own, so that nobody else gets what only they require.
-NESTED     := $(LIBRARY) middleware/examples verifier/bench $(E2E)/verifiers $(PACKAGING)/kustomize/check
+NESTED     := $(LIBRARY) middleware/examples verifier/bench $(E2E)/verifiers $(E2E)/clients/mcp-go $(PACKAGING)/kustomize/check
 # Which modules take part is in their go.mod files alone, whatever go.work a
 # contributor has.
 export GOWORK := off

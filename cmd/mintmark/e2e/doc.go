@@ -6,8 +6,8 @@
 // publish documents on public addresses, so agents_test.go starts the same program with another
 // fetcher.
 //
-// The folder verifiers has resource servers around third-party verifiers. Those in Go are
-// a separate module.
+// The folder clients has programs on client libraries, and verifiers has resource servers
+// around third-party verifiers. Those in Go are modules of their own.
 //
 // The tests need Node.js, Chromium, Java, HAProxy, nginx, Apache and the npm packages of
 // clients/ and verifiers/; "make deps" installs them.

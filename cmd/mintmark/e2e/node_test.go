@@ -24,8 +24,21 @@ func runNode(t testing.TB, script string, args any, who *person, result any) {
 	}
 	text, err := json.Marshal(args)
 	require.NoError(t, err)
-	c := exec.Command(installed(t, "node"), script, string(text))
+	runClient(t, nodeScript(t, script, string(text)), who, result)
+}
+
+// nodeScript is the command of a script of clients/.
+func nodeScript(t testing.TB, script, args string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(installed(t, "node"), script, args)
 	c.Dir = "clients"
+	return c
+}
+
+// runClient runs a program that talks as the scripts of clients/ do, and reads its result.
+func runClient(t testing.TB, c *exec.Cmd, who *person, result any) {
+	t.Helper()
+	script := filepath.Base(c.Args[0])
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	stdin, err := c.StdinPipe()
