@@ -3,6 +3,8 @@ package issuer_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -121,4 +123,64 @@ func TestFiveProcesses(t *testing.T) {
 	_, err = agentToken(t, b, oauth.TokenRequest{RefreshToken: token})
 	require.Error(t, err)
 	require.Equal(t, ledger.GrantEndedByReuse, b.View().GrantEnded(ledger.GrantID{1}))
+}
+
+// TestRegisteredClient: a client registers without a trace, and a user's Allow makes it a client
+// whose tokens have its whole client_id.
+func TestRegisteredClient(t *testing.T) {
+	b := issuertest.New(t)
+	r := oauth.Registration{Name: "Agent", RedirectURIs: []string{"http://127.0.0.1:3000/cb", "http://localhost:3000/cb"}}
+	register := func(r oauth.Registration) oauth.Code {
+		_, err := b.Register(r)
+		var refused *oauth.Error
+		require.ErrorAs(t, err, &refused)
+		require.NotEmpty(t, refused.ID)
+		return refused.Code
+	}
+	require.Equal(t, oauth.InvalidRedirectURI, register(r), "agents are off")
+	s := *b.View().Settings()
+	s.Agents = ledger.AgentsReviewed
+	b.Accept(&ledger.Configure{Settings: s})
+	require.Equal(t, oauth.InvalidRedirectURI, register(r), "the programs of users are not listed")
+	b.Accept(&ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: ledger.LocalPublisher, Scopes: []string{"PROFILE_READ"}, Defaults: []string{"PROFILE_READ"}})
+	require.Equal(t, oauth.InvalidClientMetadata, register(oauth.Registration{Name: "Mintmark", RedirectURIs: r.RedirectURIs}))
+	require.Equal(t, oauth.InvalidClientMetadata, register(oauth.Registration{Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/" + strings.Repeat("x", 700)}}))
+	require.Equal(t, oauth.InvalidRedirectURI, register(oauth.Registration{Name: "Agent", RedirectURIs: []string{"https://agent.example/cb"}}))
+
+	before, clients := b.View().LastEvent().Seq, len(slices.Collect(b.View().Clients()))
+	var clientID string
+	for port := range 1000 {
+		uri := fmt.Sprintf("http://127.0.0.1:%d/cb", 3000+port)
+		one, err := b.Register(oauth.Registration{Name: "Agent", RedirectURIs: []string{uri}})
+		require.NoError(t, err)
+		require.True(t, clientID == "" || one == clientID, "copies of a program are one client")
+		clientID = one
+	}
+	require.Equal(t, before, b.View().LastEvent().Seq, "a registration leaves no event")
+	require.Len(t, slices.Collect(b.View().Clients()), clients)
+	require.Nil(t, b.View().ClientNamed(clientID))
+	require.Nil(t, b.Registration(clientID+"A"))
+	require.Nil(t, b.Registration("mmd_"))
+
+	actor := ledger.Actor{Session: digestOf("session")}
+	b.Accept(&ledger.SignIn{Session: actor.Session, User: "u-alice", VerifiedHash: digestOf("hash")})
+	challenge, _ := oauth.S256(agentVerifier)
+	o := b.Accept(&ledger.Allow{
+		Actor: actor, User: "u-alice", Grant: ledger.GrantID{1}, Revision: 1,
+		Request: oauth.AuthorizationRequest{ClientID: clientID, RedirectURI: agentRedirect, CodeChallenge: challenge, Registration: b.Registration(clientID)},
+	})
+	require.Less(t, len(b.View().Grant(ledger.GrantID{1}).Client), 40)
+	minted, err := b.Code(t.Context(), o.Issued, 0)
+	require.NoError(t, err)
+	response, err := agentToken(t, b, oauth.TokenRequest{
+		GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: clientID}, Code: minted.Reveal(), RedirectURI: agentRedirect, CodeVerifier: agentVerifier,
+	})
+	require.NoError(t, err)
+	payload, err := base64.RawURLEncoding.DecodeString(strings.Split(response.AccessToken, ".")[1])
+	require.NoError(t, err)
+	var claims map[string]any
+	require.NoError(t, json.Unmarshal(payload, &claims))
+	require.Equal(t, clientID, claims["client_id"])
+	_, err = agentToken(t, b, oauth.TokenRequest{Client: oauth.ClientCredentials{ID: clientID}, RefreshToken: response.RefreshToken})
+	require.NoError(t, err)
 }

@@ -43,6 +43,15 @@ func goldenAgents() []goldenStep {
 	)
 	steps = append(steps, goldenStep{2 * time.Hour, note(listed, 2, "http://127.0.0.1/cb", "https://agent.example/cb")})
 	return append(steps, seconds(
+		&ledger.PutPublisher{Actor: operator, Host: ledger.LocalPublisher, Scopes: []string{"BOOKING_READ"}, Defaults: []string{"BOOKING_READ"}, RedirectURIs: []string{"cursor://a/cb"}},
+		&ledger.Allow{
+			Actor: alice, User: "u", Grant: ledger.GrantID{2}, Revision: 1,
+			Request: oauth.AuthorizationRequest{
+				ClientID: "mmd_a", RedirectURI: "cursor://a/cb", CodeChallenge: challenge,
+				Registration: &oauth.Registration{Name: "Program", RedirectURIs: []string{"cursor://a/cb"}},
+			},
+		},
+		&ledger.PutPublisher{Actor: operator, Host: ledger.LocalPublisher, Scopes: []string{"BOOKING_READ"}, Defaults: []string{"BOOKING_READ"}}, // no private-use URIs
 		&ledger.EndPublisher{Actor: operator, Host: host, How: ledger.EndReject, Reason: "not needed"},
 		&ledger.PutPublisher{Actor: operator, Host: "other.example", Scopes: []string{"PROFILE_READ"}},
 		&ledger.EndPublisher{Actor: operator, Host: "other.example", How: ledger.EndRemove},

@@ -39,7 +39,7 @@ type ClientSummary struct {
 
 	// ManagedBy is the name under which the files are applied that the client came from.
 	ManagedBy string `json:"managed_by,omitempty"`
-	Document  string `json:"document,omitempty"` // URL of its metadata document
+	Document  string `json:"document,omitempty"` // client_id if it is not the id: the URL of a metadata document, or what a registration returned
 }
 
 // A Client has everything that is known of a client.
@@ -87,12 +87,12 @@ type Traffic struct {
 	WithScope    uint32 `json:"with_scope"`
 }
 
-// documentOf returns the URL of a client's metadata document, or "" if it has none.
+// documentOf returns the client_id of a client with metadata of its own, or "".
 func documentOf(c *ledger.Client) string {
 	if c.Document == nil {
 		return ""
 	}
-	return c.Document.URL
+	return c.Document.ClientID
 }
 
 func summaryOf(v ledger.View, c *ledger.Client) ClientSummary {

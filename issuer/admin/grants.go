@@ -143,7 +143,7 @@ func (c *call) disconnect(ctx context.Context, q Disconnection) (Done, error) {
 		subject = clientSubject(q.Client)
 	}
 	client := q.Client
-	if oauth.IsDocumentURL(client) {
+	if oauth.IsAgentID(client) {
 		client = ledger.ClientKey(client)
 	}
 	_, err = c.propose(ctx, subject, &ledger.Disconnect{Actor: c.actor, User: u.ID, Client: client})

@@ -7,7 +7,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A NewPublisher lists a publisher: a host whose metadata documents are clients. It approves
+// A NewPublisher lists a publisher: a host whose metadata documents are clients, or "local" for
+// the programs on the user's computer, which register themselves. It approves
 // one that is pending or rejected.
 type NewPublisher struct {
 	Host       string   `json:"host"`
@@ -18,6 +19,8 @@ type NewPublisher struct {
 	// LongRetry lets several processes share a refresh token: a refresh may be repeated for the
 	// lifetime of an access token.
 	LongRetry bool `json:"long_retry,omitempty"`
+	// RedirectURIs are the private-use redirection URIs that programs may register, for "local".
+	RedirectURIs []string `json:"redirect_uris,omitempty"`
 }
 
 // A PublisherRef names a publisher by its host.
@@ -45,7 +48,8 @@ type Publisher struct {
 	Defaults    []string            `json:"default_scopes"`
 	MaxClients  int                 `json:"max_clients,omitempty"`
 	LongRetry   bool                `json:"long_retry"`
-	RequestedBy string              `json:"requested_by,omitempty"` // user name
+	Redirects   []string            `json:"redirect_uris,omitempty"` // of "local", private-use ones
+	RequestedBy string              `json:"requested_by,omitempty"`  // user name
 	Requested   time.Time           `json:"requested_at,omitzero"`
 	ReviewedBy  string              `json:"reviewed_by,omitempty"`
 	Reviewed    time.Time           `json:"reviewed_at,omitzero"`
@@ -69,6 +73,7 @@ type PublisherEdit struct {
 	Defaults   *[]string `json:"default_scopes,omitempty"`
 	MaxClients *int      `json:"max_clients,omitempty"`
 	LongRetry  *bool     `json:"long_retry,omitempty"`
+	Redirects  *[]string `json:"redirect_uris,omitempty"`
 }
 
 // A PublisherRejection says why a publisher's clients are refused from now on.
@@ -81,7 +86,7 @@ func publisherSubject(host string) string { return "publisher " + host }
 
 func (c *call) addPublisher(ctx context.Context, q NewPublisher) (Publisher, error) {
 	return c.putPublisher(ctx, &ledger.PutPublisher{
-		Host: q.Host, Name: q.Name, Scopes: q.Scopes, Defaults: q.Defaults, MaxClients: q.MaxClients, LongRetry: q.LongRetry, New: true,
+		Host: q.Host, Name: q.Name, Scopes: q.Scopes, Defaults: q.Defaults, MaxClients: q.MaxClients, LongRetry: q.LongRetry, RedirectURIs: q.RedirectURIs, New: true,
 	})
 }
 
@@ -128,7 +133,7 @@ func (c *call) showPublisher(ctx context.Context, q PublisherRef) (Publisher, er
 func publisherOf(v ledger.View, p *ledger.Publisher) Publisher {
 	out := Publisher{
 		Host: p.Host, Name: p.Name, State: string(p.State), Reason: p.Reason, Scopes: notNil(p.Scopes), Defaults: notNil(p.Defaults),
-		MaxClients: p.MaxClients, LongRetry: p.LongRetry, Requested: stdTime(p.Requested), Reviewed: stdTime(p.Reviewed),
+		MaxClients: p.MaxClients, LongRetry: p.LongRetry, Redirects: p.RedirectURIs, Requested: stdTime(p.Requested), Reviewed: stdTime(p.Reviewed),
 		ReviewedBy: userName(v, p.ReviewedBy), Clients: []PublishedDocument{},
 	}
 	if p.RequestedBy != "" {
@@ -153,13 +158,14 @@ func (c *call) setPublisher(ctx context.Context, q PublisherEdit) (Publisher, er
 	}
 	cmd := &ledger.PutPublisher{
 		Host: old.Host, Name: old.Name, Scopes: old.Scopes, Defaults: old.Defaults, MaxClients: old.MaxClients, LongRetry: old.LongRetry,
-		ExpectedLast: old.Last,
+		RedirectURIs: old.RedirectURIs, ExpectedLast: old.Last,
 	}
 	set(&cmd.Name, q.Name)
 	set(&cmd.Scopes, q.Scopes)
 	set(&cmd.Defaults, q.Defaults)
 	set(&cmd.MaxClients, q.MaxClients)
 	set(&cmd.LongRetry, q.LongRetry)
+	set(&cmd.RedirectURIs, q.Redirects)
 	return c.putPublisher(ctx, cmd)
 }
 

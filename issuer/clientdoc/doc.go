@@ -7,6 +7,8 @@
 // in, and a document from anybody: neither may make this service reach into a network of its
 // operator, use much memory, or wait for long.
 //
+// It also parses registrations (RFC 7591), whose members are the same.
+//
 // It knows no client and no publisher. The caller decides whether a URL may be fetched at
 // all, and what a document means.
 package clientdoc

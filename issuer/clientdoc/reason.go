@@ -20,6 +20,7 @@ const (
 	NameMissing         Reason = "name"
 	RedirectURIsMissing Reason = "redirect_uris"
 	RedirectURIRefused  Reason = "redirect_uri"
+	GrantNotOffered     Reason = "grant type"
 	TooManyURLs         Reason = "too many urls" // of one user
 	Busy                Reason = "busy"          // too many fetches at once; not remembered
 )
@@ -41,6 +42,7 @@ var sentences = map[Reason]string{
 	NameMissing:         "the metadata document has no client_name",
 	RedirectURIsMissing: "the metadata document has no redirect_uris",
 	RedirectURIRefused:  "a redirect URI in the metadata document is neither of its own host nor of the loopback, or is not valid",
+	GrantNotOffered:     "the client does not use authorization codes, and nothing else is offered",
 	TooManyURLs:         "this account has tried too many new applications within an hour",
 	Busy:                "too many metadata documents are being fetched",
 }

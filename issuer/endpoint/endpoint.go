@@ -34,6 +34,8 @@ type Server interface {
 	// AuthenticateFeedReader authenticates a resource server that reads the revocation feed, and
 	// returns its identifier. Errors are like those of Token.
 	AuthenticateFeedReader(ctx context.Context, c oauth.ClientCredentials) (string, error)
+	// Register returns the client_id of a registration. The error is an *oauth.Error.
+	Register(r oauth.Registration) (clientID string, err error)
 	// KnowsSecret reports whether the state of this node has an active secret of the client
 	// or resource server that is the presented one. It waits for nothing.
 	KnowsSecret(c oauth.ClientCredentials) bool
@@ -77,12 +79,17 @@ type Endpoints struct {
 	Config
 	failures *limit.Limiter
 	guesses  *guessLimiter
-	guard    *middleware.Guard // of /v2/me
+	// registrations counts registrations by the registrant's network.
+	registrations *limit.Limiter
+	guard         *middleware.Guard // of /v2/me
 }
 
 // New returns the endpoints. It doesn't validate c.
 func New(c Config) *Endpoints {
-	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, maxFailureKeys), guesses: newGuessLimiter(c.Server.KnowsSecret)}
+	return &Endpoints{
+		Config: c, failures: limit.New(failureRate, failureBurst, maxFailureKeys), guesses: newGuessLimiter(c.Server.KnowsSecret),
+		registrations: limit.New(registerRate, registerBurst, maxRegistrants),
+	}
 }
 
 // Routes is a router, or something in front of one.
@@ -96,6 +103,8 @@ type Routes interface {
 func (e *Endpoints) Register(r Routes) {
 	r.Handle(http.MethodPost, oauth.PathToken, e.token)
 	r.Handle(http.MethodPost, oauth.PathRevoke, e.revoke)
+	r.Handle(http.MethodPost, oauth.PathRegister, e.register)
+	r.Handle(http.MethodOptions, oauth.PathRegister, e.registerOptions)
 	for _, path := range crossOrigin {
 		r.Handle(http.MethodOptions, path, options("POST"))
 	}

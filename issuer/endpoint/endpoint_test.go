@@ -48,9 +48,10 @@ type testServer struct {
 	introspection oauth.Introspection    // the answer to every introspection, unless err is set
 	presented     []oauth.PresentedToken // introspections that reached the server
 
-	causes   []string        // "client cause" of each error id
-	failures []string        // "kind cause" of each recorded failure
-	log      strings.Builder // of the security recorder
+	causes     []string        // "client cause" of each error id
+	failures   []string        // "kind cause" of each recorded failure
+	log        strings.Builder // of the security recorder
+	registered []oauth.Registration
 }
 
 func (s *testServer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
@@ -91,6 +92,15 @@ func (s *testServer) AuthenticateFeedReader(_ context.Context, c oauth.ClientCre
 		return "", &oauth.Error{Code: oauth.InvalidClient, Cause: uint16(ledger.SecretWrong)}
 	}
 	return "https://calendar.example", nil
+}
+
+// Register registers every client but one with the name "refused".
+func (s *testServer) Register(r oauth.Registration) (string, error) {
+	if r.Name == "refused" {
+		return "", &oauth.Error{Code: oauth.InvalidRedirectURI, Description: "No.", ID: "id", Cause: uint16(ledger.RegistrationRefused)}
+	}
+	s.registered = append(s.registered, r)
+	return "mmd_" + r.Name, nil
 }
 
 func (s *testServer) KnowsSecret(c oauth.ClientCredentials) bool { return c.Secret == s.secret }

@@ -12,7 +12,7 @@ import (
 // that id, since a misconfigured client may send its secret as the id.
 func (e *Endpoints) recordFailure(r *http.Request, kind security.Kind, client string, cause ledger.Cause) {
 	f := security.Failure{Kind: kind, Cause: cause, Address: e.ClientIP(r), Request: requestlog.ID(r.Context())}
-	if c := e.Server.View().Client(client); c != nil {
+	if c := e.Server.View().ClientNamed(client); c != nil {
 		f.Client = c.ID
 	}
 	e.Security.Record(f)

@@ -25,7 +25,9 @@ func (e *Endpoints) keySet(w http.ResponseWriter, r *http.Request, _ httprouter.
 func (e *Endpoints) metadata(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	s := e.Server.View().Settings()
 	described := oauth.DescribeServer(s.BaseURL, s.AppURL, scope.All().Names())
-	described.Documents = s.Agents != ledger.AgentsOff
+	if s.Agents != ledger.AgentsOff {
+		described.Documents, described.RegistrationEndpoint = true, s.BaseURL+oauth.PathRegister
+	}
 	body, err := json.Marshal(described)
 	if err != nil {
 		e.fail(w, r, fmt.Errorf("render metadata: %w", err))

@@ -52,7 +52,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 // metadata, and no other.
 func TestOpenAPIDescribesTheMetadata(t *testing.T) {
 	metadata := oauth.DescribeServer("https://api.example.com", "https://app.example.com", []string{"A"})
-	metadata.Documents = true
+	metadata.Documents, metadata.RegistrationEndpoint = true, "https://api.example.com"+oauth.PathRegister
 	text, err := json.Marshal(metadata)
 	require.NoError(t, err)
 	var members map[string]any

@@ -46,7 +46,7 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 		e.fail(w, r, err)
 		return
 	}
-	requestlog.Add(r.Context(), slog.String("client", request.Client.ID))
+	requestlog.Add(r.Context(), slog.String("client", ledger.ClientKey(request.Client.ID)))
 	writeJSON(w, http.StatusOK, response)
 }
 
@@ -159,7 +159,7 @@ func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.Clien
 		return
 	}
 	requestlog.Add(r.Context(), slog.String("cause", ledger.Cause(refused.Cause).String()))
-	if known := e.Server.View().Client(c.ID); known != nil {
+	if known := e.Server.View().ClientNamed(c.ID); known != nil {
 		requestlog.Add(r.Context(), slog.String("client", known.ID))
 	}
 	status := http.StatusBadRequest
@@ -183,7 +183,7 @@ func writeThrottled(w http.ResponseWriter, wait time.Duration, id string) {
 // failureKey joins client and address. All ids that no client can have share one key, so
 // that long ones can't fill the memory.
 func failureKey(client, address string) string {
-	if len(client) > ledger.MaxID {
+	if client = ledger.ClientKey(client); len(client) > ledger.MaxID {
 		client = ""
 	}
 	return limit.Network(address) + "\x00" + client

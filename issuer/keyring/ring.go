@@ -27,6 +27,7 @@ const (
 	forSessions     = "mintmark session"
 	forNewSecrets   = "mintmark new client secret"
 	forForms        = "mintmark form"
+	forClientIDs    = "mintmark registered client"
 )
 
 // A Ring has all keys of one state of the ledger, opened. It is immutable.
@@ -46,6 +47,7 @@ type CredentialKey struct {
 	Chain        *keys.MACKey // for authorization codes and refresh tokens
 	Secret       *keys.MACKey // for digests of client secrets
 	Declarations *keys.MACKey // for digests of declarations
+	ClientIDs    *keys.MACKey // for the client_ids of registered clients
 
 	Errors     cipher.AEAD // for error_ids
 	Attempts   cipher.AEAD // for sign-ins at the upstream provider
@@ -80,7 +82,8 @@ func Open(v ledger.View, held *keys.ClusterKeys) (*Ring, error) {
 			}
 			r.credentials[row.Number] = &CredentialKey{
 				Chain: s.MAC(forChain), Secret: s.MAC(forSecret), Declarations: s.MAC(forDeclarations),
-				Errors: s.AEAD(forErrorID), Attempts: s.AEAD(forAttempts), Devices: s.AEAD(forDevices),
+				ClientIDs: s.MAC(forClientIDs),
+				Errors:    s.AEAD(forErrorID), Attempts: s.AEAD(forAttempts), Devices: s.AEAD(forDevices),
 				Sessions: s.AEAD(forSessions), NewSecrets: s.AEAD(forNewSecrets), Forms: s.AEAD(forForms),
 			}
 			if row.State == ledger.KeyActive {
@@ -128,6 +131,15 @@ func (r *Ring) ChainMAC(number uint32) (credential.MAC, bool) {
 		return nil, false
 	}
 	return k.Chain, true
+}
+
+// ClientIDMAC is a credential.MACs for credential.ParseClientID.
+func (r *Ring) ClientIDMAC(number uint32) (credential.MAC, bool) {
+	k, ok := r.credentials[number]
+	if !ok {
+		return nil, false
+	}
+	return k.ClientIDs, true
 }
 
 // AEADs returns a credential.AEADs for credential.OpenText and credential.OpenCause, with

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,6 +78,10 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if a.Client.Document != nil && v.agentGrants(who.user, stateTime(m)) >= maxAgentGrants {
 		return refuse(oauth.AccessDenied, TooManyAgentGrants)
 	}
+	created := v.Client(a.Client.ID) == nil // a registered client that nobody has allowed before
+	if created && v.countClientsOfPublisher(a.Client.Document.Host(), true) >= maxRegistered {
+		return refuse(oauth.TemporarilyUnavailable, TooManyDocuments)
+	}
 	if when := v.nextAllowAt(who.user); stateTime(m) < when {
 		d := refuse(oauth.TemporarilyUnavailable, TooManyAllows)
 		outcome(d).Refusal.When = when
@@ -99,12 +104,12 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		put(TableUsers, &u),
 		event(m, Event{Kind: EventAllowed, Actor: u.ID, User: u.ID, Client: g.Client, Grant: g.ID, Detail: allowedDetail(a)}),
 	}
-	if d := a.Client.Document; d != nil {
-		next := *a.Client // Last and Changed stay
-		noted := *d
-		noted.Allowed = stateTime(m)
-		next.Document = &noted
-		changes = append(changes, put(TableClients, &next))
+	if a.Client.Document != nil {
+		next := a.Client.allowed(stateTime(m))
+		if created {
+			next.Last = m.ID
+		}
+		changes = append(changes, put(TableClients, next))
 	}
 	if a.Client.Legacy {
 		changes = append(changes, put(TableClients, a.Client.withTraffic(g, m)))
@@ -142,6 +147,9 @@ func allowedDetail(a Authorization) string {
 	}
 	if a.Resource != nil {
 		detail += " for " + a.Resource.ID
+	}
+	if d := a.Client.Document; d != nil && d.Registered != "" {
+		detail += ", to the registered client " + strconv.Quote(a.Client.Name)
 	}
 	return detail
 }

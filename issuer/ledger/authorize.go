@@ -42,11 +42,13 @@ type Problem struct {
 // what is known of the request: the client if it has a row, and a redirection URI that can be
 // trusted.
 func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) {
-	c := v.ClientNamed(r.ClientID)
+	c, refused := v.clientOf(&r)
 	page := func(cause Cause, code oauth.Code, text string) (Authorization, *Problem) {
 		return Authorization{Client: c}, &Problem{Cause: cause, Page: true, Error: oauth.Error{Code: code, Description: text}}
 	}
 	switch {
+	case refused != NoCause:
+		return page(refused, oauth.UnauthorizedClient, "This application can not be used now.")
 	case c == nil || c.State == Deleted:
 		return page(UnknownClient, oauth.InvalidRequest, "There is no application with this client_id.")
 	case v.usable(c) != NoCause:
@@ -55,6 +57,8 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 		return page(RedirectURIMissing, oauth.InvalidRequest, "The parameter redirect_uri is missing.")
 	case !c.Registered(r.RedirectURI):
 		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is not one of this application's.")
+	case c.Document != nil && v.PublisherOf(c).unlisted(r.RedirectURI):
+		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is not listed any more.")
 	case v.isOwn(r.RedirectURI):
 		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is an address of this service, not of an application.")
 	}

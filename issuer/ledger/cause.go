@@ -154,6 +154,7 @@ const (
 	DocumentMethod      Cause = 140 // token_endpoint_auth_method is not none
 	TooManyAgentGrants  Cause = 141
 	TooManyLookups      Cause = 142 // by one user within an hour, or by all at once
+	RegistrationRefused Cause = 143 // RFC 7591: the metadata of a client is not accepted
 )
 
 // sentences describe each cause to people who manage a client. They are exact, and
@@ -252,8 +253,8 @@ var sentences = map[Cause]string{
 	OperatorUnauthenticated: "an operator token or a certificate of the operators' authority is required",
 
 	OperatorCrossOrigin: "a page of another origin made the request",
-	AgentsAreOff:        "clients with a metadata document are not accepted: the setting agents is off",
-	PublisherUnlisted:   "the host of the client's metadata document is not one of the publishers that are accepted",
+	AgentsAreOff:        "clients with metadata of their own are not accepted: the setting agents is off",
+	PublisherUnlisted:   "the publisher of the client is not one of those that are accepted",
 	PublisherIsPending:  "an administrator has not reviewed the publisher of the client yet",
 	PublisherIsRejected: "the publisher of the client was rejected",
 	TooManyPublishers:   "too many publishers wait for a review; a user may ask for three new ones a day",
@@ -261,10 +262,11 @@ var sentences = map[Cause]string{
 	DocumentURLRefused:  "the client_id is not a valid address of a metadata document",
 	DocumentUnusable:    "the metadata document of the client could not be fetched, or is not valid",
 	DocumentStale:       "the metadata document of the client could not be fetched for a day; grants that exist go on",
-	DocumentOwned:       "the client is described by its metadata document; its publisher changes it there",
+	DocumentOwned:       "the client is described by its own metadata, which can not be changed here",
 	DocumentMethod:      "the metadata document asks to authenticate by a method other than none",
 	TooManyAgentGrants:  "the account has 20 connected clients with a metadata document; disconnect one first",
 	TooManyLookups:      "too many new metadata documents were asked for",
+	RegistrationRefused: "the metadata of the client is not accepted",
 
 	OperatorCertificateRefused: "the certificate is not a valid one of the operators' authority",
 

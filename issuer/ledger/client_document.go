@@ -26,15 +26,26 @@ const (
 // A Document is what a client's row has of its Client ID Metadata Document. The name, the
 // website and the redirection URIs of the row are the document's, except for what awaits a
 // review. Its scopes are those of its publisher.
+//
+// A registered client (RFC 7591) has one too, although nobody publishes it: its client_id has
+// the whole registration, which never changes.
 type Document struct {
-	URL     string   `cbor:"1,keyasint"`           // the client_id
-	Digest  [32]byte `cbor:"2,keyasint"`           // SHA-256 of the document as it was last fetched
-	Fresh   Time     `cbor:"3,keyasint"`           // until when it needs no other fetch
-	Allowed Time     `cbor:"4,keyasint,omitempty"` // when a user last allowed the client, 0 if never
+	ClientID string   `cbor:"1,keyasint"`           // the URL of the document, or what the registration returned
+	Digest   [32]byte `cbor:"2,keyasint"`           // SHA-256 of the document as it was last fetched
+	Fresh    Time     `cbor:"3,keyasint"`           // until when it needs no other fetch
+	Allowed  Time     `cbor:"4,keyasint,omitempty"` // when a user last allowed the client, 0 if never
+	// Registered is the publisher of a registered client: a host, or LocalPublisher. It is ""
+	// for a client with a document of its own, which has the host of its URL.
+	Registered string `cbor:"5,keyasint,omitempty"`
 }
 
-// Host returns the host of the publisher.
-func (d *Document) Host() string { return oauth.DocumentHost(d.URL) }
+// Host returns the host of the publisher, or LocalPublisher.
+func (d *Document) Host() string {
+	if d.Registered != "" {
+		return d.Registered
+	}
+	return oauth.DocumentHost(d.ClientID)
+}
 
 const (
 	// maxStale is how long after Document.Fresh new authorizations are accepted while the
@@ -59,11 +70,11 @@ const (
 const documentID = "doc."
 
 // ClientKey returns the Client.ID for a client_id that was sent. The client_id of a document is
-// its URL, which is too long for every row that refers to the client. It returns "" for a
-// Client.ID that isn't a client_id.
+// its URL, and a registered one has the registration: both are too long for every row that
+// refers to the client. It returns "" for a Client.ID that isn't a client_id.
 func ClientKey(clientID string) string {
 	switch {
-	case oauth.IsDocumentURL(clientID):
+	case oauth.IsAgentID(clientID):
 		sum := digest(clientID)
 		return documentID + hex.EncodeToString(sum[:16])
 	case strings.HasPrefix(clientID, documentID):
@@ -76,7 +87,7 @@ func ClientKey(clientID string) string {
 // document.
 func (c *Client) ClientID() string {
 	if c.Document != nil {
-		return c.Document.URL
+		return c.Document.ClientID
 	}
 	return c.ID
 }
@@ -149,7 +160,7 @@ func (v View) Lookup(clientID string, at Time) (Lookup, Cause) {
 // Stale returns DocumentStale if the document of c was not fetched for so long that c gets no
 // new authorizations. Existing grants stay.
 func (c *Client) Stale(at Time) Cause {
-	if c.Document != nil && at >= c.Document.Fresh.Add(maxStale) {
+	if c.Document != nil && c.Document.Registered == "" && at >= c.Document.Fresh.Add(maxStale) {
 		return DocumentStale
 	}
 	return NoCause
@@ -309,7 +320,7 @@ func (c *NoteDocument) first(v View, m command.Meta, who caller) command.Decisio
 		most = p.MaxClients
 	}
 	old := v.ClientNamed(c.URL)
-	if old == nil && v.countClientsOfPublisher(host) >= most {
+	if old == nil && v.countClientsOfPublisher(host, false) >= most {
 		return deny(TooManyDocuments)
 	}
 	next := &Client{ID: ClientKey(c.URL), Type: Public, Owner: publisherOwner(host), Created: stateTime(m)}
@@ -326,7 +337,7 @@ func (c *NoteDocument) first(v View, m command.Meta, who caller) command.Decisio
 }
 
 func (c *NoteDocument) document(old *Client, m command.Meta) *Document {
-	d := &Document{URL: c.URL, Digest: c.Digest, Fresh: c.fresh(m)}
+	d := &Document{ClientID: c.URL, Digest: c.Digest, Fresh: c.fresh(m)}
 	if old != nil {
 		d.Allowed = old.Document.Allowed
 	}

@@ -441,6 +441,9 @@ func (l line) request() oauth.AuthorizationRequest {
 	if v, ok := l.args["challenge"]; ok {
 		r.CodeChallenge = v
 	}
+	if _, ok := l.args["registered"]; ok {
+		r.Registration = &oauth.Registration{Name: l.or("name", "Agent"), RedirectURIs: l.list("registered")}
+	}
 	return r
 }
 

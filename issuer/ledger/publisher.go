@@ -24,7 +24,7 @@ const (
 	PublisherRejected PublisherState = "rejected"
 )
 
-// A Publisher is a host that publishes Client ID Metadata Documents. Administrators review
+// A Publisher is a host that publishes Client ID Metadata Documents, or LocalPublisher. Administrators review
 // the publisher once, not each of its clients.
 type Publisher struct {
 	Host   string         `cbor:"1,keyasint"`           // see oauth.CheckPublisher
@@ -46,6 +46,9 @@ type Publisher struct {
 	ReviewedBy  string `cbor:"11,keyasint,omitempty"` // like Event.Actor
 	Reviewed    Time   `cbor:"12,keyasint,omitempty"`
 
+	// RedirectURIs are the private-use redirection URIs of LocalPublisher's clients.
+	RedirectURIs []string `cbor:"16,keyasint,omitempty"`
+
 	Created Time       `cbor:"13,keyasint"`
 	Changed Time       `cbor:"14,keyasint"`
 	Last    command.ID `cbor:"15,keyasint"` // the last command that changed this row
@@ -63,6 +66,8 @@ const (
 	// that one user requests within a day. Nobody can fill the review queue alone.
 	maxPending       = 50
 	maxPendingOfUser = 3
+	// maxPrivateURIs is the maximum number of Publisher.RedirectURIs.
+	maxPrivateURIs = 50
 	// pendingClients is the maximum number of clients of a pending publisher.
 	pendingClients = 3
 	// pendingFor is how long a publisher waits for a review before it is forgotten.
@@ -99,9 +104,13 @@ func (v View) countPublishers(of func(*Publisher) bool) (n int) {
 	return n
 }
 
-func (v View) countClientsOfPublisher(host string) (n int) {
-	for range v.ClientsOfPublisher(host) {
-		n++
+// countClientsOfPublisher counts its clients that are registered, or those with a document of
+// their own.
+func (v View) countClientsOfPublisher(host string, registered bool) (n int) {
+	for c := range v.ClientsOfPublisher(host) {
+		if (c.Document.Registered != "") == registered {
+			n++
+		}
 	}
 	return n
 }
@@ -135,6 +144,8 @@ type PutPublisher struct {
 	// ExpectedLast is the Publisher.Last that the sender saw. The command is refused if the
 	// publisher was changed or removed since. Zero matches any.
 	ExpectedLast command.ID `cbor:"9,keyasint,omitzero"`
+	// RedirectURIs are for LocalPublisher only.
+	RedirectURIs []string `cbor:"10,keyasint,omitempty"`
 }
 
 // Kind implements command.Command.
@@ -173,7 +184,7 @@ func (c *PutPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		next.ReviewedBy, next.Reviewed = who.name(), stateTime(m)
 	}
 	next.Name, next.Scopes, next.Defaults, next.LongRetry = c.Name, scopes, defaults, c.LongRetry
-	next.MaxClients = c.MaxClients
+	next.MaxClients, next.RedirectURIs = c.MaxClients, c.RedirectURIs
 	if next.MaxClients == 0 {
 		next.MaxClients = DefaultMaxClients
 	}
@@ -186,13 +197,30 @@ func (c *PutPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 // sameAs reports whether two rows differ only in when and by whom they were changed.
 func (p *Publisher) sameAs(o *Publisher) bool {
 	return p.State == o.State && p.Name == o.Name && slices.Equal(p.Scopes, o.Scopes) && slices.Equal(p.Defaults, o.Defaults) &&
-		p.MaxClients == o.MaxClients && p.LongRetry == o.LongRetry
+		p.MaxClients == o.MaxClients && p.LongRetry == o.LongRetry && slices.Equal(p.RedirectURIs, o.RedirectURIs)
 }
 
 // check returns both lists of scopes in catalogue order, or which field is not valid, and why.
 func (c *PutPublisher) check(v View) (scopes, defaults []string, field, note string) {
-	if note := oauth.CheckPublisher(c.Host); note != "" {
-		return nil, nil, "host", note
+	if c.Host != LocalPublisher {
+		if note := oauth.CheckPublisher(c.Host); note != "" {
+			return nil, nil, "host", note
+		}
+		if len(c.RedirectURIs) > 0 {
+			return nil, nil, "redirect_uris", "must be empty for a host"
+		}
+	}
+	if len(c.RedirectURIs) > maxPrivateURIs {
+		return nil, nil, "redirect_uris", "must be at most 50"
+	}
+	for i, uri := range c.RedirectURIs {
+		note := oauth.CheckPrivateURI(uri)
+		if note == "" && slices.Contains(c.RedirectURIs[:i], uri) {
+			note = "is there twice"
+		}
+		if note != "" {
+			return nil, nil, "redirect_uris", note
+		}
 	}
 	if v.isOwnHost(c.Host) {
 		return nil, nil, "host", "is this service's own"

@@ -55,7 +55,7 @@ const (
 	EffectClientRevoked     EffectKind = 28 // Client: RevokedBefore; the grants of all users
 	EffectPublisherRejected EffectKind = 29 // Publisher: Reason
 	EffectPublisherRemoved  EffectKind = 30 // Publisher
-	EffectPublisherNarrowed EffectKind = 31 // Publisher: Scopes that remained, Defaults
+	EffectPublisherNarrowed EffectKind = 31 // Publisher: Scopes that remained, Defaults, URIs
 
 	lastEffect = EffectPublisherNarrowed
 )

@@ -17,6 +17,7 @@ func (s *replayState) applyPublisher(e *Effect) bool {
 	case EffectPublisherNarrowed:
 		next.Scopes = orElse(intersect(p.Scopes, e.Scopes), e.Scopes)
 		next.Defaults = intersect(intersect(p.Defaults, e.Defaults), next.Scopes)
+		next.RedirectURIs = intersect(p.RedirectURIs, e.URIs)
 		changed = len(p.Scopes) > 0 && !p.sameAs(next)
 	}
 	if changed {

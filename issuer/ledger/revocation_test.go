@@ -89,8 +89,8 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 			{ID: "stopped", State: ledger.Suspended, Created: 10},
 			{ID: "going", State: ledger.Approved, Created: 10},
 			{ID: "rejected", State: ledger.Rejected, Created: 10},
-			{ID: "doc.1", Owner: "publisher:agent.example", GrantsRevokedBefore: 9, Document: &ledger.Document{URL: "https://agent.example/1"}},
-			{ID: "doc.2", Owner: "publisher:agent.example", GrantsRevokedBefore: 8, Document: &ledger.Document{URL: "https://agent.example/2"}},
+			{ID: "doc.1", Owner: "publisher:agent.example", GrantsRevokedBefore: 9, Document: &ledger.Document{ClientID: "https://agent.example/1"}},
+			{ID: "doc.2", Owner: "publisher:agent.example", GrantsRevokedBefore: 8, Document: &ledger.Document{ClientID: "https://agent.example/2"}},
 		}),
 		tableOf(ledger.TableUsers, []*ledger.User{
 			{ID: "u", Grants: []ledger.GrantID{scoped, legacy, later, elsewhere}, RevokedBeforeByClient: []ledger.RevokedBefore{{Client: "c", Legacy: 7}}},

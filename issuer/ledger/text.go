@@ -72,8 +72,10 @@ func checkID(s string) string {
 
 // checkClientID is checkID for a client that is registered here.
 func checkClientID(s string) string {
-	if strings.HasPrefix(s, documentID) {
-		return "must not begin with " + documentID
+	for _, reserved := range []string{documentID, oauth.RegisteredPrefix} {
+		if strings.HasPrefix(s, reserved) {
+			return "must not begin with " + reserved
+		}
 	}
 	return checkID(s)
 }

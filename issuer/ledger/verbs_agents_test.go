@@ -20,6 +20,7 @@ func (w *env) agentsCommand(l line) command.Command {
 		c := &ledger.PutPublisher{
 			Actor: l.actor(), Host: l.name, Name: l.args["name"], Scopes: l.list("scopes"), Defaults: l.list("defaults"),
 			MaxClients: int(l.number("clients")), LongRetry: l.bool("long-retry"), New: l.bool("new"),
+			RedirectURIs: l.list("uris"),
 		}
 		if seen, ok := l.args["seen"]; ok {
 			c.ExpectedLast = id16(seen)
@@ -63,6 +64,7 @@ func (w *env) showAgents(l line) string {
 				{"reviewed by", p.ReviewedBy},
 				{"scopes", strings.Join(p.Scopes, " ")},
 				{"defaults", strings.Join(p.Defaults, " ")},
+				{"redirect URIs", strings.Join(p.RedirectURIs, " ")},
 			} {
 				if one.value != "" {
 					fmt.Fprintf(&b, ", %s %q", one.name, one.value)
@@ -107,6 +109,11 @@ func (w *env) checkAgents(v ledger.View) {
 		require.True(w.t, c.Public())
 		require.Empty(w.t, c.Scopes)
 		for _, uri := range c.RedirectURIs {
+			if c.Document.Registered != "" {
+				_, note := oauth.RegisteredHost(uri)
+				require.Empty(w.t, note)
+				continue
+			}
 			require.Empty(w.t, oauth.CheckDocumentRedirectURI(uri, c.Document.Host()))
 		}
 	}

@@ -24,6 +24,8 @@ const (
 	TemporarilyUnavailable  Code = "temporarily_unavailable"   // RFC 6749 §4.1.2.1, by analogy at the token endpoint
 	InvalidToken            Code = "invalid_token"             // RFC 6750 §3.1
 	InvalidTarget           Code = "invalid_target"            // RFC 8707 §2
+	InvalidRedirectURI      Code = "invalid_redirect_uri"      // RFC 7591 §3.2.2
+	InvalidClientMetadata   Code = "invalid_client_metadata"   // RFC 7591 §3.2.2
 )
 
 // An Error is a refused request. Its description is sent to the client: it never repeats a

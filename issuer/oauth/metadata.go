@@ -13,6 +13,7 @@ const (
 	PathJWKS        = "/.well-known/jwks.json"                  // RFC 7517 §5
 	PathMetadata    = "/.well-known/oauth-authorization-server" // RFC 8414 §3
 	PathIntrospect  = "/v2/auth/oauth2/introspect"              // of the API
+	PathRegister    = "/v2/auth/oauth2/register"                // of the API, RFC 7591 §3
 	PathRevocations = "/v2/auth/oauth2/revocations"             // of the API, for resource servers
 )
 
@@ -45,6 +46,8 @@ type Metadata struct {
 	// Documents is that of draft-ietf-oauth-client-id-metadata-document §5. DescribeServer
 	// leaves it false.
 	Documents bool `json:"client_id_metadata_document_supported,omitempty"`
+	// RegistrationEndpoint is that of RFC 7591. DescribeServer leaves it out.
+	RegistrationEndpoint string `json:"registration_endpoint,omitempty"`
 }
 
 // DescribeServer returns the metadata of a server with these base addresses, without

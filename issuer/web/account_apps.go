@@ -57,7 +57,8 @@ type connection struct {
 	Picture  picture
 	State    ledger.ClientState
 	Legacy   bool
-	Shared   bool // two parties seem to use one grant: see ledger.Grant.Shared
+	Agent    string // the publisher of an agent, "" for other applications
+	Shared   bool   // two parties seem to use one grant: see ledger.Grant.Shared
 	First    ledger.Time
 	Used     ledger.Time // 0 if never
 	Form     *form
@@ -73,7 +74,8 @@ type connection struct {
 // Limited reports whether the application can use the account at some resource servers only.
 func (one connection) Limited() bool { return !slices.Contains(one.Resources, nil) }
 
-// connectedApps lists the connected applications in the order in which they were allowed.
+// connectedApps lists the connected applications in the order in which they were allowed, and
+// then the agents by publisher.
 func (w *Web) connectedApps(c *request, v session) error {
 	all := w.connections(&v)
 	body := appsBody{All: len(all), Many: len(all) > appsPerPage, AllForm: v.form(&disconnectAllForm, nil), Lifetimes: lifetimesOf(&v)}
@@ -105,7 +107,7 @@ func (w *Web) connections(v *session) []connection {
 			client := v.view.Client(g.Client)
 			i, position[g.Client] = len(list), len(list)
 			list = append(list, connection{
-				ClientID: client.ID, Path: pathApps + "/" + url.PathEscape(client.ID),
+				Agent: agentOf(client), ClientID: client.ID, Path: pathApps + "/" + url.PathEscape(client.ID),
 				Name: nameOfApp(client), Picture: publicPicture(client), State: client.State, First: g.Created,
 			})
 		}
@@ -117,7 +119,15 @@ func (w *Web) connections(v *session) []connection {
 			one.Resources = append(one.Resources, s)
 		}
 	}
+	slices.SortStableFunc(list, func(a, b connection) int { return strings.Compare(a.Agent, b.Agent) })
 	return list
+}
+
+func agentOf(client *ledger.Client) string {
+	if client.Document == nil {
+		return ""
+	}
+	return client.Document.Host()
 }
 
 // nameOfApp returns the name of a client for its users. Anybody can write any name in a
@@ -126,7 +136,15 @@ func nameOfApp(client *ledger.Client) string {
 	if client.Document == nil {
 		return client.Name
 	}
-	return client.Document.Host() + " (" + client.Name + ")"
+	return publisherName(client.Document) + " (" + client.Name + ")"
+}
+
+// publisherName names the publisher of a client to users.
+func publisherName(d *ledger.Document) string {
+	if d.Host() == ledger.LocalPublisher {
+		return "a program on a computer"
+	}
+	return d.Host()
 }
 
 // count sets Permissions and Writes.

@@ -22,9 +22,16 @@ type Documents interface {
 	FetchNew(ctx context.Context, user, clientID string) (clientdoc.Document, time.Duration, error)
 }
 
-// isAgent reports whether the client of a request is looked up in a metadata document.
+// isAgent reports whether the client of a request has or names its metadata.
 func (w *Web) isAgent(v *session, r oauth.AuthorizationRequest) bool {
-	return v.view.Settings().Agents != ledger.AgentsOff && oauth.IsDocumentURL(r.ClientID)
+	return v.view.Settings().Agents != ledger.AgentsOff && oauth.IsAgentID(r.ClientID)
+}
+
+// openRegistration completes the request of a registered client.
+func (w *Web) openRegistration(v *session, r *oauth.AuthorizationRequest) {
+	if w.isAgent(v, *r) && w.config.Registration != nil {
+		r.Registration = w.config.Registration(r.ClientID)
+	}
 }
 
 // lookUp fetches the document of a client for a signed-in user, unless the row is fresh, and
@@ -134,7 +141,7 @@ func explainAgent(cause ledger.Cause, detail string) *failure {
 		f.status, f.after = http.StatusTooManyRequests, time.Minute
 		f.title = "Too many new applications"
 		f.text = "Too many new applications were tried in a short time, so this one was not looked up. Please wait a little, and start again from the application."
-	case ledger.DocumentURLRefused, ledger.DocumentUnusable, ledger.DocumentMethod:
+	case ledger.DocumentURLRefused, ledger.DocumentUnusable, ledger.DocumentMethod, ledger.RegistrationRefused:
 		f.status = http.StatusBadRequest
 		f.title = "This application can not be recognized"
 		f.text = "The application describes itself at an address that this service could not read, or describes itself in a way that this service does not accept. Nothing was shared with it."

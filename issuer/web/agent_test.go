@@ -18,6 +18,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
@@ -316,4 +317,69 @@ func TestTwentyAgents(t *testing.T) {
 	require.Equal(t, "access_denied", b.decide(b.get(at(agentRequest())), "allow").location(t, agentCallback).Get("error"))
 	require.Len(t, w.grants(), 20)
 	b.decide(b.get(at(with(good(), "scope", "BOOKING_READ"))), "allow").location(t, callback)
+}
+
+// TestRegisteredAgent: a registered client has no row until a user who saw its name as what it
+// is, a claim, allows it.
+func TestRegisteredAgent(t *testing.T) {
+	const clientID = "mmd_helper"
+	p := newPublisher(t)
+	registration := &oauth.Registration{Name: "Helper", RedirectURIs: []string{"http://127.0.0.1/cb", "cursor://a/cb"}}
+	opened := 0
+	w := newEnv(t, func(c *web.Config) {
+		c.Registration = func(id string) *oauth.Registration {
+			opened++
+			if id != clientID {
+				return nil
+			}
+			return registration
+		}
+	})
+	request := func(pairs ...string) string {
+		return at(agentRequest(append([]string{"client_id", clientID, "redirect_uri", "http://127.0.0.1:4567/cb"}, pairs...)...))
+	}
+	b := w.signedIn()
+	require.Contains(t, b.get(request()).body, "Application not found")
+	require.Zero(t, opened, "agents are off")
+	s := *w.View().Settings()
+	s.Agents = ledger.AgentsListed
+	w.must(&ledger.Configure{Settings: s})
+	proposals := len(w.proposals)
+	res := b.get(request())
+	require.Equal(t, http.StatusForbidden, res.StatusCode)
+	require.Contains(t, res.body, "not accepted here")
+	require.Len(t, w.proposals, proposals)
+
+	w.must(&ledger.PutPublisher{
+		Actor: ledger.Actor{Operator: true}, Host: ledger.LocalPublisher, Scopes: []string{"BOOKING_READ"}, RedirectURIs: []string{"cursor://a/cb"},
+	})
+	require.Equal(t, http.StatusBadRequest, b.get(request("client_id", "mmd_other")).StatusCode)
+	require.Contains(t, w.browser().get(request()).body, "Sign in")
+	page := b.get(request())
+	require.Equal(t, http.StatusOK, page.StatusCode, page.body)
+	require.Contains(t, page.body, "Allow <bdi>a program on a computer</bdi>")
+	require.Contains(t, page.body, "This app calls itself <bdi>Helper</bdi>. Its name isn’t verified.")
+	require.Contains(t, page.body, "Any program on this computer")
+	require.Nil(t, w.View().ClientNamed(clientID), "the page stores nothing")
+	b.decide(page, "allow").location(t, "http://127.0.0.1:4567/cb")
+	require.Equal(t, clientID, w.View().ClientNamed(clientID).ClientID())
+	b.decide(b.get(request("redirect_uri", "cursor://a/cb")), "allow").location(t, "cursor://a/cb")
+	require.Len(t, w.grants(), 2)
+	b.decide(b.get(at(with(good(), "scope", "BOOKING_READ"))), "allow").location(t, callback)
+	apps := b.get("/connected-apps").body
+	require.Contains(t, apps, "a program on a computer (Helper)")
+	require.Contains(t, apps, "Its access ends after 14 days without use")
+	require.Less(t, strings.Index(apps, "The calendar app"), strings.Index(apps, "Helper"), "agents come after other applications")
+	require.Zero(t, p.requests())
+}
+
+// TestFloodOfRegisteredAgents: a client_id that nobody has signed in for costs no command.
+func TestFloodOfRegisteredAgents(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsReviewed)
+	b := w.browser()
+	for n := range 200 {
+		require.Contains(t, b.get(at(agentRequest("client_id", fmt.Sprintf("mmd_%d", n)))).body, "Sign in")
+	}
+	require.Zero(t, p.requests())
+	require.Empty(t, w.proposals)
 }

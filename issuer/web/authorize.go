@@ -27,6 +27,7 @@ func (w *Web) authorize(c *request) error {
 		return unreadableRequest(bad)
 	}
 	v := w.loadSession(c)
+	w.openRegistration(&v, &request)
 	if w.isAgent(&v, request) {
 		if v.unavailable {
 			return errSessionUnavailable
@@ -101,7 +102,8 @@ func mayBeStale(c ledger.Cause) bool {
 	case ledger.UnknownClient, ledger.ClientPending, ledger.ClientRejected, ledger.ClientSuspended,
 		ledger.RedirectURIUnregistered, ledger.ScopeTooWide, ledger.ScopeMissing,
 		ledger.ResourceUnknown, ledger.ResourceScope,
-		ledger.AgentsAreOff, ledger.PublisherUnlisted, ledger.PublisherIsPending, ledger.PublisherIsRejected:
+		ledger.AgentsAreOff, ledger.PublisherUnlisted, ledger.PublisherIsPending, ledger.PublisherIsRejected,
+		ledger.RegistrationRefused:
 		return true
 	}
 	return false

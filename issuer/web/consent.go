@@ -28,7 +28,8 @@ type consentBody struct {
 	Notice string // why the page is shown again
 
 	Client      string
-	Publisher   string // the host of its metadata document, "" if it has none
+	Publisher   string // of a client with metadata of its own, "" for others
+	Registered  bool   // it registered itself
 	Picture     picture
 	Website     string
 	WebsiteHost string
@@ -84,7 +85,8 @@ func (w *Web) showConsent(c *request, status int, v session, r oauth.Authorizati
 	}
 	title := a.Client.Name
 	if d := a.Client.Document; d != nil {
-		body.Publisher, title = d.Host(), d.Host()
+		title = publisherName(d)
+		body.Publisher, body.Registered = title, d.Registered != ""
 		body.Picture = picture{Initial: initial(title)}
 	} else if u, err := url.Parse(a.Client.Website); err == nil {
 		body.WebsiteHost = u.Host
@@ -118,6 +120,7 @@ func (w *Web) decide(c *request, f *form) error {
 		return unreadableRequest(bad)
 	}
 	v := w.loadSession(c)
+	w.openRegistration(&v, &request)
 	a, problem, err := w.examine(c, &v, request)
 	switch {
 	case err != nil:

@@ -16,6 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
@@ -75,6 +76,9 @@ type Config struct {
 	// Documents fetches the metadata documents of clients. It may be nil: then none can be
 	// fetched.
 	Documents Documents
+	// Registration returns what the client_id of a registered client has, or nil. It may be nil:
+	// then there are no such clients.
+	Registration func(clientID string) *oauth.Registration
 	// Refusals are shown to the owner of the client. The default only has those of the
 	// authorization step.
 	Refusals *Refusals

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -135,6 +136,27 @@ func TestAgent(t *testing.T) {
 	_, err = agent.TokenSource(t.Context(), &oauth2.Token{RefreshToken: next.RefreshToken}).Token()
 	require.ErrorContains(t, err, "invalid_grant")
 	require.NotEmpty(t, user.decide(address, "allow").Query().Get("code"), "it may ask again")
+
+	// A program registers, and connects in the same way.
+	register := func() answer {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+"/v2/auth/oauth2/register",
+			strings.NewReader(`{"client_name":"Program","redirect_uris":["`+callback+`"]}`))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		return send(t, http.DefaultClient, r)
+	}
+	require.Equal(t, http.StatusBadRequest, register().Status, "the programs of users are not listed")
+	operator.OK("", "publisher", "add", "local", "--scope", "PROFILE_READ")
+	var registered struct {
+		ClientID string `json:"client_id"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(register().Body), &registered))
+	program := xoauth2(s, registered.ClientID, "", oauth2.AuthStyleInParams, "PROFILE_READ")
+	to = user.decide(program.AuthCodeURL("a state", oauth2.S256ChallengeOption(verifier)), "allow")
+	token, err = program.Exchange(t.Context(), to.Query().Get("code"), oauth2.VerifierOption(verifier))
+	require.NoError(t, err)
+	_, err = program.TokenSource(t.Context(), &oauth2.Token{RefreshToken: token.RefreshToken}).Token()
+	require.NoError(t, err)
 
 	// A resource that isn't one of this service is refused, though none is registered.
 	to = user.decide(address+"&resource="+url.QueryEscape("https://mcp.example/mcp"), "allow")

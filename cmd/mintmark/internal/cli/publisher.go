@@ -16,6 +16,7 @@ func (m *management) publisherCommand() *cobra.Command {
 // publisherFlags are what a review of a publisher decides.
 type publisherFlags struct {
 	scopes, defaults []string
+	redirects        []string
 	name             string
 	clients          int
 	longRetry        bool
@@ -25,6 +26,7 @@ func (p *publisherFlags) register(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVar(&p.scopes, "scope", nil, "the most that its clients may ask for, separated by commas or spaces (may be repeated)")
 	f.StringArrayVar(&p.defaults, "default-scope", nil, "what they get if they ask for none: scopes that only read")
+	f.StringArrayVar(&p.redirects, "redirect-uri", nil, "a private-use redirect URI that programs may register, for the publisher local (may be repeated)")
 	f.StringVar(&p.name, "name", "", "display name, for reviewers")
 	f.IntVar(&p.clients, "max-clients", 0, "the most clients that it may have, at most 100 (default 20)")
 	f.BoolVar(&p.longRetry, "long-retry", false, "its clients share a refresh token among several processes: a refresh may be repeated for 30 minutes")
@@ -35,12 +37,16 @@ func (m *management) publisherAdd() *cobra.Command {
 	c := command("add HOST", "List a publisher; approves one that is pending or rejected", func(cmd *cobra.Command, args []string) error {
 		q := admin.NewPublisher{
 			Host: args[0], Name: p.name, Scopes: splitScopes(p.scopes), Defaults: splitScopes(p.defaults), MaxClients: p.clients, LongRetry: p.longRetry,
+			RedirectURIs: p.redirects,
 		}
 		return runOperation(m, cmd, admin.AddPublisher, q, showPublisher)
 	})
 	c.Long = `List a publisher by its host. Each metadata document there is a client from then on,
 with at most the given scopes. A document is accepted only if the setting agents is
-"listed" or "reviewed".`
+"listed" or "reviewed".
+
+The publisher "local" is all programs on the computers of users, which register
+themselves. None is accepted until it is listed.`
 	p.register(c)
 	_ = c.MarkFlagRequired("scope")
 	return c
@@ -80,6 +86,7 @@ func showPublisher(p *printer, a admin.Publisher) {
 		singleValue("Reason", a.Reason),
 		property{"Scopes", a.Scopes},
 		property{"Default scopes", a.Defaults},
+		property{"Redirect URIs", a.Redirects},
 		singleValue("Most clients", fmt.Sprint(a.MaxClients)),
 		singleValue("Retry window", retry),
 		singleValue("Requested by", a.RequestedBy),
@@ -110,6 +117,7 @@ func (m *management) publisherSet() *cobra.Command {
 		setIfChanged(cmd, "name", &q.Name, &p.name)
 		setIfChanged(cmd, "scope", &q.Scopes, &scopes)
 		setIfChanged(cmd, "default-scope", &q.Defaults, &defaults)
+		setIfChanged(cmd, "redirect-uri", &q.Redirects, &p.redirects)
 		setIfChanged(cmd, "max-clients", &q.MaxClients, &p.clients)
 		setIfChanged(cmd, "long-retry", &q.LongRetry, &p.longRetry)
 		if q == (admin.PublisherEdit{Host: args[0]}) {

@@ -36,7 +36,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, clientIP fu
 	people.Attempts, people.Devices, people.Sessions, people.NewSecrets, people.Forms = i, i, i, i, i
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
 	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP
-	people.Security = failures
+	people.Security, people.Registration = failures, i.Registration
 	if people.Documents == nil {
 		people.Documents = clientdoc.New(clientdoc.Config{Own: func() []string { return i.View().Settings().Hosts() }, Now: i.Clock})
 	}

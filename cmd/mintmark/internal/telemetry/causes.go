@@ -120,6 +120,7 @@ var causeNames = [...]string{
 	ledger.DocumentOwned:       "document_owned",
 	ledger.DocumentMethod:      "document_method",
 	ledger.TooManyAgentGrants:  "too_many_agent_grants",
+	ledger.RegistrationRefused: "registration_refused",
 	ledger.TooManyLookups:      "too_many_lookups",
 }
 

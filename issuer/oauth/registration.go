@@ -1,0 +1,108 @@
+package oauth
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+const (
+	// MaxRegistration is the maximum length of a registration, in bytes, as it is in the
+	// client_id.
+	MaxRegistration = 700
+	// MaxRegisteredURIs is the maximum number of its redirection URIs.
+	MaxRegisteredURIs = 5
+)
+
+// A Registration is the metadata of a dynamically registered client (RFC 7591 §2). The client
+// is public, and has the grant types authorization_code and refresh_token.
+type Registration struct {
+	Name         string   `cbor:"1,keyasint" json:"n"`
+	RedirectURIs []string `cbor:"2,keyasint" json:"r"` // as ShareRegistration leaves them
+}
+
+// RegisteredPrefix begins the client_id of a registered client, which has the registration.
+const RegisteredPrefix = "mmd_"
+
+// IsRegisteredID reports whether a client_id is meant as that of a registered client.
+func IsRegisteredID(clientID string) bool { return strings.HasPrefix(clientID, RegisteredPrefix) }
+
+// IsAgentID reports whether a client_id has or names the metadata of its client.
+func IsAgentID(clientID string) bool { return IsDocumentURL(clientID) || IsRegisteredID(clientID) }
+
+// ShareRegistration returns redirection URIs of a registration without the ports of those on
+// the loopback, which don't matter (RFC 8252 §7.3). So all copies of a program that register
+// with a port of their own have one client_id, as RFC 7591 §3.2.1 permits.
+func ShareRegistration(uris []string) []string {
+	shared := make([]string, len(uris))
+	for i, uri := range uris {
+		shared[i] = uri
+		if trimmed := trimLoopbackPort(uri); trimmed != "" {
+			shared[i] = trimmed
+		}
+	}
+	slices.Sort(shared)
+	return slices.Compact(shared)
+}
+
+// A Registered is the response to a registration (RFC 7591 §3.2.1). It has what the client is
+// registered with, whatever else it asked for.
+type Registered struct {
+	ClientID      string   `json:"client_id"`
+	Name          string   `json:"client_name"`
+	RedirectURIs  []string `json:"redirect_uris"`
+	GrantTypes    []string `json:"grant_types"`
+	ResponseTypes []string `json:"response_types"`
+	AuthMethod    string   `json:"token_endpoint_auth_method"`
+}
+
+// NewRegistered returns the response for a client_id.
+func NewRegistered(clientID, name string, redirectURIs []string) Registered {
+	return Registered{
+		ClientID: clientID, Name: name, RedirectURIs: redirectURIs,
+		GrantTypes: []string{string(AuthorizationCode), string(RefreshToken)}, ResponseTypes: []string{"code"}, AuthMethod: "none",
+	}
+}
+
+// webSchemes are schemes that browsers use themselves. A URI with one of them does not start a
+// program that was installed for it.
+var webSchemes = []string{
+	"http", "https", "ws", "wss", "ftp", "file", "data", "blob", "filesystem", "about", "javascript", "vbscript", "view-source",
+	"chrome", "chrome-extension", "moz-extension", "resource", "mailto", "tel", "sms", "intent", "urn",
+}
+
+// CheckPrivateURI returns why uri can't be a redirection URI with a private-use scheme that an
+// administrator lists, or "". Programs use schemes without a dot, which RFC 8252 §7.1 doesn't
+// permit, so an administrator decides about each.
+func CheckPrivateURI(uri string) string {
+	scheme := schemeOf(uri)
+	switch {
+	case scheme == "" || scheme[0] < 'a' || scheme[0] > 'z':
+		return "must begin with a scheme in lower case"
+	case slices.Contains(webSchemes, strings.ToLower(scheme)):
+		return "must have a scheme of the program's own"
+	case !strings.Contains(uri, "://"):
+		return "must have :// after its scheme"
+	case strings.Contains(scheme, "."):
+		return CheckRedirectURI(uri, true)
+	}
+	// The rules for a scheme with a dot hold for the others too.
+	return CheckRedirectURI("x."+uri, true)
+}
+
+// RegisteredHost returns the host of a redirection URI of a registered client, "" if it is on
+// the user's computer: http on the loopback, or a private-use scheme. note is why it is
+// neither.
+func RegisteredHost(uri string) (host, note string) {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return "", "is not an absolute URI"
+	}
+	switch u.Scheme {
+	case "https":
+		return u.Host, CheckRedirectURI(uri, true)
+	case "http":
+		return "", CheckRedirectURI(uri, true) // for the loopback only
+	}
+	return "", CheckPrivateURI(uri)
+}

@@ -1,0 +1,51 @@
+package oauth_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+func TestCheckPrivateURI(t *testing.T) {
+	for _, good := range []string{"cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app://cb", "vscode://x/y?z=1"} {
+		require.Empty(t, oauth.CheckPrivateURI(good), good)
+	}
+	for _, bad := range []string{
+		"", "cursor", "cursor:cb", "http://127.0.0.1/cb", "https://example.com/cb", "HTTPS://example.com", "javascript://x", "JavaScript://x", "data://x",
+		"file:///etc/passwd", "cursor://a#b", "cursor://a b", "Cursor://a/cb", "cursor://u@a/cb", "cursor://a/cb?code=1", "://x", "1x://a", "view-source://x",
+	} {
+		require.NotEmpty(t, oauth.CheckPrivateURI(bad), bad)
+	}
+}
+
+func TestRegisteredHost(t *testing.T) {
+	for _, c := range []struct {
+		uri, host string
+		ok        bool
+	}{
+		{"https://agent.example/cb", "agent.example", true},
+		{"https://agent.example:8443/cb", "agent.example:8443", true}, // the host of no publisher
+		{"http://localhost:3000/cb", "", true},
+		{"http://[::1]/cb", "", true},
+		{"cursor://a/cb", "", true},
+		{"http://agent.example/cb", "", false},
+		{"https://agent.example/cb#x", "agent.example", false},
+		{"javascript:alert(1)", "", false},
+		{"%", "", false},
+	} {
+		host, note := oauth.RegisteredHost(c.uri)
+		require.Equal(t, c.ok, note == "", c.uri)
+		if c.ok {
+			require.Equal(t, c.host, host, c.uri)
+		}
+	}
+}
+
+// TestShareRegistration: copies of a program on different ports are one client.
+func TestShareRegistration(t *testing.T) {
+	require.Equal(t, []string{"cursor://a:1/cb", "http://127.0.0.1/cb", "https://agent.example:443/cb"},
+		oauth.ShareRegistration([]string{"https://agent.example:443/cb", "http://127.0.0.1:3000/cb", "cursor://a:1/cb", "http://127.0.0.1:4000/cb"}))
+	require.Equal(t, []string{"http://[::1]", "http://localhost/"}, oauth.ShareRegistration([]string{"http://localhost:1/", "http://[::1]:1"}))
+}

@@ -1,0 +1,45 @@
+package issuer
+
+import (
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// Register returns the client_id of a registration (RFC 7591), which has the registration
+// itself: nothing is stored, proposed or logged. The error is an *oauth.Error.
+func (i *Issuer) Register(r oauth.Registration) (clientID string, err error) {
+	refuse := func(code oauth.Code, cause ledger.Cause, text string) error {
+		e := &oauth.Error{Code: code, Description: text, Cause: uint16(cause)}
+		e.ID = i.ErrorID("", ledger.Refusal{Code: code, Cause: cause})
+		return e
+	}
+	_, cause, field, note := i.View().CheckRegistration(&r)
+	switch {
+	case cause == ledger.RegistrationRefused && field == "redirect_uris":
+		return "", refuse(oauth.InvalidRedirectURI, cause, fmt.Sprintf("A member of redirect_uris is refused: it %s.", note))
+	case cause == ledger.RegistrationRefused:
+		return "", refuse(oauth.InvalidClientMetadata, cause, fmt.Sprintf("The member %s %s.", field, note))
+	case cause != ledger.NoCause:
+		return "", refuse(oauth.InvalidRedirectURI, cause, "No application may register with such redirect_uris here.")
+	}
+	r.RedirectURIs = oauth.ShareRegistration(r.RedirectURIs)
+	number, key := i.Keyring.Ring().Active()
+	clientID, ok := credential.MintClientID(key.ClientIDs, number, r)
+	if !ok {
+		return "", refuse(oauth.InvalidClientMetadata, ledger.RegistrationRefused, "The name and the redirect_uris are longer than 700 bytes.")
+	}
+	return clientID, nil
+}
+
+// Registration returns what a client_id was registered with, or nil if it is not the genuine
+// one of a registered client.
+func (i *Issuer) Registration(clientID string) *oauth.Registration {
+	r, err := credential.ParseClientID(clientID, i.Keyring.Ring().ClientIDMAC)
+	if err != nil {
+		return nil
+	}
+	return &r
+}
