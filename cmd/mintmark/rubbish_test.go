@@ -22,7 +22,6 @@ func TestRubbishCostsNoLog(t *testing.T) {
 	code := ts.code("cal-app")
 	ts.trailMarked()
 	state, _ := ts.s.Node.Checksum()
-	before := ts.s.Node.Applied()
 
 	const kinds = 10_000
 	r := rand.New(rand.NewPCG(1, 2))
@@ -37,8 +36,7 @@ func TestRubbishCostsNoLog(t *testing.T) {
 	}
 
 	after, _ := ts.s.Node.Checksum()
-	require.Equal(t, state, after, "rubbish changed the state")
-	require.Equal(t, before, ts.s.Node.Applied(), "no command entered the log")
+	require.Equal(t, state, after, "a command was logged: the state counts them")
 
 	// With a secret that nobody can have guessed: guesses at the other were limited.
 	tokensOf(t, ts.form("grant_type", "refresh_token", "refresh_token", held.Refresh, "client_id", "cal-app", "client_secret", generatedSecret))

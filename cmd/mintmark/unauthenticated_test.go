@@ -120,7 +120,7 @@ func TestUnauthenticatedWriteNothing(t *testing.T) {
 
 	ts.trailMarked()
 	state, _ := ts.s.Node.Checksum()
-	applied, before, started := ts.s.Node.Applied(), ts.s.Node.Stats().Last, time.Now()
+	before, started := ts.s.Node.Stats().Last, time.Now()
 	queue := make(chan request)
 	var strangers sync.WaitGroup
 	for range 16 {
@@ -141,8 +141,7 @@ func TestUnauthenticatedWriteNothing(t *testing.T) {
 	entries, took := ts.s.Node.Stats().Last-before, time.Since(started)
 	t.Logf("%d requests in %v: %d entries", len(requests), took, entries)
 	after, _ := ts.s.Node.Checksum()
-	require.Equal(t, state, after, "strangers changed the state")
-	require.Equal(t, applied, ts.s.Node.Applied(), "a command was logged")
+	require.Equal(t, state, after, "a command was logged: the state counts them")
 	require.NotZero(t, entries, "or the test shows nothing")
 	require.LessOrEqual(t, entries, uint64(took.Seconds()*20)+1)
 }
