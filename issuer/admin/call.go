@@ -28,7 +28,7 @@ type call struct {
 	stream   *stream // for a download
 
 	// mayCompare refuses an operator on another machine without the scope route.compares. It is
-	// nil for one on this machine.
+	// nil for one on this machine, and where the scope of the route suffices.
 	mayCompare func() error
 }
 

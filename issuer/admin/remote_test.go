@@ -330,6 +330,18 @@ func TestComparingNeedsItsScope(t *testing.T) {
 	}
 }
 
+// TestDeclaredElsewhereMeanwhile: the scope of user.apply suffices to compare the password of
+// a user that another apply has made since this one described it.
+func TestDeclaredElsewhereMeanwhile(t *testing.T) {
+	e := newRemoteEnv(t)
+	users := authorization(e.token(t, "writer", "users").Token)
+	for _, result := range []string{admin.ResultAdded, admin.ResultUnchanged} {
+		code, answer := e.send(t, e.http, "user.apply", `{"username":"eve","password":"a long enough password"}`, users)
+		require.Equal(t, http.StatusOK, code, "%s", answer)
+		require.Contains(t, string(answer), `"`+result+`"`)
+	}
+}
+
 func (e *remoteEnv) withCertificate(t *testing.T, certificate *tls.Certificate) *http.Client {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{
