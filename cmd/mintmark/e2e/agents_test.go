@@ -93,14 +93,43 @@ func startWithPublisher(t testing.TB, fixtures string, p *publisher) (*server, *
 	return s, &testkit.CLI{T: t, Dir: filepath.Join(dir, "data"), Execute: testkit.Program(binary, testkit.Limit)}
 }
 
+const agentID = "https://example.com/agent"
+
+// agentDocuments are those of a publisher with one client.
+func agentDocuments() map[string]map[string]any {
+	return map[string]map[string]any{
+		"/agent": {"client_id": agentID, "client_name": "Helper", "redirect_uris": []string{"http://127.0.0.1/callback"}, "token_endpoint_auth_method": "none"},
+	}
+}
+
+// agentRequest is an authorization request of that client (the challenge is that of RFC 7636,
+// appendix B).
+func agentRequest(s *server) string {
+	return authorizeURL(s, agentID, "http://127.0.0.1/callback", "scope", "PROFILE_READ BOOKING_READ",
+		"code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "code_challenge_method", "S256")
+}
+
+// tourAgents visits what a user sees whose assistant asks for access.
+func tourAgents(t *testing.T, b *tab, look func(name string)) {
+	t.Helper()
+	s, operator := startWithPublisher(t, fixtures(""), newPublisher(t, agentDocuments()))
+	operator.OK("", "settings", "set", "agents=listed")
+	b.open(agentRequest(s))
+	b.signIn("alice", "correct horse")
+	look("agent-not-listed")
+	operator.OK("", "settings", "set", "agents=reviewed")
+	b.open(agentRequest(s))
+	look("agent-waiting")
+	operator.OK("", "publisher", "add", "example.com", "--scope", "PROFILE_READ")
+	b.open(agentRequest(s))
+	look("consent-agent")
+}
+
 // TestAgent: a client with a metadata document connects from nothing to a node of which only
 // the publisher of the client was reviewed, and an operator ends its access.
 func TestAgent(t *testing.T) {
-	const clientID = "https://example.com/agent"
-	s, operator := startWithPublisher(t, fixtures(""), newPublisher(t, map[string]map[string]any{
-		"/agent": {"client_id": clientID, "client_name": "Helper", "redirect_uris": []string{"http://127.0.0.1/callback"}, "token_endpoint_auth_method": "none"},
-	}))
-	agent := xoauth2(s, clientID, "", oauth2.AuthStyleInParams, "PROFILE_READ", "BOOKING_READ", "offline_access")
+	s, operator := startWithPublisher(t, fixtures(""), newPublisher(t, agentDocuments()))
+	agent := xoauth2(s, agentID, "", oauth2.AuthStyleInParams, "PROFILE_READ", "BOOKING_READ", "offline_access")
 	verifier := oauth2.GenerateVerifier()
 	address := agent.AuthCodeURL("a state", oauth2.S256ChallengeOption(verifier))
 	user := signInWithoutBrowser(t, s, "alice", "correct horse")

@@ -93,6 +93,7 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 	tourAdmin(b, s, look)
 	tourErrors(t, b, s, look)
 	tourUnavailable(t, b, look)
+	tourAgents(t, b, look)
 	require.Empty(t, visited.missed(pageRoutes(t)), "pages that the tour does not visit")
 }
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -131,6 +132,19 @@ func TestValidHTML(t *testing.T) {
 	get("sign-in-elsewhere", "/auth/upstream/callback?error=access_denied")
 	get("sign-in-elsewhere-not-begun", "/auth/upstream/callback/begin")
 	get("confirm-elsewhere-signed-out", "/auth/upstream/callback/confirm")
+
+	s, operator := startWithPublisher(t, fixtures(""), newPublisher(t, agentDocuments()))
+	operator.OK("", "settings", "set", "agents=reviewed")
+	a = signInWithoutBrowser(t, s, "alice", "correct horse")
+	resp, err := a.client.Do(mustGet(t, agentRequest(s)))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	waiting, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	visited.add(t, resp.Request.URL.Path) // the page that waits has an address of its own
+	keep("agent-waiting", string(waiting))
+	operator.OK("", "publisher", "add", "example.com", "--scope", "PROFILE_READ")
+	keep("consent-agent", send(t, a.client, mustGet(t, agentRequest(s))).Body)
 	require.Empty(t, slices.DeleteFunc(visited.missed(pageRoutes(t)), ofAdministrators), "pages that are not visited")
 
 	parts, err := os.ReadFile(filepath.Join(root, "issuer", "web", "testdata", "specimen.golden.html"))

@@ -20,7 +20,7 @@ type change struct{ file, old, new string }
 var changes = []change{
 	{"issuer/ledger/level.go", "const Level = 1", "const Level = 2"},
 	// A kind that would stop the old program must be withheld.
-	{"issuer/ledger/kind.go", "KindDisconnect      command.Kind = 19", "KindDisconnect      command.Kind = 250"},
+	{"issuer/ledger/kind.go", "KindDisconnect           command.Kind = 19", "KindDisconnect           command.Kind = 250"},
 	{"issuer/ledger/level.go", "return map[command.Kind]uint32{}", "return map[command.Kind]uint32{KindDisconnect: 2}"},
 	// A rule that differs in the old program would make the states differ.
 	{"issuer/ledger/audit.go", "	e.Seq, e.At = m.Seq, stateTime(m)\n", "	e.Seq, e.At = m.Seq, stateTime(m)\n	if m.Level >= 2 {\n		e.Detail += \" (level 2)\"\n	}\n"},
