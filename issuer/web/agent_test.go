@@ -306,6 +306,38 @@ func TestDocumentIsFetchedAgain(t *testing.T) {
 	require.Empty(t, w.grants())
 }
 
+// TestPublisherChangesWhilePageIsOpen: Allow grants what the page showed or nothing.
+func TestPublisherChangesWhilePageIsOpen(t *testing.T) {
+	put := func(w *env, defaults ...string) {
+		w.must(&ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: "example.com", Scopes: defaults, Defaults: defaults})
+	}
+	for name, asked := range map[string]string{"defaults": "", "ceiling": "BOOKING_READ PROFILE_READ BOOKING_WRITE"} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := newAgentEnv(t, ledger.AgentsListed)
+			put(w, "BOOKING_READ")
+			b := w.signedIn()
+			page := b.get(at(agentRequest("scope", asked)))
+			for _, change := range [][]string{{"BOOKING_READ", "PROFILE_READ"}, {"PROFILE_READ"}} {
+				put(w, change...)
+				again := b.decide(page, "allow")
+				require.Equal(t, http.StatusConflict, again.StatusCode, again.body)
+				require.Empty(t, w.grants())
+				again.StatusCode = http.StatusOK // decide expects it
+				page = again
+			}
+			form := page.form(t, "/auth/oauth2/authorize")
+			require.Equal(t, "PROFILE_READ", form.Get("scope"))
+			require.Equal(t, http.StatusForbidden, b.post("/auth/oauth2/authorize", with(form, "decision", "allow", "scope", "BOOKING_READ")).StatusCode, "the token is bound to the scope")
+			b.decide(page, "allow").location(t, agentCallback)
+			require.Equal(t, "PROFILE_READ", w.grants()[0].Scope)
+
+			page = b.get(at(agentRequest("scope", asked)))
+			put(w, "BOOKING_READ", "PROFILE_READ")
+			require.Equal(t, "access_denied", b.decide(page, "cancel").location(t, agentCallback).Get("error"), "Cancel cancels nevertheless")
+		})
+	}
+}
+
 // TestTwentyAgents: a user connects twenty.
 func TestTwentyAgents(t *testing.T) {
 	w, _ := newAgentEnv(t, ledger.AgentsListed)

@@ -20,6 +20,7 @@ var consentForm = formKind{
 		textField("user", ""),     // the id of the user whom the page named
 		textField("revision", ""), // the revision of the client that the page showed
 		textField("resource", ""), // the identifier of the resource server that the page named
+		textField("scope", ""),    // the scope that the page showed
 		textField("decision", ""), // "allow" or "cancel"
 	},
 }
@@ -44,6 +45,7 @@ type consentBody struct {
 	UserID       string
 	Revision     string
 	ResourceID   string
+	Scope        string
 	Token        string
 	SignOutToken string
 }
@@ -63,14 +65,14 @@ func targetOf(uri string) target {
 
 // consentAbout returns the text that the form's token is bound to. The separator is
 // unambiguous: the query comes from oauth.AuthorizationRequest.Query, which escapes
-// NUL.
-func consentAbout(query, revision, resource string) string {
-	return query + "\x00" + revision + "\x00" + resource
+// NUL, and no revision, resource server or scope of a page has one.
+func consentAbout(query, revision, resource, scope string) string {
+	return query + "\x00" + revision + "\x00" + resource + "\x00" + scope
 }
 
 // showConsent shows the consent page. Its form is bound to the session, to the user
-// that the page names, to the exact request, and to the revision of the client and the
-// resource server that the page shows.
+// that the page names, to the exact request, and to the revision of the client, the
+// resource server and the scope that the page shows.
 func (w *Web) showConsent(c *request, status int, v session, r oauth.AuthorizationRequest, a ledger.Authorization, notice string) {
 	c.Header().Set("Content-Security-Policy", formsAnywhere)
 	query, revision := r.Query(), strconv.FormatUint(a.Client.Revision, 10)
@@ -79,8 +81,8 @@ func (w *Web) showConsent(c *request, status int, v session, r oauth.Authorizati
 		Client: a.Client.Name, Picture: publicPicture(a.Client), Website: a.Client.Website,
 		Person: personOf(v.user), Before: firstAllowed(v.view, v.user.ID, a.Client.ID, w.config.Ledger.Now()),
 		Legacy: a.Legacy, Permissions: permissionsOf(a.Scope), Target: targetOf(a.RedirectURI), Resource: a.Resource,
-		Request: query, UserID: v.user.ID, Revision: revision, ResourceID: a.ResourceID(),
-		Token:        formToken(v.id, forConsent, v.user.ID, consentAbout(query, revision, a.ResourceID())),
+		Request: query, UserID: v.user.ID, Revision: revision, ResourceID: a.ResourceID(), Scope: a.Scope,
+		Token:        formToken(v.id, forConsent, v.user.ID, consentAbout(query, revision, a.ResourceID(), a.Scope)),
 		SignOutToken: formToken(v.id, forSignOut, "", query),
 	}
 	title := a.Client.Name
@@ -139,12 +141,15 @@ func (w *Web) decide(c *request, f *form) error {
 	}
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil || f.get("user") != v.user.ID ||
-		!genuine(f.token, v.id, forConsent, v.user.ID, consentAbout(next, f.get("revision"), f.get("resource"))) {
+		!genuine(f.token, v.id, forConsent, v.user.ID, consentAbout(next, f.get("revision"), f.get("resource"), f.get("scope"))) {
 		w.showConsent(c, http.StatusForbidden, v, request, a, noticeOld)
 		return nil
 	}
 	switch f.get("decision") {
 	case "allow":
+		if f.get("scope") != a.Scope { // a change of the publisher is no revision of the client
+			return w.refused(c, v, request, &ledger.Refusal{Cause: ledger.Conflict})
+		}
 		return w.allow(c, v, request, a, revision, f.get("resource"))
 	case "cancel":
 		c.cause = ledger.UserRefused
