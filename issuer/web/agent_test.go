@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
@@ -403,6 +404,34 @@ func TestRegisteredAgent(t *testing.T) {
 	require.Contains(t, apps, "Its access ends after 14 days without use")
 	require.Less(t, strings.Index(apps, "The calendar app"), strings.Index(apps, "Helper"), "agents come after other applications")
 	require.Zero(t, p.requests())
+}
+
+// TestTooManyRegisteredAgents: Allow of one more than a publisher may have leads to an explanation,
+// not to the same page again.
+func TestTooManyRegisteredAgents(t *testing.T) {
+	registration := &oauth.Registration{Name: "Helper", RedirectURIs: []string{"http://127.0.0.1/cb"}}
+	w := newEnv(t, func(c *web.Config) { c.Registration = func(string) *oauth.Registration { return registration } })
+	s := *w.View().Settings()
+	s.Agents = ledger.AgentsListed
+	w.must(&ledger.Configure{Settings: s})
+	w.must(&ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: ledger.LocalPublisher, Scopes: []string{"BOOKING_READ"}})
+	for n := range 1000 {
+		user := fmt.Sprintf("u-%d", n/20)
+		actor := ledger.Actor{Session: [32]byte{1, byte(n / 20)}}
+		if n%20 == 0 {
+			w.user(user, user, "Somebody")
+			w.must(&ledger.SignIn{Session: actor.Session, User: user, VerifiedHash: sha256.Sum256([]byte(passwordHash()))})
+		}
+		w.must(&ledger.Allow{Actor: actor, User: user, Revision: 1, Grant: ledger.GrantID{1, byte(n >> 8), byte(n)}, Request: oauth.AuthorizationRequest{
+			ClientID: fmt.Sprintf("mmd_%d", n), RedirectURI: "http://127.0.0.1/cb", Scope: "BOOKING_READ", CodeChallenge: challenge, Registration: registration,
+		}})
+	}
+	b := w.signedIn()
+	page := b.get(at(agentRequest("client_id", "mmd_more", "redirect_uri", "http://127.0.0.1/cb", "scope", "BOOKING_READ")))
+	res := b.decide(page, "allow")
+	require.Equal(t, http.StatusTooManyRequests, res.StatusCode, res.body)
+	require.Contains(t, res.body, "can not be reviewed now")
+	require.Empty(t, w.grants())
 }
 
 // TestFloodOfRegisteredAgents: a client_id that nobody has signed in for costs no command.

@@ -207,7 +207,7 @@ func (w *Web) refused(c *request, v session, r oauth.AuthorizationRequest, refus
 	case ledger.TooManyAgentGrants:
 		c.cause = refusal.Cause
 		return w.respond(c, r, &oauth.Error{Code: oauth.AccessDenied, Description: "The account has too many connected agents."})
-	case ledger.DocumentStale:
+	case ledger.DocumentStale, ledger.TooManyDocuments:
 		return explainAgent(refusal.Cause, "")
 	case ledger.TooManyAllows:
 		return tooManyAllows(max(time.Second, refusal.When.Std().Sub(w.config.Ledger.Now().Std())))
