@@ -142,7 +142,12 @@ func NotFound(w http.ResponseWriter, _ *http.Request) {
 }
 
 // MethodNotAllowed responds for a method that a path doesn't support. The router has set Allow.
-func MethodNotAllowed(w http.ResponseWriter, _ *http.Request) {
+func (e *Endpoints) MethodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == oauth.PathRegister && !e.acceptsAgents() {
+		w.Header().Del("Allow")
+		NotFound(w, r)
+		return
+	}
 	writeError(w, http.StatusMethodNotAllowed, &oauth.Error{
 		Code: oauth.InvalidRequest, Description: "The path does not have this method; see the header Allow.",
 	})

@@ -153,7 +153,9 @@ func newTestServer(t *testing.T, change func(*testServer), rows ...any) *testSer
 	if change != nil {
 		change(s)
 	}
-	endpoint.New(s.config).Register(s.routes)
+	endpoints := endpoint.New(s.config)
+	endpoints.Register(s.routes)
+	s.routes.MethodNotAllowed = endpoint.FixAllowHeader(s.routes, http.HandlerFunc(endpoints.MethodNotAllowed))
 	return s
 }
 
@@ -240,7 +242,5 @@ func TestNotFound(t *testing.T) {
 	endpoint.NotFound(w, nil)
 	require.Equal(t, http.StatusNotFound, w.Code)
 	require.JSONEq(t, `{"error":"not_found"}`, w.Body.String())
-	w = httptest.NewRecorder()
-	endpoint.MethodNotAllowed(w, nil)
-	requireError(t, w, http.StatusMethodNotAllowed, oauth.InvalidRequest)
+	requireError(t, newTestServer(t, nil).do(http.MethodGet, oauth.PathToken), http.StatusMethodNotAllowed, oauth.InvalidRequest)
 }

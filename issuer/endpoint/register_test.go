@@ -100,7 +100,15 @@ func TestFloodOfRegistrations(t *testing.T) {
 func TestNoRegistrations(t *testing.T) {
 	s := newTestServer(t, nil)
 	require.Equal(t, http.StatusNotFound, s.register("192.0.2.1", `{"redirect_uris":["http://127.0.0.1/cb"]}`).Code)
-	require.Equal(t, http.StatusNotFound, s.do(http.MethodOptions, oauth.PathRegister).Code)
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "OTHER"} {
+		w := s.do(method, oauth.PathRegister)
+		require.Equal(t, http.StatusNotFound, w.Code, method)
+		require.JSONEq(t, `{"error":"not_found"}`, w.Body.String(), method)
+		require.NotContains(t, w.Header(), "Allow", method)
+		if method != "POST" && method != "OPTIONS" {
+			require.Equal(t, http.StatusMethodNotAllowed, newAgentsServer(t).do(method, oauth.PathRegister).Code, method)
+		}
+	}
 	require.Empty(t, s.registered)
 	require.NotContains(t, s.do(http.MethodGet, oauth.PathMetadata).Body.String(), "registration")
 }

@@ -113,7 +113,7 @@ func TestFixAllowHeader(t *testing.T) {
 	routes.GET("/plain", handle)
 	routes.GET("/both", handle)
 	routes.OPTIONS("/both", handle)
-	routes.MethodNotAllowed = endpoint.FixAllowHeader(routes, http.HandlerFunc(endpoint.MethodNotAllowed))
+	routes.MethodNotAllowed = endpoint.FixAllowHeader(routes, http.HandlerFunc(new(endpoint.Endpoints).MethodNotAllowed))
 	for path, want := range map[string]string{"/plain": "GET", "/both": "GET, OPTIONS"} {
 		w := httptest.NewRecorder()
 		routes.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, nil))

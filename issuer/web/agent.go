@@ -172,6 +172,20 @@ func (w *Web) wait(c *request, v *session, r oauth.AuthorizationRequest) error {
 	return c.redirect(pathWaiting + "?request=" + url.QueryEscape(w.config.Forms.SealForm(plain)))
 }
 
+// waitingRoute is that of a path that exists only while agents are accepted.
+func (w *Web) waitingRoute() route {
+	r := w.pageFor(users, pathWaiting, w.waitingPage)
+	page := r.serve
+	r.serve = func(c *request) error {
+		_, index, _ := w.sessionCookie(c.r) // of the command that made the browser wait; the page itself needs the session
+		if view, _ := w.viewAt(c.r.Context(), index); view.Settings().Agents == ledger.AgentsOff {
+			return errNotFound
+		}
+		return page(c)
+	}
+	return r
+}
+
 type waitingBody struct {
 	Host string // of the publisher
 	Name string // of the client, as it calls itself

@@ -111,8 +111,20 @@ func TestAgentsOff(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, res.StatusCode)
 		require.Contains(t, res.body, "Application not found")
 		require.Len(t, w.proposals, proposals)
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "OPTIONS"} {
+			res := b.send(method, "/auth/oauth2/waiting", nil, nil)
+			require.Equal(t, http.StatusNotFound, res.StatusCode, method)
+			require.Equal(t, b.send(method, "/auth/oauth2/none", nil, nil).body, res.body, method)
+			require.NotContains(t, res.Header, "Allow", method)
+		}
 	}
 	require.Zero(t, p.requests())
+
+	s := *w.View().Settings()
+	s.Agents = ledger.AgentsListed
+	w.must(&ledger.Configure{Settings: s})
+	require.Equal(t, http.StatusSeeOther, w.browser().get("/auth/oauth2/waiting").StatusCode)
+	require.Equal(t, http.StatusMethodNotAllowed, w.browser().send("POST", "/auth/oauth2/waiting", nil, nil).StatusCode)
 }
 
 // TestAgentOfAListedPublisher goes from nothing to a grant.

@@ -47,7 +47,7 @@ func (w *Web) protocolRoutes() []route {
 	return []route{
 		{method: http.MethodGet, path: pathAuthorize, serve: w.authorize},
 		{method: http.MethodPost, path: pathAuthorize, serve: w.openForm(&consentForm, w.decide, methodNotAllowed("GET, HEAD"))},
-		w.pageFor(users, pathWaiting, w.waitingPage),
+		w.waitingRoute(),
 		{method: http.MethodGet, path: pathSignIn, serve: w.signInPage},
 		{method: http.MethodPost, path: pathSignIn, serve: w.openForm(&signInForm, w.signIn, errNotOurForm)},
 		{method: http.MethodPost, path: signOutForm.action, serve: w.openForm(&signOutForm, w.signOut, errNotOurForm)},

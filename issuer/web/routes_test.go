@@ -39,7 +39,7 @@ type sent struct {
 // matrix has every page and form.
 var matrix = []row{
 	{route: "GET /", nobody: 303, user: 200, owner: 200, administrator: 200},
-	{route: "GET /auth/oauth2/waiting", nobody: 303, user: 410, owner: 410, administrator: 410},
+	{route: "GET /auth/oauth2/waiting", nobody: 404, user: 404, owner: 404, administrator: 404}, // agents are off
 	{route: "GET /account", nobody: 303, user: 200, owner: 200, administrator: 200},
 	{route: "GET /account/password", nobody: 303, user: 200, owner: 200, administrator: 200},
 	{

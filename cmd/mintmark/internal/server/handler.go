@@ -31,7 +31,8 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, clientIP fu
 	}
 	router := endpoint.NewRouter()
 	api := endpoint.Config{Server: i, KeySet: i.Keyring.KeySet, Verifier: v, Revocations: i.Revocations(), ClientIP: clientIP, Security: failures, Log: log, Now: i.Clock}
-	endpoint.New(api).Register(m.Router(router))
+	endpoints := endpoint.New(api)
+	endpoints.Register(m.Router(router))
 	people.Ledger, people.Code, people.Secret, people.Explain, people.ErrorID = i, i.Code, i.Secret, i.Explain, i.SealRefusal
 	people.Attempts, people.Devices, people.Sessions, people.NewSecrets, people.Forms = i, i, i, i, i
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
@@ -47,7 +48,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, clientIP fu
 	pages.Register(m.Router(router))
 	notFound := apiOrPage(endpoint.NotFound, pages.NotFound)
 	router.NotFound = notFound
-	router.MethodNotAllowed = endpoint.FixAllowHeader(router, apiOrPage(endpoint.MethodNotAllowed, pages.MethodNotAllowed))
+	router.MethodNotAllowed = endpoint.FixAllowHeader(router, apiOrPage(endpoints.MethodNotAllowed, pages.MethodNotAllowed))
 	return endpoint.Guard(router, notFound, strings.HasPrefix(s.BaseURL, "https://"), log), nil
 }
 
