@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
+	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web"
@@ -71,19 +72,19 @@ func (p *publisher) requests() int {
 }
 
 // newAgentEnv has a publisher, and the setting agents.
-func newAgentEnv(t *testing.T, agents ledger.Agents) (*env, *publisher) {
+func newAgentEnv(t *testing.T, agents ledger.Agents, change ...func(*web.Config)) (*env, *publisher) {
 	p := newPublisher(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(p.Certificate())
 	var w *env
-	w = newEnv(t, func(c *web.Config) {
+	w = newEnv(t, append(change, func(c *web.Config) {
 		c.Documents = clientdoc.New(clientdoc.Config{
 			Own: func() []string { return w.View().Settings().Hosts() }, Now: func() time.Time { return w.clock() }, RootCAs: roots,
 			SkipGuard: func(ctx context.Context, network, _ string) (net.Conn, error) {
 				return new(net.Dialer).DialContext(ctx, network, p.Listener.Addr().String())
 			},
 		})
-	})
+	})...)
 	s := *w.View().Settings()
 	s.Agents, s.SessionIdle, s.SessionAbsolute = agents, 1000*time.Hour, 1000*time.Hour
 	w.must(&ledger.Configure{Settings: s})
@@ -317,6 +318,39 @@ func TestDocumentIsFetchedAgain(t *testing.T) {
 	res := b.get(at(agentRequest()))
 	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
 	require.Empty(t, w.grants())
+}
+
+// TestRefusedAgent: each refusal is counted, and the error_id of its page names the client by its
+// client_id.
+func TestRefusedAgent(t *testing.T) {
+	var counted []ledger.Cause
+	var sealed []string
+	w, _ := newAgentEnv(t, ledger.AgentsReviewed, func(c *web.Config) {
+		c.Refused = func(cause ledger.Cause) { counted = append(counted, cause) }
+		c.ErrorID = func(client string, r ledger.Refusal) string {
+			sealed = append(sealed, fmt.Sprintf("%s %d", client, r.Cause))
+			return "mme_agent"
+		}
+	})
+	b := w.signedIn()
+	address := b.get(at(agentRequest())).Header.Get("Location")
+	require.Equal(t, []ledger.Cause{ledger.PublisherIsPending}, counted)
+	b.get(address)
+	require.Equal(t, []ledger.Cause{ledger.PublisherIsPending}, counted, "the page is no refusal of its own")
+
+	w.list("example.com")
+	require.Equal(t, http.StatusBadRequest, b.get(at(agentRequest("redirect_uri", "https://example.com/other"))).StatusCode)
+	w.must(&ledger.EndPublisher{Actor: ledger.Actor{Operator: true}, Host: "example.com", How: ledger.EndReject})
+	require.Contains(t, b.get(at(agentRequest())).body, "mme_agent")
+	require.Equal(t, []string{
+		fmt.Sprintf("%s %d", agentID, ledger.RedirectURIUnregistered), fmt.Sprintf("%s %d", agentID, ledger.PublisherIsRejected),
+	}, sealed)
+	require.Len(t, counted, 3)
+
+	w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Promote})
+	w.explanations = map[string]ledger.Explanation{"mme_agent": {Client: credential.ClientDigest(agentID), Cause: ledger.PublisherIsRejected}}
+	page := b.get("/developer/clients/" + url.PathEscape(ledger.ClientKey(agentID)) + "/errors?error_id=mme_agent")
+	require.Contains(t, page.body, "Why it was refused")
 }
 
 // TestPublisherChangesWhilePageIsOpen: Allow grants what the page showed or nothing.

@@ -34,6 +34,7 @@ func (w *Web) authorize(c *request) error {
 		}
 		if v.user != nil { // nobody unknown makes this service fetch
 			if err := w.lookUp(c, &v, request); err != nil {
+				c.concerns(v.view.ClientNamed(request.ClientID))
 				if f, ok := errors.AsType[*failure](err); ok {
 					w.config.Refused(f.cause)
 				}
@@ -50,6 +51,7 @@ func (w *Web) authorize(c *request) error {
 	case err != nil:
 		return err
 	case problem != nil && problem.Cause == ledger.PublisherIsPending && v.user != nil:
+		w.config.Refused(problem.Cause)
 		return w.wait(c, &v, request)
 	case problem != nil && problem.Page:
 		w.config.Refused(problem.Cause)
@@ -86,9 +88,7 @@ func (w *Web) examine(c *request, v *session, r oauth.AuthorizationRequest) (led
 		}
 		a, problem = fresh.Authorize(r)
 	}
-	if a.Client != nil {
-		c.client = a.Client.ID
-	}
+	c.concerns(a.Client)
 	if problem != nil {
 		c.cause = problem.Cause
 		w.recordRefusal(v, r, problem.Cause)

@@ -56,7 +56,7 @@ func (w *Web) errorsPage(c *request, v session) error {
 // one, so that it doesn't reveal which error ids exist.
 func (w *Web) explainErrorID(client *ledger.Client, id string) *explained {
 	e, err := w.config.Explain(id)
-	if err != nil || e.Client != credential.ClientDigest(client.ID) {
+	if err != nil || e.Client != credential.ClientDigest(client.ClientID()) {
 		return nil
 	}
 	return explainedOf(e)

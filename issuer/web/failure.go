@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -92,7 +93,7 @@ func (w *Web) fail(c *request, err error) {
 	}
 	body := errorBody{Title: f.title, Text: f.text, Detail: f.detail, Owner: f.owner, Back: f.back, Request: requestlog.ID(c.r.Context())}
 	if c.cause != ledger.NoCause {
-		body.ErrorID = w.config.ErrorID(c.client, ledger.Refusal{Cause: c.cause})
+		body.ErrorID = w.config.ErrorID(cmp.Or(c.clientID, c.client), ledger.Refusal{Cause: c.cause})
 	}
 	w.render(c, f.status, "error", page{Title: f.title, Body: body})
 }

@@ -30,6 +30,7 @@ type request struct {
 	// For the log. Client and user are set only once they are known to exist, since no
 	// text of an unauthenticated sender is logged.
 	client, user string
+	clientID     string // of client, for error_ids; "" if it doesn't differ
 	cause        ledger.Cause
 	err          error
 }
@@ -44,6 +45,13 @@ func (c *request) WriteHeader(status int) {
 
 // param returns a parameter of the path.
 func (c *request) param(name string) string { return c.params.ByName(name) }
+
+// concerns records the client of the request, unless it is nil.
+func (c *request) concerns(client *ledger.Client) {
+	if client != nil {
+		c.client, c.clientID = client.ID, client.ClientID()
+	}
+}
 
 // isHead reports whether the request is HEAD, which must not change or create anything.
 func (c *request) isHead() bool { return c.r.Method == http.MethodHead }
