@@ -159,15 +159,15 @@ func TestRegisteredClient(t *testing.T) {
 	require.Equal(t, before, b.View().LastEvent().Seq, "a registration leaves no event")
 	require.Len(t, slices.Collect(b.View().Clients()), clients)
 	require.Nil(t, b.View().ClientNamed(clientID))
-	require.Nil(t, b.Registration(clientID+"A"))
-	require.Nil(t, b.Registration("mmd_"))
+	require.Nil(t, b.Registration(t.Context(), clientID+"A"))
+	require.Nil(t, b.Registration(t.Context(), "mmd_"))
 
 	actor := ledger.Actor{Session: digestOf("session")}
 	b.Accept(&ledger.SignIn{Session: actor.Session, User: "u-alice", VerifiedHash: digestOf("hash")})
 	challenge, _ := oauth.S256(agentVerifier)
 	o := b.Accept(&ledger.Allow{
 		Actor: actor, User: "u-alice", Grant: ledger.GrantID{1}, Revision: 1,
-		Request: oauth.AuthorizationRequest{ClientID: clientID, RedirectURI: agentRedirect, CodeChallenge: challenge, Registration: b.Registration(clientID)},
+		Request: oauth.AuthorizationRequest{ClientID: clientID, RedirectURI: agentRedirect, CodeChallenge: challenge, Registration: b.Registration(t.Context(), clientID)},
 	})
 	require.Less(t, len(b.View().Grant(ledger.GrantID{1}).Client), 40)
 	minted, err := b.Code(t.Context(), o.Issued, 0)

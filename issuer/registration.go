@@ -1,6 +1,8 @@
 package issuer
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
@@ -35,9 +37,13 @@ func (i *Issuer) Register(r oauth.Registration) (clientID string, err error) {
 }
 
 // Registration returns what a client_id was registered with, or nil if it is not the genuine
-// one of a registered client.
-func (i *Issuer) Registration(clientID string) *oauth.Registration {
+// one of a registered client. If it names a key that this node doesn't have, the key may be
+// new, so the node asks the leader first; without a leader the result is nil.
+func (i *Issuer) Registration(ctx context.Context, clientID string) *oauth.Registration {
 	r, err := credential.ParseClientID(clientID, i.Keyring.Ring().ClientIDMAC)
+	if errors.Is(err, credential.ErrUnknownKey) && i.Keyring.Reload(ctx) == nil {
+		r, err = credential.ParseClientID(clientID, i.Keyring.Ring().ClientIDMAC)
+	}
 	if err != nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // TestRotationOfSigningKeys takes a key through all steps with the leader's duties, and
@@ -56,6 +57,10 @@ func TestRotationOfCredentialKeys(t *testing.T) {
 	before := b.Exchange()
 	attempt, device := b.SealAttempt([]byte("a sign-in elsewhere")), b.SealDevice([]byte("a browser"))
 	session, lag := b.SealSession([]byte("a session")), b.Keyring.Lag()
+	settings := *b.View().Settings()
+	settings.Agents = ledger.AgentsListed
+	b.Accept(&ledger.Configure{Settings: settings})
+	b.Accept(&ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: ledger.LocalPublisher, Scopes: []string{"PROFILE_READ"}})
 	id, err := b.Keyring.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
@@ -83,6 +88,10 @@ func TestRotationOfCredentialKeys(t *testing.T) {
 	opened, err = b.OpenSession(t.Context(), younger)
 	require.NoError(t, err, "a node without the key must ask for it")
 	require.Equal(t, "a younger session", string(opened))
+	registered, err := b.Register(oauth.Registration{Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/cb"}})
+	require.NoError(t, err)
+	lag()
+	require.NotNil(t, b.Registration(t.Context(), registered), "a node without the key must ask for it")
 
 	r, err := b.Refresh(before.RefreshToken)
 	require.NoError(t, err, "a token and a secret under the older key")

@@ -27,10 +27,12 @@ func (w *Web) isAgent(v *session, r oauth.AuthorizationRequest) bool {
 	return v.view.Settings().Agents != ledger.AgentsOff && oauth.IsAgentID(r.ClientID)
 }
 
-// openRegistration completes the request of a registered client.
-func (w *Web) openRegistration(v *session, r *oauth.AuthorizationRequest) {
-	if w.isAgent(v, *r) && w.config.Registration != nil {
-		r.Registration = w.config.Registration(r.ClientID)
+// openRegistration completes the request of a registered client, unless it is complete.
+func (w *Web) openRegistration(c *request, v *session, r *oauth.AuthorizationRequest) {
+	if w.isAgent(v, *r) && w.config.Registration != nil && r.Registration == nil {
+		ctx, cancel := context.WithTimeout(c.r.Context(), waitFresh)
+		defer cancel()
+		r.Registration = w.config.Registration(ctx, r.ClientID)
 	}
 }
 

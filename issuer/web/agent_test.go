@@ -406,7 +406,7 @@ func TestRegisteredAgent(t *testing.T) {
 	registration := &oauth.Registration{Name: "Helper", RedirectURIs: []string{"http://127.0.0.1/cb", "cursor://a/cb"}}
 	opened := 0
 	w := newEnv(t, func(c *web.Config) {
-		c.Registration = func(id string) *oauth.Registration {
+		c.Registration = func(_ context.Context, id string) *oauth.Registration {
 			opened++
 			if id != clientID {
 				return nil
@@ -452,11 +452,39 @@ func TestRegisteredAgent(t *testing.T) {
 	require.Zero(t, p.requests())
 }
 
+// TestRegisteredAgentOnALaggingNode: the setting agents or the key of the client_id may be newer
+// than the state of the node.
+func TestRegisteredAgentOnALaggingNode(t *testing.T) {
+	for name, missing := range map[string]int{"setting": 0, "key": 1} {
+		t.Run(name, func(t *testing.T) {
+			w := newEnv(t, func(c *web.Config) {
+				c.Registration = func(context.Context, string) *oauth.Registration {
+					if missing--; missing >= 0 {
+						return nil
+					}
+					return &oauth.Registration{Name: "Helper", RedirectURIs: []string{"http://127.0.0.1/cb"}}
+				}
+			})
+			b := w.signedIn()
+			if name == "setting" {
+				w.lag()
+			}
+			s := *w.View().Settings()
+			s.Agents = ledger.AgentsListed
+			w.must(&ledger.Configure{Settings: s})
+			w.must(&ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: ledger.LocalPublisher, Scopes: []string{"BOOKING_READ"}})
+			page := b.get(at(agentRequest("client_id", "mmd_helper", "redirect_uri", "http://127.0.0.1/cb", "scope", "BOOKING_READ")))
+			require.Equal(t, http.StatusOK, page.StatusCode, page.body)
+			b.decide(page, "allow").location(t, "http://127.0.0.1/cb")
+		})
+	}
+}
+
 // TestTooManyRegisteredAgents: Allow of one more than a publisher may have leads to an explanation,
 // not to the same page again.
 func TestTooManyRegisteredAgents(t *testing.T) {
 	registration := &oauth.Registration{Name: "Helper", RedirectURIs: []string{"http://127.0.0.1/cb"}}
-	w := newEnv(t, func(c *web.Config) { c.Registration = func(string) *oauth.Registration { return registration } })
+	w := newEnv(t, func(c *web.Config) { c.Registration = func(context.Context, string) *oauth.Registration { return registration } })
 	s := *w.View().Settings()
 	s.Agents = ledger.AgentsListed
 	w.must(&ledger.Configure{Settings: s})

@@ -27,7 +27,7 @@ func (w *Web) authorize(c *request) error {
 		return unreadableRequest(bad)
 	}
 	v := w.loadSession(c)
-	w.openRegistration(&v, &request)
+	w.openRegistration(c, &v, &request)
 	if w.isAgent(&v, request) {
 		if v.unavailable {
 			return errSessionUnavailable
@@ -46,7 +46,7 @@ func (w *Web) authorize(c *request) error {
 			return nil
 		}
 	}
-	a, problem, err := w.examine(c, &v, request)
+	a, problem, err := w.examine(c, &v, &request)
 	switch {
 	case err != nil:
 		return err
@@ -74,9 +74,10 @@ func (w *Web) authorize(c *request) error {
 }
 
 // examine checks the request on the session's view. If it is refused for a reason that a
-// stale view may cause, examine checks it again on a fresh view.
-func (w *Web) examine(c *request, v *session, r oauth.AuthorizationRequest) (ledger.Authorization, *ledger.Problem, error) {
-	a, problem := v.view.Authorize(r)
+// stale view may cause, examine checks it again on a fresh view, in which it may be that of a
+// registered client.
+func (w *Web) examine(c *request, v *session, r *oauth.AuthorizationRequest) (ledger.Authorization, *ledger.Problem, error) {
+	a, problem := v.view.Authorize(*r)
 	if problem != nil && mayBeStale(problem.Cause) && r.ClientID != "" {
 		fresh, err := w.freshFor(c.r.Context(), c)
 		if err != nil {
@@ -86,12 +87,13 @@ func (w *Web) examine(c *request, v *session, r oauth.AuthorizationRequest) (led
 		if v.user != nil {
 			w.lookupSession(c, v)
 		}
-		a, problem = fresh.Authorize(r)
+		w.openRegistration(c, v, r)
+		a, problem = fresh.Authorize(*r)
 	}
 	c.concerns(a.Client)
 	if problem != nil {
 		c.cause = problem.Cause
-		w.recordRefusal(v, r, problem.Cause)
+		w.recordRefusal(v, *r, problem.Cause)
 	}
 	return a, problem, nil
 }
@@ -142,7 +144,7 @@ func (w *Web) continueTo(c *request, next, own string) error {
 	if _, problem := v.view.Authorize(r); problem == nil || problem.Page {
 		return c.redirect(continueURL(next, own))
 	}
-	a, problem, err := w.examine(c, &v, r)
+	a, problem, err := w.examine(c, &v, &r)
 	switch {
 	case err != nil:
 		return err

@@ -122,8 +122,8 @@ func (w *Web) decide(c *request, f *form) error {
 		return unreadableRequest(bad)
 	}
 	v := w.loadSession(c)
-	w.openRegistration(&v, &request)
-	a, problem, err := w.examine(c, &v, request)
+	w.openRegistration(c, &v, &request)
+	a, problem, err := w.examine(c, &v, &request)
 	switch {
 	case err != nil:
 		return err

@@ -78,7 +78,7 @@ type Config struct {
 	Documents Documents
 	// Registration returns what the client_id of a registered client has, or nil. It may be nil:
 	// then there are no such clients.
-	Registration func(clientID string) *oauth.Registration
+	Registration func(ctx context.Context, clientID string) *oauth.Registration
 	// Refusals are shown to the owner of the client. The default only has those of the
 	// authorization step.
 	Refusals *Refusals
