@@ -79,8 +79,11 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return refuse(oauth.AccessDenied, TooManyAgentGrants)
 	}
 	created := v.Client(a.Client.ID) == nil // a registered client that nobody has allowed before
-	if created && v.countClientsOfPublisher(a.Client.Document.Host(), true) >= maxRegistered {
-		return refuse(oauth.TemporarilyUnavailable, TooManyDocuments)
+	if created {
+		host := a.Client.Document.Host()
+		if v.countClientsOfPublisher(host, true) >= maxRegistered(host) {
+			return refuse(oauth.TemporarilyUnavailable, TooManyDocuments)
+		}
 	}
 	if when := v.nextAllowAt(who.user); stateTime(m) < when {
 		d := refuse(oauth.TemporarilyUnavailable, TooManyAllows)

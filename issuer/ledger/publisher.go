@@ -61,6 +61,10 @@ const (
 	// mostClients its greatest value.
 	DefaultMaxClients = 20
 	mostClients       = 100
+	// maxClientRows is the maximum number of clients of a publisher, deleted and registered
+	// ones included. EndPublisher writes them all and its own row and event: no more than
+	// command.MaxChanges, and its record no more effects than MaxReplay.
+	maxClientRows = 190
 
 	// maxPending is the maximum number of pending publishers, and maxPendingOfUser of those
 	// that one user requests within a day. Nobody can fill the review queue alone.
@@ -325,6 +329,9 @@ func (c *EndPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	changes := []command.Change{change}
 	for client := range v.ClientsOfPublisher(c.Host) {
+		if len(changes) > maxClientRows { // a larger decision would stop every node
+			return deny(TooManyDocuments)
+		}
 		changes = append(changes, put(TableClients, client.withGrantsEnded(m)))
 	}
 	return accept(Outcome{ID: c.Host, Count: len(changes) - 1}, append(changes, publisherEvent(m, kind, who, c.Host, c.Reason))...)

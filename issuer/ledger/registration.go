@@ -11,9 +11,15 @@ import (
 // loopback or at a private-use URI. None is accepted until an administrator lists it.
 const LocalPublisher = "local"
 
-// maxRegistered is the maximum number of registered clients of a publisher that users have
-// allowed. All copies of a program are one client, see oauth.ShareRegistration.
-const maxRegistered = 1000
+// maxRegistered returns the maximum number of registered clients of a publisher that users have
+// allowed, deleted ones included. Those of a host never take the place of its documents. All
+// copies of a program are one client, see oauth.ShareRegistration.
+func maxRegistered(host string) int {
+	if host == LocalPublisher {
+		return maxClientRows
+	}
+	return maxClientRows - mostClients
+}
 
 // CheckRegistration returns the publisher of a client with this registration, or why it is
 // refused. field and note are set with RegistrationRefused.

@@ -1,0 +1,77 @@
+package ledger_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestEndPublisherBounds: the clients of a publisher are bounded, deleted ones included, so that
+// one command ends their grants and one Replay repeats it.
+func TestEndPublisherBounds(t *testing.T) {
+	const full = "temporarily_unavailable: the publisher has as many clients as it may have"
+	w := newEnv(t)
+	for _, line := range []string{
+		"user alice", "sign-in alice", "settings agents=listed",
+		"put-publisher local scopes=BOOKING_READ defaults=BOOKING_READ", "put-publisher agent.example scopes=BOOKING_READ defaults=BOOKING_READ clients=100",
+	} {
+		require.Equal(t, "ok", w.run(line), line)
+	}
+	allow := func(n int, uri string) string {
+		id := fmt.Sprintf("mmd_%s%d", uri, n)
+		defer w.memory.Do(&ledger.Disconnect{Actor: ledger.Actor{Operator: true}, User: "u-alice", Client: ledger.ClientKey(id)}, id16("disconnect "+id), false)
+		return w.run(fmt.Sprintf("allow alice client=%s registered=%s uri=%s verifier=v grant=%s revision=1", id, uri, uri, id))
+	}
+	const local, host = "http://127.0.0.1/cb", "https://agent.example/cb"
+	for n := range 190 {
+		require.Contains(t, allow(n, local), "issued", n)
+	}
+	require.Equal(t, full, allow(190, local))
+	require.Contains(t, w.run("allow alice client=mmd_"+local+"0 registered="+local+" uri="+local+" verifier=v grant=again revision=1"), "issued", "it has a row")
+	for n := range 90 {
+		require.Contains(t, allow(n, host), "issued", n)
+	}
+	require.Equal(t, full, allow(90, host))
+	require.Equal(t, "ok", w.run(fmt.Sprintf("delete mmd_%s0 revision=1", host)))
+	require.Equal(t, full, allow(90, host))
+	for n := range 100 {
+		require.Equal(t, "ok", w.run(fmt.Sprintf("document https://agent.example/%d by=alice", n)))
+	}
+	require.Contains(t, w.run("document https://agent.example/100 by=alice"), "as many clients as it may have")
+
+	w.backup("b")
+	for _, name := range []string{ledger.LocalPublisher, "agent.example"} {
+		for _, how := range []ledger.PublisherEnd{ledger.EndGrants, ledger.EndReject, ledger.EndRemove} {
+			o, _ := w.do(&ledger.EndPublisher{Actor: ledger.Actor{Operator: true}, Host: name, How: how}, "", false)
+			require.Equal(t, ledger.Outcome{ID: name, Count: 190}, o)
+		}
+	}
+	for _, r := range w.journal {
+		require.LessOrEqual(t, len(r.Effects), ledger.MaxReplay)
+	}
+	require.Equal(t, "ok", w.run("restore b"))
+	require.NotContains(t, w.replay(), "invalid")
+	require.Nil(t, w.view().Publisher("agent.example"))
+	require.Nil(t, w.view().Publisher(ledger.LocalPublisher))
+	for c := range w.view().ClientsOfPublisher(ledger.LocalPublisher) {
+		require.NotZero(t, c.GrantsRevokedBefore, c.ID)
+	}
+}
+
+// TestEndPublisherRefuses: a state with more clients than a publisher can have does not stop the
+// nodes.
+func TestEndPublisherRefuses(t *testing.T) {
+	var clients []*ledger.Client
+	for n := range 300 {
+		url := fmt.Sprintf("https://agent.example/%d", n)
+		clients = append(clients, &ledger.Client{ID: ledger.ClientKey(url), Owner: "publisher:agent.example", Document: &ledger.Document{ClientID: url}})
+	}
+	v := viewOf(t, tableOf(ledger.TableClients, clients), tableOf(ledger.TablePublishers, []*ledger.Publisher{{Host: "agent.example"}}))
+	o := v.Decide(&ledger.EndPublisher{Actor: ledger.Actor{Operator: true}, Host: "agent.example", How: ledger.EndRemove}, command.Meta{ID: command.ID{1}, Seq: 9, At: 1_800_000_000_000})
+	require.NotNil(t, o.Refusal)
+	require.Equal(t, ledger.TooManyDocuments, o.Refusal.Cause)
+}
