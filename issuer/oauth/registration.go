@@ -92,7 +92,7 @@ func CheckPrivateURI(uri string) string {
 
 // RegisteredHost returns the host of a redirection URI of a registered client, "" if it is on
 // the user's computer: http on the loopback, or a private-use scheme. note is why it is
-// neither.
+// neither. The host is one that CheckPublisher accepts, so never the name for such programs.
 func RegisteredHost(uri string) (host, note string) {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -100,7 +100,10 @@ func RegisteredHost(uri string) (host, note string) {
 	}
 	switch u.Scheme {
 	case "https":
-		return u.Host, CheckRedirectURI(uri, true)
+		if note := CheckRedirectURI(uri, true); note != "" {
+			return "", note
+		}
+		return u.Host, CheckPublisher(u.Host)
 	case "http":
 		return "", CheckRedirectURI(uri, true) // for the loopback only
 	}

@@ -26,7 +26,9 @@ func TestRegisteredHost(t *testing.T) {
 		ok        bool
 	}{
 		{"https://agent.example/cb", "agent.example", true},
-		{"https://agent.example:8443/cb", "agent.example:8443", true}, // the host of no publisher
+		{"https://agent.example:8443/cb", "", false}, // the host of no publisher
+		{"https://local/cb", "", false},              // not LocalPublisher
+		{"https://127.0.0.1/cb", "", false},
 		{"http://localhost:3000/cb", "", true},
 		{"http://[::1]/cb", "", true},
 		{"cursor://a/cb", "", true},
