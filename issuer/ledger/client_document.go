@@ -323,12 +323,15 @@ func (c *NoteDocument) first(v View, m command.Meta, who caller) command.Decisio
 	if old == nil && v.countClientsOfPublisher(host, false) >= most {
 		return deny(TooManyDocuments)
 	}
-	next := &Client{ID: ClientKey(c.URL), Type: Public, Owner: publisherOwner(host), Created: stateTime(m)}
+	next := &Client{ID: ClientKey(c.URL), Type: Public, Owner: publisherOwner(host), State: Approved, Created: stateTime(m)}
 	if old != nil { // its publisher was removed; the grants of that time have ended
 		next = old.changed(m)
 		next.Proposed, next.Refused = nil, nil
+		if old.State == Pending { // the publisher's review is one of it
+			next.State = Approved
+		}
 	}
-	next.State, next.Changed, next.Last = Approved, stateTime(m), m.ID
+	next.Changed, next.Last = stateTime(m), m.ID
 	next.Profile = Profile{Name: c.Name, Website: c.Website, RedirectURIs: c.RedirectURIs}
 	next.Document = c.document(old, m)
 	next.Revision++
@@ -389,17 +392,22 @@ func (p *Publisher) sweepable(at Time) bool {
 }
 
 // documentSweepable reports whether a client with a document can be forgotten: it has no
-// grants, and nobody has asked for it for long, or its publisher is not known.
+// grants, and nobody has asked for it for long, or its publisher is not known. While that is
+// known, an administrator's decision against the client stays, and a client that waits for one.
 func (v View) documentSweepable(c *Client, at Time) bool {
+	if c.Document == nil {
+		return false
+	}
+	p := v.PublisherOf(c)
+	forgotten := p == nil || p.sweepable(at)
 	switch {
-	case c.Document == nil:
+	case c.State != Approved && !forgotten:
 		return false
 	case c.Document.Allowed != 0:
 		since := max(c.Document.Fresh, c.Document.Allowed.Add(agentAbsolute), v.Restore().At)
 		return at >= since.Add(forgetDocument)
 	}
-	p := v.PublisherOf(c)
-	return p == nil || p.sweepable(at) || at >= c.Document.Fresh.Add(forgetDocument)
+	return forgotten || at >= c.Document.Fresh.Add(forgetDocument)
 }
 
 // SweepablePublishers returns the hosts of pending publishers, and the ids of clients with a
