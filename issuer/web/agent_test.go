@@ -484,7 +484,9 @@ func TestRegisteredAgentOnALaggingNode(t *testing.T) {
 // not to the same page again.
 func TestTooManyRegisteredAgents(t *testing.T) {
 	registration := &oauth.Registration{Name: "Helper", RedirectURIs: []string{"http://127.0.0.1/cb"}}
-	w := newEnv(t, func(c *web.Config) { c.Registration = func(context.Context, string) *oauth.Registration { return registration } })
+	w := newEnv(t, func(c *web.Config) {
+		c.Registration = func(context.Context, string) *oauth.Registration { return registration }
+	})
 	s := *w.View().Settings()
 	s.Agents = ledger.AgentsListed
 	w.must(&ledger.Configure{Settings: s})
