@@ -229,7 +229,7 @@ var weighings = []weighing{
 	{route: "GET /auth/oauth2/authorize", nobody: true, address: func(f *full) string { return at(f.asks("c_00")) }},
 	{route: "GET /auth/oauth2/authorize", status: 400, whole: true, address: func(f *full) string { return at(f.asks("c_00", "redirect_uri", f.uris("other")[0])) }},
 	{route: "POST /auth/oauth2/authorize", status: 400, form: sends("consent", "", url.Values{"next": {odd}})},
-	{route: "GET /auth/oauth2/waiting", status: 410, address: func(*full) string { return "/auth/oauth2/waiting?request=x" }},
+	{route: "GET /auth/oauth2/waiting", status: 404, address: func(*full) string { return "/auth/oauth2/waiting?request=x" }},
 	{route: "GET /auth/sign-in", nobody: true},
 	{route: "POST /auth/sign-in", nobody: true, status: 403, form: sends("sign-in", "", url.Values{"username": {odd}, "password": {odd}})},
 	{route: "GET /auth/upstream/callback/begin", nobody: true, status: 403},
