@@ -30,7 +30,7 @@ func (v View) target(resource string) (s *ResourceServer, known bool) {
 			return nil, true
 		}
 	}
-	return nil, !v.FeedServed() && settings.Agents == AgentsOff
+	return nil, !v.FeedServed() && !settings.AcceptsAgents()
 }
 
 // ResourceServerOf returns the resource server that a grant is for, nil for the cluster's

@@ -108,7 +108,7 @@ func (v View) usable(c *Client) Cause {
 	}
 	p := v.PublisherOf(c)
 	switch {
-	case v.Settings().Agents == AgentsOff:
+	case !v.Settings().AcceptsAgents():
 		return AgentsAreOff
 	case p == nil:
 		return PublisherUnlisted
@@ -133,8 +133,8 @@ const (
 // Lookup returns what to do about the document of a client_id, for a user who is signed in,
 // or why the document is not looked at. Nothing is fetched for others.
 func (v View) Lookup(clientID string, at Time) (Lookup, Cause) {
-	mode := v.Settings().Agents
-	if mode == AgentsOff || !oauth.IsDocumentURL(clientID) {
+	settings := v.Settings()
+	if !settings.AcceptsAgents() || !oauth.IsDocumentURL(clientID) {
 		return LookupNone, NoCause
 	}
 	if oauth.CheckDocumentURL(clientID) != "" || v.isOwnHost(oauth.DocumentHost(clientID)) {
@@ -142,7 +142,7 @@ func (v View) Lookup(clientID string, at Time) (Lookup, Cause) {
 	}
 	p := v.Publisher(oauth.DocumentHost(clientID))
 	switch {
-	case p == nil && mode == AgentsListed, p != nil && p.State == PublisherPending && mode == AgentsListed:
+	case p == nil && settings.Agents == AgentsListed, p != nil && p.State == PublisherPending && settings.Agents == AgentsListed:
 		return LookupNone, PublisherUnlisted
 	case p != nil && p.State == PublisherRejected:
 		return LookupNone, PublisherIsRejected
@@ -239,7 +239,7 @@ func (c *NoteDocument) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	lookup, cause := v.Lookup(c.URL, stateTime(m))
 	switch {
-	case v.Settings().Agents == AgentsOff:
+	case !v.Settings().AcceptsAgents():
 		return deny(AgentsAreOff)
 	case cause != NoCause:
 		return deny(cause)

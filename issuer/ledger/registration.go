@@ -27,7 +27,7 @@ func (v View) CheckRegistration(r *oauth.Registration) (p *Publisher, cause Caus
 	refuse := func(field, note string) (*Publisher, Cause, string, string) {
 		return nil, RegistrationRefused, field, note
 	}
-	if v.Settings().Agents == AgentsOff {
+	if !v.Settings().AcceptsAgents() {
 		return nil, AgentsAreOff, "", ""
 	}
 	if note := checkText(r.Name, 1, 80); note != "" {

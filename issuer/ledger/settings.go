@@ -106,6 +106,9 @@ func (s *Settings) Check() (field, note string) {
 	return "", ""
 }
 
+// AcceptsAgents reports whether clients with metadata of their own may be used.
+func (s *Settings) AcceptsAgents() bool { return s.Agents != AgentsOff }
+
 // Hosts returns the hosts of this service, without ports.
 func (s *Settings) Hosts() (hosts []string) {
 	for _, address := range []string{s.BaseURL, s.AppURL} {
