@@ -59,7 +59,8 @@ quick: ## Run the tests that neither start the program nor wait for nodes (about
 # Go repeats a result while nothing has changed that the test reads. It does not see
 # what a test builds, so the tests that do run each time. Those that only drive a
 # binary are built without the race detector. The chaos tests judge how long a cluster
-# takes, so they have the machine alone.
+# takes, so they have the machine alone. Many of the others wait for nodes: four run at
+# once.
 test: deps ## Run every test, with the race detector
 	@for module in $(LIBRARY); do (cd $$module && $(GO) test -race ./...) || exit 1; done
 	$(GO) test -race -timeout 20m -parallel 4 $$($(GO) list ./... | grep -v /cmd/mintmark)

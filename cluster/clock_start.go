@@ -19,7 +19,7 @@ type clockStart struct {
 	accepted     chan struct{} // closed when the clock was accepted
 	acceptedOnce sync.Once     // closes it
 
-	mu            sync.Mutex    // guards the next two
+	mu            sync.Mutex    // guards the next three
 	warned        bool          // a doubt was logged
 	operatorAsked bool          // it was logged that an operator must end the doubt
 	warnedAt      time.Duration // when the doubt was logged

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/join"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
@@ -37,7 +37,7 @@ func (plainSecrets) Open(_ string, b []byte) ([]byte, error) { return b[len("sea
 func networked(t testing.TB, dir, name string) cluster.Config {
 	t.Helper()
 	c := config(t, dir)
-	l, err := net.Listen("tcp", ownLoopback()+":0")
+	l, err := net.Listen("tcp", clustertest.Address(t)) // other tests run beside it, and nodes restart at their address
 	require.NoError(t, err)
 	c.Name, c.Version = name, "test"
 	c.Network = &transport.Endpoint{Listener: l, Advertise: l.Addr().String()}
@@ -46,20 +46,6 @@ func networked(t testing.TB, dir, name string) cluster.Config {
 	c.ProposeTimeout = 5 * time.Second
 	c.LeaderTimeout = 5 * time.Second
 	return c
-}
-
-// nodesOfTests counts the nodes that have an address.
-var nodesOfTests atomic.Uint32
-
-// ownLoopback returns a loopback address for one node. Tests run in parallel and restart
-// nodes on the port that they had: with an address for each node, no other node or
-// connection can have got it. Only Linux has all of 127.0.0.0/8.
-func ownLoopback() string {
-	if runtime.GOOS != "linux" {
-		return "127.0.0.1"
-	}
-	n := nodesOfTests.Add(1)
-	return fmt.Sprintf("127.1.%d.%d", n>>8, n&0xff)
 }
 
 // cluster3 is a cluster of three in one process.

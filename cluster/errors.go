@@ -9,7 +9,7 @@ var (
 	ErrUnavailable = errors.New("cluster unavailable, nothing was changed")
 
 	// ErrUnknown means that the command was proposed, and its outcome was not
-	// known in time: it was applied as a whole, or not at all. The caller may retry
+	// known in time: it is applied as a whole, possibly later, or not at all. The caller may retry
 	// with a command that detects that it was applied before.
 	ErrUnknown = errors.New("outcome not known in time")
 )

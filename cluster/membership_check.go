@@ -85,8 +85,8 @@ func (m *membershipCheck) noteDisconnect(id string) {
 	}
 }
 
-// watchDisconnects asks members that closed a connection, until the node closes. A removed
-// node so learns of its removal at once and not in its next round: its requests fail at once,
+// watchDisconnects asks members that closed a connection, until the node closes. That is how a
+// removed node learns of its removal at once and not in its next round: its requests fail at once,
 // and a load balancer notices. The answer decides, not the lost connection, because a node
 // that stops closes connections too.
 func (m *membershipCheck) watchDisconnects() {

@@ -119,7 +119,7 @@ func (g *nodeWatchdog) run() {
 }
 
 // watchDisk isolates a node whose disk is not writable from the other nodes,
-// so that they elect one whose disk does (hashicorp/raft #503, #614).
+// so that they elect one whose disk is (hashicorp/raft #503, #614).
 func (g *nodeWatchdog) watchDisk(s watchdog.DiskState) {
 	away := s.Bad() || s.Space == watchdog.SpaceOut
 	if leading, _ := g.leader.Get(); leading && away && g.networked {

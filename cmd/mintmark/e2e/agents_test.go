@@ -133,11 +133,7 @@ func TestAgent(t *testing.T) {
 	verifier := oauth2.GenerateVerifier()
 	address := agent.AuthCodeURL("a state", oauth2.S256ChallengeOption(verifier))
 	user := signInWithoutBrowser(t, s, "alice", "correct horse")
-	open := func() answer {
-		a, err := testkit.SendForm(t.Context(), user.client, http.MethodGet, address, nil)
-		require.NoError(t, err)
-		return a
-	}
+	open := func() answer { return send(t, user.client, mustGet(t, address)) }
 	require.Contains(t, open().Body, "Application not found", "agents are off")
 
 	operator.OK("", "settings", "set", "agents=listed")

@@ -74,11 +74,11 @@ func (m *mcpServer) status(token string) int {
 type mcpArgs struct {
 	Library     string    `json:"library,omitempty"`
 	Endpoint    string    `json:"endpoint"`
-	File        string    `json:"file"`               // what the client keeps
-	Document    string    `json:"document,omitempty"` // its metadata
+	File        string    `json:"file"`     // what the client keeps
+	Document    string    `json:"document"` // URL of its metadata document
 	RedirectURI string    `json:"redirectURI"`
 	Decision    string    `json:"decision,omitempty"` // "cancel": it only notes that it would ask the user
-	Expired     bool      `json:"expired,omitempty"`  // its access token has
+	Expired     bool      `json:"expired,omitempty"`  // its access token has expired
 	Calls       []mcpCall `json:"calls"`
 }
 
@@ -211,7 +211,7 @@ func TestMCPClients(t *testing.T) {
 			r.requireAsked(t, "BOOKING_READ")
 			require.NotEmpty(t, r.bookings(t))
 
-			// A user who allows no more ends nothing.
+			// A user who cancels a request for more scopes keeps the grant.
 			r = run(func(a *mcpArgs) {
 				cancel(a)
 				a.Calls = []mcpCall{{Name: "list_schedules"}}

@@ -18,10 +18,6 @@ import (
 // authorization URL, who acts as the user.
 func runNode(t testing.TB, script string, args any, who *person, result any) {
 	t.Helper()
-	modules := filepath.Join("clients", "node_modules")
-	if _, err := os.Stat(modules); err != nil {
-		t.Fatalf("%s is missing: run make deps", modules)
-	}
 	text, err := json.Marshal(args)
 	require.NoError(t, err)
 	runClient(t, nodeScript(t, script, string(text)), who, result)
@@ -30,6 +26,10 @@ func runNode(t testing.TB, script string, args any, who *person, result any) {
 // nodeScript is the command of a script of clients/.
 func nodeScript(t testing.TB, script, args string) *exec.Cmd {
 	t.Helper()
+	modules := filepath.Join("clients", "node_modules")
+	if _, err := os.Stat(modules); err != nil {
+		t.Fatalf("%s is missing: run make deps", modules)
+	}
 	c := exec.Command(installed(t, "node"), script, args)
 	c.Dir = "clients"
 	return c
@@ -38,7 +38,7 @@ func nodeScript(t testing.TB, script, args string) *exec.Cmd {
 // runClient runs a program that talks as the scripts of clients/ do, and reads its result.
 func runClient(t testing.TB, c *exec.Cmd, who *person, result any) {
 	t.Helper()
-	script := filepath.Base(c.Args[0])
+	script := filepath.Base(c.Args[len(c.Args)-2]) // the last argument is what it has to do
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	stdin, err := c.StdinPipe()

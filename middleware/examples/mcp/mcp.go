@@ -42,7 +42,7 @@ func newHandler(v *verifier.Verifier, c verifier.Config, s *store) (http.Handler
 	return crossOrigin(routes), nil
 }
 
-// maxBody is the size of a request, in bytes, of which no tool needs a tenth.
+// maxBody is the maximum size of a request, in bytes: ten times what any tool needs.
 const maxBody = 64 << 10
 
 // byTool refuses the call of a tool whose scope the token lacks. It does so before the SDK
@@ -118,7 +118,7 @@ func crossOrigin(next http.Handler) http.Handler {
 		h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After")
 		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 			h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-			h.Set("Access-Control-Allow-Headers", "*, Authorization") // the asterisk leaves it out
+			h.Set("Access-Control-Allow-Headers", "*, Authorization") // * does not include Authorization (Fetch)
 			h.Set("Access-Control-Max-Age", "7200")
 			w.WriteHeader(http.StatusNoContent)
 			return

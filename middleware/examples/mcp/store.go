@@ -91,7 +91,7 @@ func (s *store) list(user string, from, to time.Time) []booking {
 	})
 }
 
-// find returns the bookings with a text in their title or attendee, in any letter case.
+// find returns the bookings whose title or attendee contains a text, ignoring letter case.
 func (s *store) find(user, text string) []booking {
 	text = strings.ToLower(text)
 	return s.bookings(user, func(b booking) bool {

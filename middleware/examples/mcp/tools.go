@@ -23,7 +23,7 @@ var scopes = map[string]string{
 	"who_am_i":           scope.ProfileRead,
 }
 
-// allScopes are the scopes of all tools, sorted. BOOKING_READ is the first.
+// allScopes are the scopes of all tools, sorted.
 func allScopes() []string { return slices.Compact(slices.Sorted(maps.Values(scopes))) }
 
 type (
@@ -52,7 +52,7 @@ type (
 	}
 )
 
-// newServer has the tools.
+// newServer returns a server with the tools.
 func newServer(s *store) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "scheduling", Title: "Scheduling", Version: "1"}, nil)
 	server.AddReceivingMiddleware(checkTool)

@@ -86,8 +86,8 @@ async function attempt(something) {
       if (err instanceof sdk.UnauthorizedError) {
         await finish(transport)
       } else if (args.library.endsWith('/sdk') && err.code === 403) {
-        // This SDK answers a missing scope with a refresh, if it can: its application
-        // gives the tokens up.
+        // On a 403 this SDK only refreshes, which adds no scope, so the application drops
+        // its tokens and authorizes again.
         provider.invalidateCredentials('tokens')
         await sdk.auth(provider, { serverUrl: args.endpoint, scope: challenge.scope })
         await finish(transport)

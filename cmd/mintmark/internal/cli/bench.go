@@ -91,7 +91,7 @@ the cluster.`
 	return c
 }
 
-// makes names what the command makes, and removes afterwards.
+// makes names what the command makes on the node and deletes at the end.
 func (b *benchRun) makes() string {
 	if b.introspect {
 		return "a user, a client and a resource server"
@@ -99,11 +99,16 @@ func (b *benchRun) makes() string {
 	return "a user and a client"
 }
 
+// plan is what --yes confirms.
+func (b *benchRun) plan() string {
+	return "make " + b.makes() + " on the node, and delete them afterwards"
+}
+
 // flags declares the flags of every measurement.
 func (b *benchRun) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVar(&b.load.URLs, "url", nil, "origin of the API (repeat for more nodes; default: the cluster's)")
-	confirmFlag(c, &b.yes, "make "+b.makes()+" on the node, and delete them afterwards")
+	confirmFlag(c, &b.yes, b.plan())
 	f.IntVar(&b.load.Connections, "connections", 64, "how many connections make requests at the same time")
 	f.Float64Var(&b.load.Rate, "rate", 0, "requests a second that begin, 0 for a closed loop")
 	config.DurationVar(f, &b.load.Duration, "duration", 10*time.Second, "for how long to measure")
@@ -135,7 +140,7 @@ func (b *benchRun) run(cmd *cobra.Command) error {
 		return err
 	}
 	if b.clientsFile == "" {
-		if err := confirm(cmd, b.yes, "make "+b.makes()+" on the node, and delete them afterwards"); err != nil {
+		if err := confirm(cmd, b.yes, b.plan()); err != nil {
 			return err
 		}
 	}

@@ -42,9 +42,9 @@ var completers = map[string]completer{
 	"--owner":         usernames,
 	"--to":            nodeNames,
 	"--emergency":     keyIDs,
-	"--scope":         func(context.Context, *admin.Caller, []string) []string { return scope.All().Names() },
+	"--scope":         scopeNames,
+	"--default-scope": scopeNames,
 	"--kind":          eventKinds,
-	"--default-scope": func(context.Context, *admin.Caller, []string) []string { return scope.All().Names() },
 	"--type": func(context.Context, *admin.Caller, []string) []string {
 		return []string{string(ledger.Confidential), string(ledger.Public)}
 	},
@@ -55,6 +55,8 @@ var completers = map[string]completer{
 		return []string{string(ledger.ForSigning), string(ledger.ForCredentials)}
 	},
 }
+
+func scopeNames(context.Context, *admin.Caller, []string) []string { return scope.All().Names() }
 
 // addCompletions has a shell complete the arguments and flags of the commands below c. It
 // is silent if no node runs.

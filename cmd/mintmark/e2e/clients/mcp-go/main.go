@@ -9,14 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"net/http"
 	"net/url"
 	"os"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 )
 
@@ -95,7 +93,8 @@ func run(ctx context.Context, a arguments) (*result, error) {
 	r := new(result)
 	var k kept
 	config := auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: a.RedirectURI,
+		RedirectURL:                    a.RedirectURI,
+		ClientIDMetadataDocumentConfig: &auth.ClientIDMetadataDocumentConfig{URL: a.Document},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
 			k.Config = c
 			return saving{c.TokenSource(ctx, token), &k, a.File}, nil
@@ -120,14 +119,6 @@ func run(ctx context.Context, a arguments) (*result, error) {
 		q := back.Query()
 		return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 	}
-	if a.Document != "" {
-		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: a.Document}
-	} else {
-		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "Assistant", RedirectURIs: []string{a.RedirectURI}, TokenEndpointAuthMethod: "none",
-			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
-		}}
-	}
 	switch text, err := os.ReadFile(a.File); {
 	case err == nil:
 		if err := json.Unmarshal(text, &k); err != nil {
@@ -144,7 +135,7 @@ func run(ctx context.Context, a arguments) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := &mcp.StreamableClientTransport{Endpoint: a.Endpoint, OAuthHandler: handler, HTTPClient: http.DefaultClient}
+	transport := &mcp.StreamableClientTransport{Endpoint: a.Endpoint, OAuthHandler: handler}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "assistant", Version: "1"}, nil).Connect(ctx, transport, nil)
 	if err == nil {
 		defer session.Close()
