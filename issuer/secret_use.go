@@ -12,7 +12,7 @@ import (
 // command. If it is full, uses are lost: their time is for display.
 type secretUses struct {
 	queue  chan *ledger.RecordSecretUse
-	recent *limit.Recent // the secrets whose use was queued within the last minute
+	recent *limit.Recent[struct{}] // the secrets whose use was queued within the last minute
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 )
 
 func newSecretUses() secretUses {
-	return secretUses{queue: make(chan *ledger.RecordSecretUse, maxQueuedUses), recent: limit.NewRecent(time.Minute, maxRecentUses)}
+	return secretUses{queue: make(chan *ledger.RecordSecretUse, maxQueuedUses), recent: limit.NewRecent[struct{}](time.Minute, maxRecentUses)}
 }
 
 // queueSecretUse queues the use of a secret to be recorded, at most once a minute. It doesn't wait.
@@ -32,7 +32,7 @@ func (i *Issuer) queueSecretUse(v ledger.View, r ledger.TokenReader, auth ledger
 	}
 	select {
 	case i.uses.queue <- &ledger.RecordSecretUse{ClientAuth: auth}:
-		i.uses.recent.Mark(key, now)
+		i.uses.recent.Mark(key, struct{}{}, now)
 	default:
 	}
 }

@@ -37,7 +37,7 @@ func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Clai
 		errors.As(err, &why) // every refusal of Verify is one
 		return nil, unavailable("The access token can't be verified at the moment", why.RetryAfter)
 	}
-	g.log.DebugContext(ctx, "token refused", "reason", err)
+	g.log.DebugContext(ctx, "token refused", "reason", err.Error()) // the value may have claims
 	if errors.Is(err, verifier.ErrExpired) {
 		return nil, expired.copy()
 	}

@@ -39,7 +39,9 @@ type ClientSummary struct {
 
 	// ManagedBy is the name under which the files are applied that the client came from.
 	ManagedBy string `json:"managed_by,omitempty"`
-	Document  string `json:"document,omitempty"` // client_id if it is not the id: the URL of a metadata document, or what a registration returned
+	// Document is the client_id if it is not ID: a document's URL, or what a registration
+	// returned.
+	Document string `json:"document,omitempty"`
 }
 
 // A Client has everything that is known of a client.

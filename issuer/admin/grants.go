@@ -75,10 +75,10 @@ func (c *call) listGrants(ctx context.Context, q GrantFilter) (GrantList, error)
 	if q.User == "" && q.Client == "" {
 		return list, badField("", "user", "or client must be named")
 	}
-	if q.Client != "" && v.ClientNamed(q.Client) == nil {
+	client := v.ClientNamed(q.Client)
+	if q.Client != "" && client == nil {
 		return list, notFound(clientSubject(q.Client))
 	}
-	key := ledger.ClientKey(q.Client)
 	all := v.Grants()
 	if q.User != "" {
 		u := findUser(v, q.User)
@@ -88,7 +88,7 @@ func (c *call) listGrants(ctx context.Context, q GrantFilter) (GrantList, error)
 		all = grantsOf(v, u)
 	}
 	for g := range all {
-		if key != "" && g.Client != key || !q.Ended && v.GrantUnredeemable(g) != ledger.NoCause {
+		if client != nil && g.Client != client.ID || !q.Ended && v.GrantUnredeemable(g) != ledger.NoCause {
 			continue
 		}
 		if q.Limit > 0 && len(list.Grants) == q.Limit {

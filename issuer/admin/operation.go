@@ -101,7 +101,8 @@ type route struct {
 	name  string
 	scope ledger.OperatorScope // that an operator on another machine needs, or localOnly
 	// compares is the scope that such an operator needs too where the request has secrets or
-	// passwords to compare with stored ones: that is to guess at them. "" if none has any.
+	// passwords to compare with stored ones, since comparing lets the operator guess them. "" if
+	// none has any.
 	compares ledger.OperatorScope
 	serve    func(c *call, w http.ResponseWriter, r *http.Request) (any, error)
 

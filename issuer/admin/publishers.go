@@ -14,7 +14,7 @@ type NewPublisher struct {
 	Host       string   `json:"host"`
 	Name       string   `json:"name,omitempty"`
 	Scopes     []string `json:"scopes"`                   // the most that its clients may ask for
-	Defaults   []string `json:"default_scopes,omitempty"` // what they get if they ask for none; for reading only
+	Defaults   []string `json:"default_scopes,omitempty"` // what they get if they ask for none; only scopes that don't write
 	MaxClients int      `json:"max_clients,omitempty"`    // 0 means 20
 	// LongRetry lets several processes share a refresh token: a refresh may be repeated for the
 	// lifetime of an access token.
@@ -40,20 +40,20 @@ type PublisherList struct {
 
 // A Publisher is a host that publishes metadata documents of clients.
 type Publisher struct {
-	Host        string              `json:"host"`
-	Name        string              `json:"name,omitempty"`
-	State       string              `json:"state"`
-	Reason      string              `json:"reason,omitempty"` // of a rejection
-	Scopes      []string            `json:"scopes"`
-	Defaults    []string            `json:"default_scopes"`
-	MaxClients  int                 `json:"max_clients,omitempty"`
-	LongRetry   bool                `json:"long_retry"`
-	Redirects   []string            `json:"redirect_uris,omitempty"` // of "local", private-use ones
-	RequestedBy string              `json:"requested_by,omitempty"`  // user name
-	Requested   time.Time           `json:"requested_at,omitzero"`
-	ReviewedBy  string              `json:"reviewed_by,omitempty"`
-	Reviewed    time.Time           `json:"reviewed_at,omitzero"`
-	Clients     []PublishedDocument `json:"clients"`
+	Host         string              `json:"host"`
+	Name         string              `json:"name,omitempty"`
+	State        string              `json:"state"`
+	Reason       string              `json:"reason,omitempty"` // of a rejection
+	Scopes       []string            `json:"scopes"`
+	Defaults     []string            `json:"default_scopes"`
+	MaxClients   int                 `json:"max_clients,omitempty"`
+	LongRetry    bool                `json:"long_retry"`
+	RedirectURIs []string            `json:"redirect_uris,omitempty"` // of "local", private-use ones
+	RequestedBy  string              `json:"requested_by,omitempty"`  // user name
+	Requested    time.Time           `json:"requested_at,omitzero"`
+	ReviewedBy   string              `json:"reviewed_by,omitempty"`
+	Reviewed     time.Time           `json:"reviewed_at,omitzero"`
+	Clients      []PublishedDocument `json:"clients"`
 }
 
 // A PublishedDocument is a client of a publisher.
@@ -67,13 +67,13 @@ type PublishedDocument struct {
 
 // A PublisherEdit changes the fields that are set.
 type PublisherEdit struct {
-	Host       string    `json:"host"`
-	Name       *string   `json:"name,omitempty"`
-	Scopes     *[]string `json:"scopes,omitempty"`
-	Defaults   *[]string `json:"default_scopes,omitempty"`
-	MaxClients *int      `json:"max_clients,omitempty"`
-	LongRetry  *bool     `json:"long_retry,omitempty"`
-	Redirects  *[]string `json:"redirect_uris,omitempty"`
+	Host         string    `json:"host"`
+	Name         *string   `json:"name,omitempty"`
+	Scopes       *[]string `json:"scopes,omitempty"`
+	Defaults     *[]string `json:"default_scopes,omitempty"`
+	MaxClients   *int      `json:"max_clients,omitempty"`
+	LongRetry    *bool     `json:"long_retry,omitempty"`
+	RedirectURIs *[]string `json:"redirect_uris,omitempty"`
 }
 
 // A PublisherRejection says why a publisher's clients are refused from now on.
@@ -133,7 +133,7 @@ func (c *call) showPublisher(ctx context.Context, q PublisherRef) (Publisher, er
 func publisherOf(v ledger.View, p *ledger.Publisher) Publisher {
 	out := Publisher{
 		Host: p.Host, Name: p.Name, State: string(p.State), Reason: p.Reason, Scopes: notNil(p.Scopes), Defaults: notNil(p.Defaults),
-		MaxClients: p.MaxClients, LongRetry: p.LongRetry, Redirects: p.RedirectURIs, Requested: stdTime(p.Requested), Reviewed: stdTime(p.Reviewed),
+		MaxClients: p.MaxClients, LongRetry: p.LongRetry, RedirectURIs: p.RedirectURIs, Requested: stdTime(p.Requested), Reviewed: stdTime(p.Reviewed),
 		ReviewedBy: userName(v, p.ReviewedBy), Clients: []PublishedDocument{},
 	}
 	if p.RequestedBy != "" {
@@ -165,7 +165,7 @@ func (c *call) setPublisher(ctx context.Context, q PublisherEdit) (Publisher, er
 	set(&cmd.Defaults, q.Defaults)
 	set(&cmd.MaxClients, q.MaxClients)
 	set(&cmd.LongRetry, q.LongRetry)
-	set(&cmd.RedirectURIs, q.Redirects)
+	set(&cmd.RedirectURIs, q.RedirectURIs)
 	return c.putPublisher(ctx, cmd)
 }
 

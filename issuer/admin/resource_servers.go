@@ -29,7 +29,7 @@ type AddedResourceServer struct {
 // A ResourceServerRef names a resource server by its identifier URI or its name.
 type ResourceServerRef struct {
 	ID      string `json:"id"`
-	Version string `json:"version,omitempty"` // for a removal, ResourceServer.Version that the operator saw; "" matches any, as ClientRef.Revision 0 does
+	Version string `json:"version,omitempty"` // for a removal, ResourceServer.Version that the operator saw; "" matches any
 }
 
 // A ResourceServerFilter selects resource servers of the list. There is nothing to select by.
@@ -159,14 +159,10 @@ func (c *call) setResourceServer(ctx context.Context, q ResourceServerEdit) (Res
 		return ResourceServer{}, err
 	}
 	cmd := &ledger.PutResourceServer{Actor: c.actor, ID: old.ID, Name: old.Name, Scopes: old.Scopes, ExpectedLast: old.Last}
-	if q.Name != nil {
-		cmd.Name = *q.Name
-	}
-	if q.Scopes != nil {
-		if err := checkScopes(resourceSubject(old.ID), *q.Scopes); err != nil {
-			return ResourceServer{}, err
-		}
-		cmd.Scopes = *q.Scopes
+	set(&cmd.Name, q.Name)
+	set(&cmd.Scopes, q.Scopes)
+	if err := checkScopes(resourceSubject(old.ID), cmd.Scopes); err != nil {
+		return ResourceServer{}, err
 	}
 	if _, err := c.propose(ctx, resourceSubject(old.ID), cmd); err != nil {
 		return ResourceServer{}, err

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -42,6 +43,7 @@ const off = "off"
 var settings = []struct {
 	key, about string
 	text       func(*ledger.Settings) *string // exactly one of text, flag and duration is set
+	empty      string                         // stands for the text ""
 	flag       func(*ledger.Settings) *bool
 	duration   func(*ledger.Settings) *time.Duration
 	fixed      bool
@@ -59,7 +61,7 @@ var settings = []struct {
 	{key: "session_idle", about: "of sessions that nobody uses", duration: func(s *ledger.Settings) *time.Duration { return &s.SessionIdle }},
 	{key: "session_absolute", about: "of sessions, from the sign-in", duration: func(s *ledger.Settings) *time.Duration { return &s.SessionAbsolute }},
 	{key: "jwks_max_age", about: "for which verifiers may keep the key set", duration: func(s *ledger.Settings) *time.Duration { return &s.JWKSMaxAge }},
-	{key: "agents", about: "whose clients with a metadata document are accepted: off, listed or reviewed", text: func(s *ledger.Settings) *string { return (*string)(&s.Agents) }},
+	{key: "agents", about: "whose clients with a metadata document are accepted: off, listed or reviewed", empty: off, text: func(s *ledger.Settings) *string { return (*string)(&s.Agents) }},
 	{key: "rotate_every", about: "age at which keys are replaced, or off", duration: func(s *ledger.Settings) *time.Duration { return &s.RotateEvery }},
 }
 
@@ -84,10 +86,8 @@ func shownSettings(s *ledger.Settings) Settings {
 	for _, k := range settings {
 		shown := Setting{Key: k.key, About: k.about, Fixed: k.fixed}
 		switch {
-		case k.key == "agents" && row.Agents == ledger.AgentsOff:
-			shown.Value = off
 		case k.text != nil:
-			shown.Value = *k.text(&row)
+			shown.Value = cmp.Or(*k.text(&row), k.empty)
 		case k.flag != nil:
 			shown.Value = strconv.FormatBool(*k.flag(&row))
 		case k.key == "rotate_every" && s.RotateEvery == ledger.RotateNever:
@@ -187,10 +187,10 @@ func SetSetting(s *ledger.Settings, key, value string) (note string) {
 			continue
 		case k.fixed:
 			return "was chosen when the cluster was made, for good"
-		case key == "agents" && value == off:
-			s.Agents = ledger.AgentsOff
-			return ""
 		case k.text != nil:
+			if value == k.empty {
+				value = ""
+			}
 			*k.text(s) = value
 			return ""
 		case key == "rotate_every" && value == off:

@@ -62,8 +62,8 @@ func parse(body []byte, clientID string) (Document, *Error) {
 	}
 	host := oauth.DocumentHost(clientID)
 	for _, uri := range d.RedirectURIs {
-		if note := oauth.CheckDocumentRedirectURI(uri, host); note != "" {
-			return d, &Error{Reason: RedirectURIRefused, Note: note}
+		if oauth.CheckDocumentRedirectURI(uri, host) != "" {
+			return d, &Error{Reason: RedirectURIRefused}
 		}
 	}
 	slices.Sort(d.RedirectURIs)

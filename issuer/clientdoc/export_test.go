@@ -15,7 +15,7 @@ var Lifetime = lifetime
 func NewResolving(c Config, r *net.Resolver) *Fetcher {
 	d := guarded()
 	d.Resolver = r
-	c.SkipGuard = d.DialContext
+	c.Dial = d.DialContext
 	return New(c)
 }
 

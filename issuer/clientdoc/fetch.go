@@ -39,9 +39,8 @@ type Config struct {
 	Now func() time.Time
 	// RootCAs are the authorities of publishers' certificates. Default: those of the system.
 	RootCAs *x509.CertPool
-	// SkipGuard dials instead of the guarded dialer. The caller must check each address. It
-	// is for tests with a publisher on the loopback.
-	SkipGuard func(ctx context.Context, network, address string) (net.Conn, error)
+	// Dial replaces the guarded dialer, for tests. It must check each address itself.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // A Fetcher fetches documents. Its methods are safe for concurrent use.
@@ -49,13 +48,13 @@ type Fetcher struct {
 	config Config
 	client *http.Client
 	slots  chan struct{}
-	failed *limit.Recent  // by URL and reason
-	urls   *limit.Limiter // new URLs, by user
+	failed *limit.Recent[Reason] // by URL
+	urls   *limit.Limiter        // new URLs, by user
 }
 
 // New returns a Fetcher.
 func New(c Config) *Fetcher {
-	dial := c.SkipGuard
+	dial := c.Dial
 	if dial == nil {
 		dial = guarded().DialContext
 	}
@@ -76,7 +75,7 @@ func New(c Config) *Fetcher {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		slots:  make(chan struct{}, maxFetches),
-		failed: limit.NewRecent(rememberErrors, maxRemembered),
+		failed: limit.NewRecent[Reason](rememberErrors, maxRemembered),
 		urls:   limit.New(newURLs/time.Hour.Seconds(), newURLs, maxUsers),
 	}
 }
@@ -91,8 +90,8 @@ func (f *Fetcher) FetchNew(ctx context.Context, user, clientID string) (Document
 	if wait > 0 {
 		return Document{}, 0, &Error{Reason: TooManyURLs}
 	}
-	d, age, err := f.Fetch(ctx, clientID)
-	if e := new(Error); errors.As(err, &e) && e.Reason == Busy {
+	d, age, err := f.fetch(ctx, clientID)
+	if e, ok := errors.AsType[*Error](err); ok && e.Reason == Busy {
 		undo()
 	}
 	return d, age, err
@@ -105,6 +104,11 @@ func (f *Fetcher) Fetch(ctx context.Context, clientID string) (d Document, age t
 	if err := f.refused(clientID); err != nil {
 		return d, 0, err
 	}
+	return f.fetch(ctx, clientID)
+}
+
+// fetch is Fetch for a URL that is not refused.
+func (f *Fetcher) fetch(ctx context.Context, clientID string) (d Document, age time.Duration, err error) {
 	select {
 	case f.slots <- struct{}{}:
 		defer func() { <-f.slots }()
@@ -118,28 +122,23 @@ func (f *Fetcher) Fetch(ctx context.Context, clientID string) (d Document, age t
 	case ctx.Err() != nil: // the browser went away, which is not the publisher's failure
 		return d, 0, ctx.Err()
 	}
-	f.failed.Mark(failedKey(clientID, failure.Reason), f.config.Now())
+	f.failed.Mark(clientID, failure.Reason, f.config.Now())
 	return Document{}, 0, failure
 }
 
 // refused returns why a URL is not fetched, or nil.
 func (f *Fetcher) refused(clientID string) error {
-	if note := oauth.CheckDocumentURL(clientID); note != "" {
-		return &Error{Reason: URLRefused, Note: note}
+	if oauth.CheckDocumentURL(clientID) != "" {
+		return &Error{Reason: URLRefused}
 	}
 	if slices.Contains(f.config.Own(), oauth.DocumentHost(clientID)) {
 		return &Error{Reason: OwnHost}
 	}
-	now := f.config.Now()
-	for reason := range sentences {
-		if f.failed.Has(failedKey(clientID, reason), now) {
-			return &Error{Reason: reason}
-		}
+	if reason, ok := f.failed.Get(clientID, f.config.Now()); ok {
+		return &Error{Reason: reason}
 	}
 	return nil
 }
-
-func failedKey(clientID string, r Reason) string { return clientID + "\x00" + string(r) }
 
 func (f *Fetcher) get(ctx context.Context, clientID string) (d Document, age time.Duration, failure *Error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, clientID, nil)
@@ -158,9 +157,9 @@ func (f *Fetcher) get(ctx context.Context, clientID string) (d Document, age tim
 	defer a.Body.Close()
 	switch {
 	case a.StatusCode >= 300 && a.StatusCode < 400:
-		return d, 0, &Error{Reason: Redirected, Note: strconv.Itoa(a.StatusCode)}
+		return d, 0, &Error{Reason: Redirected}
 	case a.StatusCode != http.StatusOK:
-		return d, 0, &Error{Reason: StatusNotOK, Note: strconv.Itoa(a.StatusCode)}
+		return d, 0, &Error{Reason: StatusNotOK}
 	case !isJSON(a.Header) || a.Header.Get("Content-Encoding") != "":
 		return d, 0, &Error{Reason: WrongType}
 	}

@@ -54,7 +54,7 @@ func newPublisher(t *testing.T, serve http.HandlerFunc) *publisher {
 	roots.AddCert(p.Certificate()) // it names example.com
 	c := config()
 	c.Now, c.RootCAs = func() time.Time { return p.now }, roots
-	c.SkipGuard = func(ctx context.Context, network, _ string) (net.Conn, error) {
+	c.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, p.Listener.Addr().String())
 	}
 	p.fetcher = clientdoc.New(c)
@@ -252,7 +252,7 @@ func TestCancelledFetch(t *testing.T) {
 // TestFloodOfURLs keeps a bounded number of failed URLs.
 func TestFloodOfURLs(t *testing.T) {
 	c := config()
-	c.SkipGuard = func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }
+	c.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }
 	f := clientdoc.New(c)
 	for n := range 3000 {
 		_, _, err := f.FetchNew(t.Context(), fmt.Sprint("user ", n), fmt.Sprintf("https://example.com/%d", n))

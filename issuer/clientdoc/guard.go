@@ -9,9 +9,11 @@ import (
 
 // guarded returns a dialer for public addresses only. The address is checked after the name
 // was resolved, for each connection, so a name that resolves differently the second time
-// doesn't pass (DNS rebinding). The guard refuses every address of the IANA special-purpose
-// registries (RFC 6890), every IPv6 address outside of 2000::/3, and so the IPv4-mapped and
-// NAT64 ones, 6to4, and every port but 443.
+// doesn't pass (DNS rebinding).
+//
+// The guard refuses every port but 443, every address of the IANA special-purpose registries
+// (RFC 6890), 6to4 among them, and every IPv6 address outside 2000::/3, as IPv4-mapped and
+// NAT64 ones are.
 func guarded() *net.Dialer {
 	return &net.Dialer{
 		Timeout: maxFetch, KeepAlive: -1,

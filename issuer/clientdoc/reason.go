@@ -48,18 +48,10 @@ var sentences = map[Reason]string{
 }
 
 // An Error is why there is no document.
-type Error struct {
-	Reason Reason
-	Note   string // more about it, for a log; nothing of a response's body
-}
+type Error struct{ Reason Reason }
 
 // Error implements error.
-func (e *Error) Error() string {
-	if e.Note == "" {
-		return sentences[e.Reason]
-	}
-	return sentences[e.Reason] + ": " + e.Note
-}
+func (e *Error) Error() string { return e.Reason.Sentence() }
 
 // Sentence describes the reason to users.
 func (r Reason) Sentence() string { return sentences[r] }

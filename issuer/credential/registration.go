@@ -19,9 +19,11 @@ import (
 // client_id as long as the key is active.
 const (
 	registeredVersion = 1
-	registeredMAC     = 1 + 4
-	registeredText    = registeredMAC + 32
-	maxRegistered     = registeredText + oauth.MaxRegistration
+
+	registeredKeyAt  = 1
+	registeredMACAt  = registeredKeyAt + 4
+	registeredTextAt = registeredMACAt + 32
+	maxRegistered    = registeredTextAt + oauth.MaxRegistration
 )
 
 // MintClientID returns the client_id of a registration, or false if that is longer than
@@ -31,11 +33,11 @@ func MintClientID(m MAC, keyID uint32, r oauth.Registration) (string, bool) {
 	if err != nil || len(text) > oauth.MaxRegistration {
 		return "", false
 	}
-	b := make([]byte, registeredText, registeredText+len(text))
+	b := make([]byte, registeredTextAt, registeredTextAt+len(text))
 	b[0] = registeredVersion
-	binary.BigEndian.PutUint32(b[1:], keyID)
-	sum := m.Sum(b[:registeredMAC], text)
-	copy(b[registeredMAC:], sum[:])
+	binary.BigEndian.PutUint32(b[registeredKeyAt:], keyID)
+	sum := m.Sum(b[:registeredMACAt], text)
+	copy(b[registeredMACAt:], sum[:])
 	return oauth.RegisteredPrefix + base64.RawURLEncoding.EncodeToString(append(b, text...)), true
 }
 
@@ -49,17 +51,17 @@ func ParseClientID(clientID string, keys MACs) (r oauth.Registration, err error)
 		return r, ErrMalformed
 	}
 	b, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil || len(b) < registeredText || b[0] != registeredVersion || base64.RawURLEncoding.EncodeToString(b) != encoded {
+	if err != nil || len(b) < registeredTextAt || b[0] != registeredVersion || base64.RawURLEncoding.EncodeToString(b) != encoded {
 		return r, ErrMalformed // also another spelling of a genuine one
 	}
-	m, ok := keys(binary.BigEndian.Uint32(b[1:]))
+	m, ok := keys(binary.BigEndian.Uint32(b[registeredKeyAt:]))
 	if !ok {
 		return r, ErrUnknownKey
 	}
-	if sum := m.Sum(b[:registeredMAC], b[registeredText:]); subtle.ConstantTimeCompare(sum[:], b[registeredMAC:registeredText]) != 1 {
+	if sum := m.Sum(b[:registeredMACAt], b[registeredTextAt:]); subtle.ConstantTimeCompare(sum[:], b[registeredMACAt:registeredTextAt]) != 1 {
 		return r, ErrForged
 	}
-	d := json.NewDecoder(bytes.NewReader(b[registeredText:]))
+	d := json.NewDecoder(bytes.NewReader(b[registeredTextAt:]))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
 		return r, ErrMalformed

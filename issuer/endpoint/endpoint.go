@@ -103,8 +103,8 @@ type Routes interface {
 func (e *Endpoints) Register(r Routes) {
 	r.Handle(http.MethodPost, oauth.PathToken, e.token)
 	r.Handle(http.MethodPost, oauth.PathRevoke, e.revoke)
-	r.Handle(http.MethodPost, oauth.PathRegister, e.register)
-	r.Handle(http.MethodOptions, oauth.PathRegister, e.registerOptions)
+	r.Handle(http.MethodPost, oauth.PathRegister, e.whileAgents(e.register))
+	r.Handle(http.MethodOptions, oauth.PathRegister, e.whileAgents(options("POST")))
 	for _, path := range crossOrigin {
 		r.Handle(http.MethodOptions, path, options("POST"))
 	}

@@ -20,7 +20,7 @@ import (
 type guessLimiter struct {
 	known           func(oauth.ClientCredentials) bool // Server.KnowsSecret
 	unauthenticated *limit.Fixed                       // by client_id
-	recent          *limit.Recent                      // pairs of client_id and network that authenticated
+	recent          *limit.Recent[struct{}]            // pairs of client_id and network that authenticated
 	authenticated   *limit.Limiter                     // by such pair
 }
 
@@ -39,7 +39,7 @@ func newGuessLimiter(known func(oauth.ClientCredentials) bool) *guessLimiter {
 	return &guessLimiter{
 		known:           known,
 		unauthenticated: limit.NewFixed(guessRate, guessBurst),
-		recent:          limit.NewRecent(recentFor, maxRecentPairs),
+		recent:          limit.NewRecent[struct{}](recentFor, maxRecentPairs),
 		authenticated:   limit.New(guessRate, recentBurst, maxRecentPairs),
 	}
 }
@@ -71,9 +71,9 @@ func (g *guessLimiter) try(c oauth.ClientCredentials, address string, now time.T
 			}
 		case refused == nil, refused.Code != oauth.InvalidClient && refused.Genuine:
 			undo()
-			g.recent.Mark(pair, now)
+			g.recent.Mark(pair, struct{}{}, now)
 		case refused.Code != oauth.InvalidClient:
-			g.recent.Mark(pair, now) // the secret was correct, but the code or token may be a guess
+			g.recent.Mark(pair, struct{}{}, now) // the secret was correct, but the code or token may be a guess
 		}
 	}
 }

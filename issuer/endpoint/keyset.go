@@ -9,7 +9,6 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
@@ -25,7 +24,7 @@ func (e *Endpoints) keySet(w http.ResponseWriter, r *http.Request, _ httprouter.
 func (e *Endpoints) metadata(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	s := e.Server.View().Settings()
 	described := oauth.DescribeServer(s.BaseURL, s.AppURL, scope.All().Names())
-	if s.Agents != ledger.AgentsOff {
+	if s.AcceptsAgents() {
 		described.Documents, described.RegistrationEndpoint = true, s.BaseURL+oauth.PathRegister
 	}
 	body, err := json.Marshal(described)

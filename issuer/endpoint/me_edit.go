@@ -53,7 +53,7 @@ func (e *Endpoints) editMe(w http.ResponseWriter, r *http.Request) {
 		e.refuseEdit(w, http.StatusUnsupportedMediaType, claims.ClientID(), "The body must be application/json or application/merge-patch+json.")
 		return
 	}
-	body, err := readBody(w, r)
+	body, err := readBody(w, r, oauth.MaxBody)
 	if err != nil {
 		e.refuseBody(w, err)
 		return

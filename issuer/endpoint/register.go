@@ -25,14 +25,9 @@ const (
 )
 
 // register handles POST /v2/auth/oauth2/register (RFC 7591 §3). The response has no credential,
-// so scripts of every origin may read it. With the setting agents off there is no such path.
+// so scripts of every origin may read it.
 func (e *Endpoints) register(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
-	if !e.acceptsAgents() {
-		NotFound(w, r)
-		return
-	}
-	w.Header()["Access-Control-Allow-Origin"] = anyOrigin
-	w.Header()["Access-Control-Expose-Headers"] = retryAfter
+	openToScripts(w)
 	if wait := e.registrations.Take(limit.Network(e.ClientIP(r)), e.Now()); wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
 		e.refuseRegistration(w, r, http.StatusTooManyRequests, &oauth.Error{
@@ -40,12 +35,7 @@ func (e *Endpoints) register(w http.ResponseWriter, r *http.Request, _ httproute
 		})
 		return
 	}
-	if r.ContentLength > maxRegistration {
-		e.refuseBody(w, &http.MaxBytesError{Limit: maxRegistration})
-		return
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxRegistration)
-	body, err := readBody(w, r)
+	body, err := readBody(w, r, maxRegistration)
 	if err != nil {
 		e.refuseBody(w, err)
 		return
@@ -98,14 +88,16 @@ func (e *Endpoints) refuseRegistration(w http.ResponseWriter, r *http.Request, s
 }
 
 func (e *Endpoints) acceptsAgents() bool {
-	return e.Server.View().Settings().Agents != ledger.AgentsOff
+	return e.Server.View().Settings().AcceptsAgents()
 }
 
-// registerOptions is options for a path that exists only while agents are accepted.
-func (e *Endpoints) registerOptions(w http.ResponseWriter, r *http.Request, p httprouter.Params) {
-	if !e.acceptsAgents() {
-		NotFound(w, r)
-		return
+// whileAgents returns the handler of a path that exists only while agents are accepted.
+func (e *Endpoints) whileAgents(h httprouter.Handle) httprouter.Handle {
+	return func(w http.ResponseWriter, r *http.Request, p httprouter.Params) {
+		if !e.acceptsAgents() {
+			NotFound(w, r)
+			return
+		}
+		h(w, r, p)
 	}
-	options("POST")(w, r, p)
 }

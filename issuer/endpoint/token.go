@@ -21,7 +21,7 @@ import (
 // token handles POST /v2/auth/oauth2/token (RFC 6749 §3.2): it parses the request, has it
 // decided, and writes the response.
 func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
-	body, err := readBody(w, r)
+	body, err := readBody(w, r, oauth.MaxBody)
 	if err != nil {
 		e.refuseBody(w, err)
 		return
@@ -54,7 +54,7 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 // the decision the caller must call answered with the error of the response, as done of
 // guessLimiter.try. toScripts lets scripts read the response.
 func (e *Endpoints) presentedToken(w http.ResponseWriter, r *http.Request, toScripts bool) (request oauth.PresentedToken, answered func(error), ok bool) {
-	body, err := readBody(w, r)
+	body, err := readBody(w, r, oauth.MaxBody)
 	if err != nil {
 		e.refuseBody(w, err)
 		return request, nil, false
@@ -107,11 +107,12 @@ func (e *Endpoints) tryGuess(w http.ResponseWriter, r *http.Request, c oauth.Cli
 	return answered, true
 }
 
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	if r.ContentLength > oauth.MaxBody {
-		return nil, &http.MaxBytesError{Limit: oauth.MaxBody}
+// readBody reads a body of at most that many bytes.
+func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	if r.ContentLength > most {
+		return nil, &http.MaxBytesError{Limit: most}
 	}
-	return io.ReadAll(http.MaxBytesReader(w, r.Body, oauth.MaxBody))
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 }
 
 func (e *Endpoints) refuseBody(w http.ResponseWriter, err error) {

@@ -42,14 +42,17 @@ func TestFixed(t *testing.T) {
 
 func TestRecent(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	l := limit.NewRecent(time.Hour, 2)
+	l := limit.NewRecent[int](time.Hour, 2)
 	require.False(t, l.Has("a", now))
-	l.Mark("a", now)
-	l.Mark("b", now)
-	l.Mark("a", now)
-	l.Mark("c", now)
+	l.Mark("a", 1, now)
+	l.Mark("b", 2, now)
+	l.Mark("a", 3, now)
+	l.Mark("c", 4, now)
 	require.True(t, l.Has("a", now))
 	require.False(t, l.Has("b", now), "more keys than the limit were kept")
 	require.True(t, l.Has("c", now))
 	require.False(t, l.Has("c", now.Add(time.Hour)))
+	last, ok := l.Get("a", now)
+	require.True(t, ok)
+	require.Equal(t, 3, last, "the value of the last mark counts")
 }

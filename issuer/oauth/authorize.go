@@ -18,7 +18,8 @@ type AuthorizationRequest struct {
 	CodeChallengeMethod string `cbor:"7,keyasint,omitempty"`
 	Resource            string `cbor:"8,keyasint,omitempty"` // RFC 8707 §2.1
 
-	// Registration is what a registered client_id has. The parser leaves it nil.
+	// Registration is the metadata in the client_id of a registered client. The parser leaves
+	// it nil.
 	Registration *Registration `cbor:"9,keyasint,omitempty"`
 
 	// Fault is the first syntax error that may be reported to the client: a repeated

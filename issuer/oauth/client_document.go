@@ -11,11 +11,11 @@ import (
 // it is valid.
 func IsDocumentURL(clientID string) bool { return strings.HasPrefix(clientID, "https://") }
 
-// CheckDocumentURL returns why a client_id is not the URL of a metadata document, or "" if it is (draft
-// §3). The URL must have a path, and no query, fragment, user information or dot segments.
-// It is compared as a string, so it must be in its canonical spelling. The host must be a
-// name of the public DNS, since it is what users and administrators decide about. The port is
-// 443: another one may belong to somebody else on the same host.
+// CheckDocumentURL returns why a client_id is not the URL of a metadata document, or "" if it is
+// (draft §3). The URL must have a path, and no query, fragment, user information or dot
+// segments. It is compared as a string, so it must be in its canonical spelling. The host must
+// be a name of the public DNS, since it is what users and administrators decide about. The port
+// is 443: another one may belong to somebody else on the same host.
 func CheckDocumentURL(clientID string) string {
 	if !IsDocumentURL(clientID) {
 		return "must be an https URL"
@@ -35,8 +35,8 @@ func CheckDocumentURL(clientID string) string {
 	return CheckPublisher(u.Host)
 }
 
-// localNames are the domains that the public DNS does not have (RFC 6761, RFC 6762, RFC 7686,
-// RFC 8375, RFC 9476, and ICANN's reservation of internal).
+// localNames are top-level domains without public hosts, and arpa, which is for infrastructure
+// (RFC 6761, RFC 6762, RFC 7686, RFC 8375, RFC 9476, and ICANN's reservation of internal).
 var localNames = []string{"localhost", "local", "internal", "invalid", "onion", "alt", "arpa"}
 
 // CheckPublisher returns why host can't be the host of a publisher, or "" if it can. It must be a
@@ -48,7 +48,7 @@ func CheckPublisher(host string) string {
 	labels := strings.Split(host, ".")
 	last := labels[len(labels)-1]
 	switch {
-	case strings.Contains(host, ":") || strings.HasPrefix(host, "["):
+	case strings.Contains(host, ":"):
 		return "must have a host without a port"
 	case host != strings.ToLower(host):
 		return "must have its host in lower case"
@@ -68,8 +68,8 @@ func DocumentHost(clientID string) string {
 	return host
 }
 
-// CheckDocumentRedirectURI returns why uri can't be a redirection URI in a document of host, or "" if
-// it can: it must have that host, or be http on the loopback.
+// CheckDocumentRedirectURI returns why uri can't be a redirection URI in a document of host, or
+// "" if it can: it must have that host, or be http on the loopback.
 func CheckDocumentRedirectURI(uri, host string) string {
 	if note := CheckRedirectURI(uri, true); note != "" {
 		return note

@@ -77,6 +77,17 @@ func TestCheckDocumentURL(t *testing.T) {
 	}
 }
 
+// TestCheckPublisher refuses a host with brackets or a port.
+func TestCheckPublisher(t *testing.T) {
+	require.Empty(t, oauth.CheckPublisher("example.com"))
+	for _, refused := range []string{
+		"", "[", "]", "[]", "[.]", "[:]", "[1]", "[example.com]", "[127.0.0.1]", "[::1", "[::1]", "[::1].com", "[::1]:443",
+		"[::ffff:127.0.0.1]", "[fe80::1%25eth0]", "[fe80::1%eth0]", "[v1.a]", "[example.com", "example.com]", "example.com:443", "example.com:",
+	} {
+		require.NotEmpty(t, oauth.CheckPublisher(refused), refused)
+	}
+}
+
 // FuzzCheckDocumentURL checks that an accepted URL is its own canonical spelling.
 func FuzzCheckDocumentURL(f *testing.F) {
 	f.Add("https://example.com/client")

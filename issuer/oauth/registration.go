@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// MaxRegistration is the maximum length of a registration, in bytes, as it is in the
-	// client_id.
+	// MaxRegistration is the maximum length of the JSON of a registration in a client_id, in
+	// bytes.
 	MaxRegistration = 700
 	// MaxRegisteredURIs is the maximum number of its redirection URIs.
 	MaxRegisteredURIs = 5
@@ -27,7 +27,8 @@ const RegisteredPrefix = "mmd_"
 // IsRegisteredID reports whether a client_id is meant as that of a registered client.
 func IsRegisteredID(clientID string) bool { return strings.HasPrefix(clientID, RegisteredPrefix) }
 
-// IsAgentID reports whether a client_id has or names the metadata of its client.
+// IsAgentID reports whether a client_id is the URL of a metadata document, or that of a
+// registered client.
 func IsAgentID(clientID string) bool { return IsDocumentURL(clientID) || IsRegisteredID(clientID) }
 
 // ShareRegistration returns redirection URIs of a registration without the ports of those on
@@ -92,7 +93,7 @@ func CheckPrivateURI(uri string) string {
 
 // RegisteredHost returns the host of a redirection URI of a registered client, "" if it is on
 // the user's computer: http on the loopback, or a private-use scheme. note is why it is
-// neither. The host is one that CheckPublisher accepts, so never the name for such programs.
+// neither. A host is one that CheckPublisher accepts, so it is never ledger.LocalPublisher.
 func RegisteredHost(uri string) (host, note string) {
 	u, err := url.Parse(uri)
 	if err != nil {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -22,12 +23,14 @@ type Documents interface {
 	FetchNew(ctx context.Context, user, clientID string) (clientdoc.Document, time.Duration, error)
 }
 
-// isAgent reports whether the client of a request has or names its metadata.
+// isAgent reports whether agents are accepted and the client_id is a document's URL or that of a
+// registered client.
 func (w *Web) isAgent(v *session, r oauth.AuthorizationRequest) bool {
-	return v.view.Settings().Agents != ledger.AgentsOff && oauth.IsAgentID(r.ClientID)
+	return oauth.IsAgentID(r.ClientID) && v.view.Settings().AcceptsAgents()
 }
 
-// openRegistration completes the request of a registered client, unless it is complete.
+// openRegistration sets r.Registration from the client_id of a registered client, unless it is
+// set.
 func (w *Web) openRegistration(c *request, v *session, r *oauth.AuthorizationRequest) {
 	if w.isAgent(v, *r) && w.config.Registration != nil && r.Registration == nil {
 		ctx, cancel := context.WithTimeout(c.r.Context(), waitFresh)
@@ -36,9 +39,9 @@ func (w *Web) openRegistration(c *request, v *session, r *oauth.AuthorizationReq
 	}
 }
 
-// lookUp fetches the document of a client for a signed-in user, unless the row is fresh, and
-// has the ledger note it. The user may be signed out after it. A document that was noted before is used although another fetch
-// fails; the ledger decides for how long.
+// lookUp fetches the document of a client for a signed-in user, unless the stored one is fresh,
+// and records it in the ledger. Afterwards v may have no user. If a known document can't be
+// fetched again, the stored one is used; the ledger decides for how long.
 func (w *Web) lookUp(c *request, v *session, r oauth.AuthorizationRequest) error {
 	lookup, cause := v.view.Lookup(r.ClientID, w.config.Ledger.Now())
 	if cause != ledger.NoCause { // this node may lag
@@ -76,19 +79,19 @@ func (w *Web) lookUp(c *request, v *session, r oauth.AuthorizationRequest) error
 	case err != nil:
 		return fmt.Errorf("fetch a metadata document: %w", err)
 	}
-	return w.note(c, v, d, age)
+	return w.recordDocument(c, v, d, age)
 }
 
-// note proposes what was fetched, and continues on a view that includes it.
-func (w *Web) note(c *request, v *session, d clientdoc.Document, age time.Duration) error {
+// recordDocument proposes what was fetched, and continues on a view that includes it.
+func (w *Web) recordDocument(c *request, v *session, d clientdoc.Document, age time.Duration) error {
 	out, index, err := w.config.Ledger.Propose(c.r.Context(), &ledger.NoteDocument{
 		Actor: v.actor(), URL: d.ClientID, Name: d.Name, Website: d.Website, RedirectURIs: d.RedirectURIs, Digest: d.Digest, Age: age,
 	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("note a metadata document: %w", err)
+		return fmt.Errorf("record a metadata document: %w", err)
 	case out.Unknown:
-		return fmt.Errorf("note a metadata document: %w", oauth.ErrUnavailable)
+		return fmt.Errorf("record a metadata document: %w", oauth.ErrUnavailable)
 	case out.Refusal != nil && out.Refusal.Cause == ledger.BadField:
 		return explainAgent(ledger.DocumentUnusable, "In the metadata document, "+out.Refusal.Field+" "+out.Refusal.Note+".")
 	case out.Refusal != nil:
@@ -113,18 +116,13 @@ func unfetched(e *clientdoc.Error) *failure {
 	case clientdoc.MethodNotOffered:
 		cause = ledger.DocumentMethod
 	}
-	text := e.Reason.Sentence()
-	return explainAgent(cause, strings.ToUpper(text[:1])+text[1:]+".")
+	return explainAgent(cause, sentence(e.Reason.Sentence()))
 }
 
 // explainAgent explains why a client with a metadata document can't be shown for consent, or
 // returns nil if the cause isn't about documents. Texts of publishers are not repeated.
 func explainAgent(cause ledger.Cause, detail string) *failure {
-	text := cause.String()
-	f := &failure{status: http.StatusForbidden, cause: cause, detail: detail}
-	if detail == "" {
-		f.detail = strings.ToUpper(text[:1]) + text[1:] + "."
-	}
+	f := &failure{status: http.StatusForbidden, cause: cause, detail: cmp.Or(detail, sentence(cause.String()))}
 	switch cause {
 	case ledger.AgentsAreOff, ledger.PublisherUnlisted:
 		f.title = "This application is not accepted here"
@@ -179,13 +177,20 @@ func (w *Web) waitingRoute() route {
 	r := w.pageFor(users, pathWaiting, w.waitingPage)
 	page := r.serve
 	r.serve = func(c *request) error {
-		_, index, _ := w.sessionCookie(c.r) // of the command that made the browser wait; the page itself needs the session
-		if view, _ := w.viewAt(c.r.Context(), index); view.Settings().Agents == ledger.AgentsOff {
+		// The view must include the command that created the client: on a lagging node agents
+		// may still seem to be off.
+		_, index, _ := w.sessionCookie(c.r)
+		if view, _ := w.viewAt(c.r.Context(), index); !view.Settings().AcceptsAgents() {
 			return errNotFound
 		}
 		return page(c)
 	}
 	return r
+}
+
+var errWaitOver = &failure{
+	status: http.StatusGone, title: "This page is no longer valid",
+	text: "The application waited for a review of its publisher, or the page was made for another user. Please start again from the application.",
 }
 
 type waitingBody struct {
@@ -196,26 +201,23 @@ type waitingBody struct {
 // waitingPage shows that a publisher awaits a review. It loads itself again, without a
 // script, until it is approved or the time is over.
 func (w *Web) waitingPage(c *request, v session) error {
-	over := &failure{
-		status: http.StatusGone, title: "This page is no longer valid",
-		text: "The application waited for a review of its publisher, or the page was made for another user. Please start again from the application.",
-	}
 	plain, err := w.config.Forms.OpenForm(c.r.URL.Query().Get("request"))
 	sealed, ok := strings.CutPrefix(string(plain), waitingPrefix)
 	if err != nil || !ok || len(sealed) < 8 {
-		return over
+		return errWaitOver
 	}
 	until := ledger.Time(binary.BigEndian.Uint64([]byte(sealed)))
 	user, query, _ := strings.Cut(sealed[8:], "\x00")
 	r, bad := oauth.ParseAuthorizationRequest(query)
 	if bad != nil || user != v.user.ID || w.config.Ledger.Now() >= until {
-		return over
+		return errWaitOver
 	}
 	client := v.view.ClientNamed(r.ClientID)
-	if client == nil {
-		return c.redirect(continueURL(query, ""))
+	var publisher *ledger.Publisher
+	if client != nil {
+		publisher = v.view.PublisherOf(client)
 	}
-	if p := v.view.PublisherOf(client); p == nil || p.State != ledger.PublisherPending {
+	if publisher == nil || publisher.State != ledger.PublisherPending {
 		return c.redirect(continueURL(query, ""))
 	}
 	c.Header().Set("Refresh", strconv.Itoa(int(waitInterval/time.Second)))

@@ -80,7 +80,7 @@ func newAgentEnv(t *testing.T, agents ledger.Agents, change ...func(*web.Config)
 	w = newEnv(t, append(change, func(c *web.Config) {
 		c.Documents = clientdoc.New(clientdoc.Config{
 			Own: func() []string { return w.View().Settings().Hosts() }, Now: func() time.Time { return w.clock() }, RootCAs: roots,
-			SkipGuard: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 				return new(net.Dialer).DialContext(ctx, network, p.Listener.Addr().String())
 			},
 		})

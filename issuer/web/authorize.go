@@ -17,7 +17,7 @@ import (
 //     redirect (RFC 6749 §4.1.2.1).
 //  2. If nobody is signed in, the sign-in page is shown. Nothing redirects before, errors included, so that this
 //     server is not an open redirector (RFC 9700 §4.11.2).
-//     The metadata document of a client is fetched after that.
+//     The metadata document of a client is fetched only for a signed-in user.
 //  3. Any other error is redirected to the client.
 //  4. The consent page is shown, also to a user who has allowed the same before.
 func (w *Web) authorize(c *request) error {
@@ -74,8 +74,8 @@ func (w *Web) authorize(c *request) error {
 }
 
 // examine checks the request on the session's view. If it is refused for a reason that a
-// stale view may cause, examine checks it again on a fresh view, in which it may be that of a
-// registered client.
+// stale view may cause, examine checks it again on a fresh view, and opens the registration
+// first if agents are accepted there.
 func (w *Web) examine(c *request, v *session, r *oauth.AuthorizationRequest) (ledger.Authorization, *ledger.Problem, error) {
 	a, problem := v.view.Authorize(*r)
 	if problem != nil && mayBeStale(problem.Cause) && r.ClientID != "" {

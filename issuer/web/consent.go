@@ -10,7 +10,6 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
-	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 var consentForm = formKind{
@@ -147,7 +146,7 @@ func (w *Web) decide(c *request, f *form) error {
 	}
 	switch f.get("decision") {
 	case "allow":
-		if f.get("scope") != a.Scope { // a change of the publisher is no revision of the client
+		if f.get("scope") != a.Scope { // a change of the publisher's scopes leaves the client's revision as it is
 			return w.refused(c, v, request, &ledger.Refusal{Cause: ledger.Conflict})
 		}
 		return w.allow(c, v, request, a, revision, f.get("resource"))
@@ -168,12 +167,7 @@ func (w *Web) allow(c *request, v session, r oauth.AuthorizationRequest, a ledge
 	// affects no decision: it is not logged.
 	command.Request.State = ""
 	command.Request.Resource = resource
-	if _, text, err := scope.Parse(r.Scope); err == nil {
-		command.Request.Scope = text // each name once
-	}
-	if a.Client.Document != nil {
-		command.Request.Scope = a.Scope // what the page showed: the request may name any others
-	}
+	command.Request.Scope = a.Scope // as the page showed it
 	if _, err := io.ReadFull(w.config.Rand, command.Grant[:]); err != nil {
 		return fmt.Errorf("make a grant id: %w", err)
 	}

@@ -30,7 +30,7 @@ type request struct {
 	// For the log. Client and user are set only once they are known to exist, since no
 	// text of an unauthenticated sender is logged.
 	client, user string
-	clientID     string // of client, for error_ids; "" if it doesn't differ
+	clientID     string // of client, for error_ids; "" if only the id was recorded
 	cause        ledger.Cause
 	err          error
 }

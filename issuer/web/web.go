@@ -189,7 +189,7 @@ func (w *Web) NotFound(rw http.ResponseWriter, r *http.Request) {
 // MethodNotAllowed responds for a method that a path doesn't support. The router has set Allow.
 func (w *Web) MethodNotAllowed(rw http.ResponseWriter, r *http.Request) {
 	w.serve(&request{ResponseWriter: rw, r: r}, func(*request) error {
-		if r.URL.Path == pathWaiting && w.config.Ledger.View().Settings().Agents == ledger.AgentsOff {
+		if r.URL.Path == pathWaiting && !w.config.Ledger.View().Settings().AcceptsAgents() {
 			rw.Header().Del("Allow")
 			return errNotFound
 		}

@@ -47,7 +47,7 @@ func runWithPublisher() int {
 	roots.AppendCertsFromPEM(text)
 	documents := clientdoc.New(clientdoc.Config{
 		Own: func() []string { return nil }, Now: time.Now, RootCAs: roots,
-		SkipGuard: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, os.Getenv(publisherAddress))
 		},
 	})

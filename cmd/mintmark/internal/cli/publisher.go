@@ -86,7 +86,7 @@ func showPublisher(p *printer, a admin.Publisher) {
 		singleValue("Reason", a.Reason),
 		property{"Scopes", a.Scopes},
 		property{"Default scopes", a.Defaults},
-		property{"Redirect URIs", a.Redirects},
+		property{"Redirect URIs", a.RedirectURIs},
 		singleValue("Most clients", fmt.Sprint(a.MaxClients)),
 		singleValue("Retry window", retry),
 		singleValue("Requested by", a.RequestedBy),
@@ -117,7 +117,7 @@ func (m *management) publisherSet() *cobra.Command {
 		setIfChanged(cmd, "name", &q.Name, &p.name)
 		setIfChanged(cmd, "scope", &q.Scopes, &scopes)
 		setIfChanged(cmd, "default-scope", &q.Defaults, &defaults)
-		setIfChanged(cmd, "redirect-uri", &q.Redirects, &p.redirects)
+		setIfChanged(cmd, "redirect-uri", &q.RedirectURIs, &p.redirects)
 		setIfChanged(cmd, "max-clients", &q.MaxClients, &p.clients)
 		setIfChanged(cmd, "long-retry", &q.LongRetry, &p.longRetry)
 		if q == (admin.PublisherEdit{Host: args[0]}) {
