@@ -18,14 +18,16 @@ func (i *Issuer) Register(r oauth.Registration) (clientID string, err error) {
 		e.ID = i.ErrorID("", ledger.Refusal{Code: code, Cause: cause})
 		return e
 	}
-	_, cause, field, note := i.View().CheckRegistration(&r)
-	switch {
-	case cause == ledger.RegistrationRefused && field == "redirect_uris":
-		return "", refuse(oauth.InvalidRedirectURI, cause, fmt.Sprintf("A member of redirect_uris is refused: it %s.", note))
-	case cause == ledger.RegistrationRefused:
-		return "", refuse(oauth.InvalidClientMetadata, cause, fmt.Sprintf("The member %s %s.", field, note))
-	case cause != ledger.NoCause:
-		return "", refuse(oauth.InvalidRedirectURI, cause, "No application may register with such redirect_uris here.")
+	if _, refused := i.View().CheckRegistration(&r); refused != nil {
+		text := "No application may register with such redirect_uris here."
+		switch refused.Field {
+		case "":
+		case "redirect_uris":
+			text = fmt.Sprintf("A member of redirect_uris is refused: it %s.", refused.Note)
+		default:
+			text = fmt.Sprintf("The member %s %s.", refused.Field, refused.Note)
+		}
+		return "", refuse(refused.Code, refused.Cause, text)
 	}
 	r.RedirectURIs = oauth.ShareRegistration(r.RedirectURIs)
 	number, key := i.Keyring.Ring().Active()

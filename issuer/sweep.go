@@ -11,13 +11,14 @@ import (
 // table is walked in many short runs.
 const maxSweepScan = 20_000
 
-// A sweeper walks the tables of grants, sessions, logos and publishers on the leader's own state, and
-// proposes to remove rows that have no effect any more.
+// A sweeper walks the tables of grants, sessions, logos, clients and publishers on the leader's
+// own state, and proposes to remove rows that have no effect any more.
 type sweeper struct {
-	grant   ledger.GrantID // where the next run continues
-	session [32]byte
-	logo    [32]byte
-	shares  ledger.Shares // the events of each actor in the audit trail
+	grant    ledger.GrantID // where the next run continues
+	session  [32]byte
+	logo     [32]byte
+	document string
+	shares   ledger.Shares // the events of each actor in the audit trail
 }
 
 func (s *sweeper) run(ctx context.Context, i *Issuer) error {
@@ -28,7 +29,9 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 	sessions, s.session = v.SweepableSessions(s.session, maxSweepScan, at)
 	var logos [][32]byte
 	logos, s.logo = v.UnusedLogos(s.logo, maxSweepScan)
-	publishers, documents := v.SweepablePublishers(ledger.MaxSweep, at)
+	var documents []string
+	documents, s.document = v.SweepableDocuments(s.document, maxSweepScan, at)
+	publishers := v.SweepablePublishers(ledger.MaxSweep, at)
 	for len(grants) > 0 || len(sessions) > 0 || len(logos) > 0 || len(publishers) > 0 || len(documents) > 0 {
 		var c ledger.Sweep
 		c.Publishers, publishers = chunk(publishers)

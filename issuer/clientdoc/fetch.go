@@ -26,10 +26,6 @@ const (
 	maxRemembered  = 1000            // failed URLs in memory
 	newURLs        = 10              // for each user, in an hour
 	maxUsers       = 10_000          // whose new URLs are counted
-
-	// MinAge and MaxAge bound how long a document is used without fetching it again.
-	MinAge = time.Hour
-	MaxAge = 24 * time.Hour
 )
 
 // Config configures a Fetcher.
@@ -97,9 +93,9 @@ func (f *Fetcher) FetchNew(ctx context.Context, user, clientID string) (Document
 	return d, age, err
 }
 
-// Fetch fetches the document at a client_id. age is how long it may be used, from MinAge to
-// MaxAge. The error is an *Error, or that of ctx. A failed fetch is not tried again for
-// five minutes.
+// Fetch fetches the document at a client_id. age is how long it may be used, from
+// oauth.MinDocumentAge to oauth.MaxDocumentAge. The error is an *Error, or that of ctx. A failed
+// fetch is not tried again for five minutes.
 func (f *Fetcher) Fetch(ctx context.Context, clientID string) (d Document, age time.Duration, err error) {
 	if err := f.refused(clientID); err != nil {
 		return d, 0, err
@@ -177,19 +173,20 @@ func isJSON(h http.Header) bool {
 	return err == nil && (kind == "application/json" || strings.HasPrefix(kind, "application/") && strings.HasSuffix(kind, "+json"))
 }
 
-// lifetime returns how long a response may be used (RFC 9111 §5.2.2), from MinAge to MaxAge.
+// lifetime returns how long a response may be used (RFC 9111 §5.2.2), from oauth.MinDocumentAge to
+// oauth.MaxDocumentAge.
 func lifetime(h http.Header) time.Duration {
-	age := MinAge
+	age := oauth.MinDocumentAge
 	for part := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		switch strings.ToLower(name) {
 		case "no-store", "no-cache":
-			return MinAge
+			return oauth.MinDocumentAge
 		case "max-age":
 			if n, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31); err == nil {
 				age = time.Duration(n) * time.Second
 			}
 		}
 	}
-	return min(max(age, MinAge), MaxAge)
+	return min(max(age, oauth.MinDocumentAge), oauth.MaxDocumentAge)
 }

@@ -75,13 +75,12 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if len(who.user.Grants) >= maxGrantsPerUser {
 		return refuse(oauth.AccessDenied, TooManyGrants)
 	}
-	if a.Client.Document != nil && v.agentGrants(who.user, stateTime(m)) >= maxAgentGrants {
-		return refuse(oauth.AccessDenied, TooManyAgentGrants)
-	}
-	created := v.Client(a.Client.ID) == nil // a registered client that nobody has allowed before
-	if created {
-		host := a.Client.Document.Host()
-		if v.countClientsOfPublisher(host, true) >= maxRegistered(host) {
+	if d := a.Client.Document; d != nil {
+		if v.agentGrants(who.user, stateTime(m)) >= maxAgentGrants {
+			return refuse(oauth.AccessDenied, TooManyAgentGrants)
+		}
+		isNew := a.Client.Created == 0 // a registered client that nobody has allowed before
+		if isNew && v.countClientsOfPublisher(d.Host(), true) >= maxRegistered(d.Host()) {
 			return refuse(oauth.TemporarilyUnavailable, TooManyDocuments)
 		}
 	}
@@ -108,11 +107,7 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventAllowed, Actor: u.ID, User: u.ID, Client: g.Client, Grant: g.ID, Detail: allowedDetail(a)}),
 	}
 	if a.Client.Document != nil {
-		next := a.Client.allowed(stateTime(m))
-		if created {
-			next.Last = m.ID
-		}
-		changes = append(changes, put(TableClients, next))
+		changes = append(changes, put(TableClients, a.Client.allowed(m)))
 	}
 	if a.Client.Legacy {
 		changes = append(changes, put(TableClients, a.Client.withTraffic(g, m)))

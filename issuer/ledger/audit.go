@@ -122,3 +122,13 @@ func event(m command.Meta, e Event) command.Change {
 	e.Seq, e.At = m.Seq, stateTime(m)
 	return put(TableAudit, &e)
 }
+
+// detailEvent returns an event whose detail is the id of a resource server or a publisher, and
+// more, which may be "".
+func detailEvent(m command.Meta, kind EventKind, who caller, id, more string) command.Change {
+	detail := id
+	if more != "" {
+		detail += " " + more
+	}
+	return event(m, Event{Kind: kind, Actor: who.name(), Detail: detail})
+}

@@ -57,7 +57,7 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 		return page(RedirectURIMissing, oauth.InvalidRequest, "The parameter redirect_uri is missing.")
 	case !c.Registered(r.RedirectURI):
 		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is not one of this application's.")
-	case c.Document != nil && v.PublisherOf(c).unlisted(r.RedirectURI):
+	case v.PublisherOf(c).unlisted(r.RedirectURI):
 		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is not listed any more.")
 	case v.isOwn(r.RedirectURI):
 		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is an address of this service, not of an application.")

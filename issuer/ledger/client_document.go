@@ -51,9 +51,6 @@ const (
 	// maxStale is how long after Document.Fresh new authorizations are accepted while the
 	// document can't be fetched.
 	maxStale = 24 * time.Hour
-	// MinDocumentAge and MaxDocumentAge bound how long a document needs no other fetch.
-	MinDocumentAge = time.Hour
-	MaxDocumentAge = 24 * time.Hour
 
 	maxAgentGrants = 20 // live ones of a user
 
@@ -137,12 +134,13 @@ func (v View) Lookup(clientID string, at Time) (Lookup, Cause) {
 	if !settings.AcceptsAgents() || !oauth.IsDocumentURL(clientID) {
 		return LookupNone, NoCause
 	}
-	if oauth.CheckDocumentURL(clientID) != "" || v.isOwnHost(oauth.DocumentHost(clientID)) {
+	host := oauth.DocumentHost(clientID)
+	if oauth.CheckDocumentURL(clientID) != "" || v.isOwnHost(host) {
 		return LookupNone, DocumentURLRefused
 	}
-	p := v.Publisher(oauth.DocumentHost(clientID))
+	p := v.Publisher(host)
 	switch {
-	case p == nil && settings.Agents == AgentsListed, p != nil && p.State == PublisherPending && settings.Agents == AgentsListed:
+	case settings.Agents == AgentsListed && (p == nil || p.State == PublisherPending):
 		return LookupNone, PublisherUnlisted
 	case p != nil && p.State == PublisherRejected:
 		return LookupNone, PublisherIsRejected
@@ -231,7 +229,8 @@ func (c *NoteDocument) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case who.user == nil:
 		return deny(NotAllowed)
 	}
-	if old := v.ClientNamed(c.URL); old != nil && old.Last == m.ID {
+	old := v.ClientNamed(c.URL)
+	if old != nil && old.Last == m.ID {
 		return accept(Outcome{ID: old.ID})
 	}
 	if field, note := c.check(v); note != "" {
@@ -246,10 +245,10 @@ func (c *NoteDocument) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case lookup == LookupNone: // another request has fetched it meanwhile
 		return accept(Outcome{ID: ClientKey(c.URL)})
 	}
-	if old := v.ClientNamed(c.URL); old != nil && v.PublisherOf(old) != nil {
+	if old != nil && v.PublisherOf(old) != nil {
 		return c.again(v, m, who, old)
 	}
-	return c.first(v, m, who)
+	return c.first(v, m, who, old)
 }
 
 // check returns which field is not valid, and why.
@@ -257,11 +256,8 @@ func (c *NoteDocument) check(v View) (field, note string) {
 	if note := oauth.CheckDocumentURL(c.URL); note != "" {
 		return "client_id", note
 	}
-	if note := checkText(c.Name, 1, 80); note != "" {
+	if note := v.checkAgentName(c.Name); note != "" {
 		return "name", note
-	}
-	if v.isOwnName(c.Name) {
-		return "name", "is like this service's own"
 	}
 	if note := checkWebsite(c.Website); note != "" {
 		return "website", note
@@ -270,45 +266,44 @@ func (c *NoteDocument) check(v View) (field, note string) {
 		return "redirect_uris", "must be from 1 to 10"
 	}
 	for i, uri := range c.RedirectURIs {
-		note := oauth.CheckDocumentRedirectURI(uri, oauth.DocumentHost(c.URL))
-		if note == "" && v.isOwn(uri) {
-			note = "is an address of this service, not of the application"
-		}
-		if note == "" && slices.Contains(c.RedirectURIs[:i], uri) {
-			note = "is there twice"
-		}
-		if note != "" {
+		if note := v.uriFault(c.RedirectURIs, i, oauth.CheckDocumentRedirectURI(uri, oauth.DocumentHost(c.URL))); note != "" {
 			return "redirect_uris", note
 		}
 	}
 	return "", ""
 }
 
-// isOwnName reports whether a name looks like this service's own, so that a consent page
-// could be mistaken for one of this service.
-func (v View) isOwnName(name string) bool {
-	name = fold(name)
-	return strings.Contains(name, "mintmark") || slices.ContainsFunc(v.Settings().Hosts(), func(host string) bool {
-		return strings.Contains(name, host)
-	})
-}
-
-func (c *NoteDocument) fresh(m command.Meta) Time {
-	return stateTime(m).Add(min(max(c.Age, MinDocumentAge), MaxDocumentAge))
+// checkAgentName returns why the name of a client with a Document is not valid, or "". With a
+// name like this service's own, a consent page could be mistaken for one of this service.
+func (v View) checkAgentName(name string) string {
+	if note := checkText(name, 1, 80); note != "" {
+		return note
+	}
+	isIn := func(own string) bool { return strings.Contains(fold(name), own) }
+	if isIn("mintmark") || slices.ContainsFunc(v.Settings().Hosts(), isIn) {
+		return "is like this service's own"
+	}
+	return ""
 }
 
 // first creates the client, and a pending publisher if there is none.
-func (c *NoteDocument) first(v View, m command.Meta, who caller) command.Decision {
+func (c *NoteDocument) first(v View, m command.Meta, who caller, old *Client) command.Decision {
 	host := oauth.DocumentHost(c.URL)
 	p, most, kind := v.Publisher(host), pendingClients, EventDocumentAdded
 	var changes []command.Change
 	switch {
 	case p == nil:
-		pending := v.countPublishers(func(p *Publisher) bool { return p.State == PublisherPending })
-		mine := v.countPublishers(func(p *Publisher) bool {
-			return p.RequestedBy == who.user.ID && stateTime(m) < p.Requested.Add(24*time.Hour)
-		})
-		if pending >= maxPending || mine >= maxPendingOfUser || v.countPublishers(func(*Publisher) bool { return true }) >= maxPublishers {
+		var all, pending, mine int
+		for p := range v.Publishers() {
+			all++
+			if p.State == PublisherPending {
+				pending++
+			}
+			if p.RequestedBy == who.user.ID && stateTime(m) < p.Requested.Add(24*time.Hour) {
+				mine++
+			}
+		}
+		if all >= maxPublishers || pending >= maxPending || mine >= maxPendingOfUser {
 			return deny(TooManyPublishers)
 		}
 		kind = EventPublisherRequested
@@ -319,7 +314,6 @@ func (c *NoteDocument) first(v View, m command.Meta, who caller) command.Decisio
 	case p.State == PublisherApproved:
 		most = p.MaxClients
 	}
-	old := v.ClientNamed(c.URL)
 	if old == nil && v.countClientsOfPublisher(host, false) >= most {
 		return deny(TooManyDocuments)
 	}
@@ -340,7 +334,8 @@ func (c *NoteDocument) first(v View, m command.Meta, who caller) command.Decisio
 }
 
 func (c *NoteDocument) document(old *Client, m command.Meta) *Document {
-	d := &Document{ClientID: c.URL, Digest: c.Digest, Fresh: c.fresh(m)}
+	age := min(max(c.Age, oauth.MinDocumentAge), oauth.MaxDocumentAge)
+	d := &Document{ClientID: c.URL, Digest: c.Digest, Fresh: stateTime(m).Add(age)}
 	if old != nil {
 		d.Allowed = old.Document.Allowed
 	}
@@ -367,10 +362,11 @@ func (c *NoteDocument) again(v View, m command.Meta, who caller, old *Client) co
 			next.State = Pending
 		}
 	default:
-		next.narrowTo(p)
-		next.Proposed = nil
-		if !next.Profile.equal(&p) && (old.Refused == nil || !old.Refused.Profile.equal(&p)) {
-			next.Proposed = &p
+		next.propose(p)
+		switch {
+		case old.Refused != nil && old.Refused.Profile.equal(&p):
+			next.Proposed = nil
+		case next.Proposed != nil:
 			next.Refused = nil
 		}
 	}
@@ -410,21 +406,31 @@ func (v View) documentSweepable(c *Client, at Time) bool {
 	return forgotten || at >= c.Document.Fresh.Add(forgetDocument)
 }
 
-// SweepablePublishers returns the hosts of pending publishers, and the ids of clients with a
-// document, that can be forgotten: at most limit of each.
-func (v View) SweepablePublishers(limit int, at Time) (hosts, clients []string) {
+// SweepablePublishers returns the hosts of at most limit pending publishers that can be forgotten.
+func (v View) SweepablePublishers(limit int, at Time) (hosts []string) {
 	for p := range v.Publishers() {
-		if len(hosts) < limit && p.sweepable(at) {
+		if len(hosts) >= limit {
+			break
+		}
+		if p.sweepable(at) {
 			hosts = append(hosts, p.Host)
 		}
 	}
-	for c := range rowsFrom[Client](v, TableClients, documentID) {
-		if !strings.HasPrefix(c.ID, documentID) || len(clients) >= limit {
+	return hosts
+}
+
+// SweepableDocuments is like SweepableGrants, for clients with a document.
+func (v View) SweepableDocuments(from string, limit int, at Time) (ids []string, next string) {
+	for c := range rowsFrom[Client](v, TableClients, max(from, documentID)) {
+		if !strings.HasPrefix(c.ID, documentID) {
 			break
 		}
+		if limit--; limit < 0 {
+			return ids, c.ID
+		}
 		if v.documentSweepable(c, at) {
-			clients = append(clients, c.ID)
+			ids = append(ids, c.ID)
 		}
 	}
-	return hosts, clients
+	return ids, ""
 }

@@ -78,13 +78,9 @@ func (c *EditClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		next.Profile, next.Proposed = p, nil
 		next.State, next.Reason = Pending, ""
 	default:
-		next.narrowTo(p)
-		next.Proposed = nil
-		if !next.Profile.equal(&p) {
-			next.Proposed, kind = &p, EventClientProposed
-			if migrates {
-				kind = EventScopesSelected
-			}
+		next.propose(p)
+		if next.Proposed != nil && !migrates {
+			kind = EventClientProposed
 		}
 	}
 	next.clearRefused()
@@ -116,12 +112,17 @@ var fieldWords = map[string]string{
 	"redirect_uris": "redirection URIs", "scopes": "scopes",
 }
 
-// narrowTo removes the scopes and redirection URIs that p lacks. If p keeps none of them,
-// they stay until the replacement has been reviewed: a client always has at least one of
-// each and stays usable while an edit awaits review.
-func (c *Client) narrowTo(p Profile) {
+// propose removes the scopes and redirection URIs that p lacks, and proposes p for review if
+// anything else differs. If p keeps none of them, they stay until the replacement has been
+// reviewed: a client always has at least one of each and stays usable while an edit awaits
+// review.
+func (c *Client) propose(p Profile) {
 	c.Scopes = orElse(intersect(c.Scopes, p.Scopes), c.Scopes)
 	c.RedirectURIs = orElse(intersect(c.RedirectURIs, p.RedirectURIs), c.RedirectURIs)
+	c.Proposed = nil
+	if !c.Profile.equal(&p) {
+		c.Proposed = &p
+	}
 }
 
 func sameProposal(a, b *Profile) bool {

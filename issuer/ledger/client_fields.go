@@ -42,14 +42,7 @@ func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 		faults = append(faults, r)
 	}
 	for i, uri := range p.RedirectURIs {
-		note := oauth.CheckRedirectURI(uri, t == Public)
-		if note == "" && v.isOwn(uri) {
-			note = "is an address of this service, not of the application"
-		}
-		if note == "" && slices.Contains(p.RedirectURIs[:i], uri) {
-			note = "is there twice"
-		}
-		bad(fmt.Sprintf("redirect_uris[%d]", i), note)
+		bad(fmt.Sprintf("redirect_uris[%d]", i), v.uriFault(p.RedirectURIs, i, oauth.CheckRedirectURI(uri, t == Public)))
 	}
 	set, err := p.set()
 	switch {
@@ -59,6 +52,20 @@ func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 		bad("scopes", "needs at least one")
 	}
 	return faults
+}
+
+// uriFault returns note, the fault of a list's i-th redirection URI by itself. If that is "", it
+// returns why the URI is not valid here or in the list, or "".
+func (v View) uriFault(uris []string, i int, note string) string {
+	switch {
+	case note != "":
+		return note
+	case v.isOwn(uris[i]):
+		return "is an address of this service, not of the application"
+	case slices.Contains(uris[:i], uris[i]):
+		return "is there twice"
+	}
+	return ""
 }
 
 // isOwn reports whether a redirection URI points to this service itself. If a registered

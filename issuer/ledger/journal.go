@@ -195,7 +195,7 @@ func publisherEffects(to []Effect, before, after *Publisher, removed bool) []Eff
 		of.Kind, of.Reason = EffectPublisherRejected, after.Reason
 	case before.State == PublisherApproved && len(subtract(before.Scopes, after.Scopes))+len(subtract(before.Defaults, after.Defaults))+
 		len(subtract(before.RedirectURIs, after.RedirectURIs)) > 0:
-		of.Kind, of.Scopes, of.Defaults, of.URIs = EffectPublisherNarrowed, after.Scopes, orElse(after.Defaults, nil), after.RedirectURIs
+		of.Kind, of.Scopes, of.Defaults, of.URIs = EffectPublisherNarrowed, after.Scopes, after.Defaults, after.RedirectURIs
 	default:
 		return to
 	}

@@ -80,32 +80,18 @@ const (
 
 // Publisher returns the publisher with a host, or nil.
 func (v View) Publisher(host string) *Publisher {
-	if host == "" {
-		return nil
-	}
 	return first[Publisher](v, TablePublishers, indexID, host)
 }
 
 // Publishers returns all publishers by host.
 func (v View) Publishers() iter.Seq[*Publisher] { return rowsFrom[Publisher](v, TablePublishers, "") }
 
-// Owner returns the Client.Owner of the publisher's clients. No user has it as id.
-func (p *Publisher) Owner() string { return publisherOwner(p.Host) }
-
+// publisherOwner returns the Client.Owner of a publisher's clients. No user has it as id.
 func publisherOwner(host string) string { return "publisher:" + host }
 
 // ClientsOfPublisher returns the clients whose documents a host publishes, by name.
 func (v View) ClientsOfPublisher(host string) iter.Seq[*Client] {
 	return v.ClientsOf(publisherOwner(host))
-}
-
-func (v View) countPublishers(of func(*Publisher) bool) (n int) {
-	for p := range v.Publishers() {
-		if of(p) {
-			n++
-		}
-	}
-	return n
 }
 
 // countClientsOfPublisher counts its clients that are registered, or those with a document of
@@ -171,7 +157,7 @@ func (c *PutPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return taken("host")
 	case c.ExpectedLast != (command.ID{}) && (old == nil || old.Last != c.ExpectedLast):
 		return deny(Conflict)
-	case old == nil && v.countPublishers(func(*Publisher) bool { return true }) >= maxPublishers:
+	case old == nil && count(v.Publishers()) >= maxPublishers:
 		return deny(TooManyPublishers)
 	}
 	scopes, defaults, field, note := c.check(v)
@@ -195,7 +181,7 @@ func (c *PutPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if old != nil && old.sameAs(next) {
 		return accept(Outcome{ID: c.Host})
 	}
-	return accept(Outcome{ID: c.Host, Count: 1}, put(TablePublishers, next), publisherEvent(m, kind, who, c.Host, list(scopes)))
+	return accept(Outcome{ID: c.Host, Count: 1}, put(TablePublishers, next), detailEvent(m, kind, who, c.Host, list(scopes)))
 }
 
 // sameAs reports whether two rows differ only in when and by whom they were changed.
@@ -218,11 +204,7 @@ func (c *PutPublisher) check(v View) (scopes, defaults []string, field, note str
 		return nil, nil, "redirect_uris", "must be at most 50"
 	}
 	for i, uri := range c.RedirectURIs {
-		note := oauth.CheckPrivateURI(uri)
-		if note == "" && slices.Contains(c.RedirectURIs[:i], uri) {
-			note = "is there twice"
-		}
-		if note != "" {
+		if note := v.uriFault(c.RedirectURIs, i, oauth.CheckPrivateURI(uri)); note != "" {
 			return nil, nil, "redirect_uris", note
 		}
 	}
@@ -250,7 +232,7 @@ func (c *PutPublisher) check(v View) (scopes, defaults []string, field, note str
 	case c.MaxClients < 0 || c.MaxClients > mostClients:
 		return nil, nil, "max_clients", "must be from 1 to 100"
 	}
-	return most.Names(), some.Names(), "", ""
+	return most.Names(), orElse(some.Names(), nil), "", ""
 }
 
 // writes reports whether a scope of s permits changes.
@@ -260,14 +242,6 @@ func writes(s scope.Set) bool {
 
 // isOwnHost reports whether a host is one of this service's.
 func (v View) isOwnHost(host string) bool { return slices.Contains(v.Settings().Hosts(), host) }
-
-func publisherEvent(m command.Meta, kind EventKind, who caller, host, more string) command.Change {
-	detail := host
-	if more != "" {
-		detail += " " + more
-	}
-	return event(m, Event{Kind: kind, Actor: who.name(), Detail: detail})
-}
 
 // EndPublisher ends all grants for a publisher's clients, of all users, and may do more.
 type EndPublisher struct {
@@ -334,7 +308,7 @@ func (c *EndPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		}
 		changes = append(changes, put(TableClients, client.withGrantsEnded(m)))
 	}
-	return accept(Outcome{ID: c.Host, Count: len(changes) - 1}, append(changes, publisherEvent(m, kind, who, c.Host, c.Reason))...)
+	return accept(Outcome{ID: c.Host, Count: len(changes) - 1}, append(changes, detailEvent(m, kind, who, c.Host, c.Reason))...)
 }
 
 // withGrantsEnded returns a copy of c after all its grants so far have ended.
@@ -342,12 +316,4 @@ func (c *Client) withGrantsEnded(m command.Meta) *Client {
 	next := c.changed(m)
 	next.GrantsRevokedBefore, next.TokensRevokedBefore = m.Seq, stateTime(m).Add(MaxAhead)
 	return next
-}
-
-// issuedAt is like User.issuedAt, for a client whose grants were revoked.
-func (c *Client) issuedAt(at Time) Time {
-	if c.TokensRevokedBefore.Unix() >= at.Unix() {
-		return Time((c.TokensRevokedBefore.Unix() + 1) * 1000)
-	}
-	return at
 }

@@ -71,8 +71,11 @@ func beginRedemption(v View, m command.Meta, p ClientAuth, ref *CredentialRef) (
 // decided reports whether this same command was accepted before and the grant has not
 // changed since. The command then gets the same answer again.
 func (r redemption) decided() bool {
+	if r.grant.Last != r.m.ID {
+		return false
+	}
 	cause, _ := r.v.ended(r.grant, r.user)
-	return r.grant.Last == r.m.ID && cause == NoCause
+	return cause == NoCause
 }
 
 // refuse returns a refusal that names grant and generation, since the client has proven
@@ -158,7 +161,7 @@ func (r redemption) terms(scope, resource string) terms {
 // named scopes gets a token limited to them.
 func (r redemption) issue(g *Grant, t terms, retry bool, changes ...command.Change) command.Decision {
 	signing := r.v.ActiveKey(ForSigning)
-	at := max(r.user.issuedAt(stateTime(r.m)), r.auth.client.issuedAt(stateTime(r.m)))
+	at := issuedAfter(max(r.user.TokensRevokedBefore, r.auth.client.TokensRevokedBefore), stateTime(r.m))
 	if signing == nil || at > stateTime(r.m).Add(MaxAhead) {
 		return command.Decision{Outcome: Outcome{Unknown: true}}
 	}

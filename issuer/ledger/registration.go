@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -22,22 +23,22 @@ func maxRegistered(host string) int {
 }
 
 // CheckRegistration returns the publisher of a client with this registration, or why it is
-// refused. field and note are set with RegistrationRefused.
-func (v View) CheckRegistration(r *oauth.Registration) (p *Publisher, cause Cause, field, note string) {
-	refuse := func(field, note string) (*Publisher, Cause, string, string) {
-		return nil, RegistrationRefused, field, note
+// refused. Field and Note are set with RegistrationRefused.
+func (v View) CheckRegistration(r *oauth.Registration) (*Publisher, *Refusal) {
+	refuse := func(cause Cause) (*Publisher, *Refusal) {
+		return nil, &Refusal{Code: oauth.InvalidRedirectURI, Cause: cause}
+	}
+	bad := func(code oauth.Code, field, note string) (*Publisher, *Refusal) {
+		return nil, &Refusal{Code: code, Cause: RegistrationRefused, Field: field, Note: note}
 	}
 	if !v.Settings().AcceptsAgents() {
-		return nil, AgentsAreOff, "", ""
+		return refuse(AgentsAreOff)
 	}
-	if note := checkText(r.Name, 1, 80); note != "" {
-		return refuse("client_name", note)
-	}
-	if v.isOwnName(r.Name) {
-		return refuse("client_name", "is like this service's own")
+	if note := v.checkAgentName(r.Name); note != "" {
+		return bad(oauth.InvalidClientMetadata, "client_name", note)
 	}
 	if len(r.RedirectURIs) == 0 || len(r.RedirectURIs) > oauth.MaxRegisteredURIs {
-		return refuse("redirect_uris", "must be from 1 to 5")
+		return bad(oauth.InvalidRedirectURI, "redirect_uris", "must be from 1 to 5")
 	}
 	var publisher string
 	for i, uri := range r.RedirectURIs {
@@ -53,25 +54,26 @@ func (v View) CheckRegistration(r *oauth.Registration) (p *Publisher, cause Caus
 			note = "must all have one host, or all be on the user's computer"
 		}
 		if note != "" {
-			return refuse("redirect_uris", note)
+			return bad(oauth.InvalidRedirectURI, "redirect_uris", note)
 		}
 		publisher = host
 	}
-	p = v.Publisher(publisher)
+	p := v.Publisher(publisher)
 	switch {
 	case p == nil || p.State == PublisherPending:
-		return nil, PublisherUnlisted, "", ""
+		return refuse(PublisherUnlisted)
 	case p.State == PublisherRejected:
-		return nil, PublisherIsRejected, "", ""
+		return refuse(PublisherIsRejected)
 	case slices.ContainsFunc(r.RedirectURIs, p.unlisted):
-		return refuse("redirect_uris", "has a private-use URI that is not listed here")
+		return bad(oauth.InvalidRedirectURI, "redirect_uris", "has a private-use URI that is not listed here")
 	}
-	return p, NoCause, "", ""
+	return p, nil
 }
 
-// unlisted reports whether uri has a private-use scheme and is not one that p lists.
+// unlisted reports whether uri has a private-use scheme and is not one that p lists. p is nil for
+// a client without a Document.
 func (p *Publisher) unlisted(uri string) bool {
-	return p.Host == LocalPublisher && oauth.CheckPrivateURI(uri) == "" && !slices.Contains(p.RedirectURIs, uri)
+	return p != nil && p.Host == LocalPublisher && oauth.CheckPrivateURI(uri) == "" && !slices.Contains(p.RedirectURIs, uri)
 }
 
 // clientOf returns the client of an authorization request, deleted ones included. A registered
@@ -82,12 +84,12 @@ func (v View) clientOf(r *oauth.AuthorizationRequest) (*Client, Cause) {
 	if c != nil || r.Registration == nil {
 		return c, NoCause
 	}
-	p, cause, _, _ := v.CheckRegistration(r.Registration)
-	if cause != NoCause {
-		return nil, cause
+	p, refused := v.CheckRegistration(r.Registration)
+	if refused != nil {
+		return nil, refused.Cause
 	}
 	return &Client{
-		ID: ClientKey(r.ClientID), Type: Public, State: Approved, Owner: p.Owner(), Revision: 1,
+		ID: ClientKey(r.ClientID), Type: Public, State: Approved, Owner: publisherOwner(p.Host), Revision: 1,
 		Profile:  Profile{Name: r.Registration.Name, RedirectURIs: r.Registration.RedirectURIs},
 		Document: &Document{ClientID: r.ClientID, Registered: p.Host},
 	}, NoCause
@@ -95,13 +97,13 @@ func (v View) clientOf(r *oauth.AuthorizationRequest) (*Client, Cause) {
 
 // allowed returns the row of a client with a document after a user allowed it now. The first
 // time it creates that of a registered client.
-func (c *Client) allowed(at Time) *Client {
+func (c *Client) allowed(m command.Meta) *Client {
 	next := *c // Last and Changed stay
 	noted := *c.Document
-	noted.Allowed = at
+	noted.Allowed = stateTime(m)
 	next.Document = &noted
 	if next.Created == 0 {
-		next.Created, next.Changed = at, at
+		next.Created, next.Changed, next.Last = stateTime(m), stateTime(m), m.ID
 	}
 	return &next
 }

@@ -141,7 +141,7 @@ func (c *PutResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 		return deny(Conflict)
 	case old != nil && c.Secret != nil:
 		return badField("secret", "is for a new resource server only")
-	case old == nil && v.countResources() >= maxResources:
+	case old == nil && count(v.ResourceServers()) >= maxResources:
 		return deny(TooManyResources)
 	}
 	scopes, field, note := checkResource(c.ID, c.Name, c.Scopes)
@@ -165,14 +165,7 @@ func (c *PutResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 	if c.Secret != nil {
 		next.Secrets = Secrets{c.Secret.at(stateTime(m))}
 	}
-	return accept(Outcome{ID: c.ID, Count: 1}, put(TableResourceServers, next), resourceEvent(m, kind, who, c.ID, ""))
-}
-
-func (v View) countResources() (n int) {
-	for range v.ResourceServers() {
-		n++
-	}
-	return n
+	return accept(Outcome{ID: c.ID, Count: 1}, put(TableResourceServers, next), detailEvent(m, kind, who, c.ID, ""))
 }
 
 // resourceNameTaken reports whether another resource server than that with an id has a name.
@@ -200,14 +193,6 @@ func checkResource(id, name string, declared []string) (scopes []string, field, 
 		return nil, "scopes", "names a scope that does not exist"
 	}
 	return set.Names(), "", ""
-}
-
-func resourceEvent(m command.Meta, kind EventKind, who caller, id, secret string) command.Change {
-	detail := id
-	if secret != "" {
-		detail += " " + secret
-	}
-	return event(m, Event{Kind: kind, Actor: who.name(), Detail: detail})
 }
 
 // AddResourceSecret adds a secret to a resource server.
@@ -246,7 +231,7 @@ func (c *AddResourceSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 	next := old.changed(m)
 	next.Secrets = old.Secrets.added(c.Secret, stateTime(m))
 	return accept(Outcome{ID: c.Secret.ID}, put(TableResourceServers, next),
-		resourceEvent(m, EventResourceSecretAdded, who, old.ID, c.Secret.ID))
+		detailEvent(m, EventResourceSecretAdded, who, old.ID, c.Secret.ID))
 }
 
 // RevokeResourceSecret revokes a secret of a resource server. The revocation takes effect
@@ -278,7 +263,7 @@ func (c *RevokeResourceSecret) Decide(txn *memdb.Txn, m command.Meta) command.De
 	next := old.changed(m)
 	next.Secrets = secrets
 	return accept(Outcome{ID: c.Secret}, put(TableResourceServers, next),
-		resourceEvent(m, EventResourceSecretRevoked, who, old.ID, c.Secret))
+		detailEvent(m, EventResourceSecretRevoked, who, old.ID, c.Secret))
 }
 
 // RemoveResourceServer removes a resource server and its secrets. Its identifier URI may be
@@ -305,7 +290,7 @@ func (c *RemoveResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.De
 	case c.ExpectedLast != (command.ID{}) && old.Last != c.ExpectedLast:
 		return deny(Conflict)
 	}
-	return accept(Outcome{ID: c.ID}, remove(TableResourceServers, old), resourceEvent(m, EventResourceRemoved, who, c.ID, ""))
+	return accept(Outcome{ID: c.ID}, remove(TableResourceServers, old), detailEvent(m, EventResourceRemoved, who, c.ID, ""))
 }
 
 // managedResource returns a resource server for an administrator to change.

@@ -71,7 +71,7 @@ func (c *ApplyResourceServer) declared(v View, old *ResourceServer, m command.Me
 		return nil, outcome(badField(field, note)).Refusal
 	}
 	if old == nil {
-		if v.countResources() >= maxResources {
+		if count(v.ResourceServers()) >= maxResources {
 			return nil, outcome(deny(TooManyResources)).Refusal
 		}
 		old = &ResourceServer{ID: c.ID, Created: stateTime(m), Number: v.freeNumber(), CreatedSeq: m.Seq, ManagedBy: c.Manager}

@@ -145,40 +145,26 @@ func (c *Sweep) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		changes = append(changes, put(TableUsers, lists[id]))
 	}
 	// All kinds share one bound; what exceeds it is left to the next Sweep.
-	for _, id := range c.Sessions {
-		if len(changes) >= 2*MaxSweep {
-			break
-		}
-		if s := v.Session(id); s != nil && v.SessionSweepable(s, stateTime(m)) {
-			changes = append(changes, remove(TableSessions, s))
-		}
-	}
-	for _, id := range c.Logos {
-		if len(changes) >= 2*MaxSweep {
-			break
-		}
-		if l := v.Logo(id); l != nil && !v.logoInUse(l) {
-			changes = append(changes, remove(TableLogos, l))
-		}
-	}
-	for _, id := range c.Documents { // before their publishers, which decide
-		if len(changes) >= 2*MaxSweep {
-			break
-		}
-		if client := v.Client(id); client != nil && v.documentSweepable(client, stateTime(m)) {
-			changes = append(changes, remove(TableClients, client))
-		}
-	}
-	for _, host := range c.Publishers {
-		if len(changes) >= 2*MaxSweep {
-			break
-		}
-		if p := v.Publisher(host); p != nil && p.sweepable(stateTime(m)) {
-			changes = append(changes, remove(TablePublishers, p))
-		}
-	}
+	at := stateTime(m)
+	changes = sweepRows(changes, TableSessions, c.Sessions, v.Session, func(s *Session) bool { return v.SessionSweepable(s, at) })
+	changes = sweepRows(changes, TableLogos, c.Logos, v.Logo, func(l *Logo) bool { return !v.logoInUse(l) })
+	changes = sweepRows(changes, TableClients, c.Documents, v.Client, func(c *Client) bool { return v.documentSweepable(c, at) })
+	changes = sweepRows(changes, TablePublishers, c.Publishers, v.Publisher, func(p *Publisher) bool { return p.sweepable(at) })
 	if len(c.Events) > 0 {
 		changes = append(changes, v.removeEvents(c.Events, max(0, MaxSweepEvents-len(changes)))...)
 	}
 	return accept(Outcome{Count: len(changes)}, changes...)
+}
+
+// sweepRows appends the removal of those rows that can be removed, as far as the bound allows.
+func sweepRows[ID, R any](changes []command.Change, table string, ids []ID, row func(ID) *R, sweepable func(*R) bool) []command.Change {
+	for _, id := range ids {
+		if len(changes) >= 2*MaxSweep {
+			break
+		}
+		if r := row(id); r != nil && sweepable(r) {
+			changes = append(changes, remove(table, r))
+		}
+	}
+	return changes
 }

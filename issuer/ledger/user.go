@@ -35,7 +35,7 @@ type User struct {
 	SessionsRevokedBefore uint64          `cbor:"10,keyasint,omitempty"`
 	GrantsRevokedBefore   uint64          `cbor:"11,keyasint,omitempty"`
 	RevokedBeforeByClient []RevokedBefore `cbor:"12,keyasint,omitempty"`
-	TokensRevokedBefore   Time            `cbor:"17,keyasint,omitempty"` // the latest iat that the last revocation of grants covers: see issuedAt
+	TokensRevokedBefore   Time            `cbor:"17,keyasint,omitempty"` // the latest iat that the last revocation of grants covers: see issuedAfter
 
 	Created  Time       `cbor:"13,keyasint"`
 	Last     command.ID `cbor:"14,keyasint"`
@@ -70,14 +70,14 @@ type Person struct {
 // MaxAhead is how far the iat of a token may be ahead of state time.
 const MaxAhead = 2 * time.Second
 
-// issuedAt returns the iat of a token of this user that is issued at a time. The revocation
-// feed compares whole seconds, and a revocation covers every token of its second, so a token
-// that is issued after it gets the next second as its iat. If that is more than MaxAhead
-// later than the time, as after several revocations within a second, no token may be issued
-// yet.
-func (u *User) issuedAt(at Time) Time {
-	if u.TokensRevokedBefore.Unix() >= at.Unix() {
-		return Time((u.TokensRevokedBefore.Unix() + 1) * 1000)
+// issuedAfter returns the iat of a token that is issued at a time. revoked is the
+// TokensRevokedBefore of its user or client. The revocation feed compares whole seconds, and a
+// revocation covers every token of its second, so a token that is issued after it gets the next
+// second as its iat. If that is more than MaxAhead later than the time, as after several
+// revocations within a second, no token may be issued yet.
+func issuedAfter(revoked, at Time) Time {
+	if revoked.Unix() >= at.Unix() {
+		return Time((revoked.Unix() + 1) * 1000)
 	}
 	return at
 }
@@ -85,7 +85,7 @@ func (u *User) issuedAt(at Time) Time {
 // revokeTokens sets TokensRevokedBefore to cover every token issued so far, including one
 // whose iat is the second after an earlier revocation.
 func (u *User) revokeTokens(at Time) {
-	u.TokensRevokedBefore = min(u.issuedAt(at), at.Add(MaxAhead))
+	u.TokensRevokedBefore = min(issuedAfter(u.TokensRevokedBefore, at), at.Add(MaxAhead))
 }
 
 // inactiveCause returns why the user may do nothing, or NoCause.

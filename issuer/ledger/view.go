@@ -59,6 +59,14 @@ func walk[R any](it memdb.ResultIterator, err error, table string) iter.Seq[*R] 
 	}
 }
 
+// count returns the number of rows.
+func count[R any](all iter.Seq[*R]) (n int) {
+	for range all {
+		n++
+	}
+	return n
+}
+
 // Client returns a client, deleted ones included, or nil.
 func (v View) Client(id string) *Client {
 	if id == "" {

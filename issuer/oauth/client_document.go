@@ -4,6 +4,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
+)
+
+// MinDocumentAge and MaxDocumentAge bound how long a metadata document is used without fetching
+// it again.
+const (
+	MinDocumentAge = time.Hour
+	MaxDocumentAge = 24 * time.Hour
 )
 
 // IsDocumentURL reports whether a client_id is meant as the URL of a Client ID Metadata
