@@ -79,3 +79,17 @@ func newestFirst(list []ConnectedUser, most int) []ConnectedUser {
 	})
 	return list[:min(len(list), most)]
 }
+
+// GrantsOfPublisher counts the live grants for each client of a publisher, by Client.ID. It walks
+// all users like Connected.
+func (v View) GrantsOfPublisher(host string, at Time) map[string]int {
+	counts, settings := map[string]int{}, v.Settings()
+	for u := range v.Users() {
+		for _, g := range v.grantsOf(u, "", settings, at) {
+			if c := v.Client(g.Client); g.Agent && c.Owner == publisherOwner(host) {
+				counts[g.Client]++
+			}
+		}
+	}
+	return counts
+}

@@ -178,8 +178,11 @@ func (c *PutPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if next.MaxClients == 0 {
 		next.MaxClients = DefaultMaxClients
 	}
-	if old != nil && old.sameAs(next) {
+	switch {
+	case old != nil && old.sameAs(next):
 		return accept(Outcome{ID: c.Host})
+	case !who.fresh(m):
+		return deny(SignInTooOld)
 	}
 	return accept(Outcome{ID: c.Host, Count: 1}, put(TablePublishers, next), detailEvent(m, kind, who, c.Host, list(scopes)))
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// ReauthenticateAfter is the maximum age of an administrator's sign-in for three actions:
-// making an administrator, setting another user's password, and transferring a client.
+// ReauthenticateAfter is the maximum age of an administrator's sign-in for these actions:
+// making an administrator, setting another user's password, transferring a client, adding a
+// secret to a resource server, and approving or changing a publisher.
 // With these, somebody who finds the administrator's browser unattended could gain access
 // that outlasts the session.
 //

@@ -75,6 +75,11 @@ func (w *env) showAgents(l line) string {
 				fmt.Fprintf(&b, "  %s %q\n", c.ClientID(), c.Name)
 			}
 		}
+	case "publisher-grants":
+		grants := v.GrantsOfPublisher(l.args["host"], w.at())
+		for c := range v.ClientsOfPublisher(l.args["host"]) {
+			fmt.Fprintf(&b, "%s %d\n", c.ClientID(), grants[c.ID])
+		}
 	case "lookup":
 		lookup, cause := v.Lookup(l.args["client"], w.at())
 		if cause != ledger.NoCause {
