@@ -87,7 +87,14 @@ func startProcess(t testing.TB, c *exec.Cmd) (p *testkit.Process, line string) {
 // startDev starts the real main as "mintmark dev".
 func startDev(t testing.TB, dataDir, fixtures string) (p *testkit.Process, r dev.Ready) {
 	t.Helper()
-	p, line := startProcess(t, self(t, "mintmark", dataDir, "dev", "--listen", "127.0.0.1:0", "--data-dir", dataDir, "--fixtures", fixtures))
+	return startDevAs(t, self(t, "mintmark", dataDir), dataDir, fixtures)
+}
+
+// startDevAs is startDev with another way to execute main.
+func startDevAs(t testing.TB, c *exec.Cmd, dataDir, fixtures string) (p *testkit.Process, r dev.Ready) {
+	t.Helper()
+	c.Args = append(c.Args, "dev", "--listen", "127.0.0.1:0", "--data-dir", dataDir, "--fixtures", fixtures)
+	p, line := startProcess(t, c)
 	require.NoError(t, json.Unmarshal([]byte(line), &r), line)
 	return p, r
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -30,9 +31,13 @@ const killRounds = 100
 
 // TestKillUnderLoad kills the server with SIGKILL while it answers, starts it
 // again, and finds everything that it had acknowledged. A round in which
-// nothing was in flight at the kill proves nothing and is played again.
+// nothing was in flight at the kill proves nothing and is played again. The program is
+// built without the race detector, with which each start takes several times as long.
 func TestKillUnderLoad(t *testing.T) {
 	dir := t.TempDir()
+	binary := filepath.Join(dir, "mintmark")
+	out, err := exec.Command("go", "build", "-race=false", "-trimpath", "-o", binary, ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
 	const clients = 8
 	fixtures, seeded, _ := seed(t, dir, clients)
 	data := filepath.Join(dir, "data")
@@ -41,7 +46,7 @@ func TestKillUnderLoad(t *testing.T) {
 
 	refreshes, voids := int64(0), 0
 	for round := 0; round < killRounds; {
-		p, r := startDev(t, data, fixtures)
+		p, r := startDevAs(t, exec.Command(binary), data, fixtures)
 		address := hostOf(r.BaseURL)
 
 		// Whatever was in flight at the kill, the last acknowledged token is
