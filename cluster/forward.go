@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cluster/election"
 	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
@@ -153,6 +155,7 @@ func (n *Node) connectLeader(ctx context.Context, leader string, again bool, dea
 // errorReply encodes the error of an operator's request for the node that forwarded it.
 func errorReply(err error) transport.Reply {
 	var few *NoMajorityError
+	var refused *member.RefusedError
 	switch {
 	case errors.Is(err, errNotLeading):
 		return transport.Reply{Status: transport.ReplyNotLeading}
@@ -162,6 +165,8 @@ func errorReply(err error) transport.Reply {
 		return transport.Reply{Status: transport.ReplyUnknown, Body: []byte(err.Error())}
 	case errors.Is(err, ErrUnavailable):
 		return transport.Reply{Status: transport.ReplyUnavailable, Body: []byte(err.Error())}
+	case errors.As(err, &refused):
+		return transport.Reply{Status: transport.ReplyRefused, Body: []byte(refused.Code + "\x00" + err.Error())}
 	}
 	return transport.Reply{Status: transport.ReplyFailed, Body: []byte(err.Error())}
 }
@@ -177,6 +182,9 @@ func replyError(r transport.Reply) error {
 		return &NoMajorityError{string(r.Body)}
 	case transport.ReplyUnknown:
 		return fmt.Errorf("%w: %s", ErrUnknown, r.Body)
+	case transport.ReplyRefused:
+		code, reason, _ := strings.Cut(string(r.Body), "\x00")
+		return &member.RefusedError{Reason: reason, Code: code}
 	}
 	return errors.New(string(r.Body))
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -22,5 +23,8 @@ func TestErrorsTravel(t *testing.T) {
 	require.ErrorIs(t, replyError(errorReply(fmt.Errorf("%w: somehow", ErrUnknown))), ErrUnknown)
 	require.ErrorIs(t, replyError(errorReply(fmt.Errorf("%w: somehow", ErrUnavailable))), ErrUnavailable)
 	require.ErrorIs(t, replyError(errorReply(fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading))), errNotLeading)
-	require.Equal(t, byte(transport.ReplyFailed), errorReply(&member.RefusedError{Reason: "a rule"}).Status)
+	require.Equal(t, byte(transport.ReplyFailed), errorReply(errors.New("a fault")).Status)
+	for _, sent := range []*member.RefusedError{{Reason: "a rule"}, {Reason: "n1: no other", Code: member.ErrLastVoter.Code()}, {}} {
+		require.Equal(t, sent, replyError(errorReply(fmt.Errorf("%w", sent))))
+	}
 }

@@ -100,8 +100,8 @@ func (n *Node) nameOf(id string) string {
 // The reasons that are gone in a moment.
 var (
 	// raft's configuration does not follow the members yet.
-	errConfigChanging = &member.RefusedError{Reason: "another change of the nodes is in progress"}
-	errNotCaughtUp    = &member.RefusedError{Reason: "a node has not caught up with the leader yet"}
+	errConfigChanging = member.Refuse(member.ErrChangeUnderWay)
+	errNotCaughtUp    = member.Refuse(member.ErrNotCaughtUp)
 )
 
 // awaitRemovable waits until checkRemovable returns nil, as long as its error is one that

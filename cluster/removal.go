@@ -119,7 +119,7 @@ func (n *Node) removeVia(ctx context.Context, w election.Route, id string, force
 		return nil // this node's own removal ended the connection that the answer would have come by
 	case err != nil:
 		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
-	case answer.Status == transport.ReplyFailed:
+	case answer.Status == transport.ReplyFailed: // such as of a node that doesn't know the request
 		return &member.RefusedError{Reason: string(answer.Body)}
 	case answer.Status != transport.ReplyOK:
 		return replyError(answer)
@@ -168,7 +168,7 @@ func (n *Node) removeLocal(ctx context.Context, id string, force bool) (index ui
 
 func (n *Node) removeSerialized(ctx context.Context, id string, force bool) (index uint64, err error) {
 	if !n.changes.removing.TryLock() {
-		return 0, &member.RefusedError{Reason: "another node is being removed"}
+		return 0, member.Refuse(member.ErrRemovalUnderWay)
 	}
 	defer n.changes.removing.Unlock()
 	patience := settleTimeout
@@ -224,7 +224,7 @@ func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err e
 	}
 	if id == string(n.id) {
 		if err := n.transferLeadership(ctx, ""); err != nil && !errors.Is(err, errNotLeading) {
-			return 0, &member.RefusedError{Reason: "node " + m.Name + " leads, and leadership was not transferred: " + err.Error()}
+			return 0, member.Refuse(fmt.Errorf("node %s leads, and %w: %v", m.Name, member.ErrNotTransferred, err))
 		}
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading) // the next leader carries on
 	}

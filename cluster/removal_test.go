@@ -247,6 +247,7 @@ func TestForcedRemovalLeavesNothingHalfDone(t *testing.T) {
 	err := tr.nodes[living].Remove(t.Context(), tr.confs[living].Name, true)
 	requireRefused(t, err, "no majority")
 	requireRefused(t, err, "and "+tr.confs[down].Name+" not")
+	require.ErrorIs(t, err, member.ErrNoMajorityLeft, "as at the leader")
 	require.Len(t, tr.nodes[i].Members(), 3)
 	require.Len(t, tr.nodes[i].Voters(), 3)
 	requireWrite(t, tr.nodes[living])
@@ -301,7 +302,9 @@ func TestReplacedNodeWaitsForAMajority(t *testing.T) {
 	open(t, c)
 	g.waitBlocked(t) // the old node is out of the configuration, and its key is good
 	require.Len(t, tr.nodes[i].Members(), 4)
-	requireRefused(t, tr.nodes[other].Remove(t.Context(), "n4", false), "another node is being removed")
+	err = tr.nodes[other].Remove(t.Context(), "n4", false)
+	requireRefused(t, err, "another node is being removed")
+	require.ErrorIs(t, err, member.ErrRemovalUnderWay)
 	g.open()
 	require.Eventually(t, func() bool { return len(tr.nodes[other].Members()) == 3 }, 10*time.Second, time.Millisecond)
 }

@@ -50,7 +50,7 @@ func (n *Node) transferVia(ctx context.Context, w election.Route, to string) err
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 	case err != nil:
 		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
-	case answer.Status == transport.ReplyFailed:
+	case answer.Status == transport.ReplyFailed: // such as of a node that doesn't know the request
 		return &member.RefusedError{Reason: string(answer.Body)}
 	case answer.Status != transport.ReplyOK:
 		return replyError(answer)
@@ -66,16 +66,16 @@ func (n *Node) transferChecked(ctx context.Context, to string) error {
 	case to == string(n.id):
 		return nil
 	case to != "" && !slices.Contains(voters, to):
-		return &member.RefusedError{Reason: "node " + n.nameOf(to) + " can't lead yet: it becomes a voter by itself when it has caught up"}
+		return member.Refuse(fmt.Errorf("node %s can't lead yet: %w", n.nameOf(to), member.ErrNotVoter))
 	case len(voters) < 2:
-		return &member.RefusedError{Reason: "there is no other voter that could lead"}
+		return member.Refuse(member.ErrNoOtherVoter)
 	}
 	q := n.quorum(ctx)
 	if !q.hasMajority() {
 		return q.noMajorityError()
 	}
 	if slices.Contains(q.silent, n.nameOf(to)) {
-		return &member.RefusedError{Reason: "node " + n.nameOf(to) + " can't be reached, and so can't lead"}
+		return member.Refuse(fmt.Errorf("node %s %w", n.nameOf(to), member.ErrVoterSilent))
 	}
 	err := n.transferLeadership(ctx, to)
 	if err == nil || errors.Is(err, errNotLeading) {
@@ -86,7 +86,7 @@ func (n *Node) transferChecked(ctx context.Context, to string) error {
 	if to != "" {
 		who = "node " + n.nameOf(to) + " did not take over"
 	}
-	return &member.RefusedError{Reason: who + " in time, node " + n.nameOf(string(n.id)) + " still leads"}
+	return member.Refuse(member.ErrNotTransferred.WithText(who + " in time, node " + n.nameOf(string(n.id)) + " still leads"))
 }
 
 // Leading reports whether this node leads, which it does when it has been elected

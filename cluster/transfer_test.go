@@ -27,11 +27,15 @@ func TestTransferSaysWhyNot(t *testing.T) {
 	require.NoError(t, tr.joinBy(t.Context(), networked(t, "", "n4"), token)) // and it is not started
 	for _, n := range []int{i, asked} {
 		require.Eventually(t, func() bool { return len(tr.nodes[n].Members()) == 4 }, 20*time.Second, time.Millisecond)
-		requireRefused(t, tr.nodes[n].TransferLeadership(t.Context(), "n4"), "node n4 can't lead yet: it becomes a voter")
+		err := tr.nodes[n].TransferLeadership(t.Context(), "n4")
+		requireRefused(t, err, "node n4 can't lead yet: it becomes a voter")
+		require.ErrorIs(t, err, member.ErrNotVoter)
 	}
 	shut(t, tr.nodes[down])
 	for _, n := range []int{i, asked} {
-		requireRefused(t, tr.nodes[n].TransferLeadership(t.Context(), tr.confs[down].Name), "can't be reached, and so can't lead")
+		err := tr.nodes[n].TransferLeadership(t.Context(), tr.confs[down].Name)
+		requireRefused(t, err, "node "+tr.confs[down].Name+" can't be reached, and so can't lead")
+		require.ErrorIs(t, err, member.ErrVoterSilent)
 	}
 
 	require.NoError(t, tr.nodes[asked].TransferLeadership(t.Context(), ""))
@@ -56,5 +60,7 @@ func TestNobodyElseToLead(t *testing.T) {
 	t.Parallel()
 	c := networked(t, "", "n1")
 	n := open(t, c)
-	requireRefused(t, n.TransferLeadership(t.Context(), ""), "no other voter")
+	err := n.TransferLeadership(t.Context(), "")
+	requireRefused(t, err, "no other voter")
+	require.ErrorIs(t, err, member.ErrNoOtherVoter)
 }

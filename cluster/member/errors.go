@@ -46,6 +46,14 @@ var ErrNodeKeyLost = errcode.New("node_key_lost", "the other nodes know this nod
 // ErrDuplicateNode reports that another process runs as this node.
 var ErrDuplicateNode = errcode.New("duplicate_node", "another process runs as this node, with a copy of its data folder")
 
+// Errors of transfers of the leadership. They reach operators as a RefusedError with their code.
+var (
+	ErrNotVoter       = errcode.New("not_a_voter", "it becomes a voter by itself when it has caught up")
+	ErrNoOtherVoter   = errcode.New("no_other_voter", "there is no other voter that could lead")
+	ErrVoterSilent    = errcode.New("voter_unreachable", "can't be reached, and so can't lead")
+	ErrNotTransferred = errcode.New("leadership_not_transferred", "leadership was not transferred")
+)
+
 // Errors of invitations, joins and removals. They reach a new node, and operators, as a
 // RefusedError with their code.
 var (
@@ -60,5 +68,8 @@ var (
 	ErrInitialNodeCount = errcode.New("initial_node_count", "3, 5 or 7 nodes start a cluster together: an even number survives no more failures than one node less")
 	ErrLastVoter        = errcode.New("last_voter", "without that node there would be no voter left")
 	ErrNoMajorityLeft   = errcode.New("no_majority_left", "the voters that would be left have no majority that can be reached")
+	ErrRemovalUnderWay  = errcode.New("removal_under_way", "another node is being removed")
+	ErrChangeUnderWay   = errcode.New("change_under_way", "another change of the nodes is in progress")
+	ErrNotCaughtUp      = errcode.New("not_caught_up", "a node has not caught up with the leader yet")
 	ErrNoNetwork        = errcode.New("no_network", "this node has no network for other nodes")
 )

@@ -43,6 +43,7 @@ const (
 	ReplyNotLeading  = 4 // nothing was proposed; another node may lead
 	ReplyConfirm     = 5 // nothing was proposed: the decision would report reuse, see command.Decision.ReuseDetected
 	ReplyNoMajority  = 6 // too few voters can be reached; body: which, and what to do
+	ReplyRefused     = 7 // a rule forbids it; body: the code of the error (see package errcode), a zero byte, and why
 )
 
 const (

@@ -27,6 +27,7 @@ import (
 
 const (
 	replaceIt  = "take a new node in its place: mintmark cluster replace NODE --name NEW"
+	tryAgain   = "try again in a moment: mintmark cluster status shows the nodes"
 	newToken   = "make another one: mintmark cluster invite --name NAME"
 	readBackup = "restore a backup into an empty folder: mintmark cluster backup restore FILE"
 )
@@ -85,6 +86,13 @@ var hints = []struct {
 	{member.ErrNoNetwork, "a node of a cluster is run by: mintmark serve"},
 	{admin.ErrStandalone, "a node of a cluster is run by: mintmark serve"},
 	{member.ErrLastVoter, "have another node join first: mintmark cluster invite --name NAME"},
+	{member.ErrNoOtherVoter, "have another node join first: mintmark cluster invite --name NAME"},
+	{member.ErrNotVoter, "look when mintmark cluster status shows it as a voter, and try again"},
+	{member.ErrVoterSilent, "start it, or let the cluster choose: mintmark cluster transfer-leader"},
+	{member.ErrNotTransferred, "mintmark cluster status shows which voters answer and follow"},
+	{member.ErrRemovalUnderWay, tryAgain},
+	{member.ErrChangeUnderWay, tryAgain},
+	{member.ErrNotCaughtUp, tryAgain},
 	{member.ErrNoMajorityLeft, "start the voters that do not answer, or remove first those that are lost for good: mintmark cluster remove NODE"},
 	{machine.ErrOldProgram, "upgrade the program of this node"},
 	{keys.ErrOtherCluster, "give the node that key, or none, and start it again"},
