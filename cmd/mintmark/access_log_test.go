@@ -1,18 +1,25 @@
 package main
 
 import (
+	"context"
+	"crypto/tls"
 	"io"
 	"log/slog"
+	"maps"
+	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -72,6 +79,73 @@ func TestLogOfAWholeFlow(t *testing.T) {
 		require.NotContains(t, text, secret)
 		require.NotContains(t, text, url.QueryEscape(secret))
 	}
+}
+
+// TestRequestIDsOfOperators: each answer to operators and monitors has a request id too, and so has
+// what the log has of the request. Scrapes have no line.
+func TestRequestIDsOfOperators(t *testing.T) {
+	t.Parallel()
+	n := newOperatorsNode(t, func(c *server.Config) { c.OpsDebug, c.LogLevel = true, new(slog.LevelVar) })
+	added, err := admin.AddOperatorToken.Call(t.Context(), n.operator(), admin.NewOperatorToken{Name: "ci", Scopes: []string{"read"}, Lifetime: time.Hour})
+	require.NoError(t, err)
+	request := func(client *http.Client, method, url, body string, header http.Header) (status int, id string) {
+		r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+		require.NoError(t, err)
+		maps.Copy(r.Header, header)
+		r.Header.Set("X-Request-Id", "of-the-sender")
+		resp, err := client.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		id = resp.Header.Get("X-Request-Id")
+		require.Regexp(t, `^[A-Z2-7]{26}$`, id, url)
+		return resp.StatusCode, id
+	}
+	lines := func(id string) (all []string) {
+		for line := range strings.Lines(n.log.String()) {
+			if strings.Contains(line, `"request_id":"`+id+`"`) {
+				all = append(all, line)
+			}
+		}
+		return all
+	}
+
+	for path, want := range map[string]int{"/livez": 200, "/readyz": 200, "/metrics": 200, "/debug/pprof/cmdline": 200, "/nothing": 404} {
+		status, id := request(http.DefaultClient, "GET", n.s.OpsURL()+path, "", nil)
+		require.Equal(t, want, status, path)
+		require.Empty(t, lines(id))
+	}
+	_, id := request(http.DefaultClient, "PUT", n.s.OpsURL()+"/debug/log-level", "debug", nil)
+	require.Len(t, lines(id), 1)
+	require.Contains(t, lines(id)[0], "log level changed")
+
+	socket := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(n.dir, admin.SocketName))
+	}}}
+	listener := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: n.authority.Pool()}}}
+	remote := "https://" + n.s.OperatorsAddr.String()
+	token := http.Header{"Authorization": {"Bearer " + added.Token.Reveal()}}
+	for _, row := range []struct {
+		client     *http.Client
+		url, body  string
+		header     http.Header
+		status     int
+		level, has string
+	}{
+		{socket, "http://local/v1/user.add", `{"username":"grace"}`, nil, 200, "INFO", `"msg":"operator command done"`},
+		{socket, "http://local/v1/user.list", `{}`, nil, 200, "DEBUG", `"msg":"operator command answered"`},
+		{socket, "http://local/v1/user.show", `{"user":"nobody"}`, nil, 404, "INFO", `"msg":"operator command rejected"`},
+		{listener, remote + "/v1/user.list", `{}`, token, 200, "DEBUG", `"operator":"token:ci"`},
+		{listener, remote + "/v1/user.show", `{"user":"nobody"}`, token, 404, "INFO", `"msg":"operator command rejected"`},
+		{listener, remote + "/v1/user.add", `{}`, token, 403, "INFO", `"msg":"operator refused"`},
+		{listener, remote + "/v1/user.list", `{}`, nil, 401, "INFO", `"msg":"operator refused"`},
+	} {
+		status, id := request(row.client, "POST", row.url, row.body, row.header)
+		require.Equal(t, row.status, status, row.url)
+		require.Len(t, lines(id), 1, n.log.String())
+		require.Contains(t, lines(id)[0], `"level":"`+row.level+`"`)
+		require.Contains(t, lines(id)[0], row.has)
+	}
+	require.NotContains(t, n.log.String(), "of-the-sender")
 }
 
 // TestOpsDebug: profiles and the level of the log are on the operators' listener, if they

@@ -40,7 +40,7 @@ func pemFile(t testing.TB, path, kind string, der []byte) {
 	require.NoError(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 }
 
-func newOperatorsNode(t *testing.T) *operatorsNode {
+func newOperatorsNode(t *testing.T, with ...func(*server.Config)) *operatorsNode {
 	t.Helper()
 	dir := t.TempDir()
 	n := &operatorsNode{authority: admintest.NewAuthority(t, "servers"), operators: admintest.NewAuthority(t, "operators"), log: new(testkit.Buffer)}
@@ -58,6 +58,9 @@ func newOperatorsNode(t *testing.T) *operatorsNode {
 		c.Operators, err = server.OpenOperators(&n.options, os.Getenv)
 		require.NoError(t, err)
 		c.Log = slog.New(slog.NewJSONHandler(n.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		for _, do := range with {
+			do(c)
+		}
 	})
 	return n
 }

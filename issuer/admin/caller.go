@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 )
 
 // A Caller sends operations to a server. It is safe for concurrent use.
@@ -155,6 +157,9 @@ func (c *Caller) post(ctx context.Context, via *http.Client, operation, kind str
 	var p Problem
 	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || p.Class == "" {
 		return nil, fmt.Errorf("%s: the server answered %s, and not as a listener for operators does", operation, resp.Status)
+	}
+	if id := resp.Header.Get(requestlog.Header); p.Class == Internal && p.Note == "" && id != "" {
+		p.Note = "request_id " + id // of the line in the node's log
 	}
 	return nil, &p
 }

@@ -89,7 +89,7 @@ func (h *handler) run(c *call, w http.ResponseWriter, r *http.Request) (any, err
 // sender who is not authenticated, and no path that the sender chose: both would let strangers
 // fill the log. Remote.Refused has them.
 func (h *handler) log(c *call, r *http.Request, err error) *Problem {
-	name, log := c.name, h.Log
+	ctx, name, log := r.Context(), c.name, h.Log
 	if name == "" {
 		name = "none"
 	}
@@ -98,23 +98,25 @@ func (h *handler) log(c *call, r *http.Request, err error) *Problem {
 	}
 	if err == nil {
 		if c.proposed {
-			log.Info("operator command done", "operation", name, "subject", c.subject)
+			log.InfoContext(ctx, "operator command done", "operation", name, "subject", c.subject)
+		} else {
+			log.DebugContext(ctx, "operator command answered", "operation", name)
 		}
 		return nil
 	}
 	p := problem(err)
 	switch {
 	case !c.admitted || p.Class == Unauthenticated || p.Class == Forbidden: // reported to Remote.Refused
-	case r.Context().Err() != nil:
-		log.Info("operator command abandoned by its client", "operation", name, "error", err)
+	case ctx.Err() != nil:
+		log.InfoContext(ctx, "operator command abandoned by its client", "operation", name, "error", err)
 	case p.Class == Internal:
-		log.Error("operator command failed", "operation", name, "error", err)
+		log.ErrorContext(ctx, "operator command failed", "operation", name, "error", err)
 	default:
 		cause := p.Text
 		if p.Cause != ledger.NoCause {
 			cause = p.Cause.String()
 		}
-		log.Info("operator command rejected", "operation", name, "class", p.Class, "cause", cause, "subject", p.Subject)
+		log.InfoContext(ctx, "operator command rejected", "operation", name, "class", p.Class, "cause", cause, "subject", p.Subject)
 	}
 	return p
 }

@@ -119,7 +119,7 @@ func unchecked(err error) error {
 // recordTokenUse records the use of a token. A failure is only logged: the next use tries again.
 func (c *call) recordTokenUse(ctx context.Context) {
 	if _, _, err := c.Ledger.Propose(ctx, &ledger.RecordOperation{Actor: c.actor}); err != nil {
-		c.Log.Debug("use of an operator token not recorded", "operator", c.operator, "error", err)
+		c.Log.DebugContext(ctx, "use of an operator token not recorded", "operator", c.operator, "error", err)
 	}
 }
 

@@ -84,8 +84,24 @@ func (p Trusted) ClientIP(log *slog.Logger) func(*http.Request) string {
 	}
 }
 
-// RequestID returns the id of a request: that of a trusted proxy, or a random one.
-func (p Trusted) RequestID(r *http.Request) string {
+// Identify returns a request with a record of its own, and sets the id of the request in the
+// response.
+func (p Trusted) Identify(w http.ResponseWriter, r *http.Request) (*http.Request, *requestlog.Record) {
+	record := &requestlog.Record{ID: p.requestID(r)}
+	w.Header()[requestlog.Header] = []string{record.ID}
+	return r.WithContext(requestlog.With(r.Context(), record)), record
+}
+
+// Identified identifies the requests that next answers.
+func (p Trusted) Identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, _ = p.Identify(w, r)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// requestID returns the id of a request: that of a trusted proxy, or a random one.
+func (p Trusted) requestID(r *http.Request) string {
 	address, _, _ := net.SplitHostPort(r.RemoteAddr)
 	if id := r.Header.Get(requestlog.Header); p.Trusts(address) && sentID.MatchString(id) {
 		return id

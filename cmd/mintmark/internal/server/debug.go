@@ -53,6 +53,6 @@ func (s *Server) setLogLevel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.config.LogLevel.Set(level)
-	s.config.Log.Info("log level changed", "log_level", level)
+	s.config.Log.InfoContext(r.Context(), "log level changed", "log_level", level)
 	s.showLogLevel(w, r)
 }

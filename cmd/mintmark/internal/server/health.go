@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 )
 
 // A check is one condition of health; err is nil if it is met.
@@ -31,7 +33,8 @@ func (s *Server) opsRoutes(metrics http.Handler) map[string]http.Handler {
 	}
 }
 
-// health returns the handler of the operators' listener.
+// health returns the handler of the operators' listener. Its requests have an id, and no line
+// in the access log: most are scrapes.
 func (s *Server) health() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, h := range s.opsRoutes(s.Metrics.Handler()) {
@@ -40,8 +43,11 @@ func (s *Server) health() http.Handler {
 	if s.config.OpsDebug {
 		s.debugRoutes(mux)
 	}
-	return mux
+	return identified(mux)
 }
+
+// identified identifies the requests of operators, which come through no trusted proxy.
+func identified(h http.Handler) http.Handler { return proxy.Trusted(nil).Identified(h) }
 
 // readyTimeout is the longest time for a commit of a node that is ready.
 const readyTimeout = time.Second

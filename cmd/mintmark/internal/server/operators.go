@@ -20,6 +20,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
@@ -147,7 +148,7 @@ func (s *Server) operatorRoots() *x509.CertPool {
 // operatorRefused is admin.Remote.Refused.
 func (s *Server) operatorRefused(r *http.Request, cause ledger.Cause, operator string) {
 	address, _, _ := net.SplitHostPort(r.RemoteAddr)
-	s.failures.Record(security.Failure{Kind: security.Operator, Cause: cause, Address: address, Operator: operator})
+	s.failures.Record(security.Failure{Kind: security.Operator, Cause: cause, Address: address, Operator: operator, Request: requestlog.ID(r.Context())})
 }
 
 // listenOperators opens the listener for operators on other machines, if there is one.
@@ -178,7 +179,7 @@ func (s *Server) serveOperators(c admin.Config) error {
 	conf := o.TLS.config()
 	conf.ClientAuth = tls.RequestClientCert // verified at each request
 	h := &http.Server{
-		Handler:           admin.NewRemoteHandler(remote),
+		Handler:           identified(admin.NewRemoteHandler(remote)),
 		TLSConfig:         conf,
 		TLSNextProto:      map[string]func(*http.Server, *tls.Conn, http.Handler){}, // no HTTP/2: few clients, one request at a time
 		ReadHeaderTimeout: 5 * time.Second,

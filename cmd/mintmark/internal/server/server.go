@@ -325,7 +325,7 @@ func (s *Server) setAdminHandler(h http.Handler) error {
 	s.servingMu.Lock()
 	defer s.servingMu.Unlock()
 	if s.admin != nil {
-		s.admin.Handle(h)
+		s.admin.Handle(identified(h))
 		return nil
 	}
 	return s.openAdminSocket(h)
@@ -346,7 +346,7 @@ func (s *Server) openAdminSocket(h http.Handler) (err error) {
 	if err := s.isStopping(); err != nil {
 		return err
 	}
-	if s.admin, err = admin.Open(filepath.Join(s.config.DataDir, admin.SocketName), h); err != nil {
+	if s.admin, err = admin.Open(filepath.Join(s.config.DataDir, admin.SocketName), identified(h)); err != nil {
 		return err
 	}
 	served := s.admin

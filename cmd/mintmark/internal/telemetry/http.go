@@ -9,7 +9,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
-	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 )
 
 // statusClasses are the values of the label status, by the first digit of the status. A
@@ -76,9 +75,8 @@ type Recording struct {
 // request's id, and its trace if there is one.
 func (m *Metrics) Timed(next http.Handler, o Recording) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		record := &requestlog.Record{ID: o.Trusted.RequestID(r)}
-		w.Header()[requestlog.Header] = []string{record.ID}
-		r, span := o.Traces.begin(r.WithContext(requestlog.With(r.Context(), record)), o.Trusted)
+		r, record := o.Trusted.Identify(w, r)
+		r, span := o.Traces.begin(r, o.Trusted)
 		if span != nil {
 			record.Trace = span.SpanContext().TraceID().String()
 			w.Header()[traceResponse] = []string{traceResponseOf(span.SpanContext())}
