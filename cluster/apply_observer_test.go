@@ -13,11 +13,12 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-// recordingObserver is an Observer that knows what it was told, and what of it is on disk.
+// recordingObserver is an Observer that records the sequence number of the last command
+// applied and of the last one flushed.
 type recordingObserver struct {
 	mu                     sync.Mutex
 	appliedSeq, flushedSeq uint64
-	fail                   error // of Flush
+	fail                   error // returned by Flush
 }
 
 func (o *recordingObserver) Applied(_ *memdb.Txn, _ command.Command, _ command.Decision, m command.Meta) {
@@ -41,9 +42,9 @@ func (o *recordingObserver) Flush() error {
 	return o.fail
 }
 
-// TestSnapshotWaitsForTheApplyObserver: a snapshot replaces the log, from which an
-// observer that lost records would be given them again. So no snapshot is taken
-// before the observer's records are on disk.
+// TestSnapshotWaitsForTheApplyObserver: a snapshot replaces the log entries it covers, so
+// they are not replayed to the observer after a restart. The node therefore takes no
+// snapshot until Flush has succeeded.
 func TestSnapshotWaitsForTheApplyObserver(t *testing.T) {
 	t.Parallel()
 	o := &recordingObserver{fail: errors.New("the disk is full")}
@@ -69,7 +70,7 @@ func TestSnapshotWaitsForTheApplyObserver(t *testing.T) {
 	require.Len(t, taken(), 1)
 	require.Equal(t, n.Seq(), o.flushedSeq)
 
-	// What the snapshot has is not told again after a crash; the rest is.
+	// After a crash the observer sees only the commands after the snapshot.
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "b"})
 	require.NoError(t, err)
 	last := n.Seq()

@@ -32,7 +32,8 @@ func (tr *cluster3) start(i int) {
 	tr.nodes[i] = open(tr.t, tr.confs[i])
 }
 
-// waitSoleAuthority waits until every node knows one authority only, and returns its id.
+// waitSoleAuthority waits until every node knows exactly one authority, and returns its
+// id.
 func (tr *cluster3) waitSoleAuthority() string {
 	tr.t.Helper()
 	var id string
@@ -57,13 +58,13 @@ func TestChangeOfTheAuthority(t *testing.T) {
 	require.NoError(t, err)
 	all, err := tr.nodes[(tr.leader()+1)%3].Authorities().Rotate(t.Context(), 20*time.Second)
 	require.NoError(t, err)
-	require.Len(t, all, 1, "it is done when all nodes are up")
+	require.Len(t, all, 1, "the change completes while all nodes are up")
 	second := tr.waitSoleAuthority()
 	require.Equal(t, all[0].ID, second)
 	require.NotEqual(t, first, second)
 	require.WithinDuration(t, time.Now(), all[0].Made, time.Minute)
 
-	// A token from before is refused in words that help.
+	// A token made before the change is refused, and the error names the reason.
 	c := networked(t, "", "n4")
 	c.Bootstrap = false
 	require.ErrorContains(t, tr.joinBy(t.Context(), c, token), "authority was changed")
@@ -71,22 +72,22 @@ func TestChangeOfTheAuthority(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, tr.joinBy(t.Context(), c, token))
 	for i := range tr.nodes {
-		tr.restart(i) // every connection is made with new certificates
+		tr.restart(i) // every connection uses a new certificate
 	}
 	tr.nodes, tr.confs = append(tr.nodes, open(t, c)), append(tr.confs, c)
 	tr.settle(4)
 	tr.requireSameState()
 }
 
-// TestJoinByAClock: a node that joins judges the certificate of whoever answers by
-// its own clock, as it will once it is a member.
+// TestJoinByAClock: a joining node checks the certificate of the node that answers
+// against its own clock, as it does after it has joined.
 func TestJoinByAClock(t *testing.T) {
 	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	for _, c := range clocks {
 		c.skip(48 * time.Hour)
 	}
-	_, err := tr.nodes[tr.leader()].Authorities().Rotate(t.Context(), 20*time.Second) // certificates are made anew
+	_, err := tr.nodes[tr.leader()].Authorities().Rotate(t.Context(), 20*time.Second) // issue new certificates
 	require.NoError(t, err)
 	tr.waitSoleAuthority()
 	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
@@ -101,8 +102,8 @@ func TestJoinByAClock(t *testing.T) {
 	tr.requireSameState()
 }
 
-// TestChangeOfTheAuthorityWaits for a node that is down: it would accept
-// nobody's certificate when it is back.
+// TestChangeOfTheAuthorityWaits: a change of the authority waits for a node that is down.
+// Otherwise that node would accept no certificate after its restart.
 func TestChangeOfTheAuthorityWaits(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -114,10 +115,10 @@ func TestChangeOfTheAuthorityWaits(t *testing.T) {
 	begun := time.Now()
 	all, err := tr.nodes[i].Authorities().Rotate(t.Context(), time.Minute)
 	require.NoError(t, err)
-	require.Less(t, time.Since(begun), 20*time.Second, "there is no use in waiting for a node that is down")
-	require.Equal(t, []string{tr.confs[down].Name}, all[1].Waits, "and for it alone")
+	require.Less(t, time.Since(begun), 20*time.Second, "Rotate does not block on a node that is down")
+	require.Equal(t, []string{tr.confs[down].Name}, all[1].Waits, "the change waits only for the node that is down")
 	require.Len(t, all, 2)
-	require.Equal(t, first, all[0].ID, "it signs still")
+	require.Equal(t, first, all[0].ID, "the old authority still signs")
 	require.Equal(t, cluster.AuthorityAnnounced, all[1].State)
 	require.Contains(t, all[1].Waits, tr.confs[down].Name)
 	_, err = tr.nodes[i].Authorities().Rotate(t.Context(), time.Second)
@@ -125,7 +126,7 @@ func TestChangeOfTheAuthorityWaits(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	require.ErrorContains(t, err, tr.confs[down].Name)
 
-	// Both that are left know it; a token made meanwhile works.
+	// Both running nodes know the new authority. A token made now works.
 	other := (i + 2) % 3
 	require.Eventually(t, func() bool {
 		return len(tr.nodes[i].Authorities().List()[1].Waits) == 1
@@ -137,7 +138,8 @@ func TestChangeOfTheAuthorityWaits(t *testing.T) {
 	tr.settle(3)
 }
 
-// TestChangeOfTheAuthorityGoesOnWithoutARemovedNode: that is what it is for.
+// TestChangeOfTheAuthorityGoesOnWithoutARemovedNode: removing a node whose key may be
+// known to others is a main reason to change the authority.
 func TestChangeOfTheAuthorityGoesOnWithoutARemovedNode(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -152,8 +154,8 @@ func TestChangeOfTheAuthorityGoesOnWithoutARemovedNode(t *testing.T) {
 	require.NotEqual(t, first, tr.waitSoleAuthority())
 }
 
-// TestChangesOfTheAuthorityWhileNodesRestart: whenever a node goes down, it
-// meets others whose certificates it accepts when it is back.
+// TestChangesOfTheAuthorityWhileNodesRestart: a node that restarts at any point of a
+// change still accepts the certificates of the other nodes.
 func TestChangesOfTheAuthorityWhileNodesRestart(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -176,8 +178,8 @@ func TestChangesOfTheAuthorityWhileNodesRestart(t *testing.T) {
 
 // keyedSecrets is a cluster.Secrets of several keys, named by one letter each.
 type keyedSecrets struct {
-	mu   sync.Mutex // of keys
-	keys string     // the first one seals
+	mu   sync.Mutex // guards keys
+	keys string     // the first key seals
 }
 
 var errWrongKey = errors.New("another key")
@@ -211,8 +213,8 @@ func (l *keyedSecrets) Open(context string, b []byte) ([]byte, error) {
 	return openedBy(l.get())(context, b)
 }
 
-// TestNodeWithoutTheNewKey was down while the authority was sealed anew: it
-// comes back with what it had, restarts, and is given the key at last.
+// TestNodeWithoutTheNewKey: a node that was down while the authority was rewrapped starts
+// with the old key, restarts, and receives the new key later.
 func TestNodeWithoutTheNewKey(t *testing.T) {
 	t.Parallel()
 	locked := []*keyedSecrets{{keys: "a"}, {keys: "a"}, {keys: "a"}}
@@ -231,7 +233,7 @@ func TestNodeWithoutTheNewKey(t *testing.T) {
 	sealed, _ := tr.nodes[i].Checksum()
 	require.NoError(t, tr.nodes[i].Authorities().Rewrap(t.Context(), &keyedSecrets{keys: "b"}))
 	again, _ := tr.nodes[i].Checksum()
-	require.Equal(t, sealed, again, "once is enough")
+	require.Equal(t, sealed, again, "a second rewrap changes nothing")
 	up := []int{i, (i + 2) % 3}
 	for _, j := range up {
 		require.Eventually(t, func() bool {
@@ -244,15 +246,15 @@ func TestNodeWithoutTheNewKey(t *testing.T) {
 	tr.settle(3)
 	tr.restart(down)
 	tr.settle(3)
-	require.False(t, tr.nodes[down].Authorities().CanOpen(openedBy("b")), "it keeps what it can open")
-	// While it has the old key only it follows a change of the authority too.
+	require.False(t, tr.nodes[down].Authorities().CanOpen(openedBy("b")), "the node keeps the copy that its key opens")
+	// A node that has only the old key still follows a change of the authority.
 	_, err := tr.nodes[i].Authorities().Rotate(t.Context(), 100*time.Millisecond)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		all := tr.nodes[i].Authorities().List()
 		return len(all) == 2 && all[0].Waits == nil && all[1].State == cluster.AuthorityRetiring &&
 			len(all[1].Waits) == 1 && all[1].Waits[0] == tr.confs[down].Name
-	}, 20*time.Second, 10*time.Millisecond, "its certificates are from the old one, which stays for that")
+	}, 20*time.Second, 10*time.Millisecond, "the old authority stays because the node's certificates are from it")
 	tr.restart(down)
 	locked[down].set("ba")
 	id := tr.waitSoleAuthority()
@@ -311,9 +313,9 @@ func TestDistributeAndFetchSecrets(t *testing.T) {
 	require.Equal(t, "n3", failed.Failures[1].Name)
 	require.True(t, failed.Failures[1].Unreachable)
 	_, err = tr.nodes[0].Secrets().Fetch(ctx, "of n1")
-	require.ErrorIs(t, err, cluster.ErrUnavailable, "n3 may have it")
+	require.ErrorIs(t, err, cluster.ErrUnavailable, "n3 is down and may have the secret")
 
-	// Who is no member any more is not given anything, from the moment on.
+	// A removed member receives no secret once the removal is decided.
 	require.NoError(t, tr.nodes[1].Remove(ctx, "n3", false))
 	require.ErrorAs(t, tr.nodes[0].Secrets().Distribute(ctx, []byte("z")), &failed)
 	require.Len(t, failed.Failures, 1)

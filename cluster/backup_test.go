@@ -14,8 +14,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
 )
 
-// TestBackupStartsANewCluster: the state of a backup goes on in a cluster that
-// others can join, and none of the old nodes is a member.
+// TestBackupStartsANewCluster: a backup restores into a new cluster. Other nodes can join
+// that cluster, and no node of the old cluster is a member.
 func TestBackupStartsANewCluster(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -43,7 +43,7 @@ func TestBackupStartsANewCluster(t *testing.T) {
 	require.Greater(t, v.(command.Meta).Seq, b.Seq)
 
 	fresh := &cluster3{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
-	c2 := networked(t, "", "n2") // a name that the old cluster had
+	c2 := networked(t, "", "n2") // same name as a node of the old cluster
 	c2.Bootstrap = false
 	fresh.join(c2)
 	fresh.nodes, fresh.confs = append(fresh.nodes, open(t, c2)), append(fresh.confs, c2)
@@ -53,11 +53,11 @@ func TestBackupStartsANewCluster(t *testing.T) {
 	bad := networked(t, "", "bad")
 	require.Error(t, recovery.Restore(bad.Offline(), bytes.NewReader(file.Bytes()[:file.Len()-1])))
 	require.Error(t, recovery.Restore(bad.Offline(), bytes.NewReader([]byte("rubbish"))))
-	open(t, bad) // nothing was left behind
+	open(t, bad) // the failed restores left nothing behind
 }
 
-// TestRecoveryFromOneSurvivor: with two of three lost for good, the third goes
-// on with all that it had, and others join it.
+// TestRecoveryFromOneSurvivor: two of three nodes are lost. The third recovers as a
+// cluster of one with all its data, and other nodes join it.
 func TestRecoveryFromOneSurvivor(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -89,8 +89,8 @@ func TestRecoveryFromOneSurvivor(t *testing.T) {
 	require.ErrorContains(t, recovery.Recover(empty.Offline(), nil), "no data")
 }
 
-// TestDataOfANodeAloneGetsPeers: what mintmark dev made can become the first
-// node of a cluster.
+// TestDataOfANodeAloneGetsPeers: a data folder made without a network, as by mintmark
+// dev, can become the first node of a cluster.
 func TestDataOfANodeAloneGetsPeers(t *testing.T) {
 	t.Parallel()
 	alone := config(t, "")

@@ -9,11 +9,11 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-// BenchmarkPropose64 is 64 callers that each write a register of their own, as
-// fast as they are answered, with every entry synced to disk.
+// BenchmarkPropose64 measures 64 concurrent callers. Each writes its own register in a
+// loop, and every entry is synced to disk.
 func BenchmarkPropose64(b *testing.B) { benchmarkPropose(b, 64) }
 
-// BenchmarkPropose1 is the latency of one caller: an fsync and what is around it.
+// BenchmarkPropose1 measures the latency of one caller, mostly one fsync.
 func BenchmarkPropose1(b *testing.B) { benchmarkPropose(b, 1) }
 
 func benchmarkPropose(b *testing.B, callers int) {
@@ -40,7 +40,7 @@ func benchmarkPropose(b *testing.B, callers int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commands/s")
 }
 
-// BenchmarkRefuse is a command that a view refuses: nothing is logged.
+// BenchmarkRefuse measures a command that is refused on a view, without a log entry.
 func BenchmarkRefuse(b *testing.B) {
 	n := open(b, config(b, b.TempDir()))
 	c := &machinetest.Raise{Name: "a", Known: 7}

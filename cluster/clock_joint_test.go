@@ -18,11 +18,12 @@ import (
 
 const (
 	days400 = 400 * 24 * time.Hour
-	// stampTolerance is what a stamp may be off by, and a second for the test.
+	// stampTolerance is the largest allowed error of a timestamp, plus a second for the
+	// test.
 	stampTolerance = 11 * time.Second
 )
 
-// newClockCluster3 is a cluster of three with clocks to step.
+// newClockCluster3 returns a cluster of three nodes and their adjustable clocks.
 func newClockCluster3(t *testing.T) (*cluster3, []*steppedClock) {
 	var clocks []*steppedClock
 	tr := newCluster3(t, func(c *cluster.Config) {
@@ -34,7 +35,8 @@ func newClockCluster3(t *testing.T) (*cluster3, []*steppedClock) {
 	return tr, clocks
 }
 
-// waitClocksConfirmed waits until every node knows that the others believe their clocks.
+// waitClocksConfirmed waits until every node knows that the other nodes confirm its
+// clock.
 func (tr *cluster3) waitClocksConfirmed() {
 	tr.t.Helper()
 	require.Eventually(tr.t, func() bool {
@@ -47,10 +49,11 @@ func (tr *cluster3) waitClocksConfirmed() {
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
-// proposeAll proposes by each node, and returns the stamps that were acknowledged. It
-// does not wait for long for somebody to lead.
+// proposeAll proposes one command on each node and returns the timestamps of those that
+// succeeded. It waits at most two seconds, also when there is no leader.
 func (tr *cluster3) proposeAll() (at []time.Time) {
-	// All at once: a joint jump of some minutes is accepted after a while.
+	// The proposals run at the same time: a joint jump of some minutes is accepted after
+	// a while.
 	ctx, cancel := context.WithTimeout(tr.t.Context(), 2*time.Second)
 	defer cancel()
 	stamped := make(chan time.Time, len(tr.nodes))
@@ -70,14 +73,15 @@ func (tr *cluster3) proposeAll() (at []time.Time) {
 	return at
 }
 
-// waitHealthy waits until all nodes are healthy again, without an operator, and
-// stamp the right time.
+// waitHealthy waits until the cluster has recovered by itself, and requires that every
+// node stamps the current time.
 func (tr *cluster3) waitHealthy() {
 	tr.t.Helper()
 	tr.waitHealthyAt(time.Now())
 }
 
-// waitHealthyAt is goesOn where the right time was so a moment ago.
+// waitHealthyAt is waitHealthy with another correct time: right is the correct time when
+// it is called.
 func (tr *cluster3) waitHealthyAt(right time.Time) {
 	tr.t.Helper()
 	from := time.Now()
@@ -90,13 +94,13 @@ func (tr *cluster3) waitHealthyAt(right time.Time) {
 	}
 }
 
-// TestClocksThatJumpTogether: that several nodes jumped to the same time is no
-// reason to believe it, since one cause may have moved them all.
+// TestClocksThatJumpTogether: nodes do not confirm each other's jump to the same time,
+// since one cause may have moved all their clocks.
 func TestClocksThatJumpTogether(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string
-		nodes int // from the leader on
+		nodes int // number of nodes that jump, starting with the leader
 		by    time.Duration
 	}{
 		{"two, 400 days ahead", 2, days400},
@@ -113,7 +117,7 @@ func TestClocksThatJumpTogether(t *testing.T) {
 			for j := range tc.nodes {
 				clocks[(i+j)%3].jump(tc.by)
 			}
-			for range 2 { // each takes three seconds where nobody leads
+			for range 2 { // without a leader each call takes two seconds
 				for _, at := range tr.proposeAll() {
 					require.WithinDuration(t, time.Now(), at, stampTolerance)
 				}
@@ -128,14 +132,14 @@ func TestClocksThatJumpTogether(t *testing.T) {
 	}
 }
 
-// TestClocksThatStayElsewhere: nothing is decided until an operator says which
-// clocks are right.
+// TestClocksThatStayElsewhere: two clocks stay wrong. No command is decided until an
+// operator accepts a clock.
 func TestClocksThatStayElsewhere(t *testing.T) {
 	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	for _, c := range clocks[:2] {
 		c.jump(days400)
-		c.skip(time.Hour) // it lasts
+		c.skip(time.Hour) // the wrong time persists
 	}
 	clocks[2].skip(time.Hour)
 	require.Eventually(t, func() bool {
@@ -154,13 +158,15 @@ func TestClocksThatStayElsewhere(t *testing.T) {
 		return err == nil && time.Until(time.UnixMilli(v.(command.Meta).At)) > days400-time.Hour
 	}, 10*time.Second, 10*time.Millisecond)
 
-	// And the third comes to them by itself: they do not jump.
+	// When the third clock jumps to their time, it is accepted without an operator,
+	// because theirs did not jump.
 	clocks[2].jump(days400)
 	require.Eventually(t, func() bool { return healthCheck(tr.nodes[2], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
 }
 
-// TestClocksAreCorrectedTogether: by some minutes, for good. That needs nobody.
-// Once they are set back, nothing is decided before they are where they were.
+// TestClocksAreCorrectedTogether: all clocks move by two minutes and stay there. They are
+// accepted without an operator. After they are set back, no command is decided until they
+// pass the time of the last decision again.
 func TestClocksAreCorrectedTogether(t *testing.T) {
 	t.Parallel()
 	tr, clocks := newClockCluster3(t)
@@ -207,8 +213,8 @@ func TestClocksAreCorrectedTogether(t *testing.T) {
 	}
 }
 
-// TestRestartsLaunderNoJump: clocks that are refused as long as the nodes run are
-// refused after a restart too, beside a node whose clock is steady.
+// TestRestartsLaunderNoJump: a restart does not make a jumped clock acceptable while a
+// node with a steady clock runs.
 func TestRestartsLaunderNoJump(t *testing.T) {
 	t.Parallel()
 	tr, clocks := newClockCluster3(t)
@@ -231,8 +237,8 @@ func TestRestartsLaunderNoJump(t *testing.T) {
 	tr.requireSameState()
 }
 
-// TestRollingRestartLaundersNoJump: the node that restarts last meets none whose clock
-// is right any more, but those that restarted before it know what it was.
+// TestRollingRestartLaundersNoJump: the node that restarts last finds no peer with a
+// correct clock, but the peers that restarted earlier remember that their clocks jumped.
 func TestRollingRestartLaundersNoJump(t *testing.T) {
 	t.Parallel()
 	tr, clocks := newClockCluster3(t)
@@ -258,8 +264,9 @@ func TestRollingRestartLaundersNoJump(t *testing.T) {
 	tr.requireSameState()
 }
 
-// TestRestartOfAllLaundersNoJump: no node runs on that knows better, nor does a node
-// that is alone. Set right, the clocks need nobody.
+// TestRestartOfAllLaundersNoJump: after all nodes restart, none has a steady clock, and
+// yet the jump is not accepted. The same holds for a single node. Clocks that are set
+// right need no operator.
 func TestRestartOfAllLaundersNoJump(t *testing.T) {
 	t.Parallel()
 	waits := func(n *cluster.Node, why string) {
@@ -305,9 +312,8 @@ func TestRestartOfAllLaundersNoJump(t *testing.T) {
 	require.NoError(t, healthCheck(n, "clock"))
 }
 
-// TestJumpsAddUpOverRestarts: jumps that a majority may accept by itself are no more
-// than that together, also where the nodes restart in between, or vouch for each
-// other.
+// TestJumpsAddUpOverRestarts: a majority may accept small jumps by itself only up to a
+// total limit. Neither restarts nor peers that confirm each other reset the total.
 func TestJumpsAddUpOverRestarts(t *testing.T) {
 	t.Parallel()
 	const step = 4*time.Minute + 55*time.Second
@@ -336,10 +342,10 @@ func TestJumpsAddUpOverRestarts(t *testing.T) {
 		tr.restart(j)
 		accepted(j)
 	}
-	// The third comes to them, and all restart with two others that vouch.
+	// The third clock follows, and all nodes restart while the other two confirm them.
 	clocks[(i+2)%3].jump(step)
 	accepted((i + 2) % 3)
-	require.InDelta(t, step, unconfirmedJumps(tr.nodes[(i+2)%3]), float64(stampTolerance), "they can't vouch for more than they know")
+	require.InDelta(t, step, unconfirmedJumps(tr.nodes[(i+2)%3]), float64(stampTolerance), "the third node takes over the unconfirmed total of the nodes that confirm it")
 	for j := range tr.nodes {
 		tr.restart(j)
 		accepted(j)
@@ -350,7 +356,7 @@ func TestJumpsAddUpOverRestarts(t *testing.T) {
 	refused := func() {
 		t.Helper()
 		for range 2 {
-			for _, at := range tr.proposeAll() { // by the third, until it knows of the others
+			for _, at := range tr.proposeAll() { // decided by the third node until it hears of the other clocks
 				require.WithinDuration(t, clocks[(i+2)%3].now(), at, stampTolerance)
 			}
 		}
@@ -359,7 +365,7 @@ func TestJumpsAddUpOverRestarts(t *testing.T) {
 		}
 	}
 	refused()
-	require.ErrorContains(t, healthCheck(tr.nodes[i], "clock"), "and by 4m5", "it says why")
+	require.ErrorContains(t, healthCheck(tr.nodes[i], "clock"), "and by 4m5", "the reason names the total")
 	for _, j := range wrong {
 		tr.restart(j)
 	}
@@ -373,7 +379,8 @@ func TestJumpsAddUpOverRestarts(t *testing.T) {
 	require.Eventually(t, func() bool { return len(tr.proposeAll()) == 3 }, 20*time.Second, 10*time.Millisecond)
 }
 
-// TestJumpsOfANodeAloneAddUpOverRestarts, where a majority is that node.
+// TestJumpsOfANodeAloneAddUpOverRestarts: the same limit holds for a node that is its own
+// majority.
 func TestJumpsOfANodeAloneAddUpOverRestarts(t *testing.T) {
 	t.Parallel()
 	clock := new(steppedClock)
@@ -395,8 +402,8 @@ func TestJumpsOfANodeAloneAddUpOverRestarts(t *testing.T) {
 	require.NoError(t, healthCheck(n, "clock"))
 }
 
-// TestOneWrongClockKeepsNobodyFromStarting where another steady one agrees with
-// who starts.
+// TestOneWrongClockKeepsNobodyFromStarting: a node starts although one peer's clock is
+// wrong, because the other peer's steady clock agrees with its own.
 func TestOneWrongClockKeepsNobodyFromStarting(t *testing.T) {
 	t.Parallel()
 	tr, clocks := newClockCluster3(t)
@@ -411,7 +418,8 @@ func TestOneWrongClockKeepsNobodyFromStarting(t *testing.T) {
 	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), stampTolerance)
 }
 
-// TestClockOfANodeAloneComesBack: nothing was stamped, and nobody is asked.
+// TestClockOfANodeAloneComesBack: a single node resumes by itself when its clock returns,
+// because nothing was stamped with the wrong time.
 func TestClockOfANodeAloneComesBack(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{days400, time.Minute, -time.Hour} {
@@ -431,20 +439,21 @@ func TestClockOfANodeAloneComesBack(t *testing.T) {
 	}
 }
 
-// TestStampsAreNeverAheadOfAMajority: a leader is in the middle of its clocks, and
-// state time is that of a leader before it.
+// TestStampsAreNeverAheadOfAMajority: a leader may run ahead of the other clocks within
+// the tolerance. When the next leader's clock is behind the state time that resulted, it
+// refuses to stamp.
 func TestStampsAreNeverAheadOfAMajority(t *testing.T) {
 	t.Parallel()
 	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
-	clocks[i].jump(8 * time.Second) // no jump, and within what is tolerated of a leader
+	clocks[i].jump(8 * time.Second) // too small for a jump, and within a leader's tolerance
 	from := time.Now()
 	at := tr.proposeAll()
 	require.Len(t, at, 3)
 	require.WithinRange(t, at[2], from.Add(8*time.Second).Truncate(time.Millisecond), time.Now().Add(8*time.Second))
 
-	// The next leader's clock is 9 s ahead of both others', and state time is 8 s
-	// ahead of that.
+	// The next leader's clock is 9 s ahead of both other clocks, and the state time is 8
+	// s ahead of the next leader's clock.
 	j := (i + 1) % 3
 	for k := range clocks {
 		if clocks[k].jump(-9 * time.Second); k == j {
@@ -456,7 +465,7 @@ func TestStampsAreNeverAheadOfAMajority(t *testing.T) {
 		return tr.leader() == j
 	}, 10*time.Second, 10*time.Millisecond)
 	var ahead *watchdog.StateTimeError
-	require.Eventually(t, func() bool { // when it has heard of their clocks
+	require.Eventually(t, func() bool { // once the leader knows the other clocks
 		_, _, err := tr.nodes[j].Propose(t.Context(), &machinetest.Set{Name: "a"})
 		return errors.As(err, &ahead)
 	}, 5*time.Second, 10*time.Millisecond)

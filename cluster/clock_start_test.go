@@ -17,7 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
-// stoppedNode is a folder of a node that was just stopped, and its clock.
+// stoppedNode returns the configuration and the clock of a node that was just stopped.
 func stoppedNode(t *testing.T) (cluster.Config, *steppedClock) {
 	clock := new(steppedClock)
 	c := config(t, "")
@@ -29,8 +29,8 @@ func stoppedNode(t *testing.T) (cluster.Config, *steppedClock) {
 	return c, clock
 }
 
-// TestStartWithAWrongClock: a node alone stamps nothing, and goes on by itself
-// once its clock is right.
+// TestStartWithAWrongClock: a single node that starts with a wrong clock decides nothing,
+// and resumes by itself once the clock is right.
 func TestStartWithAWrongClock(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{days400, time.Hour, -time.Hour, -20000 * 24 * time.Hour} {
@@ -59,8 +59,9 @@ func TestStartWithAWrongClock(t *testing.T) {
 	}
 }
 
-// TestStartWaitsForAnOperator where the clock stays, and asks for one after two
-// minutes.
+// TestStartWaitsForAnOperator: while the clock stays wrong, AwaitClock blocks until an
+// operator accepts the clock. After two minutes the node logs that it is waiting for an
+// operator.
 func TestStartWaitsForAnOperator(t *testing.T) {
 	t.Parallel()
 	c, clock := stoppedNode(t)
@@ -75,14 +76,14 @@ func TestStartWaitsForAnOperator(t *testing.T) {
 	case why := <-reasons:
 		require.Contains(t, why, "1h0m0s ahead of when it last ran")
 	case err := <-waited:
-		require.Fail(t, "it does not wait", "%v", err)
+		require.Fail(t, "AwaitClock returned early", "%v", err)
 	}
 	require.Zero(t, said.count("waiting for an operator"))
 	clock.skip(3 * time.Minute)
 	require.Eventually(t, func() bool { return said.count("waiting for an operator") == 1 }, 10*time.Second, 10*time.Millisecond)
 	select {
 	case err := <-waited:
-		require.Fail(t, "it waited no longer", "%v", err)
+		require.Fail(t, "AwaitClock returned before an operator accepted the clock", "%v", err)
 	default:
 	}
 	require.NoError(t, n.AcceptClock())
@@ -90,13 +91,13 @@ func TestStartWaitsForAnOperator(t *testing.T) {
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 	require.NoError(t, err)
 
-	clock.jump(0) // and a jump back is one
+	clock.jump(0) // setting the accepted clock back counts as a jump
 	_, _, err = n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 	require.ErrorContains(t, err, "jumped back")
 }
 
-// TestAcceptedClockSurvivesAKill: once the operator has the answer, a kill does not
-// bring back the doubt.
+// TestAcceptedClockSurvivesAKill: AcceptClock persists the decision before it returns, so
+// a killed node trusts the clock after its restart.
 func TestAcceptedClockSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	clock := new(steppedClock)
@@ -106,7 +107,7 @@ func TestAcceptedClockSurvivesAKill(t *testing.T) {
 	clock.jump(time.Hour)
 	require.ErrorContains(t, healthCheck(n, "clock"), "jumped")
 	require.Eventually(t, func() bool {
-		var at, jumps int64 // ms
+		var at, jumps int64 // both in milliseconds
 		require.NoError(t, watchdog.ReadTimes(filepath.Join(c.Dir, "last-run"), &at, &jumps))
 		return (time.Duration(jumps) * time.Millisecond).Round(time.Second) == time.Hour
 	}, 10*time.Second, 10*time.Millisecond)
@@ -118,8 +119,8 @@ func TestAcceptedClockSurvivesAKill(t *testing.T) {
 	require.NoError(t, healthCheck(open(t, c), "clock"))
 }
 
-// TestStartAfterATime: that a node was stopped for long is no reason to wait,
-// where the kernel knows the time, or an operator said so.
+// TestStartAfterATime: a node that was stopped for a long time does not wait if the
+// kernel reports a synchronised clock or the configuration trusts the clock.
 func TestStartAfterATime(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*cluster.Config){
@@ -138,8 +139,9 @@ func TestStartAfterATime(t *testing.T) {
 	}
 }
 
-// TestStartSoonAfterAStop: an idle node is stopped for a moment long after its
-// last command. It knows when it last ran.
+// TestStartSoonAfterAStop: an idle node restarts long after its last command, but soon
+// after its stop. It compares its clock with the time it last ran, which is in the file
+// last-run.
 func TestStartSoonAfterAStop(t *testing.T) {
 	t.Parallel()
 	c, clock := stoppedNode(t)
@@ -157,7 +159,8 @@ func TestStartSoonAfterAStop(t *testing.T) {
 	require.ErrorContains(t, healthCheck(n, "clock"), "ahead of the newest decision in its data folder")
 }
 
-// TestStartInAnEmptyFolder only warns: there is nothing to spoil.
+// TestStartInAnEmptyFolder: with an empty folder an unconfirmed clock is only a warning,
+// since there is no data it could harm.
 func TestStartInAnEmptyFolder(t *testing.T) {
 	t.Parallel()
 	clock, said := new(steppedClock), new(logBuffer)
@@ -171,8 +174,8 @@ func TestStartInAnEmptyFolder(t *testing.T) {
 	require.Equal(t, 1, said.count("accepted unconfirmed"))
 }
 
-// TestAllStartWithAWrongClock: three nodes that agree with each other do
-// not confirm each other's clocks.
+// TestAllStartWithAWrongClock: three nodes that all start with the same wrong time do not
+// confirm each other.
 func TestAllStartWithAWrongClock(t *testing.T) {
 	t.Parallel()
 	tr, clocks := newClockCluster3(t)
@@ -183,7 +186,7 @@ func TestAllStartWithAWrongClock(t *testing.T) {
 	for i := range 3 {
 		tr.start(i)
 	}
-	require.Eventually(t, func() bool { // they have asked each other
+	require.Eventually(t, func() bool { // until the nodes have exchanged their clocks
 		for _, n := range tr.nodes {
 			if n.Stats().Reachable != 3 || healthCheck(n, "clock") == nil {
 				return false
@@ -199,8 +202,8 @@ func TestAllStartWithAWrongClock(t *testing.T) {
 	tr.requireSameState()
 }
 
-// TestPeersConfirmAStart: a node that was stopped for long learns from the
-// others that its clock is right, and another that its clock is wrong.
+// TestPeersConfirmAStart: the peers of a restarted node tell it whether its clock is
+// right. Here it first is wrong, then right.
 func TestPeersConfirmAStart(t *testing.T) {
 	t.Parallel()
 	tr, clocks := newClockCluster3(t)
@@ -215,15 +218,15 @@ func TestPeersConfirmAStart(t *testing.T) {
 	require.Error(t, healthCheck(tr.nodes[i], "clock"))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	require.NoError(t, tr.nodes[i].AwaitClock(ctx, func(string) {}), "the others don't wait for it")
+	require.NoError(t, tr.nodes[i].AwaitClock(ctx, func(string) {}), "a node with peers does not wait")
 	_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "by another"})
 	require.NoError(t, err)
 	clocks[i].jump(0)
 	require.Eventually(t, func() bool { return healthCheck(tr.nodes[i], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
 }
 
-// TestStartOfAStateAheadOfTheClock: the clock is right, and what was stamped is
-// not. The kernel says so; nothing is decided.
+// TestStartOfAStateAheadOfTheClock: the kernel confirms the clock, but the state holds a
+// later timestamp. No command is decided.
 func TestStartOfAStateAheadOfTheClock(t *testing.T) {
 	t.Parallel()
 	c, clock := stoppedNode(t)

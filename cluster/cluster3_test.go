@@ -25,7 +25,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// plainSecrets seals nothing: what is sealed is not the matter of these tests.
+// plainSecrets does not encrypt. Encryption is not tested here.
 type plainSecrets struct{}
 
 func (plainSecrets) Seal(_ string, b []byte) ([]byte, error) {
@@ -33,11 +33,11 @@ func (plainSecrets) Seal(_ string, b []byte) ([]byte, error) {
 }
 func (plainSecrets) Open(_ string, b []byte) ([]byte, error) { return b[len("sealed:"):], nil }
 
-// networked is config with a listener of its own.
+// networked is config with a listener on an address of its own.
 func networked(t testing.TB, dir, name string) cluster.Config {
 	t.Helper()
 	c := config(t, dir)
-	l, err := net.Listen("tcp", clustertest.Address(t)) // other tests run beside it, and nodes restart at their address
+	l, err := net.Listen("tcp", clustertest.Address(t)) // an address that parallel tests do not use, since nodes restart on it
 	require.NoError(t, err)
 	c.Name, c.Version = name, "test"
 	c.Network = &transport.Endpoint{Listener: l, Advertise: l.Addr().String()}
@@ -48,7 +48,7 @@ func networked(t testing.TB, dir, name string) cluster.Config {
 	return c
 }
 
-// cluster3 is a cluster of three in one process.
+// cluster3 is a cluster of three nodes in one process.
 type cluster3 struct {
 	t     testing.TB
 	nodes []*cluster.Node
@@ -77,7 +77,7 @@ func newCluster3(t testing.TB, change ...func(*cluster.Config)) *cluster3 {
 	return tr
 }
 
-// join makes the folder of c a member, by the first node.
+// join makes the folder of c a member, through the first node.
 func (tr *cluster3) join(c cluster.Config) {
 	tr.t.Helper()
 	ctx, cancel := context.WithTimeout(tr.t.Context(), 20*time.Second)
@@ -100,16 +100,16 @@ func (tr *cluster3) joinBy(ctx context.Context, c cluster.Config, token string) 
 	})
 }
 
-// settle waits until there are so many voters, all at the same point. It is for a
-// cluster that nobody writes to.
+// settle waits until the cluster has that many voters, all at the same log index. It must
+// be used only while nobody writes to the cluster.
 func (tr *cluster3) settle(voters int) {
 	tr.t.Helper()
 	tr.await(voters, func(s status.Node) bool { return s.Lag == 0 })
 }
 
-// settleUnderLoad waits until there are so many voters, which all have applied what
-// was in a log when it was called. While commands go on, the moment of settle may
-// never come: an overview asks the nodes one after the other.
+// settleUnderLoad waits until the cluster has that many voters and all have applied the
+// entries logged before the call. Under load settle may never return, because an overview
+// asks the nodes one after the other.
 func (tr *cluster3) settleUnderLoad(voters int) {
 	tr.t.Helper()
 	var last uint64
@@ -119,8 +119,8 @@ func (tr *cluster3) settleUnderLoad(voters int) {
 	tr.await(voters, func(s status.Node) bool { return s.Applied >= last })
 }
 
-// await waits until each node knows a leader and so many voters, all reachable and
-// as far as reached wants.
+// await waits until each node knows a leader and that many voters, all reachable and
+// satisfying reached.
 func (tr *cluster3) await(voters int, reached func(status.Node) bool) {
 	tr.t.Helper()
 	awaited := func(o cluster.Overview) bool {
@@ -148,7 +148,7 @@ func (tr *cluster3) await(voters int, reached func(status.Node) bool) {
 	}
 }
 
-// leader waits for a node that leads.
+// leader waits until a node leads and returns its index.
 func (tr *cluster3) leader() int {
 	tr.t.Helper()
 	found := -1
@@ -164,7 +164,8 @@ func (tr *cluster3) leader() int {
 	return found
 }
 
-// requireSameState waits until all nodes have applied the same, and compares them.
+// requireSameState waits until all nodes have applied the same index, and compares their
+// checksums.
 func (tr *cluster3) requireSameState() {
 	tr.t.Helper()
 	require.Eventually(tr.t, func() bool {
@@ -189,7 +190,7 @@ func TestThreeNodesAnswerEverywhere(t *testing.T) {
 	tr := newCluster3(t)
 	const each = 200
 	var wg sync.WaitGroup
-	var undetermined atomic.Uint64 // answers to commands that were proposed again: the first proposal may have counted
+	var undetermined atomic.Uint64 // refused commands that were proposed twice: the first proposal may have been applied
 	for i, n := range tr.nodes {
 		for range 4 {
 			wg.Go(func() {
@@ -227,8 +228,8 @@ func TestThreeNodesAnswerEverywhere(t *testing.T) {
 	tr.requireSameState()
 }
 
-// TestPlannedStopFailsNobody: commands go on while leadership moves and while
-// nodes are restarted one by one.
+// TestPlannedStopFailsNobody: no command fails while leadership moves and while nodes are
+// restarted one by one.
 func TestPlannedStopFailsNobody(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -255,7 +256,7 @@ func TestPlannedStopFailsNobody(t *testing.T) {
 				switch {
 				case err == nil:
 					done.Add(1)
-				case n.Closing(): // a command that reached a node on its way down
+				case n.Closing(): // the command reached a node that is stopping
 				case t.Context().Err() != nil:
 					return
 				default:
@@ -313,9 +314,9 @@ func TestLossOfTheLeader(t *testing.T) {
 	tr.requireSameState()
 }
 
-// TestLossOfTheLeadersProcess: a refused connection tells at once what the
-// election timeout, here an hour, would tell late. Two that stand against each
-// other would wait for it, so they are far apart.
+// TestLossOfTheLeadersProcess: a refused connection reveals the loss of the leader at
+// once, without the election timeout, here an hour. The long CampaignInterval keeps the
+// two candidates apart: if they split the vote, they would have to wait for that timeout.
 func TestLossOfTheLeadersProcess(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t, func(c *cluster.Config) {
@@ -324,7 +325,8 @@ func TestLossOfTheLeadersProcess(t *testing.T) {
 		}})
 	})
 	i := tr.leader()
-	// The others see of a killed process that connections break and its port refuses new ones.
+	// To the other nodes a killed process looks like this: connections break, and its
+	// port refuses new ones.
 	cluster.Isolate(tr.nodes[i], true)
 	_ = tr.confs[i].Network.Listener.Close()
 	for j, n := range tr.nodes {
@@ -353,7 +355,7 @@ func TestJoinTokens(t *testing.T) {
 	}
 	_, _, err := n.Invite(ctx, "n1", "", time.Hour)
 	refused(err, "already")
-	require.ErrorIs(t, err, member.ErrNameTaken, "the outcome names the error")
+	require.ErrorIs(t, err, member.ErrNameTaken, "the reply carries the sentinel error")
 	_, _, err = n.Invite(ctx, "no name", "", time.Hour)
 	refused(err, "letters")
 	_, _, err = n.Invite(ctx, "n2", "nobody", time.Hour)
@@ -367,7 +369,7 @@ func TestJoinTokens(t *testing.T) {
 
 	c2 := networked(t, "", "n2")
 	c2.Bootstrap = false
-	refused(tr.joinBy(ctx, c2, first), "not known") // the later one took its place
+	refused(tr.joinBy(ctx, c2, first), "not known") // replaced by the later token
 	refused(tr.joinBy(ctx, c2, "mintmark-join-x"), "not a join token")
 	other := networked(t, "", "x1")
 	alien := open(t, other)
@@ -380,7 +382,7 @@ func TestJoinTokens(t *testing.T) {
 	refused(tr.joinBy(ctx, c2, gone), "expired")
 
 	require.NoError(t, tr.joinBy(ctx, c2, token))
-	require.NoError(t, tr.joinBy(ctx, c2, token), "the answer may have been lost")
+	require.NoError(t, tr.joinBy(ctx, c2, token), "a join can be repeated, since its answer may have been lost")
 	thief := networked(t, "", "n2")
 	refused(tr.joinBy(ctx, thief, token), "used by another node")
 	tr.nodes, tr.confs = append(tr.nodes, open(t, c2)), append(tr.confs, c2)
@@ -397,8 +399,8 @@ func TestJoinTokens(t *testing.T) {
 	require.ErrorIs(t, err, cluster.ErrEmpty)
 }
 
-// TestRemovedNodeIsRefused: its key opens nothing any more, on standing
-// connections neither.
+// TestRemovedNodeIsRefused: the other nodes reject the key of a removed node, also on
+// open connections.
 func TestRemovedNodeIsRefused(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -412,8 +414,7 @@ func TestRemovedNodeIsRefused(t *testing.T) {
 	require.Len(t, o.Nodes, 2)
 }
 
-// TestRemovalKeepsAMajority: with one node down, a second one can't be taken
-// away without saying that it is meant.
+// TestRemovalKeepsAMajority: with one node down, removing a second one needs force.
 func TestRemovalKeepsAMajority(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -424,7 +425,7 @@ func TestRemovalKeepsAMajority(t *testing.T) {
 	require.NoError(t, tr.nodes[i].Remove(t.Context(), fmt.Sprintf("n%d", (i+1)%3+1), false))
 }
 
-// TestRemovedLeader: the leader itself may be the one to go.
+// TestRemovedLeader: the leader itself can be removed.
 func TestRemovedLeader(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -455,7 +456,8 @@ func TestReplacedNodeLeavesWhenTheNewOneVotes(t *testing.T) {
 	}
 }
 
-// TestChangeOfAddress: a node that listens elsewhere after a restart is found.
+// TestChangeOfAddress: the peers find a node that listens on another address after a
+// restart.
 func TestChangeOfAddress(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -468,7 +470,8 @@ func TestChangeOfAddress(t *testing.T) {
 	}
 }
 
-// TestUnauthenticatedOnThePort: rubbish and members of other clusters do no harm.
+// TestUnauthenticatedOnThePort: garbage and idle connections on the peer port do not
+// disturb the cluster.
 func TestUnauthenticatedOnThePort(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -482,7 +485,7 @@ func TestUnauthenticatedOnThePort(t *testing.T) {
 	_, _, err := tr.nodes[1].Propose(t.Context(), &machinetest.Set{Name: "still here"})
 	require.NoError(t, err)
 
-	// Those who connect and say nothing don't keep members out.
+	// Idle connections do not keep members out.
 	for range 200 {
 		c, err := net.Dial("tcp", address)
 		require.NoError(t, err)
@@ -494,9 +497,10 @@ func TestUnauthenticatedOnThePort(t *testing.T) {
 	tr.settle(3)
 }
 
-// TestLateCommandReportsNoReuse: a command that a network held up may find that
-// what it uses was used meanwhile, by those who came instead of it. The leader
-// asks whether it is still waited for, and who waits is answered.
+// TestLateCommandReportsNoReuse: a command that was delayed on the network may find that
+// the token it uses was used meanwhile, by the same client's retry. Before the leader
+// decides that this is reuse, it asks the forwarding node whether the caller still waits.
+// If the caller does, the command is decided.
 func TestLateCommandReportsNoReuse(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -517,7 +521,7 @@ func TestLateCommandReportsNoReuse(t *testing.T) {
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 }
 
-// TestOverviewIsInOrderOfNames, whatever the ids are.
+// TestOverviewIsInOrderOfNames: an overview is sorted by name, whatever the ids are.
 func TestOverviewIsInOrderOfNames(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)

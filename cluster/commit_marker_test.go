@@ -17,8 +17,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// TestCommitMarkerThatHangs: a node stops though the disk does not return from the write
-// of what is committed, and leaves that behind.
+// TestCommitMarkerThatHangs: a node stops although the write of the commit marker hangs,
+// and leaves that write behind.
 func TestCommitMarkerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config(t, "")
@@ -35,18 +35,19 @@ func TestCommitMarkerThatHangs(t *testing.T) {
 
 		again := open(t, c)
 		require.NotEmpty(t, machinetest.Find(again.View(), "a").Last)
-		g.open() // the late one is as true as any
+		g.open() // the late write is still correct
 		shut(t, again)
 		synctest.Wait()
 		require.GreaterOrEqual(t, readCommitMarker(t, c.Dir), index)
 		open(t, c)
 	})
-	for range 2 { // the timers of this bubble that lie in a sync.Pool are for nobody else
+	for range 2 { // release the timers of this synctest bubble that are left in a sync.Pool
 		runtime.GC()
 	}
 }
 
-// TestLostCommitMarker: it is what a log that was cut short is known by.
+// TestLostCommitMarker: the commit marker reveals a truncated log, so a node that has
+// lost its marker does not start.
 func TestLostCommitMarker(t *testing.T) {
 	c := config(t, "")
 	n := open(t, c)
@@ -74,9 +75,9 @@ func TestLostCommitMarker(t *testing.T) {
 	require.NotEmpty(t, machinetest.Find(n.View(), "a").Last)
 	shut(t, n)
 
-	// A first start that was cut short left none, or a part.
+	// A first start that was interrupted left no marker or a part of one.
 	for _, damaged := range [][]byte{nil, {}, whole[:7]} {
-		s := openStore(t, c.Dir) // a folder that does not know yet that it has the file
+		s := openStore(t, c.Dir) // the folder does not yet record that it has a marker
 		require.NoError(t, s.Stable.Set([]byte(store.KeyCommitMarker), nil))
 		require.NoError(t, s.Close())
 		drop(t, c.Dir, "commit-marker")
@@ -85,12 +86,12 @@ func TestLostCommitMarker(t *testing.T) {
 		}
 		shut(t, open(t, c))
 		drop(t, c.Dir, "commit-marker")
-		requireDataLost(t, c) // from then on
+		requireDataLost(t, c) // once the folder records that it has a marker
 		require.NoError(t, os.WriteFile(path, whole, 0o600))
 	}
 }
 
-// TestCommitMarkerOfFirstStart: it is there before anything is committed.
+// TestCommitMarkerOfFirstStart: the commit marker exists before anything is committed.
 func TestCommitMarkerOfFirstStart(t *testing.T) {
 	c := config(t, "")
 	writes := make(chan struct{})

@@ -20,9 +20,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// damaged is what may happen to a file, and what the node says then; "" where it
-// starts and has all that it had. What a bit does depends on which one it is: the
-// node is right or says something.
+// damaged maps each file to the error that the node reports after each kind of damage. ""
+// means that the node starts with all its data. A flipped bit may be harmless or not: the
+// node either starts with all its data or reports an error.
 var damaged = map[string]struct{ removed, emptied, half string }{
 	"commit-marker":         {integrity.ErrNoCommitMarker.Error(), integrity.ErrNoCommitMarker.Error(), integrity.ErrNoCommitMarker.Error()},
 	"live":                  {},
@@ -39,14 +39,14 @@ var damaged = map[string]struct{ removed, emptied, half string }{
 	"snapshots/*/state.bin": {coded, coded, coded},
 }
 
-// coded is an error by whose code operators are told what to do.
+// coded stands for any error with a code. Operators look up advice by the code.
 const coded = "an error with a code"
 
-// bitsOf is how many bits of a file are tried, one after the other.
+// bitsOf is how many bits of each file are flipped, one at a time.
 const bitsOf = 12
 
-// TestEveryFileDamaged: whatever becomes of one file of a node's folder, the node
-// starts with all that it had, or says which file it is and what to do.
+// TestEveryFileDamaged: after damage to any one file of its folder, the node starts with
+// all its data, or the error names the file.
 func TestEveryFileDamaged(t *testing.T) {
 	t.Parallel()
 	saved := folderOfOne(t)
@@ -64,7 +64,7 @@ func TestEveryFileDamaged(t *testing.T) {
 				return nil
 			}
 		}
-		require.Fail(t, "a file of which nobody knows what happens when it is damaged", file)
+		require.Fail(t, "no expectation for damage to this file", file)
 		return nil
 	}))
 	require.Len(t, seen, len(damaged))
@@ -99,7 +99,7 @@ func damageFile(t *testing.T, saved, file, removed, emptied, half string) {
 		} else {
 			require.ErrorContains(t, err, says, what)
 		}
-		if filepath.Dir(file) != "." { // the log and the snapshots are named as a whole
+		if filepath.Dir(file) != "." { // errors about the log and the snapshots name the folder
 			path = dir
 		}
 		require.ErrorContains(t, err, path, what)
@@ -110,7 +110,7 @@ func damageFile(t *testing.T, saved, file, removed, emptied, half string) {
 	}
 	to("emptied", []byte{}, emptied)
 	if filepath.Base(file) == "wal-meta.db" {
-		to("half", whole[:len(whole)/2], either) // bbolt's pages lie anywhere
+		to("half", whole[:len(whole)/2], either) // bbolt's pages are in any order
 	} else {
 		to("half", whole[:used/2], half)
 	}
@@ -124,7 +124,8 @@ func damageFile(t *testing.T, saved, file, removed, emptied, half string) {
 
 const either = "either"
 
-// nonzero is the first byte from at on that something was written to.
+// nonzero returns the index of the first byte from at on that is not zero, that is, was
+// written to.
 func nonzero(text []byte, at int) int {
 	for text[at] == 0 {
 		at++
@@ -134,7 +135,7 @@ func nonzero(text []byte, at int) int {
 
 const damagedValues = 15
 
-// folderOfOne is that of a node alone, with a snapshot that its log needs.
+// folderOfOne returns the folder of a single node whose log needs its snapshot.
 func folderOfOne(t *testing.T) string {
 	c := withFewTrailingLogs(networked(t, "", "n1"))
 	c.SegmentSize = 16 << 10
@@ -150,8 +151,9 @@ func folderOfOne(t *testing.T) string {
 	return c.Dir
 }
 
-// startDamaged returns why a node does not run. One that runs has all that it had,
-// and decides. The folder is left to a process that would have ended.
+// startDamaged starts a node and returns the error that stopped it. If the node runs,
+// startDamaged requires that it has all its data and decides a command. A node that calls
+// Fatal keeps the folder, as its process would have ended.
 func startDamaged(t *testing.T, dir string) error {
 	t.Helper()
 	c := networked(t, dir, "n1")
@@ -162,7 +164,7 @@ func startDamaged(t *testing.T, dir string) error {
 		case ended <- err:
 		default:
 		}
-		select {} // as if the process was no more
+		select {} // stands for the end of the process
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

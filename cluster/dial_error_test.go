@@ -17,8 +17,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// TestDialErrors, in words that say what to look at and nothing that
-// only a library knows.
+// TestDialErrors: the reason why a node can't be reached is in the operator's terms, and
+// has no text of the Go libraries.
 func TestDialErrors(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -45,7 +45,7 @@ func TestDialErrors(t *testing.T) {
 	}
 	says("nobody", "was refused: no process listens there, or a firewall rejects it")
 
-	// answers has somebody else at the address of the node.
+	// answers starts another program at the node's address.
 	answers := func(do func(net.Conn)) (stop func()) {
 		l, err := net.Listen("tcp", address)
 		require.NoError(t, err)
@@ -70,7 +70,8 @@ func TestDialErrors(t *testing.T) {
 	says("one that hangs up", "closed the connection")
 	stop()
 
-	// Its clock is far from the others', so that a certificate is valid by one only.
+	// The clock of this node is far from that of the others, so each side rejects the
+	// other's certificate.
 	old := certificateFrom(t, tr.nodes[(down+1)%3], tr.nodes[down].ID(), keyOf(t, tr.confs[down]), time.Now().Add(-60*24*time.Hour))
 	stop = answers(func(c net.Conn) {
 		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{*old}, NextProtos: []string{"mintmark-peer/1", "mintmark-raft/1"}, ClientAuth: tls.RequestClientCert}).Handshake()
@@ -96,15 +97,15 @@ func TestDialErrors(t *testing.T) {
 	shut(t, n)
 }
 
-// otherKeySecrets opens nothing that was sealed before.
+// otherKeySecrets opens nothing, like a node with another cluster key.
 type otherKeySecrets struct{ plainSecrets }
 
 func (otherKeySecrets) Open(string, []byte) ([]byte, error) {
 	return nil, errors.New("not sealed under this key")
 }
 
-// TestAnotherClusterKey is told as what it is: such a node could make itself no
-// certificate, and would find all others silent.
+// TestAnotherClusterKey: a wrong cluster key is reported as such. With it a node could
+// not open the authority and so could not issue its own certificate.
 func TestAnotherClusterKey(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)

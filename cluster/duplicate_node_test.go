@@ -13,9 +13,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// TestDuplicateNodeIsIsolated: a copied folder that is started beside the original
-// votes, and must not. Which of the two it is that keeps away is the same for
-// everybody; the cluster says so, and goes on.
+// TestDuplicateNodeIsIsolated: a copy of a node's folder is started beside the original.
+// Two nodes with one identity would vote twice, so one of them is isolated. All nodes
+// agree on which one, report it, and the cluster goes on.
 func TestDuplicateNodeIsIsolated(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]bool{"at an address of its own": true, "at the same address": false} {
@@ -30,7 +30,7 @@ func TestDuplicateNodeIsIsolated(t *testing.T) {
 				c.Network.Advertise = tr.confs[2].Network.Advertise
 			}
 			tr.start(2)
-			c.Now = func() time.Time { return time.Now().Add(2 * time.Second) } // it is the later one for sure
+			c.Now = func() time.Time { return time.Now().Add(2 * time.Second) } // makes this the later start
 			second := open(t, c)
 			require.Equal(t, tr.nodes[2].ID(), second.ID())
 
@@ -49,9 +49,9 @@ func TestDuplicateNodeIsIsolated(t *testing.T) {
 			_, _, err := second.Propose(t.Context(), &machinetest.Set{Name: "by a copy"})
 			require.ErrorIs(t, err, member.ErrDuplicateNode)
 			require.Contains(t, second.Overview(t.Context()).Duplicate, "a copy of its data folder")
-			require.NotZero(t, told.count("duplicate node detected"), "by whoever found out first")
+			require.NotZero(t, told.count("duplicate node detected"), "logged by the node that detected it")
 			require.LessOrEqual(t, told.count("duplicate node detected"), 2)
-			require.Eventually(t, func() bool { return told.count("isolated=false") == 1 }, 20*time.Second, time.Millisecond, "the original is told too")
+			require.Eventually(t, func() bool { return told.count("isolated=false") == 1 }, 20*time.Second, time.Millisecond, "the original logs it too")
 			for _, check := range second.Checks() {
 				if check.Name == "member" {
 					require.ErrorIs(t, check.Err, member.ErrDuplicateNode)
@@ -62,10 +62,10 @@ func TestDuplicateNodeIsIsolated(t *testing.T) {
 				requireWrite(t, n)
 			}
 			shut(t, second)
-			if !address { // one of the two waits is enough
+			if !address { // waiting for the notice to expire is tested in one of the two cases
 				return
 			}
-			for _, n := range []*cluster.Node{tr.nodes[0], tr.nodes[2]} { // the original too
+			for _, n := range []*cluster.Node{tr.nodes[0], tr.nodes[2]} { // the original also reports it
 				require.Eventually(t, func() bool { return strings.Contains(reported(n), "duplicate last seen ") }, 40*time.Second, 10*time.Millisecond)
 			}
 			require.Eventually(t, func() bool { return reported(tr.nodes[0]) == "" }, 40*time.Second, 100*time.Millisecond)

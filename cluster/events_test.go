@@ -10,7 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 )
 
-// TestEvents, once each, on every node.
+// TestEvents: each event is logged once on each node concerned.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	logs := make(map[string]*logBuffer)
@@ -24,12 +24,12 @@ func TestEvents(t *testing.T) {
 	}
 	once("n2", "node caught up and became a voter")
 	once("n3", "node caught up and became a voter")
-	require.Zero(t, logs["n1"].count("node caught up and became a voter"), "it was from the start")
+	require.Zero(t, logs["n1"].count("node caught up and became a voter"), "n1 was a voter from the start")
 	once("n2", `leader changed" name=n1`)
 	once("n1", `node added" name=n2`)
 	once("n1", `node added" name=n3`)
 	once("n2", `node added" name=n3`)
-	require.Zero(t, logs["n3"].count("node added"), "it knows them by joining")
+	require.Zero(t, logs["n3"].count("node added"), "n3 knows the others since it joined")
 
 	tr.waitClocksKnown()
 	require.NoError(t, tr.nodes[0].TransferLeadership(t.Context(), "n2"))

@@ -18,10 +18,10 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
-// MaxEntriesInFlight is how many entries may be under way.
+// MaxEntriesInFlight is the limit of log entries under way at the same time.
 const MaxEntriesInFlight = maxEntriesInFlight
 
-// What the tests of this package see of a node beyond its methods.
+// Access to a node's internals for the tests of this package.
 
 type Hooks = hooks
 
@@ -31,13 +31,12 @@ func WithHooks(c Config, h Hooks) Config {
 	return c
 }
 
-// WithDisk returns c with another disk to watch.
+// WithDisk returns c with d as the probe of its disk.
 func WithDisk(c Config, d watchdog.DiskProber) Config {
 	c.hooks.Disk = d
 	return c
 }
 
-// The parts of a node.
 func (n *Node) Raft() *raft.Raft             { return n.raft }
 func (n *Node) Transport() raft.Transport    { return n.net.raft }
 func (n *Node) Logs() raft.LogStore          { return n.folder.Store.Logs }
@@ -62,7 +61,7 @@ func HasPeer(n *Node, id string) bool {
 	return s.hasPeer(id)
 }
 
-// Passed is how many Barriers went through the log for a view.
+// Passed returns how many Barriers went through the log for a view.
 func (b *nodeBarriers) Passed() (passed uint64) {
 	for _, one := range []*barriers{&b.all, &b.unauthenticated} {
 		one.mu.Lock()
@@ -90,8 +89,8 @@ func (b *nodeBarriers) SetPace(pace time.Duration) {
 	b.unauthenticated.pace = pace
 }
 
-// ServeProposal is what a leader answers a node that forwards a command, which has been
-// under way for that long.
+// ServeProposal returns the leader's reply status to a forwarded command that has been
+// under way for waited.
 func ServeProposal(n *Node, cmd command.Command, id command.ID, connected bool, waited time.Duration) (status byte) {
 	var buf bytes.Buffer
 	s, err := n.core.Encode(cmd, id, false, &buf)
@@ -103,7 +102,7 @@ func ServeProposal(n *Node, cmd command.Command, id command.ID, connected bool, 
 	return n.serveProposal(ctx, machine.AppendCommand(nil, &s), connected).Status
 }
 
-// Admit is what a node answers a node that joins.
+// Admit returns a node's reply to a join request.
 func Admit(ctx context.Context, n *Node, token, id, address string, key []byte) (refused string, secret []byte) {
 	_, presented, err := member.ParseToken(token)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gate stops whoever passes while it is shut.
+// gate blocks the callers of pass while it is shut.
 type gate struct {
 	mu      sync.Mutex
 	opened  chan struct{} // closed while the gate is open
@@ -49,12 +49,12 @@ func (g *gate) pass() {
 	<-way
 }
 
-// waitBlocked waits until somebody stands at the gate.
+// waitBlocked waits until a caller of pass is blocked.
 func (g *gate) waitBlocked(t testing.TB) {
 	t.Helper()
 	select {
 	case <-g.arrived:
 	case <-time.After(10 * time.Second):
-		require.Fail(t, "nobody came to the gate")
+		require.Fail(t, "no caller reached the gate")
 	}
 }

@@ -15,13 +15,15 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
-// startedLater is the configuration of a node that was stopped for a while.
+// startedLater returns c with a clock that is d ahead, as if the node had been stopped
+// for d.
 func startedLater(c cluster.Config, d time.Duration) cluster.Config {
 	c.Now = func() time.Time { return time.Now().Add(d) }
 	return c
 }
 
-// haltOf is how long nothing could be decided, once a node leads and says so.
+// haltOf proposes a command and returns the halt recorded in the state: how long no
+// command could be decided.
 func haltOf(t *testing.T, n *cluster.Node) time.Duration {
 	t.Helper()
 	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "after"})
@@ -31,8 +33,8 @@ func haltOf(t *testing.T, n *cluster.Node) time.Duration {
 	return time.Duration(n.LastMeta().Halted) * time.Millisecond
 }
 
-// TestRestartIsAHalt of a node alone: what the folder says counts, and not when
-// somebody last asked for something.
+// TestRestartIsAHalt: after a restart a single node measures the halt from the time in
+// its folder (the file live), not from the last command.
 func TestRestartIsAHalt(t *testing.T) {
 	t.Parallel()
 	const away = 5 * time.Minute
@@ -47,20 +49,20 @@ func TestRestartIsAHalt(t *testing.T) {
 	n = open(t, startedLater(c, away))
 	halt := haltOf(t, n)
 	require.InDelta(t, away.Seconds(), halt.Seconds(), 10)
-	require.Equal(t, halt, haltOf(t, n), "it is told once")
+	require.Equal(t, halt, haltOf(t, n), "the halt is recorded once")
 	shut(t, n)
 
 	n = open(t, startedLater(c, away))
-	require.Equal(t, halt, haltOf(t, n), "a short one is not told")
+	require.Equal(t, halt, haltOf(t, n), "a short halt is not recorded")
 	shut(t, n)
 
 	drop(t, c.Dir, "live")
 	n = open(t, startedLater(c, 2*away))
-	require.Equal(t, halt, haltOf(t, n), "who does not know tells none")
+	require.Equal(t, halt, haltOf(t, n), "a node that lost the file live records no halt")
 }
 
-// TestHaltOnABusyDisk: meanwhile the node answers others who ask until when
-// commands could be decided.
+// TestHaltOnABusyDisk: while the halt waits to be logged, the node still answers peers
+// that ask until when commands could be decided.
 func TestHaltOnABusyDisk(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
@@ -86,7 +88,7 @@ func TestHaltOnABusyDisk(t *testing.T) {
 	select {
 	case <-known:
 	case <-time.After(20 * time.Second):
-		t.Error("nobody hears anything while the halt is not in the log")
+		t.Error("the node does not answer while the halt is not in the log")
 	}
 	gate.open()
 	told.Wait()
@@ -94,7 +96,7 @@ func TestHaltOnABusyDisk(t *testing.T) {
 	require.Eventually(t, func() bool { return n.LastMeta().Halted > 50_000 }, 20*time.Second, time.Millisecond)
 }
 
-// waitLive waits until every node knows of a moment that is a while later.
+// waitLive waits until every node has seen the live time advance by more than d.
 func (tr *cluster3) waitLive(d time.Duration) {
 	tr.t.Helper()
 	for _, n := range tr.nodes {
@@ -103,8 +105,8 @@ func (tr *cluster3) waitLive(d time.Duration) {
 	}
 }
 
-// TestIdleIsNoHalt: nobody asks for anything, and then another node leads, which
-// had been cut off meanwhile.
+// TestIdleIsNoHalt: the cluster is idle, then leadership moves to a node that was cut
+// off. No halt is recorded.
 func TestIdleIsNoHalt(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -114,7 +116,7 @@ func TestIdleIsNoHalt(t *testing.T) {
 	cluster.Isolate(other, true)
 	from := cluster.Live(tr.nodes[i])
 	require.Eventually(t, func() bool { return cluster.Live(tr.nodes[i])-from > 4000 }, 30*time.Second, 10*time.Millisecond)
-	require.Less(t, cluster.Live(other)-from, int64(3000), "it has heard nothing")
+	require.Less(t, cluster.Live(other)-from, int64(3000), "the isolated node has not seen the live time advance")
 	cluster.Isolate(other, false)
 	tr.settle(3)
 	require.Eventually(t, func() bool {
@@ -124,7 +126,8 @@ func TestIdleIsNoHalt(t *testing.T) {
 	require.Zero(t, haltOf(t, other))
 }
 
-// TestLeaderWithoutAMajorityIsAHalt.
+// TestLeaderWithoutAMajorityIsAHalt: a leader that loses its majority and keeps running
+// records the halt.
 func TestLeaderWithoutAMajorityIsAHalt(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -147,7 +150,8 @@ func TestLeaderWithoutAMajorityIsAHalt(t *testing.T) {
 	tr.requireSameState()
 }
 
-// TestAllStoppedIsAHalt: whichever of them leads afterwards.
+// TestAllStoppedIsAHalt: after all nodes were stopped, the next leader records the halt,
+// whichever node it is.
 func TestAllStoppedIsAHalt(t *testing.T) {
 	t.Parallel()
 	const away = 5 * time.Minute

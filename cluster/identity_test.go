@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// TestTwoIDs: one of them is another node's, which the others would take this one
-// for.
+// TestTwoIDs: the folder has two different node ids. One may belong to another node, so
+// the node does not start.
 func TestTwoIDs(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)

@@ -20,13 +20,13 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// relisten gives a node that was shut its listener again.
+// relisten opens the listener of a stopped node again.
 func (tr *cluster3) relisten(i int) {
 	f := initialCluster3{cluster3: tr}
 	f.listen(i)
 }
 
-// drop deletes parts of a node's folder.
+// drop deletes files or folders below dir.
 func drop(t testing.TB, dir string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -34,7 +34,7 @@ func drop(t testing.TB, dir string, names ...string) {
 	}
 }
 
-// requireDataLost opens a node that must not run.
+// requireDataLost requires that Open fails with store.ErrDataLost.
 func requireDataLost(t testing.TB, c cluster.Config) {
 	t.Helper()
 	n, err := cluster.Open(t.Context(), c)
@@ -44,8 +44,9 @@ func requireDataLost(t testing.TB, c cluster.Config) {
 	require.ErrorIs(t, err, store.ErrDataLost)
 }
 
-// TestNodeThatLostItsLogAlone has the rest of its folder, and has forgotten its
-// votes and what it acknowledged. So has one that lost the instance id file, too.
+// TestNodeThatLostItsLogAlone: a node that lost its log, but not the rest of its folder,
+// has forgotten its votes and its acknowledged entries, so it must not start. The same
+// holds if it also lost its instance id file.
 func TestNodeThatLostItsLogAlone(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -76,7 +77,7 @@ func TestNodeThatLostItsLogAlone(t *testing.T) {
 	}
 }
 
-// TestMemberDoesNotJoinAnew: its key is known, but its data is gone.
+// TestMemberDoesNotJoinAnew: a member that lost its data can't join again under its key.
 func TestMemberDoesNotJoinAnew(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -85,7 +86,7 @@ func TestMemberDoesNotJoinAnew(t *testing.T) {
 	c := networked(t, "", "n4")
 	c.Bootstrap = false
 	require.NoError(t, tr.joinBy(t.Context(), c, token))
-	require.NoError(t, tr.joinBy(t.Context(), c, token), "it has not run yet")
+	require.NoError(t, tr.joinBy(t.Context(), c, token), "a join can be repeated before the node has run")
 	tr.nodes, tr.confs = append(tr.nodes, open(t, c)), append(tr.confs, c)
 	tr.settle(4)
 	require.Eventually(t, func() bool { return reported(tr.nodes[3]) }, 10*time.Second, 5*time.Millisecond)
@@ -111,12 +112,13 @@ func TestNodeAloneThatLostItsLog(t *testing.T) {
 	shut(t, open(t, c))
 }
 
-// withFewTrailingLogs has the log compacted with each snapshot, however short it is.
+// withFewTrailingLogs makes each snapshot compact the log almost completely.
 func withFewTrailingLogs(c cluster.Config) cluster.Config {
 	return cluster.WithHooks(c, cluster.Hooks{Raft: func(r *raft.Config) { r.TrailingLogs = 2 }})
 }
 
-// TestLostSnapshots leave a log that does not begin at the beginning.
+// TestLostSnapshots: without its snapshots the log does not begin at index 1, so the node
+// does not start.
 func TestLostSnapshots(t *testing.T) {
 	t.Parallel()
 	c := config(t, "")
@@ -133,8 +135,8 @@ func TestLostSnapshots(t *testing.T) {
 	requireDataLost(t, c)
 }
 
-// TestDamagedSnapshots leave the node without what the log had before: the one
-// before it does not reach as far as the log begins.
+// TestDamagedSnapshots: the newest snapshot is damaged. The older snapshot ends before
+// the log begins, so entries are missing and the node does not start.
 func TestDamagedSnapshots(t *testing.T) {
 	t.Parallel()
 	c := config(t, "")
@@ -149,7 +151,7 @@ func TestDamagedSnapshots(t *testing.T) {
 	states, err := filepath.Glob(filepath.Join(c.Dir, "snapshots", "*", "state.bin"))
 	require.NoError(t, err)
 	require.Len(t, states, 2)
-	for i := range states { // the newest is the last
+	for i := range states { // from the newest to the oldest
 		damaged := states[len(states)-1-i]
 		text, err := os.ReadFile(damaged)
 		require.NoError(t, err)
@@ -159,19 +161,19 @@ func TestDamagedSnapshots(t *testing.T) {
 	}
 }
 
-// TestFirstStartCutShort leaves a folder that can be started again, wherever it
-// was cut.
+// TestFirstStartCutShort: a first start that was interrupted at any point can be
+// repeated.
 func TestFirstStartCutShort(t *testing.T) {
 	t.Parallel()
 	c := config(t, "")
 	shut(t, open(t, c))
-	drop(t, c.Dir, "node.instance") // the last that is written
+	drop(t, c.Dir, "node.instance") // the file that a first start writes last
 	n := open(t, c)
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	require.FileExists(t, filepath.Join(c.Dir, "node.instance"))
 
-	// The log was made, with nothing in it.
+	// The log was created, without entries.
 	c = networked(t, "", "n1")
 	c.Bootstrap = false
 	_, err = cluster.Open(t.Context(), c)
@@ -186,7 +188,8 @@ func TestFirstStartCutShort(t *testing.T) {
 	open(t, c)
 }
 
-// TestRecoverAfterLoss: there is nobody left whom the survivor could harm.
+// TestRecoverAfterLoss: a node that lost its log can be recovered as a cluster of one,
+// since no other node depends on its votes any more.
 func TestRecoverAfterLoss(t *testing.T) {
 	t.Parallel()
 	c := config(t, "")

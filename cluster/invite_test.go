@@ -10,14 +10,14 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// TestInvitationsAreListedAndWithdrawn: a token that was withdrawn lets nobody
-// in, and one that was used is none any more.
+// TestInvitationsAreListedAndWithdrawn: a withdrawn token is refused, and a used token is
+// not listed.
 func TestInvitationsAreListedAndWithdrawn(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
 	n := tr.nodes[1]
 	open, stale := n.Invitations(t.Context())
-	require.Empty(t, open, "those that were used don't count")
+	require.Empty(t, open, "used invitations are not listed")
 	require.False(t, stale)
 	token, expires, err := n.Invite(t.Context(), "n5", "n3", time.Hour)
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func TestInvitationsAreListedAndWithdrawn(t *testing.T) {
 	c := networked(t, "", "n5")
 	err = tr.joinBy(t.Context(), c, token)
 	requireRefused(t, err, "not known, or has expired")
-	require.ErrorIs(t, err, member.ErrUnknownInvite, "the answer to a join names the error")
+	require.ErrorIs(t, err, member.ErrUnknownInvite, "the reply to a join carries the sentinel error")
 	var none *cluster.NoInvitationError
 	require.ErrorAs(t, n.WithdrawInvitation(t.Context(), "n5"), &none)
 	err = n.WithdrawInvitation(t.Context(), "n3")

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// victim raises eight registers and prints what was acknowledged, until it is
+// victim raises eight registers in a loop and prints each acknowledged value, until it is
 // killed.
 func victim(dir string) {
 	n, err := cluster.Open(context.Background(), cluster.Config{
@@ -53,16 +53,16 @@ func victim(dir string) {
 					fmt.Println("error", r, err)
 					os.Exit(1)
 				}
-				fmt.Println(name, r.Value) // one write, so that lines stay whole
+				fmt.Println(name, r.Value) // a single write, so that a kill can't split a line
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// TestKilledNodeKeepsItsWord: what was acknowledged before SIGKILL is there
-// after the next start, and nothing was done twice. The kernel survives, so this
-// does not test what the disk loses.
+// TestKilledNodeKeepsItsWord: after SIGKILL and a restart, every acknowledged command is
+// there and none was applied twice. The kernel survives, so lost disk writes are not
+// tested.
 func TestKilledNodeKeepsItsWord(t *testing.T) {
 	t.Parallel()
 	rounds := 6
@@ -85,7 +85,7 @@ func TestKilledNodeKeepsItsWord(t *testing.T) {
 	}
 }
 
-// runVictim kills a victim after some lines.
+// runVictim starts a victim and kills it after it has printed a number of lines.
 func runVictim(t *testing.T, dir string, lines int, acknowledged map[string]uint64) {
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
 	cmd.Env = append(os.Environ(), killDir+"="+dir)

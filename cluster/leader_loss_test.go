@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 )
 
-// newCluster3WithoutTimeouts is a cluster of three whose election timeouts, of an hour, have nothing to do with
-// who leads.
+// newCluster3WithoutTimeouts is a cluster of three nodes with an election timeout of an
+// hour, so that elections start only through leader-loss detection.
 func newCluster3WithoutTimeouts(t *testing.T, h cluster.Hooks) *cluster3 {
 	t.Helper()
 	h.Raft = func(c *raft.Config) {
@@ -20,7 +20,8 @@ func newCluster3WithoutTimeouts(t *testing.T, h cluster.Hooks) *cluster3 {
 	return newCluster3(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, h) })
 }
 
-// TestLostLeaderIsReplaced: its port refuses nobody, it is just not heard of.
+// TestLostLeaderIsReplaced: the leader is unreachable, but its port refuses no
+// connection.
 func TestLostLeaderIsReplaced(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: 300 * time.Millisecond})
@@ -36,8 +37,8 @@ func TestLostLeaderIsReplaced(t *testing.T) {
 	tr.requireSameState()
 }
 
-// TestLongestLogCampaignsFirst: whoever else stood would be refused, and have had
-// everybody wait for the next turn, which here is far away.
+// TestLongestLogCampaignsFirst: another candidate would lose, and the next campaign would
+// start only after the CampaignInterval, here a minute.
 func TestLongestLogCampaignsFirst(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: 300 * time.Millisecond, CampaignInterval: time.Minute})
@@ -55,8 +56,8 @@ func TestLongestLogCampaignsFirst(t *testing.T) {
 	require.Equal(t, term+1, behind.Stats().Term, "one election, which was won")
 }
 
-// TestNoCampaignWithoutAMajority, since its term would unseat the leader
-// when it comes back.
+// TestNoCampaignWithoutAMajority: an isolated node does not campaign, since its higher
+// term would depose the leader when the node is back.
 func TestNoCampaignWithoutAMajority(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: 30 * time.Millisecond, CampaignInterval: 10 * time.Millisecond})
@@ -69,14 +70,14 @@ func TestNoCampaignWithoutAMajority(t *testing.T) {
 	require.Zero(t, len(n.Elector().LossReports(t.Context(), 30*time.Millisecond)))
 }
 
-// TestLossReports to one who does not, and says otherwise once it
-// does not either.
+// TestLossReports: a node reports the loss of the leader only once both it and the node
+// it asks have lost contact.
 func TestLossReports(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: time.Hour})
 	i := tr.leader()
 	n := tr.nodes[(i+1)%3]
-	// A connection may be stale, or a machine slow, so one question tells nothing.
+	// One round is not enough: a connection may be stale, or the machine slow.
 	missing := func(want int) {
 		require.Eventually(t, func() bool { return len(n.Elector().LossReports(t.Context(), time.Second)) == want }, 30*time.Second, time.Millisecond)
 	}
@@ -85,8 +86,8 @@ func TestLossReports(t *testing.T) {
 	missing(2)
 }
 
-// TestInTouch: who is cut off knows soon that its view may miss something, the
-// leader included.
+// TestInTouch: a node that is cut off soon knows that its view may be stale. This
+// includes the leader.
 func TestInTouch(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-// newer is the toy with a kind that came with level 2, older is the program
+// newer is the toy machine with a kind added at level 2. older is the program version
 // before it.
 func newer() machine.Machine {
 	m := machinetest.Toy()
@@ -32,7 +32,7 @@ func older() machine.Machine {
 	return m
 }
 
-// upgrade restarts a node with another program.
+// upgrade restarts a node with another program version.
 func (tr *cluster3) upgrade(i int, m machine.Machine, version string) {
 	tr.t.Helper()
 	shut(tr.t, tr.nodes[i])
@@ -57,8 +57,8 @@ func (tr *cluster3) waitLevel(want uint32) {
 	}, 20*time.Second, 5*time.Millisecond)
 }
 
-// TestRollingUpgrade: a command that an older program does not know is withheld
-// until no node runs one.
+// TestRollingUpgrade: a kind that older program versions do not know is refused until no
+// node runs such a version.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t, func(c *cluster.Config) { c.Machine, c.Version = older(), "v1" })
@@ -70,9 +70,9 @@ func TestRollingUpgrade(t *testing.T) {
 		if i == 2 {
 			break
 		}
-		// Whoever leads, and through whichever of the new nodes it is proposed.
+		// The result is the same whichever node leads, and whichever new node proposes.
 		for _, n := range tr.nodes {
-			require.Eventually(t, func() bool { // raft may try a connection of before the restart first
+			require.Eventually(t, func() bool { // raft may first try a connection from before the restart
 				return n.TransferLeadership(t.Context(), n.ID()) == nil
 			}, 20*time.Second, 10*time.Millisecond)
 			tr.settle(3)
@@ -97,8 +97,8 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 	tr.requireSameState()
 
-	// Back again is not possible. The folder says so at once, or the log, where the
-	// node was stopped before it heard of the level.
+	// A downgrade is refused. The peer list in the folder reveals it at once; a node that
+	// stopped before it recorded the level finds out from the log.
 	shut(t, tr.nodes[2])
 	c := tr.confs[2]
 	c.Machine = older()
@@ -133,8 +133,7 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 }
 
-// TestLevelOfANodeAlone is its program's at once: nobody else has to be waited
-// for.
+// TestLevelOfANodeAlone: a single node has the level of its program at once.
 func TestLevelOfANodeAlone(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*cluster.Config){
@@ -158,7 +157,8 @@ func TestLevelOfANodeAlone(t *testing.T) {
 	}
 }
 
-// TestUpgradeOfANodeAlone: its old data rises with it.
+// TestUpgradeOfANodeAlone: a single node with old data raises its level at once after an
+// upgrade.
 func TestUpgradeOfANodeAlone(t *testing.T) {
 	t.Parallel()
 	c := config(t, "")

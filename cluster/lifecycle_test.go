@@ -37,7 +37,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 				}
 				if err != nil {
 					if !errors.Is(err, cluster.ErrUnavailable) {
-						t.Error("what was proposed before a graceful end has an answer:", err)
+						t.Error("a command proposed before Close had no definite outcome:", err)
 					}
 					return
 				}
@@ -51,7 +51,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	shut(t, n)
 	wg.Wait()
 	<-duties
-	require.NoError(t, n.Close(t.Context()), "twice is once")
+	require.NoError(t, n.Close(t.Context()), "a second Close is harmless")
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 	require.NotZero(t, machinetest.Find(n.View(), "1").Seq, "views outlive the node")
@@ -70,7 +70,7 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 	cancel()
 	for range 3 {
 		if n, err := cluster.Open(ended, c); err == nil {
-			shut(t, n) // it was elected before it looked
+			shut(t, n) // the node was elected before Open looked at the context
 		} else {
 			require.ErrorIs(t, err, context.Canceled)
 		}
@@ -81,7 +81,8 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 	goleak.VerifyNone(t, ignore)
 }
 
-// TestKilledBootstrap: a first start that ended between raft's two writes.
+// TestKilledBootstrap: a first start that was killed between raft's two writes can be
+// repeated.
 func TestKilledBootstrap(t *testing.T) {
 	c := config(t, "")
 	s := openStore(t, c.Dir)
@@ -91,7 +92,8 @@ func TestKilledBootstrap(t *testing.T) {
 	require.NoError(t, n.Ready(t.Context()))
 }
 
-// TestUnfinishedSnapshotIsDropped: a crash while a snapshot is written.
+// TestUnfinishedSnapshotIsDropped: the rest of a snapshot that a crash interrupted is
+// deleted.
 func TestUnfinishedSnapshotIsDropped(t *testing.T) {
 	c := config(t, "")
 	left := filepath.Join(c.Dir, "snapshots", "2-9-1.tmp")
@@ -101,7 +103,8 @@ func TestUnfinishedSnapshotIsDropped(t *testing.T) {
 	require.NoDirExists(t, left)
 }
 
-// TestUnreadableLogStopsTheNode: carrying on would let nodes differ.
+// TestUnreadableLogStopsTheNode: a node stops at an entry that it can't decode, since
+// skipping it would make the nodes' states differ.
 func TestUnreadableLogStopsTheNode(t *testing.T) {
 	for name, entry := range map[string][]byte{
 		"unknown kind": machinetest.Entry(machine.Encoded{Kind: 99, Body: []byte{0xa0}}),

@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
 )
 
-// TestNodeWithoutLeaderShowsWhatItHad: two of three are down when it starts.
-// Raft would apply its snapshot only, or nothing.
+// TestNodeWithoutLeaderShowsWhatItHad: a node starts while two of three are down, and
+// replays its committed log entries locally. Raft alone would restore its snapshot only.
 func TestNodeWithoutLeaderShowsWhatItHad(t *testing.T) {
 	t.Parallel()
 	for name, snapshot := range map[string]bool{"from the log": false, "from a snapshot and the log": true} {
@@ -40,10 +40,11 @@ func TestNodeWithoutLeaderShowsWhatItHad(t *testing.T) {
 			require.Equal(t, applied, appliedAgain)
 			require.Equal(t, sum, again)
 			require.Error(t, n.Ready(t.Context()))
-			require.NoError(t, n.Snapshot(), "there is nothing that raft has applied")
+			require.NoError(t, n.Snapshot(), "a snapshot is harmless while raft has applied nothing")
 			shut(t, n)
 
-			// What raft gives it when there is a leader again is not applied twice.
+			// Entries that raft applies after a leader is elected are not applied a
+			// second time.
 			for i := range tr.nodes {
 				tr.relisten(i)
 				tr.nodes[i] = open(t, tr.confs[i])
@@ -58,7 +59,8 @@ func TestNodeWithoutLeaderShowsWhatItHad(t *testing.T) {
 	}
 }
 
-// TestCommitMarkerIsWrittenWhileTheNodeRuns, since a process may be killed.
+// TestCommitMarkerIsWrittenWhileTheNodeRuns: the marker is not written at the stop only,
+// since a process may be killed.
 func TestCommitMarkerIsWrittenWhileTheNodeRuns(t *testing.T) {
 	t.Parallel()
 	c := config(t, "")
@@ -69,8 +71,8 @@ func TestCommitMarkerIsWrittenWhileTheNodeRuns(t *testing.T) {
 	shut(t, n)
 }
 
-// TestOlderLog: a copy of the log that was put back lacks what was acknowledged
-// since.
+// TestOlderLog: a log that was replaced by an older copy lacks acknowledged entries, so
+// the node does not start.
 func TestOlderLog(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]int{"shorter": 0, "other entries": 5} {
@@ -95,13 +97,13 @@ func TestOlderLog(t *testing.T) {
 			require.NoError(t, os.CopyFS(filepath.Join(c.Dir, "log"), os.DirFS(older)))
 			if more > 0 {
 				for range more {
-					propose(0) // each start is another term
+					propose(0) // each start increments the term
 				}
 				propose(more)
 			}
 			require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "commit-marker"), noted, 0o600))
 			requireDataLost(t, c)
-			require.NoError(t, recovery.Recover(c.Offline(), nil), "there is nobody left who could have more")
+			require.NoError(t, recovery.Recover(c.Offline(), nil), "a recovery gives up the other nodes, so the older log is accepted")
 			open(t, c)
 		})
 	}

@@ -15,16 +15,17 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-// links are the ways from node to node of a cluster of three, each of which can be cut.
+// links are the network links between the nodes of a cluster of three. Each direction can
+// be cut.
 type links struct {
-	mu   sync.Mutex // guards all below
+	mu   sync.Mutex // guards the fields below
 	to   map[string]string
 	cut  map[[2]string]bool
 	open map[net.Conn][2]string
 
 	swallows  map[[2]string]bool
-	swallowed chan struct{} // gets an element when a connection is swallowed
-	gaveUp    chan struct{} // and one when that ends
+	swallowed chan struct{} // receives an element when a connection is swallowed
+	gaveUp    chan struct{} // receives an element when a swallowed connection ends
 }
 
 func newLinks() *links {
@@ -34,7 +35,7 @@ func newLinks() *links {
 	}
 }
 
-// redirect gives a node its ways to the others.
+// redirect routes a node's connections to the others through links.
 func (l *links) redirect(t *testing.T, c *cluster.Config) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +81,7 @@ func (l *links) proxy(way net.Listener, link [2]string) {
 	}
 }
 
-// track notes a connection, unless its link is cut.
+// track records a connection and reports whether its link is open.
 func (l *links) track(c net.Conn, link [2]string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,8 +102,8 @@ func (l *links) isSwallowed(link [2]string) bool {
 	return l.swallows[link]
 }
 
-// swallow ends the connections of a link, and takes new ones without an answer. It
-// returns once there is such a one.
+// swallow closes the connections of a link and accepts new ones without ever answering.
+// It returns once there is a new one.
 func (l *links) swallow(link [2]string) {
 	l.mu.Lock()
 	l.swallows[link] = true
@@ -112,7 +113,7 @@ func (l *links) swallow(link [2]string) {
 	<-l.swallowed
 }
 
-// setCut cuts links or heals them.
+// setCut cuts or restores links.
 func (l *links) setCut(cut bool, all ...[2]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,15 +127,15 @@ func (l *links) setCut(cut bool, all ...[2]string) {
 	}
 }
 
-// TestNobodyVotesBeforeTheLogHandshake: the only node that remembers what the folder of
-// another one lacks is slow to be reached, and a third node, which lacks the same,
-// asks for its vote meanwhile.
+// TestNobodyVotesBeforeTheLogHandshake: the folder of n3 was rolled back. Only n1
+// remembers the entry that n3 lacks, and n1 is slow to be reached. Meanwhile n2, which
+// lacks the same entry, asks n3 for its vote.
 func TestNobodyVotesBeforeTheLogHandshake(t *testing.T) {
 	t.Parallel()
 	l := newLinks()
 	r := newRollbackCluster(t, func(c *cluster.Config) { l.redirect(t, c) })
 	l.setCut(true, [2]string{"n1", "n2"}, [2]string{"n2", "n1"}, [2]string{"n2", "n3"}, [2]string{"n3", "n2"})
-	r.older = t.TempDir() // has all that the second node knows of
+	r.older = t.TempDir() // contains everything that n2 knows of
 	shut(t, r.nodes[2])
 	copyFolder(t, r.older, r.confs[2].Dir)
 	r.start(2)
@@ -158,7 +159,8 @@ func TestNobodyVotesBeforeTheLogHandshake(t *testing.T) {
 	require.Equal(t, uint64(99), machinetest.Find(r.nodes[0].View(), "suspended").Value)
 }
 
-// TestDeposedLeaderIsRecorded by who leads next, which had followed it.
+// TestDeposedLeaderIsRecorded: the new leader, a former follower, has recorded the
+// position of the old leader.
 func TestDeposedLeaderIsRecorded(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -177,8 +179,8 @@ func TestDeposedLeaderIsRecorded(t *testing.T) {
 	}, 20*time.Second, 5*time.Millisecond)
 }
 
-// TestLaterTermsReplace: who has something of a later term lacks nothing of what an
-// earlier leader made and could not commit.
+// TestLaterTermsReplace: a node with an entry of a later term counts as having the
+// uncommitted entries of an earlier term, since the later term replaced them.
 func TestLaterTermsReplace(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// TestLostKeyIsNotMadeAnew: the others know a node by its key, and would take it
-// with another one for a node that was removed.
+// TestLostKeyIsNotMadeAnew: the other nodes identify a node by its key. With a new key
+// they would treat it as a removed node.
 func TestLostKeyIsNotMadeAnew(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -36,8 +36,8 @@ func TestLostKeyIsNotMadeAnew(t *testing.T) {
 	tr.settle(3)
 }
 
-// TestAnotherKeyIsNotTaken: the others would call it one of a node that was
-// removed, and this node would believe them for good.
+// TestAnotherKeyIsNotTaken: with the key of another node, the others would report this
+// node as removed, and it would record that permanently.
 func TestAnotherKeyIsNotTaken(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -58,8 +58,9 @@ func TestAnotherKeyIsNotTaken(t *testing.T) {
 	tr.settle(3)
 }
 
-// TestExposedKeyIsRefused: whoever has read it can pass for this node, so no node
-// starts with it, joins or recovers until somebody has looked.
+// TestExposedKeyIsRefused: a process that can read the key file can impersonate the node.
+// No node starts, joins or recovers with such a key until an operator has fixed the
+// permissions.
 func TestExposedKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -76,13 +77,13 @@ func TestExposedKeyIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, store.ErrExposed, "%o", mode)
 		info, err := os.Stat(path)
 		require.NoError(t, err)
-		require.Equal(t, mode, info.Mode(), "it is left as it is")
+		require.Equal(t, mode, info.Mode(), "the permissions are not changed")
 	}
 	require.NoError(t, os.Chmod(path, 0o400))
 	tr.start(i)
 	tr.settle(3)
 
-	// One that was left by a try to join.
+	// The key was left over from an earlier attempt to join.
 	late := networked(t, "", "n4")
 	late.Bootstrap = false
 	other, err := os.ReadFile(path)
@@ -95,13 +96,13 @@ func TestExposedKeyIsRefused(t *testing.T) {
 	require.ErrorIs(t, tr.joinBy(t.Context(), late, token), store.ErrExposed)
 }
 
-// TestListOfPeersIsMadeAnew: a node that has lost its list goes through those of
-// before it joined, in which it is not, and takes none for its removal; nor does
-// it after another start that ended there.
+// TestListOfPeersIsMadeAnew: a node that lost its peer list rebuilds it by replaying the
+// log. The lists from before it joined do not contain the node, and it must not conclude
+// that it was removed.
 func TestListOfPeersIsMadeAnew(t *testing.T) {
 	t.Parallel()
 	tr := newCluster2(t)
-	for i := range 200 { // more than is applied at once
+	for i := range 200 { // more entries than are applied in one batch
 		_, _, err := tr.nodes[tr.leader()].Propose(t.Context(), &machinetest.Set{Name: strconv.Itoa(i)})
 		require.NoError(t, err)
 	}
@@ -114,7 +115,7 @@ func TestListOfPeersIsMadeAnew(t *testing.T) {
 	shut(t, tr.nodes[last])
 	require.NoError(t, os.Remove(filepath.Join(tr.confs[last].Dir, "peers.json")))
 
-	slow := cluster.WithHooks(tr.confs[last], cluster.Hooks{FSM: func() { time.Sleep(30 * time.Millisecond) }}) // so that each list is seen
+	slow := cluster.WithHooks(tr.confs[last], cluster.Hooks{FSM: func() { time.Sleep(30 * time.Millisecond) }}) // slow enough that the node sees each list
 	tr.confs[last] = slow
 	tr.start(last)
 	tr.settle(3)

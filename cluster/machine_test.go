@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-// TestIgnorableIsMarked: a node that does not know the kind of such a command skips
-// the entry.
+// TestIgnorableIsMarked: a node that does not know the kind of an ignorable command skips
+// its entry.
 func TestIgnorableIsMarked(t *testing.T) {
 	t.Parallel()
 	older := machinetest.Toy()

@@ -14,7 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-// TestOpenEmptyFolderIsQuick: a sole voter waits for nobody.
+// TestOpenEmptyFolderIsQuick: a sole voter does not wait for the election timeout.
 func TestOpenEmptyFolderIsQuick(t *testing.T) {
 	t.Parallel()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Raft: func(c *raft.Config) {

@@ -14,8 +14,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 )
 
-// TestCallsOfAPeerAreBounded: what another node has this one do at a time has an
-// end, and who comes after it is told so at once.
+// TestCallsOfAPeerAreBounded: the number of concurrent calls from one peer is limited. A
+// call beyond the limit is refused at once.
 func TestCallsOfAPeerAreBounded(t *testing.T) {
 	t.Parallel()
 	g := newGate()

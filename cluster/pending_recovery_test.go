@@ -13,9 +13,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
 )
 
-// TestRecoveryIsNotedUntilForgotten: the folder says from which command on the
-// lost nodes may have decided something else. What was in the log and is not
-// known to be committed may be the survivor's alone.
+// TestRecoveryIsNotedUntilForgotten: after a recovery the folder records the sequence
+// number after which the lost nodes may have decided otherwise. Entries in the log that
+// were not known to be committed may exist on the survivor alone.
 func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
 	t.Parallel()
 	c := config(t, "")
@@ -48,11 +48,11 @@ func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
 	require.NoError(t, recovery.Recover(c.Offline(), nil))
 	same, err := recovery.Pending(c.Dir)
 	require.NoError(t, err)
-	require.Equal(t, first, same, "it goes on")
-	require.Equal(t, end+1, propose(1), "it has all that its log had")
+	require.Equal(t, first, same, "a second recovery keeps the first record")
+	require.Equal(t, end+1, propose(1), "the node has every entry of its log")
 	same, err = recovery.Pending(c.Dir)
 	require.NoError(t, err)
-	require.Equal(t, first, same, "nobody has taken note")
+	require.Equal(t, first, same, "the record stays until Forget")
 
 	require.NoError(t, recovery.Forget(c.Dir))
 	r, err = recovery.Pending(c.Dir)
@@ -65,8 +65,8 @@ func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
 	require.Equal(t, end+1, second.Seq)
 }
 
-// TestRecoveryThatWasCutShort: the node does not start on what is half done, and
-// the recovery can be done again.
+// TestRecoveryThatWasCutShort: a node does not start after an interrupted recovery, and
+// the recovery can be repeated.
 func TestRecoveryThatWasCutShort(t *testing.T) {
 	t.Parallel()
 	c := config(t, "")

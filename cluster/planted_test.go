@@ -12,10 +12,10 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 )
 
-// crashingVotes is a disk that a crash hits while a vote is written.
+// crashingVotes is a disk on which a crash can interrupt the write of a vote.
 type crashingVotes struct {
 	raft.StableStore
-	inTwo bool // the vote is in two records, as raft writes it by itself
+	inTwo bool // the vote is written as two records, as raft does by default
 	crash *atomic.Bool
 }
 
@@ -52,17 +52,18 @@ func (c *crashingVotes) Get(key []byte) ([]byte, error) {
 	return append(term[:8:8], candidate...), err
 }
 
-// TestPlantedVoteInTwoSteps plants what vote_store.go keeps out, beneath it: a node that
-// crashed between the two writes says that it voted for a candidate of before, and
-// so gives its vote to one that lacks what was committed (hashicorp/raft #661). The
-// same crash does no harm to a vote in one record.
+// TestPlantedVoteInTwoSteps replaces the wrapper of vote_store.go by raft's way of
+// writing a vote as two records. A node that crashed between the two writes combines the
+// new term with the earlier candidate, and so grants its vote to a candidate that lacks
+// committed entries (hashicorp/raft #661). The same crash is harmless when the vote is
+// one record.
 func TestPlantedVoteInTwoSteps(t *testing.T) {
 	t.Parallel()
 	for name, inTwo := range map[string]bool{"in two records": true, "in one record": false} {
 		t.Run(name, func(t *testing.T) {
 			var crash atomic.Bool
 			tr := newCluster3(t, func(c *cluster.Config) {
-				h := cluster.Hooks{Raft: func(c *raft.Config) { // nobody stands but whom the test has stand
+				h := cluster.Hooks{Raft: func(c *raft.Config) { // no node campaigns except through the test
 					c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = time.Hour, time.Hour, time.Minute
 				}}
 				if c.Name == "n3" {
@@ -88,11 +89,11 @@ func TestPlantedVoteInTwoSteps(t *testing.T) {
 			s := tr.nodes[0].Stats()
 			granted, err := ask(1, s.Term+1, s.Last+1, s.Term)
 			require.NoError(t, err)
-			require.True(t, granted, "a candidate that has everything")
+			require.True(t, granted, "a candidate with a complete log gets the vote")
 
 			crash.Store(true)
 			granted, _ = ask(0, s.Term+2, s.Last+1, s.Term)
-			require.False(t, granted, "it crashed before it answered")
+			require.False(t, granted, "the voter crashed before it answered")
 			shut(t, tr.nodes[2])
 			crash.Store(false)
 			tr.start(2)
@@ -101,7 +102,7 @@ func TestPlantedVoteInTwoSteps(t *testing.T) {
 				granted, err = ask(1, s.Term+2, 0, 0)
 				return err == nil
 			}, 20*time.Second, 10*time.Millisecond)
-			require.Equal(t, inTwo, granted, "a candidate that has nothing")
+			require.Equal(t, inTwo, granted, "a candidate with an empty log")
 		})
 	}
 }

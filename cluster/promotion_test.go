@@ -14,8 +14,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/status"
 )
 
-// TestNewNodeVotesWhenItHasCaughtUp: until then it would count for a majority, and
-// could not help to make one.
+// TestNewNodeVotesWhenItHasCaughtUp: a node that lags would raise the size of a majority
+// and could not contribute to one.
 func TestNewNodeVotesWhenItHasCaughtUp(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -46,7 +46,7 @@ func TestNewNodeVotesWhenItHasCaughtUp(t *testing.T) {
 	require.Len(t, tr.nodes[i].Voters(), 3)
 	for n := range 3 {
 		_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: strconv.Itoa(n)})
-		require.NoError(t, err, "nobody waits for it")
+		require.NoError(t, err, "commands do not wait for the new node")
 	}
 	catchUp()
 	require.Eventually(t, func() bool { return role() == status.RoleVoter }, 20*time.Second, 10*time.Millisecond)

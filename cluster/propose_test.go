@@ -31,7 +31,7 @@ func TestRefusalsLogNothing(t *testing.T) {
 		require.Equal(t, index, at)
 	}
 	require.Equal(t, uint64(1), n.Seq())
-	require.Equal(t, last, n.Raft().LastIndex(), "no entry of any kind")
+	require.Equal(t, last, n.Raft().LastIndex(), "no log entry of any kind")
 }
 
 func TestConfirmFreshRefusalsShareBarriers(t *testing.T) {
@@ -55,14 +55,14 @@ func TestConfirmFreshRefusalsShareBarriers(t *testing.T) {
 	wg.Wait()
 	passed := n.Barriers().Passed() - before
 	require.Equal(t, uint64(1), n.Seq(), "no command was logged")
-	// Each caller needs one for each refusal; together they need little more
-	// than two for each time all of them were refused.
+	// The callers share Barriers: each caller needs one for each of its refusals, and
+	// together they need far fewer than the number of refusals.
 	require.GreaterOrEqual(t, passed, uint64(each))
 	require.LessOrEqual(t, passed, uint64(callers*each/5))
 }
 
-// TestConfirmFreshRefusalIsDecidedOnFreshView: what was acknowledged and not yet
-// applied here turns the refusal into an answer.
+// TestConfirmFreshRefusalIsDecidedOnFreshView: a write that is acknowledged but not yet
+// applied on this node turns the refusal into a success.
 func TestConfirmFreshRefusalIsDecidedOnFreshView(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
@@ -81,7 +81,7 @@ func TestConfirmFreshRefusalIsDecidedOnFreshView(t *testing.T) {
 	}()
 	r, _, err := proposeRaise(t.Context(), n, "a", 7)
 	require.NoError(t, err)
-	require.False(t, r.OK, "a refusal that does not hurt is answered at once")
+	require.False(t, r.OK, "a refusal without ConfirmFresh is answered at once")
 	select {
 	case v := <-raise7:
 		t.Fatalf("answered %v before the view was fresh", v)
@@ -111,7 +111,8 @@ func TestQueueFull(t *testing.T) {
 			gate.waitBlocked(t)
 		}
 	}
-	// One is applied, at most five are in the second entry, four wait.
+	// One command is being applied, at most five are in the second entry, and four wait
+	// in the queue.
 	const accepted = 10
 	refused := 0
 	for range callers - accepted {
@@ -125,11 +126,11 @@ func TestQueueFull(t *testing.T) {
 			refused++
 		}
 	}
-	require.Equal(t, uint64(callers-refused), n.Seq(), "refused is refused, the rest was applied")
+	require.Equal(t, uint64(callers-refused), n.Seq(), "every command that was not refused was applied")
 }
 
-// TestStalledDisk: what is certainly not proposed is refused soon, what is under
-// way at its deadline is unknown, and neither waits for the disk.
+// TestStalledDisk: a command that was not proposed is refused soon, and one that is under
+// way at its deadline has an unknown outcome. Neither waits for the disk.
 func TestStalledDisk(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
@@ -154,8 +155,8 @@ func TestStalledDisk(t *testing.T) {
 	require.ErrorIs(t, n.Ready(context.Background()), cluster.ErrUnavailable)
 }
 
-// TestStalledMachine: with all places taken a command waits in the queue, and
-// not as long as for an answer.
+// TestStalledMachine: while the maximum number of entries is in flight, a command waits
+// in the queue no longer than QueueTimeout.
 func TestStalledMachine(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
@@ -177,19 +178,19 @@ func TestStalledMachine(t *testing.T) {
 	_, _, err := n.Propose(ctx, &machinetest.Set{Name: "b"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 	_, _, err = n.Propose(ctx, &machinetest.Raise{Name: "none", Known: 7, ConfirmFresh: true})
-	require.ErrorIs(t, err, cluster.ErrUnavailable, "a refusal that waits for a Barrier")
-	require.NoError(t, ctx.Err(), "before the caller lost patience")
+	require.ErrorIs(t, err, cluster.ErrUnavailable, "a refusal that waits for a Barrier also times out")
+	require.NoError(t, ctx.Err(), "the commands were refused before the caller's deadline")
 	gate.open()
 	for range cluster.MaxEntriesInFlight {
 		require.NoError(t, <-answers)
 	}
 	_, err = n.ViewFresh(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, uint64(cluster.MaxEntriesInFlight), n.Seq(), "what was withdrawn did not happen")
+	require.Equal(t, uint64(cluster.MaxEntriesInFlight), n.Seq(), "a withdrawn command was not applied")
 }
 
-// TestLittlePatienceIsLeft with a command that has waited for a leader already:
-// one that has not, and came before it, waits for longer.
+// TestLittlePatienceIsLeft: a command that has already waited for a leader times out in
+// the queue before a new command that entered the queue earlier.
 func TestLittlePatienceIsLeft(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
@@ -236,7 +237,7 @@ func TestContextEnds(t *testing.T) {
 				unavailable.Add(1)
 			}
 			if errors.Is(err, cluster.ErrUnknown) == errors.Is(err, cluster.ErrUnavailable) {
-				t.Errorf("one of the two: %v", err)
+				t.Errorf("want exactly one of ErrUnknown and ErrUnavailable: %v", err)
 			}
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("the cause is the context: %v", err)
@@ -252,11 +253,11 @@ func TestContextEnds(t *testing.T) {
 	_, err := n.ViewFresh(t.Context())
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, n.Seq(), uint64(0))
-	require.LessOrEqual(t, n.Seq(), uint64(unknown.Load()), "what was unavailable was not proposed")
+	require.LessOrEqual(t, n.Seq(), uint64(unknown.Load()), "a command answered with ErrUnavailable was not proposed")
 }
 
-// brokenApply is raft.Apply that fails a number of times, before or after the
-// entry got into the log.
+// brokenApply is raft.Apply that fails a number of times, before or after it has written
+// the entry to the log.
 type brokenApply struct {
 	failures atomic.Int64
 	after    bool
@@ -324,8 +325,8 @@ func TestCertainFailureIsNotProposedAgain(t *testing.T) {
 	require.Zero(t, n.Seq())
 }
 
-// TestLeadershipOnTheMove: a command that certainly did not enter the log waits
-// for the next leader, not marked, and not for ever.
+// TestLeadershipOnTheMove: a command that certainly did not enter the log waits for the
+// next leader for a limited time. It is not marked as proposed again.
 func TestLeadershipOnTheMove(t *testing.T) {
 	t.Parallel()
 	for _, fail := range []error{raft.ErrNotLeader, raft.ErrLeadershipTransferInProgress} {
@@ -346,8 +347,8 @@ func TestLeadershipOnTheMove(t *testing.T) {
 	}
 }
 
-// TestNothingSentIsReportedSoon: a client need not wait until a connection to the
-// leader fails in a network that swallows everything.
+// TestNothingSentIsReportedSoon: when nothing was sent yet, a caller does not have to
+// wait until the connection to the leader fails on a network that drops all packets.
 func TestNothingSentIsReportedSoon(t *testing.T) {
 	t.Parallel()
 	l := newLinks()
@@ -385,7 +386,7 @@ func TestFailureAfterUnknownIsUnknown(t *testing.T) {
 	require.Greater(t, calls.Load(), int64(1))
 }
 
-// encodeOnceCommand can be encoded once.
+// encodeOnceCommand fails when it is encoded a second time.
 type encodeOnceCommand struct {
 	machinetest.Set
 	encoded *int
@@ -398,8 +399,9 @@ func (f *encodeOnceCommand) MarshalCBOR() ([]byte, error) {
 	return machinetest.Encode(&f.Set), nil
 }
 
-// TestAnyFailureAfterUnknownIsUnknown, also one that would say of the command that
-// it is no good: the first attempt may have happened, and here it did.
+// TestAnyFailureAfterUnknownIsUnknown: after an unknown outcome every later failure is
+// reported as unknown, also an error in the command itself. The first attempt may have
+// been applied, as it was here.
 func TestAnyFailureAfterUnknownIsUnknown(t *testing.T) {
 	t.Parallel()
 	b := &brokenApply{err: raft.ErrLeadershipLost, after: true}
@@ -437,8 +439,8 @@ func TestBadCommandsAreErrors(t *testing.T) {
 	require.Equal(t, uint64(1), n.Seq())
 }
 
-// TestLargeCommandsShareEntries: an entry is closed at its size, and nobody is
-// forgotten at the border.
+// TestLargeCommandsShareEntries: an entry is closed at its maximum size, and no command
+// is lost at the boundary.
 func TestLargeCommandsShareEntries(t *testing.T) {
 	t.Parallel()
 	n := open(t, config(t, ""))

@@ -32,8 +32,8 @@ func (s *logBuffer) count(what string) int {
 	return strings.Count(s.text.String(), what)
 }
 
-// TestReachabilityIsLoggedOnce that a node is gone and is back, and nothing of how
-// raft gets along with that.
+// TestReachabilityIsLoggedOnce: it is logged once that a node became unreachable and once
+// that it is reachable again. Raft's own messages about it are not logged.
 func TestReachabilityIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	var logs []*logBuffer
@@ -61,8 +61,8 @@ func TestReachabilityIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestOverviewOfAnElection: who asks while another node is made the leader is not
-// told that some hear none.
+// TestOverviewOfAnElection: during a transfer of leadership, an overview that names a
+// leader reports no node without one.
 func TestOverviewOfAnElection(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -86,8 +86,8 @@ func TestOverviewOfAnElection(t *testing.T) {
 	}
 }
 
-// TestFollowedElsewhere: a node that the leader can't reach finds who leads by what
-// the others say.
+// TestFollowedElsewhere: a node that can't reach the leader learns from the other nodes
+// who leads.
 func TestFollowedElsewhere(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -96,12 +96,12 @@ func TestFollowedElsewhere(t *testing.T) {
 	cut, other := (i+1)%3, (i+2)%3
 	forgetPeer(t, tr.nodes[i], names[cut])
 	forgetPeer(t, tr.nodes[cut], names[i])
-	cluster.Isolate(tr.nodes[cut], true) // for what stands
+	cluster.Isolate(tr.nodes[cut], true) // closes the open connections
 	cluster.Isolate(tr.nodes[cut], false)
 	require.Eventually(t, func() bool {
 		for _, s := range tr.nodes[other].Overview(t.Context()).Nodes {
 			if s.Name == names[cut] && (s.State == status.StateUnreachable || s.Follows != "") {
-				return false // the third node can ask it, and learns that it hears no leader
+				return false // the third node reaches it and learns that it knows no leader
 			}
 		}
 		o := tr.nodes[cut].Overview(t.Context())

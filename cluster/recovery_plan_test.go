@@ -18,15 +18,15 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
 )
 
-// TestPlanRecovery says what is given up, and finds out that nothing has to
-// be, or that it is this node that was.
+// TestPlanRecovery: a plan lists the nodes that a recovery gives up. It also detects that
+// the others still have a leader, or that this node itself was given up.
 func TestPlanRecovery(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
 	tr.requireSameState()
 	last := tr.nodes[2].Raft().LastIndex()
 	for _, n := range tr.nodes {
-		cluster.Isolate(n, true) // so that nothing more is written
+		cluster.Isolate(n, true) // stops all writes
 	}
 	last = max(last, tr.nodes[2].Raft().LastIndex())
 	shut(t, tr.nodes[2])
@@ -56,7 +56,8 @@ func TestPlanRecovery(t *testing.T) {
 	require.Equal(t, []recovery.ProbeResult{recovery.ProbeRunning, recovery.ProbeRefused}, answers(p))
 	require.Contains(t, p.Abandoned[1].Why, "no process listens there")
 
-	// Whatever takes the connection and is not that node says nothing of it.
+	// A program that accepts the connection but is not the node proves nothing about the
+	// node.
 	other, err := net.Listen("tcp", tr.confs[1].Network.Advertise)
 	require.NoError(t, err)
 	defer other.Close()
@@ -93,8 +94,8 @@ func answers(p recovery.Plan) (all []recovery.ProbeResult) {
 	return all
 }
 
-// TestSalvage reads the folder of a node that was given up, which does not start
-// any more, and changes nothing there.
+// TestSalvage: the folder of a node that was given up, and does not start any more, is
+// read without changing it.
 func TestSalvage(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)

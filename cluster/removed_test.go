@@ -17,8 +17,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/recovery"
 )
 
-// servesNobody checks that a node that learnt of its removal decides nothing,
-// and neither starts nor recovers with its folder.
+// servesNobody requires that a node that learnt of its removal decides no command and
+// neither starts nor recovers from its folder.
 func servesNobody(t *testing.T, tr *cluster3, i int) {
 	t.Helper()
 	n, c := tr.nodes[i], tr.confs[i]
@@ -27,7 +27,7 @@ func servesNobody(t *testing.T, tr *cluster3, i int) {
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 	require.ErrorIs(t, err, member.ErrRemoved)
 	over, cancel := context.WithCancel(t.Context())
-	cancel() // there is nothing to wait for
+	cancel() // no call may wait
 	_, err = n.ViewFresh(over)
 	require.ErrorIs(t, err, member.ErrRemoved)
 	require.ErrorIs(t, n.Ready(over), member.ErrRemoved)
@@ -56,8 +56,8 @@ func servesNobody(t *testing.T, tr *cluster3, i int) {
 	require.ErrorIs(t, recovery.Recover(c.Offline(), nil), member.ErrRemoved)
 }
 
-// TestAbandonedNodesMakeNoClusterOfTheirOwn: two of three are a majority of what
-// there was before the third was made a cluster of one.
+// TestAbandonedNodesMakeNoClusterOfTheirOwn: one of three nodes was recovered as a
+// cluster of one. The other two are a majority of the old cluster, and must stop.
 func TestAbandonedNodesMakeNoClusterOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -85,8 +85,8 @@ func TestAbandonedNodesMakeNoClusterOfTheirOwn(t *testing.T) {
 	requireWrite(t, tr.nodes[0])
 }
 
-// TestAbandonedNodesThatServeStop: they elect each other while the survivor is
-// down, and its return ends that though they have a leader.
+// TestAbandonedNodesThatServeStop: the two given-up nodes elect a leader while the
+// survivor is down. When the survivor returns, they stop although they have a leader.
 func TestAbandonedNodesThatServeStop(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -109,8 +109,8 @@ func TestAbandonedNodesThatServeStop(t *testing.T) {
 	requireWrite(t, tr.nodes[0])
 }
 
-// TestFreshMemberIsNotTakenForARemovedOne by a member that lags and has not
-// heard of it.
+// TestFreshMemberIsNotTakenForARemovedOne: a lagging member that does not yet know the
+// new member must not report it as removed.
 func TestFreshMemberIsNotTakenForARemovedOne(t *testing.T) {
 	t.Parallel()
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate(), "n4": newGate()}
@@ -137,10 +137,9 @@ func TestFreshMemberIsNotTakenForARemovedOne(t *testing.T) {
 	require.NoError(t, n.Removed())
 }
 
-// TestRemovedNodeFailsFast: what is sent to a node that lives, and was removed, is
-// not kept waiting for an answer that can't come. The request itself makes the
-// node ask: its rounds are as good as never here, and so is the end of its
-// patience.
+// TestRemovedNodeFailsFast: a running node that was removed answers requests with
+// ErrRemoved at once, instead of waiting for a leader. The request itself triggers the
+// membership check: the check interval is a day here, and the timeouts are a minute.
 func TestRemovedNodeFailsFast(t *testing.T) {
 	t.Parallel()
 	for _, n := range []string{"once connected", "never called"} {

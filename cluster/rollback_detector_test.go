@@ -16,16 +16,15 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// rollbackCluster is a cluster of three whose third node has an older copy of its folder to go
-// back to.
+// rollbackCluster is a cluster of three, and an older copy of the third node's folder.
 type rollbackCluster struct {
 	*cluster3
 	older string
-	fatal chan error // what ended the third node
+	fatal chan error // the error that stopped the third node
 }
 
-// newRollbackCluster makes the copy, and has the third node acknowledge a few commands
-// after it.
+// newRollbackCluster copies the third node's folder, then has the node acknowledge a few
+// commands.
 func newRollbackCluster(t *testing.T, change ...func(*cluster.Config)) *rollbackCluster {
 	r := &rollbackCluster{older: t.TempDir(), fatal: make(chan error, 1)}
 	r.cluster3 = newCluster3(t, append(change, func(c *cluster.Config) {
@@ -44,8 +43,8 @@ func newRollbackCluster(t *testing.T, change ...func(*cluster.Config)) *rollback
 	return r
 }
 
-// write has all three nodes acknowledge some commands, and remember that the
-// others did.
+// write proposes commands and waits until each node has recorded that the other two
+// acknowledged them.
 func (r *rollbackCluster) write(times uint64) {
 	r.t.Helper()
 	var index uint64
@@ -66,8 +65,8 @@ func (r *rollbackCluster) write(times uint64) {
 	}, 20*time.Second, 5*time.Millisecond)
 }
 
-// rollBack puts the older copy in the place of the third node's folder, which it
-// returns.
+// rollBack replaces the third node's folder by the older copy, and returns a copy of the
+// newest.
 func (r *rollbackCluster) rollBack() (newest string) {
 	r.t.Helper()
 	shut(r.t, r.nodes[2])
@@ -83,7 +82,7 @@ func (r *rollbackCluster) restoreFolder(folder string) {
 	copyFolder(r.t, r.confs[2].Dir, folder)
 }
 
-// requireEnded waits until the third node has ended because of its folder.
+// requireEnded waits until the third node has stopped because its folder was rolled back.
 func (r *rollbackCluster) requireEnded() {
 	r.t.Helper()
 	select {
@@ -95,7 +94,7 @@ func (r *rollbackCluster) requireEnded() {
 	}
 }
 
-// reportedError is what a node says of another one.
+// reportedError returns the error that n reports for another node.
 func (r *rollbackCluster) reportedError(n *cluster.Node, of string) string {
 	for _, s := range n.Overview(r.t.Context()).Nodes {
 		if s.Name == of {
@@ -105,8 +104,9 @@ func (r *rollbackCluster) reportedError(n *cluster.Node, of string) string {
 	return ""
 }
 
-// TestRolledBackFolderIsRefused by a leader that remembers more: the node gets no
-// log, all say why, and it does not start again. With its newest folder it goes on.
+// TestRolledBackFolderIsRefused: the leader remembers entries that the rolled-back node
+// lacks, and sends it no log. All nodes report why, and the node does not start again.
+// With its newest folder it does.
 func TestRolledBackFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	r := newRollbackCluster(t)
@@ -122,7 +122,7 @@ func TestRolledBackFolderIsRefused(t *testing.T) {
 	}
 	shut(t, r.nodes[2])
 	for _, n := range r.nodes[:2] {
-		require.Contains(t, r.reportedError(n, "n3"), integrity.ErrRolledBack.Error(), "also when it has ended")
+		require.Contains(t, r.reportedError(n, "n3"), integrity.ErrRolledBack.Error(), "reported also after the node has stopped")
 	}
 	r.relisten(2)
 	requireDataLost(t, r.confs[2])
@@ -135,8 +135,9 @@ func TestRolledBackFolderIsRefused(t *testing.T) {
 	require.Empty(t, r.fatal)
 }
 
-// TestRolledBackFolderElectsNobody: the only other node that runs remembers more
-// than it has, so neither votes for the other, until the third one is back.
+// TestRolledBackFolderElectsNobody: only one other node runs, and it remembers entries
+// that the rolled-back node lacks. Neither votes for the other until the third node is
+// back.
 func TestRolledBackFolderElectsNobody(t *testing.T) {
 	t.Parallel()
 	r := newRollbackCluster(t)
@@ -157,18 +158,18 @@ func TestRolledBackFolderElectsNobody(t *testing.T) {
 	requireWrite(t, r.nodes[1])
 }
 
-// TestOlderCopyBesideItsOriginalIsADuplicate: a node that lacks what the original has
-// acknowledged waits until the others know of both. It keeps away as the copy that
-// it is, and is not told that its data is lost.
+// TestOlderCopyBesideItsOriginalIsADuplicate: an older copy of a folder is started while
+// the original runs. The copy waits until the other nodes know of both. It is isolated as
+// a duplicate and is not reported as a node with lost data.
 func TestOlderCopyBesideItsOriginalIsADuplicate(t *testing.T) {
 	t.Parallel()
 	r := newRollbackCluster(t)
 	c := networked(t, "", "n3")
 	copyFolder(t, c.Dir, r.older)
 	c.Bootstrap, c.Fatal = false, r.confs[2].Fatal
-	c.Now = func() time.Time { return time.Now().Add(2 * time.Second) } // it is the later one for sure
+	c.Now = func() time.Time { return time.Now().Add(2 * time.Second) } // makes this the later start
 	copied := open(t, c)
-	_ = copied.Log().HandleRollback("n1", integrity.Position{Index: r.nodes[2].Raft().LastIndex()}) // before anybody can know of two
+	_ = copied.Log().HandleRollback("n1", integrity.Position{Index: r.nodes[2].Raft().LastIndex()}) // before any node can have detected the duplicate
 	require.Error(t, copied.Log().Err())
 	require.Eventually(t, func() bool { return copied.Duplicate() != nil && copied.Log().Err() == nil }, 20*time.Second, 5*time.Millisecond)
 	require.Empty(t, r.fatal)
@@ -176,10 +177,9 @@ func TestOlderCopyBesideItsOriginalIsADuplicate(t *testing.T) {
 	requireWrite(t, r.nodes[2])
 }
 
-// TestEndIsReportedToTheOthers: a command was acknowledged by two nodes. One of them
-// can't be reached for a while, in which the other one starts with an older copy of
-// its folder, and the third node, which lacks the command too, is elected. The node
-// that has it stops when it hears of that, and its peers know why.
+// TestEndIsReportedToTheOthers: n1 and n3 acknowledged a command. While n1 is isolated,
+// n3 starts from an older copy of its folder, and n2, which lacks the command, is
+// elected. When n1 hears of the new leader it stops, and its peers report why.
 func TestEndIsReportedToTheOthers(t *testing.T) {
 	t.Parallel()
 	r := newRollbackCluster(t)
@@ -200,7 +200,7 @@ func TestEndIsReportedToTheOthers(t *testing.T) {
 	case err := <-r.fatal:
 		require.ErrorIs(t, err, store.ErrCommittedTruncated)
 	case <-time.After(20 * time.Second):
-		require.Fail(t, "the node that has what was acknowledged runs")
+		require.Fail(t, "the node with the acknowledged command did not stop")
 	}
 	shut(t, holder)
 	for _, n := range r.nodes {
@@ -208,9 +208,9 @@ func TestEndIsReportedToTheOthers(t *testing.T) {
 	}
 }
 
-// TestAcknowledgedIsRecorded before the command is answered: by the leader what a
-// follower has, and by a follower what the leader has. Each may be gone a moment
-// later, and its folder be an older one.
+// TestAcknowledgedIsRecorded: before a command is answered, the leader has recorded the
+// position of a follower, and a follower that of the leader. Each of them may crash a
+// moment later and start with an older folder.
 func TestAcknowledgedIsRecorded(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -228,19 +228,19 @@ func TestAcknowledgedIsRecorded(t *testing.T) {
 	}
 }
 
-// TestCommittedLaterIsRecorded: a node acknowledged an entry before it was known
-// that the one before it is committed.
+// TestCommittedLaterIsRecorded: a node acknowledged an entry before the previous entry
+// was known to be committed.
 func TestCommittedLaterIsRecorded(t *testing.T) {
 	t.Parallel()
 	n := open(t, networked(t, "", "n1"))
 	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
-	require.NoError(t, n.Raft().Barrier(0).Error()) // which no command follows
+	require.NoError(t, n.Raft().Barrier(0).Error()) // an entry that no command follows
 	n.Log().RecordAck("other", integrity.Position{Index: n.Raft().LastIndex(), Term: n.Raft().CurrentTerm()}, index-1)
 	require.GreaterOrEqual(t, n.Log().KnownPosition("other").Index, index)
 }
 
-// requireStart starts the third node, which may not be refused.
+// requireStart starts the third node and requires that it is not refused.
 func (r *rollbackCluster) requireStart() {
 	r.t.Helper()
 	r.start(2)
@@ -250,8 +250,8 @@ func (r *rollbackCluster) requireStart() {
 	require.Empty(r.t, r.fatal)
 }
 
-// TestNodeAfterALossOfPower has what it acknowledged, though not its note of what
-// was committed, which is not synced.
+// TestNodeAfterALossOfPower: after a power loss a node has every entry it acknowledged,
+// but its commit marker may be old, because the marker is not synced.
 func TestNodeAfterALossOfPower(t *testing.T) {
 	t.Parallel()
 	r := newRollbackCluster(t)
@@ -263,8 +263,8 @@ func TestNodeAfterALossOfPower(t *testing.T) {
 	r.requireStart()
 }
 
-// TestNodeWhoseTailWasReplaced: it may lack what it acknowledged and what was never
-// committed.
+// TestNodeWhoseTailWasReplaced: a node may lack entries that it acknowledged and that
+// were never committed.
 func TestNodeWhoseTailWasReplaced(t *testing.T) {
 	t.Parallel()
 	r := newRollbackCluster(t)
@@ -274,15 +274,15 @@ func TestNodeWhoseTailWasReplaced(t *testing.T) {
 	for _, n := range r.nodes[:2] {
 		n.Log().RecordAck(id, integrity.Position{Index: last + 5, Term: term + 1}, last)
 	}
-	requireWrite(t, r.nodes[0]) // something else there, which is committed
+	requireWrite(t, r.nodes[0]) // another entry at that index is committed
 	for range 5 {
 		requireWrite(t, r.nodes[0])
 	}
 	r.requireStart()
 }
 
-// TestNodeThatInstalledASnapshot has all that is in it, whatever its log has, and
-// its note of what was committed.
+// TestNodeThatInstalledASnapshot: a node has every entry that its snapshot covers,
+// whatever its log and its commit marker contain.
 func TestNodeThatInstalledASnapshot(t *testing.T) {
 	t.Parallel()
 	r := newRollbackCluster(t)
@@ -303,8 +303,8 @@ func TestNodeThatInstalledASnapshot(t *testing.T) {
 	r.requireStart()
 }
 
-// TestReplacedNodeOwesNothing that the one before it had: it is another one, and
-// what was remembered is forgotten.
+// TestReplacedNodeOwesNothing: a replacement is another node, so nothing is expected of
+// it. The position recorded for the old node is deleted.
 func TestReplacedNodeOwesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRollbackCluster(t)
@@ -323,8 +323,8 @@ func TestReplacedNodeOwesNothing(t *testing.T) {
 	r.requireSameState()
 }
 
-// TestSurvivorOwesNobody: a node that goes on alone has nobody who could refuse it,
-// and those that join it later remember what it had since.
+// TestSurvivorOwesNobody: a recovered node has no peer that could refuse it. The nodes
+// that join later record its position from then on.
 func TestSurvivorOwesNobody(t *testing.T) {
 	t.Parallel()
 	r := newRollbackCluster(t)

@@ -15,10 +15,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-// TestSnapshotHalfInstalled: a node was killed when a snapshot of the leader's had
-// its name in the folder, and the log that it replaces was still there. It goes
-// on from the snapshot. With that log it would die at the next entry, and at each
-// start.
+// TestSnapshotHalfInstalled: a node was killed after a snapshot of the leader got its
+// final name, and before the log that it replaces was deleted. The node continues from
+// the snapshot. With the old log it would stop at the next entry, at each start.
 func TestSnapshotHalfInstalled(t *testing.T) {
 	t.Parallel()
 	for name, another := range map[string]bool{"on a log that ends before it": false, "on a log that went another way": true} {
@@ -33,7 +32,7 @@ func TestSnapshotHalfInstalled(t *testing.T) {
 			propose()
 			tr.requireSameState()
 			shut(t, tr.nodes[2])
-			require.NoError(t, tr.nodes[0].TransferLeadership(t.Context(), "n2")) // another term
+			require.NoError(t, tr.nodes[0].TransferLeadership(t.Context(), "n2")) // increments the term
 			propose()
 			require.NoError(t, tr.nodes[0].Snapshot())
 			taken, err := filepath.Glob(filepath.Join(tr.confs[0].Dir, "snapshots", "*-*"))
@@ -49,8 +48,8 @@ func TestSnapshotHalfInstalled(t *testing.T) {
 			if another {
 				extendLog(t, c.Dir, index+10, term-1)
 			}
-			// A new leader begins with what comes next; the one before it tries all that
-			// it knows to be in the log.
+			// A new leader starts sending at its own last index; the previous leader
+			// would resend from the last index it knew.
 			require.NoError(t, tr.nodes[1].TransferLeadership(t.Context(), "n1"))
 			propose()
 
@@ -80,7 +79,7 @@ func TestSnapshotHalfInstalled(t *testing.T) {
 	}
 }
 
-// extendLog gives the log of a folder entries of a term, up to an index.
+// extendLog appends entries of a term to the log of a folder, up to an index.
 func extendLog(t *testing.T, dir string, upTo, term uint64) {
 	s := openStore(t, dir)
 	defer s.Close()
@@ -91,8 +90,8 @@ func extendLog(t *testing.T, dir string, upTo, term uint64) {
 	}
 }
 
-// TestSnapshotThatCannotBeRestored takes the place of no log: raft begins with
-// an older one, and what was acknowledged since is in the log alone.
+// TestSnapshotThatCannotBeRestored: such a snapshot does not replace the log. Raft
+// restores an older snapshot, and the commands since then are in the log only.
 func TestSnapshotThatCannotBeRestored(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string][]byte{

@@ -9,7 +9,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// TestDecideBootstrap has each combination of answers that matters.
+// TestDecideBootstrap covers each combination of answers that matters.
 func TestDecideBootstrap(t *testing.T) {
 	t.Parallel()
 	members := []member.Member{{ID: "a"}, {ID: "b"}, {ID: "c"}}
@@ -32,7 +32,7 @@ func TestDecideBootstrap(t *testing.T) {
 		"nobody answers":                   {},
 		"one is missing":                   {answers: map[string]bootstrapAnswer{"b": waits("b", "2")}},
 		"all wait":                         {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "c": waits("c", "3")}, want: ids("1", "2", "3")},
-		"no birth":                         {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "c": waits("c", "")}},
+		"no instance id":                   {answers: map[string]bootstrapAnswer{"b": waits("b", "2"), "c": waits("c", "")}},
 		"one knows it":                     {answers: map[string]bootstrapAnswer{"b": begun("1", "2", "3")}, want: ids("1", "2", "3")},
 		"instance ids of those that began": {answers: map[string]bootstrapAnswer{"b": begun("1", "2", "old"), "c": waits("c", "3")}, want: ids("1", "2", "old")},
 		"one knows another":                {answers: map[string]bootstrapAnswer{"b": begun("0", "2", "3")}, lost: true},

@@ -19,8 +19,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// initialCluster3 are three nodes whose folders were generated, and a copy of each
-// folder as it was.
+// initialCluster3 is three nodes with generated folders, and a copy of each folder as
+// generated.
 type initialCluster3 struct {
 	*cluster3
 	copies string
@@ -43,7 +43,7 @@ func newInitialCluster3(t testing.TB) *initialCluster3 {
 	return f
 }
 
-// listen opens the listener of a node anew.
+// listen opens the listener of a node again.
 func (f *initialCluster3) listen(i int) {
 	f.t.Helper()
 	n := *f.confs[i].Network
@@ -53,8 +53,7 @@ func (f *initialCluster3) listen(i int) {
 	f.confs[i].Network = &n
 }
 
-// loseData empties the folder of a node that was shut, and gives it again what was
-// generated for it.
+// loseData replaces the folder of a stopped node by the generated copy.
 func (f *initialCluster3) loseData(i int) {
 	f.t.Helper()
 	require.NoError(f.t, os.RemoveAll(f.confs[i].Dir))
@@ -78,7 +77,7 @@ func (f *initialCluster3) openAsync(ctx context.Context, i int) <-chan openResul
 	return done
 }
 
-// waitOpen takes a node that opened.
+// waitOpen waits until a node has opened, and keeps it.
 func (f *initialCluster3) waitOpen(i int, done <-chan openResult) {
 	f.t.Helper()
 	o := <-done
@@ -107,7 +106,7 @@ func (f *initialCluster3) openAll() {
 	f.settle(3)
 }
 
-// readPeersFile is what peers.json says of it.
+// readPeersFile returns what peers.json records about the bootstrap.
 func (f *initialCluster3) readPeersFile(i int) (initial bool, instances int) {
 	f.t.Helper()
 	text, err := os.ReadFile(filepath.Join(f.confs[i].Dir, "peers.json"))
@@ -127,7 +126,7 @@ func (f *initialCluster3) readPeersFile(i int) (initial bool, instances int) {
 	return list.InitialCluster, instances
 }
 
-// hookBootstrap has a node tell of each round of questions.
+// hookBootstrap calls hook after each round of questions of a node.
 func (f *initialCluster3) hookBootstrap(i int, hook func(begins bool, silent []string) error) {
 	f.confs[i] = cluster.WithHooks(f.confs[i], cluster.Hooks{Bootstrap: hook})
 }
@@ -149,7 +148,7 @@ func TestStaticBootstrap(t *testing.T) {
 	}
 	f.requireSameState()
 
-	// All are started again, and then a fourth joins.
+	// All nodes restart, and then a fourth joins.
 	for i, n := range f.nodes {
 		shut(t, n)
 		f.listen(i)
@@ -166,8 +165,8 @@ func TestStaticBootstrap(t *testing.T) {
 	f.requireSameState()
 }
 
-// TestNobodyBeginsBeforeAllHaveMet: two of three would be a majority, and must
-// wait all the same.
+// TestNobodyBeginsBeforeAllHaveMet: two of three nodes would be a majority, but must
+// still wait for the third.
 func TestNobodyBeginsBeforeAllHaveMet(t *testing.T) {
 	t.Parallel()
 	f := newInitialCluster3(t)
@@ -186,13 +185,13 @@ func TestNobodyBeginsBeforeAllHaveMet(t *testing.T) {
 	require.NoError(t, late.Close())
 	ctx := f.ctx()
 	first, second := f.openAsync(ctx, 0), f.openAsync(ctx, 1)
-	// Each has had the answer of the other, several times.
+	// Each of the two has had the other's answer several times.
 	for met := 0; met < 6; {
 		var r round
 		select {
 		case r = <-rounds:
 		case <-ctx.Done():
-			require.Fail(t, "nobody asks")
+			require.Fail(t, "no round of questions ran")
 		}
 		require.False(t, r.begins)
 		if r.silent == 1 {
@@ -210,7 +209,7 @@ func TestNobodyBeginsBeforeAllHaveMet(t *testing.T) {
 	f.requireSameState()
 }
 
-// TestNodeThatLostItsDataIsRefused: it would have forgotten its votes.
+// TestNodeThatLostItsDataIsRefused: a node that lost its data has forgotten its votes.
 func TestNodeThatLostItsDataIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newInitialCluster3(t)
@@ -225,7 +224,7 @@ func TestNodeThatLostItsDataIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrDataLost)
 	require.NoError(t, f.nodes[i].Ready(t.Context()))
 
-	// While nobody answers it waits, whatever it is told to do.
+	// While no peer answers, the node waits, even with Bootstrap set.
 	shut(t, f.nodes[i])
 	shut(t, f.nodes[other])
 	f.loseData(lost)
@@ -241,7 +240,7 @@ func TestNodeThatLostItsDataIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "waits for")
 
-	// The others go on when they are back, and take a new node in its place.
+	// The other nodes resume after their restart, and accept a replacement.
 	for _, j := range []int{i, other} {
 		f.listen(j)
 		f.nodes[j] = open(t, f.confs[j])
@@ -250,7 +249,7 @@ func TestNodeThatLostItsDataIsRefused(t *testing.T) {
 	f.loseData(lost)
 	f.hookBootstrap(lost, nil)
 	_, err = cluster.Open(f.ctx(), f.confs[lost])
-	require.ErrorIs(t, err, store.ErrDataLost, "also by nodes that were started again")
+	require.ErrorIs(t, err, store.ErrDataLost, "refused also by nodes that restarted")
 	token, _, err := f.nodes[i].Invite(t.Context(), "n4", fmt.Sprintf("n%d", lost+1), time.Hour)
 	require.NoError(t, err)
 	c := networked(t, "", "n4")
@@ -262,8 +261,8 @@ func TestNodeThatLostItsDataIsRefused(t *testing.T) {
 	require.Equal(t, uint64(1), machinetest.Find(f.nodes[lost].View(), "acknowledged").Value)
 }
 
-// TestInitialNodeThatStoppedBeforeItStarted comes back after the others have begun:
-// it has lost nothing.
+// TestInitialNodeThatStoppedBeforeItStarted: a node that crashed before it began can
+// start after the others have begun, since it has lost nothing.
 func TestInitialNodeThatStoppedBeforeItStarted(t *testing.T) {
 	t.Parallel()
 	f := newInitialCluster3(t)
@@ -273,7 +272,7 @@ func TestInitialNodeThatStoppedBeforeItStarted(t *testing.T) {
 		if !begins {
 			return nil
 		}
-		<-begun // so that the others can ask it
+		<-begun // lets the other nodes ask this one
 		return crash
 	})
 	ctx := f.ctx()
@@ -294,7 +293,8 @@ func TestInitialNodeThatStoppedBeforeItStarted(t *testing.T) {
 	f.requireSameState()
 }
 
-// TestInitialNodeThatLostItsDataWhileItWaited is a new one to those who wait too.
+// TestInitialNodeThatLostItsDataWhileItWaited: nothing has begun yet, so the waiting
+// nodes accept it as a new node.
 func TestInitialNodeThatLostItsDataWhileItWaited(t *testing.T) {
 	t.Parallel()
 	f := newInitialCluster3(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 )
 
-// newCluster3WithTarget is a cluster of three that n1 leads, in which there is something wrong with all
-// others but one: leadership would go to that one.
+// newCluster3WithTarget is a cluster of three led by n1. All other nodes except the
+// target are unhealthy, so leadership would go to the target.
 func newCluster3WithTarget(t *testing.T, target int, change func(*cluster.Config)) *cluster3 {
 	t.Helper()
 	var disks []*faultyDisk
@@ -30,7 +30,7 @@ func newCluster3WithTarget(t *testing.T, target int, change func(*cluster.Config
 	return tr
 }
 
-// gatedVotes is a disk that does not take votes.
+// gatedVotes is a disk on which writing a vote hangs while the gate is shut.
 type gatedVotes struct {
 	raft.StableStore
 	gate *gate
@@ -43,8 +43,8 @@ func (g *gatedVotes) Set(key, val []byte) error {
 	return g.StableStore.Set(key, val)
 }
 
-// TestStopPassesByANodeThatHangs: it was the best a moment ago, and takes nothing
-// over now. Another one leads when the node may go.
+// TestStopPassesByANodeThatHangs: the best transfer target hangs. Another node leads when
+// StepDown returns.
 func TestStopPassesByANodeThatHangs(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -64,9 +64,9 @@ func TestStopPassesByANodeThatHangs(t *testing.T) {
 	requireWrite(t, tr.nodes[0])
 }
 
-// TestStopWithATargetThatNeverLeads: who takes over asks for the votes of the
-// others, which ends the leadership there was, and hangs before it has counted
-// them. Timeouts, here of an hour, have nothing to do with who leads then.
+// TestStopWithATargetThatNeverLeads: the target requests votes, which ends the current
+// leadership, and hangs before it has counted them. Another node must lead without the
+// election timeout, here an hour.
 func TestStopWithATargetThatNeverLeads(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -91,7 +91,7 @@ func TestStopWithATargetThatNeverLeads(t *testing.T) {
 	tr.waitLeader("n2")
 }
 
-// waitLeader waits until all nodes follow one.
+// waitLeader waits until all nodes follow the named leader.
 func (tr *cluster3) waitLeader(leader string) {
 	tr.t.Helper()
 	require.Eventually(tr.t, func() bool {
@@ -105,8 +105,8 @@ func (tr *cluster3) waitLeader(leader string) {
 	tr.requireSameState()
 }
 
-// TestStoppingNodeDoesNotCampaign for election, though it is the only one that
-// misses the leader soon: it would lead for a moment only.
+// TestStoppingNodeDoesNotCampaign: a node that has stepped down does not campaign,
+// although it is the only one that detects the loss of the leader soon.
 func TestStoppingNodeDoesNotCampaign(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3WithTarget(t, 1, func(c *cluster.Config) {

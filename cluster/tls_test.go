@@ -17,8 +17,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// TestWhoIsLetIn: a peer needs the key of a member, and a certificate that names
-// that member, is valid now, and is from the cluster's authority.
+// TestWhoIsLetIn: a peer needs the key of a member, and a certificate for that member
+// that is valid now and issued by the cluster's authority.
 func TestWhoIsLetIn(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -52,17 +52,18 @@ func TestWhoIsLetIn(t *testing.T) {
 			})
 			if err == nil {
 				defer conn.Close()
-				// The server judges after the client has finished (RFC 8446 §4.4).
+				// The server verifies the client's certificate after the client has
+				// finished its handshake (RFC 8446 §4.4).
 				require.NoError(t, conn.SetReadDeadline(time.Now().Add(300*time.Millisecond)))
 				_, err = conn.Read(make([]byte, 1))
 				if timeout, ok := err.(interface{ Timeout() bool }); ok && timeout.Timeout() {
-					err = nil // it listens to us
+					err = nil // the server waits for our request
 				}
 			}
 			require.Equal(t, c.in, err == nil, "%v", err)
 		})
 	}
-	for i := range 3 { // and none of this did any harm
+	for i := range 3 { // the rejected connections did no harm
 		_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: fmt.Sprint(i)})
 		require.NoError(t, err)
 	}
@@ -88,8 +89,8 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-// TestCertificatesRenewThemselves: a month passes, connections break, and the
-// nodes find together again with certificates that are new.
+// TestCertificatesRenewThemselves: weeks pass, connections break, and the nodes reconnect
+// with new certificates.
 func TestCertificatesRenewThemselves(t *testing.T) {
 	t.Parallel()
 	var passed atomic.Int64

@@ -22,7 +22,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// config is for a node in dir, a new one if it is empty.
+// config returns the configuration of a node in dir, or in a new folder if dir is empty.
 func config(t testing.TB, dir string) cluster.Config {
 	if dir == "" {
 		dir = t.TempDir()
@@ -33,13 +33,13 @@ func config(t testing.TB, dir string) cluster.Config {
 		Machine:     machinetest.Toy(),
 		Logger:      slog.New(slog.NewTextHandler(io.Discard, nil)),
 		SegmentSize: 4 << 20,
-		// A busy machine must not make a test fail.
+		// Long enough for a busy machine.
 		QueueTimeout:   20 * time.Second,
 		ProposeTimeout: 20 * time.Second,
 	}
 }
 
-// open starts a node that is closed with the test, if it was not before.
+// open starts a node and closes it at the end of the test.
 func open(t testing.TB, c cluster.Config) *cluster.Node {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -57,7 +57,8 @@ func shut(t testing.TB, n *cluster.Node) {
 	require.NoError(t, n.Close(ctx))
 }
 
-// proposeRaise raises a register until it was this caller who did it.
+// proposeRaise proposes to raise a register whose value the caller knows, and returns the
+// outcome and the index.
 func proposeRaise(ctx context.Context, n *cluster.Node, name string, known uint64) (machinetest.Raised, uint64, error) {
 	v, index, err := n.Propose(ctx, &machinetest.Raise{Name: name, Known: known})
 	if err != nil {
@@ -108,12 +109,12 @@ func reported(n *cluster.Node) bool {
 	return ok && me.Issuer != ""
 }
 
-// forgetPeer removes a member from the list by which a node dials.
+// forgetPeer removes a member from the peer list of n, so that n does not dial it.
 func forgetPeer(t testing.TB, n *cluster.Node, name string) {
 	t.Helper()
 	l := n.Folder().PeerList.Get()
 	l.Members = slices.DeleteFunc(slices.Clone(l.Members), func(m member.Member) bool { return m.Name == name })
-	l.Seq = math.MaxUint64 // for good
+	l.Seq = math.MaxUint64 // no later list replaces it
 	require.NoError(t, n.Folder().PeerList.Set(l))
 }
 
@@ -129,15 +130,15 @@ func setPeerListLevel(t testing.TB, dir string, level uint32) (was uint32) {
 	return was
 }
 
-// guessLeader has a node assume that another one leads, as it does when that one reports
-// so and raft knows of no leader. It reports whether raft knew of none.
+// guessLeader makes a node assume that another one leads, as after a report while raft
+// knows no leader. It reports whether raft knew none.
 func guessLeader(n *cluster.Node, id string) bool {
 	n.Elector().GuessLeader(id)
 	guess, _ := n.Elector().LeaderUnknown()
 	return guess == id
 }
 
-// unconfirmedJumps is the sum of the jumps of a node's clock that no other node
+// unconfirmedJumps returns the sum of the jumps of a node's clock that no other node
 // confirmed.
 func unconfirmedJumps(n *cluster.Node) time.Duration {
 	v, _ := n.Clock().Report()

@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-// TestTwoLowDisks: leadership goes to the one node that has room, at once, and
-// where none has any it stays where it is.
+// TestTwoLowDisks: leadership goes directly to the one node with free space. If no node
+// has any, leadership stays.
 func TestTwoLowDisks(t *testing.T) {
 	t.Parallel()
 	var disks []*faultyDisk
@@ -28,7 +28,7 @@ func TestTwoLowDisks(t *testing.T) {
 			disks[i].free.Store(300 << 20)
 		}
 	}
-	// told waits until all know of all who is low.
+	// told waits until every node knows which nodes are low on space.
 	told := func(is ...bool) {
 		t.Helper()
 		require.Eventually(t, func() bool {
@@ -51,7 +51,7 @@ func TestTwoLowDisks(t *testing.T) {
 	term := tr.nodes[i].Stats().Term
 	low(i, true)
 	require.Eventually(t, func() bool { return tr.leader() == k }, 10*time.Second, 5*time.Millisecond)
-	require.Equal(t, term+1, tr.nodes[k].Stats().Term, "it went nowhere else")
+	require.Equal(t, term+1, tr.nodes[k].Stats().Term, "leadership moved once")
 
 	low(k, true)
 	told(true, true, true)
@@ -61,9 +61,9 @@ func TestTwoLowDisks(t *testing.T) {
 	}, 3*time.Second, 20*time.Millisecond)
 }
 
-// TestLowDisksAndAWrongClock: what is wrong with the others is no reason for a
-// leader that can't decide to stay, because they can. Whichever leads then keeps
-// leadership, though its own disk is low too.
+// TestLowDisksAndAWrongClock: a leader that can't decide hands over to a node that is low
+// on space, because that node can still decide. The new leader keeps leadership although
+// its own disk is low.
 func TestLowDisksAndAWrongClock(t *testing.T) {
 	t.Parallel()
 	var clocks []*steppedClock
@@ -101,14 +101,14 @@ func TestLowDisksAndAWrongClock(t *testing.T) {
 	require.Never(t, func() bool { return tr.nodes[leads].Stats().Term != term }, 3*time.Second, 20*time.Millisecond)
 }
 
-// TestNoTwoClocksAgree: none knows whose is right, so none decides, and
-// leadership does not go round either. When two agree they go on.
+// TestNoTwoClocksAgree: three clocks differ, so no node decides, and leadership does not
+// move in circles. Once clocks agree, decisions resume.
 func TestNoTwoClocksAgree(t *testing.T) {
 	t.Parallel()
 	var clocks []*steppedClock
 	tr := newCluster3(t, func(c *cluster.Config) {
 		clocks = append(clocks, new(steppedClock))
-		c.Now = clocks[len(clocks)-1].now // and what elapses goes with it, so no jump is seen
+		c.Now = clocks[len(clocks)-1].now // Elapsed follows Now, so no jump is detected
 	})
 	tr.waitClocksKnown()
 	i := tr.leader()
@@ -135,8 +135,8 @@ func TestNoTwoClocksAgree(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond)
 }
 
-// TestGuessedLeaderIsForgotten: while raft knows of none, whoever called itself
-// the leader may have gone since, or lead no more.
+// TestGuessedLeaderIsForgotten: while raft knows no leader, a node that reported itself
+// as leader may have stopped or lost leadership since.
 func TestGuessedLeaderIsForgotten(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -148,7 +148,7 @@ func TestGuessedLeaderIsForgotten(t *testing.T) {
 	i := tr.leader()
 	gone, asker, other := i, (i+1)%4, (i+2)%4
 	shut(t, tr.nodes[(i+3)%4])
-	shut(t, tr.nodes[gone]) // so that two of four are left, and nobody leads
+	shut(t, tr.nodes[gone]) // two of four nodes are left, so there is no leader
 	n := tr.nodes[asker]
 	for name, id := range map[string]string{"gone": tr.nodes[gone].ID(), "no leader": tr.nodes[other].ID()} {
 		require.Eventually(t, func() bool { return guessLeader(n, id) }, 10*time.Second, time.Millisecond, name)

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUnauthenticatedFillNoLog: the port itself tells of the first only.
+// TestUnauthenticatedFillNoLog: of many rejected connections only the first is logged at
+// once.
 func TestUnauthenticatedFillNoLog(t *testing.T) {
 	t.Parallel()
 	told := new(logBuffer)
@@ -21,7 +22,7 @@ func TestUnauthenticatedFillNoLog(t *testing.T) {
 		s, err := net.Dial("tcp", address)
 		require.NoError(t, err)
 		_, _ = s.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
-		_, _ = s.Read(make([]byte, 1)) // until it is turned away
+		_, _ = s.Read(make([]byte, 1)) // wait for the rejection
 		require.NoError(t, s.Close())
 	}
 	knock()
@@ -29,6 +30,6 @@ func TestUnauthenticatedFillNoLog(t *testing.T) {
 	for range 50 {
 		knock()
 	}
-	shut(t, n) // all were dealt with
+	shut(t, n) // all connections have been handled
 	require.Less(t, told.count("connection rejected"), 5)
 }

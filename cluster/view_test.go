@@ -56,7 +56,7 @@ func TestViewAtWaits(t *testing.T) {
 		later <- result{nil, err}
 	}()
 	shut(t, n)
-	require.ErrorIs(t, (<-later).err, cluster.ErrUnavailable, "a wait ends with the node")
+	require.ErrorIs(t, (<-later).err, cluster.ErrUnavailable, "Close ends the wait")
 }
 
 func TestViewsDoNotChange(t *testing.T) {
@@ -73,7 +73,7 @@ func TestChanged(t *testing.T) {
 	t.Parallel()
 	n := open(t, config(t, ""))
 	registers, others := n.Changed("registers"), n.Changed("others")
-	require.Equal(t, registers, n.Changed("registers"), "one channel for all who wait")
+	require.Equal(t, registers, n.Changed("registers"), "all waiters share one channel")
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	<-registers
@@ -93,7 +93,7 @@ func TestChanged(t *testing.T) {
 	require.Panics(t, func() { n.Changed("nowhere") })
 }
 
-// TestChangedMissesNothing: who asks for the channel before the view sees every
+// TestChangedMissesNothing: a caller that gets the channel before the view sees every
 // value, or a later one.
 func TestChangedMissesNothing(t *testing.T) {
 	t.Parallel()
@@ -133,16 +133,16 @@ func TestReadyMeansCommit(t *testing.T) {
 	gate.shut()
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.ErrorIs(t, err, cluster.ErrUnknown)
-	require.ErrorIs(t, n.Ready(context.Background()), cluster.ErrUnavailable, "without a deadline of the caller's")
+	require.ErrorIs(t, n.Ready(context.Background()), cluster.ErrUnavailable, "Ready ends without a deadline of the caller")
 	gate.open()
 	require.NoError(t, n.Ready(t.Context()))
-	require.Equal(t, uint64(1), n.Seq(), "what was unknown has happened")
+	require.Equal(t, uint64(1), n.Seq(), "the command with the unknown outcome was applied")
 	shut(t, n)
 	require.ErrorIs(t, n.Ready(t.Context()), cluster.ErrUnavailable)
 }
 
-// TestFreshViewOfAFollower: the leader's Barrier is no use before this node has
-// applied what was before it.
+// TestFreshViewOfAFollower: a follower's fresh view waits until the follower has applied
+// everything before the leader's Barrier.
 func TestFreshViewOfAFollower(t *testing.T) {
 	t.Parallel()
 	gate, made := newGate(), 0
@@ -167,9 +167,9 @@ func TestFreshViewOfAFollower(t *testing.T) {
 	require.Equal(t, uint64(7), machinetest.Find(txn, "a").Value)
 }
 
-// TestBarrierUnderWayIsNotShared: it may have entered the log before the write
-// that a later caller wants to see. Those who come while it is under way share
-// the next one.
+// TestBarrierUnderWayIsNotShared: a Barrier that is under way may have entered the log
+// before the write that a later caller wants to see. Callers that come meanwhile share
+// the next Barrier.
 func TestBarrierUnderWayIsNotShared(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
@@ -198,8 +198,8 @@ func TestBarrierUnderWayIsNotShared(t *testing.T) {
 	require.LessOrEqual(t, passed, uint64(10))
 }
 
-// TestUnauthenticatedShareBarriers: whatever node they ask, and however, callers who
-// proved nothing cause at most 20 Barriers a second together.
+// TestUnauthenticatedShareBarriers: all unauthenticated callers together cause at most 20
+// Barriers a second, whichever node they ask and by whichever call.
 func TestUnauthenticatedShareBarriers(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -237,8 +237,8 @@ func TestUnauthenticatedShareBarriers(t *testing.T) {
 	require.Equal(t, logged, leader.Seq(), "no command was logged")
 }
 
-// TestUnauthenticatedDelayNobody: whoever proved who they are does not wait for the
-// strangers' turn.
+// TestUnauthenticatedDelayNobody: an authenticated caller does not wait for the paced
+// Barriers of unauthenticated callers.
 func TestUnauthenticatedDelayNobody(t *testing.T) {
 	t.Parallel()
 	n := open(t, config(t, ""))

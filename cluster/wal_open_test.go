@@ -13,11 +13,11 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// The two pages that bbolt looks at first. The rest may be gone.
+// metaPages is the size of bbolt's two meta pages. The rest of the file may be missing.
 const metaPages = 2 * 4096
 
-// TestDamagedMeta, the log's list of its own files, ends neither in a panic nor in
-// a log that is taken for a new one.
+// TestDamagedMeta: a damaged wal-meta.db, the log's list of its own files, causes neither
+// a panic nor a new empty log.
 func TestDamagedMeta(t *testing.T) {
 	t.Parallel()
 	c := config(t, "")
@@ -50,13 +50,13 @@ func TestDamagedMeta(t *testing.T) {
 			require.FileExists(t, segment, what)
 		}
 	}
-	_ = os.Remove(path) // another file: what ended in a panic still has its lock on this one
+	_ = os.Remove(path) // a new file, since the attempt that panicked still has its lock on this one
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	n = open(t, c)
 	require.NotEmpty(t, machinetest.Find(n.View(), "a").Last)
 }
 
-// TestDamagedFiles of a node are named, with what to do.
+// TestDamagedFiles: the error names the damaged file and what is wrong.
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -81,7 +81,7 @@ func TestDamagedFiles(t *testing.T) {
 			continue
 		}
 		require.NoError(t, os.Remove(path))
-		tr.start(i) // as it was told to
+		tr.start(i) // after the deletion that the error asks for
 		tr.settle(3)
 		shut(t, tr.nodes[i])
 	}

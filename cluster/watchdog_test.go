@@ -16,8 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
-// steppedClock is a wall clock that can be set, beside the time that elapses, of which
-// some can be made to go by at once.
+// steppedClock is a wall clock that can be set. It also provides the elapsed time, which
+// can be advanced.
 type steppedClock struct{ offset, skipped atomic.Int64 }
 
 func (s *steppedClock) now() time.Time {
@@ -63,8 +63,8 @@ func healthCheck(n *cluster.Node, name string) error {
 	return errors.New("no such check")
 }
 
-// TestClockOfALeaderJumps: it stamps nothing, steps down, and another leads by
-// the right time.
+// TestClockOfALeaderJumps: a leader whose clock jumps stamps nothing and steps down, and
+// another node leads with the correct time.
 func TestClockOfALeaderJumps(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
@@ -103,8 +103,8 @@ func (tr *cluster3) waitClocksKnown() {
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
-// TestClockSetRight: a node whose clock was wrong from the start may lead when
-// its clock has come to that of the others.
+// TestClockSetRight: a node whose clock was wrong at its start can lead once its clock
+// agrees with the others.
 func TestClockSetRight(t *testing.T) {
 	t.Parallel()
 	tr, clocks := newClockCluster3(t)
@@ -125,7 +125,7 @@ func TestClockSetRight(t *testing.T) {
 	}, 20*time.Second, 50*time.Millisecond)
 }
 
-// faultyDisk answers the watch over the disk.
+// faultyDisk is a disk probe with adjustable results.
 type faultyDisk struct {
 	gate *gate
 	free atomic.Uint64
@@ -150,7 +150,8 @@ func (d *faultyDisk) Close() {}
 
 func (d *faultyDisk) Space() (free, total uint64, err error) { return d.free.Load(), 200 << 30, nil }
 
-// TestDiskOfALeaderHangs: raft would go on to lead (hashicorp/raft #503).
+// TestDiskOfALeaderHangs: raft alone would continue to lead on a disk that hangs
+// (hashicorp/raft #503).
 func TestDiskOfALeaderHangs(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -193,8 +194,8 @@ func TestDiskOfALeaderHangs(t *testing.T) {
 	}
 }
 
-// TestFullDiskTakesNoNewFolder: a node that began there could decide nothing, and
-// what it would have left in its folder says that it has begun.
+// TestFullDiskTakesNoNewFolder: a node on a full disk could decide nothing, and would
+// leave a folder that looks initialised.
 func TestFullDiskTakesNoNewFolder(t *testing.T) {
 	t.Parallel()
 	disk := newFaultyDisk()
@@ -205,11 +206,11 @@ func TestFullDiskTakesNoNewFolder(t *testing.T) {
 	disk.free.Store(100 << 30)
 	shut(t, open(t, c))
 	disk.free.Store(1 << 20)
-	shut(t, open(t, c)) // which has begun, and can be read
+	shut(t, open(t, c)) // an initialised folder opens, and can be read
 }
 
-// TestDisksOfAllAreFull: each node says that it keeps away because of its disk, and
-// a node whose own is fine can tell such a node from one that is gone.
+// TestDisksOfAllAreFull: each node reports that it isolated itself because of its disk. A
+// node with a healthy disk can tell an isolated node from a stopped one.
 func TestDisksOfAllAreFull(t *testing.T) {
 	t.Parallel()
 	var disks []*faultyDisk
@@ -234,7 +235,7 @@ func TestDisksOfAllAreFull(t *testing.T) {
 		o := n.Overview(t.Context())
 		require.Contains(t, o.Isolated, "the disk under "+tr.confs[i].Dir+" (1 MiB free): the disk is full")
 		for j, other := range o.Nodes {
-			require.False(t, other.HungUp, "it asks nobody")
+			require.False(t, other.HungUp, "an isolated node asks no other node")
 			require.Equal(t, i != j, other.State == status.StateUnreachable)
 		}
 	}
@@ -247,8 +248,8 @@ func TestDisksOfAllAreFull(t *testing.T) {
 	}
 }
 
-// TestDiskOfANodeAloneIsFull: it refuses what would need room, and goes on when
-// there is some.
+// TestDiskOfANodeAloneIsFull: a single node refuses commands while its disk is full, and
+// resumes when there is space.
 func TestDiskOfANodeAloneIsFull(t *testing.T) {
 	t.Parallel()
 	d := newFaultyDisk()
@@ -263,8 +264,8 @@ func TestDiskOfANodeAloneIsFull(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestClockDoubtBesideAnotherTrouble: the doubt shows whatever else is wrong with the
-// node, and nothing but a clock is such a doubt.
+// TestClockDoubtBesideAnotherTrouble: an untrusted clock is reported beside any other
+// fault, and no other fault is reported as an untrusted clock.
 func TestClockDoubtBesideAnotherTrouble(t *testing.T) {
 	t.Parallel()
 	d, clock := newFaultyDisk(), new(steppedClock)
@@ -282,8 +283,8 @@ func TestClockDoubtBesideAnotherTrouble(t *testing.T) {
 	require.False(t, status().ClockUntrusted)
 }
 
-// TestLowDiskLeadsNoMore: a leader whose disk fills up hands over to one with
-// room, and stays a member.
+// TestLowDiskLeadsNoMore: a leader whose disk fills up transfers leadership to a node
+// with space, and stays a member.
 func TestLowDiskLeadsNoMore(t *testing.T) {
 	t.Parallel()
 	var disks []*faultyDisk
@@ -299,8 +300,8 @@ func TestLowDiskLeadsNoMore(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestLaggingMemberIsStillAMember: after a start without a leader the state may be
-// from before this node was a member.
+// TestLaggingMemberIsStillAMember: after a start without a leader the state may be older
+// than the node's membership. The node must not conclude that it was removed.
 func TestLaggingMemberIsStillAMember(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)

@@ -22,7 +22,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// TestNodeVotesInOneRecord: the node's own votes go through the wrapper.
+// TestNodeVotesInOneRecord: the node stores its own votes through the wrapper, in one
+// record.
 func TestNodeVotesInOneRecord(t *testing.T) {
 	t.Parallel()
 	c := config(t, "")
@@ -40,7 +41,7 @@ func TestNodeVotesInOneRecord(t *testing.T) {
 	require.Equal(t, uint64(2), binary.BigEndian.Uint64(record), "it voted for itself in its first election")
 }
 
-// stallingLogs is a log that can be made to hang while it stores.
+// stallingLogs is a log whose writes hang while the gate is shut.
 type stallingLogs struct {
 	raft.LogStore
 	gate *gate
@@ -51,9 +52,9 @@ func (s *stallingLogs) StoreLogs(l []*raft.Log) error {
 	return s.LogStore.StoreLogs(l)
 }
 
-// TestHeartbeatWaitsItsTurn: hashicorp/raft #695. A heartbeat of a higher term
-// comes while the leader is storing an entry. It must not touch the leader's
-// term before that is done.
+// TestHeartbeatWaitsItsTurn (hashicorp/raft #695): a heartbeat of a higher term arrives
+// while the leader stores an entry. It must not change the leader's term before the entry
+// is stored.
 func TestHeartbeatWaitsItsTurn(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
@@ -78,15 +79,16 @@ func TestHeartbeatWaitsItsTurn(t *testing.T) {
 	select {
 	case err := <-beat:
 		t.Fatalf("the heartbeat was handled beside the main goroutine: %v", err)
-	case <-time.After(200 * time.Millisecond): // the fast path takes less than one
+	case <-time.After(200 * time.Millisecond): // the fast path takes less than 1 ms
 	}
-	require.Equal(t, term, n.Raft().CurrentTerm(), "the term of a working leader")
+	require.Equal(t, term, n.Raft().CurrentTerm(), "the leader's term is unchanged")
 	gate.open()
 	require.NoError(t, <-beat)
 	require.NoError(t, <-wrote, "proposed again when the node leads again")
 }
 
-// TestTransportKeepsPreVote: embedding the interface would turn it off.
+// TestTransportKeepsPreVote: a wrapper that embeds only the interface would disable
+// pre-vote.
 func TestTransportKeepsPreVote(t *testing.T) {
 	t.Parallel()
 	n := open(t, config(t, ""))
@@ -94,12 +96,12 @@ func TestTransportKeepsPreVote(t *testing.T) {
 	require.Implements(t, (*raft.WithClose)(nil), n.Transport())
 }
 
-// deadFuture is a future that raft has forgotten.
+// deadFuture is a future that never completes.
 type deadFuture struct{ raft.ApplyFuture }
 
 func (deadFuture) Error() error { select {} }
 
-// TestForgottenFuture: hashicorp/raft #498.
+// TestForgottenFuture (hashicorp/raft #498): raft may never complete a future.
 func TestForgottenFuture(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
@@ -108,7 +110,7 @@ func TestForgottenFuture(t *testing.T) {
 
 	proposed := make(chan struct{})
 	c := config(t, "")
-	c.ProposeTimeout = time.Hour // or the deadline would answer
+	c.ProposeTimeout = time.Hour // otherwise the deadline would end the call
 	n := open(t, cluster.WithHooks(c, cluster.Hooks{
 		Apply: func(*raft.Raft, []byte) raft.ApplyFuture {
 			close(proposed)
@@ -122,7 +124,7 @@ func TestForgottenFuture(t *testing.T) {
 	}()
 	<-proposed
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // nothing is waited for
+	cancel() // Close does not wait
 	require.NoError(t, n.Close(ctx))
 	select {
 	case err := <-answer:
@@ -132,10 +134,10 @@ func TestForgottenFuture(t *testing.T) {
 	}
 }
 
-// flippingLogs is a disk that returns something else than was written.
+// flippingLogs is a disk that can return an entry with a flipped bit.
 type flippingLogs struct {
 	raft.LogStore
-	flip atomic.Uint64 // index of the entry
+	flip atomic.Uint64 // index of the entry to damage
 	read atomic.Int64
 }
 
@@ -167,7 +169,7 @@ func TestFlippedBitIsReported(t *testing.T) {
 		return index
 	}
 	write()
-	require.NoError(t, <-reports, "what was written is read")
+	require.NoError(t, <-reports, "the entries read match the entries written")
 	require.NoError(t, n.Corruption())
 
 	disk.flip.Store(n.Raft().LastIndex() + 1)
@@ -184,7 +186,8 @@ func TestFlippedBitIsReported(t *testing.T) {
 	require.Error(t, n.Corruption())
 }
 
-// TestFailedWriteOfNodeStopsIt: the node's own log is wrapped.
+// TestFailedWriteOfNodeStopsIt: the log of a running node stops the node at a failed
+// write.
 func TestFailedWriteOfNodeStopsIt(t *testing.T) {
 	t.Parallel()
 	var log raft.LogStore
@@ -201,7 +204,8 @@ func TestFailedWriteOfNodeStopsIt(t *testing.T) {
 	require.ErrorContains(t, <-fatal, "write log")
 }
 
-// TestIdleClusterWritesNothing: no checkpoint without an entry.
+// TestIdleClusterWritesNothing: no checkpoint is written if there was no entry since the
+// last one.
 func TestIdleClusterWritesNothing(t *testing.T) {
 	t.Parallel()
 	reports := make(chan error, 100)
@@ -209,11 +213,12 @@ func TestIdleClusterWritesNothing(t *testing.T) {
 	c.CheckpointInterval = time.Millisecond
 	open(t, c)
 	require.NoError(t, <-reports, "its election was an entry")
-	time.Sleep(20 * time.Millisecond) // nothing to wait for: nothing must happen
+	time.Sleep(20 * time.Millisecond) // long enough for a checkpoint, which must not happen
 	require.Empty(t, reports)
 }
 
-// TestRecentEntriesAreCached: a follower that keeps up costs the leader no read.
+// TestRecentEntriesAreCached: sending a recent entry to a follower does not read the
+// disk.
 func TestRecentEntriesAreCached(t *testing.T) {
 	t.Parallel()
 	var disk *flippingLogs
@@ -230,8 +235,8 @@ func TestRecentEntriesAreCached(t *testing.T) {
 	require.Equal(t, before, disk.read.Load())
 }
 
-// TestLogIsMonotonic: hashicorp/raft #697. A wrapper that hides it makes a
-// follower install the same snapshot for ever.
+// TestLogIsMonotonic (hashicorp/raft #697): a wrapper that hides this property makes a
+// follower install the same snapshot again and again.
 func TestLogIsMonotonic(t *testing.T) {
 	t.Parallel()
 	n := open(t, config(t, ""))
@@ -241,7 +246,7 @@ func TestLogIsMonotonic(t *testing.T) {
 	require.GreaterOrEqual(t, n.Raft().ReloadableConfig().TrailingLogs, uint64(10240))
 }
 
-// TestLeadershipFlaps: raft blocks on a NotifyCh that nobody drains.
+// TestLeadershipFlaps: raft blocks if nobody reads its NotifyCh.
 func TestLeadershipFlaps(t *testing.T) {
 	t.Parallel()
 	n := open(t, config(t, ""))
@@ -284,10 +289,10 @@ func TestLeadershipFlaps(t *testing.T) {
 	wg.Wait()
 	require.Eventually(t, func() bool { leads, _ := n.Leading(); return leads }, 10*time.Second, time.Millisecond)
 	require.NoError(t, n.Ready(t.Context()))
-	require.Greater(t, n.Raft().CurrentTerm(), uint64(20), "some of the messages fell into one election")
+	require.Greater(t, n.Raft().CurrentTerm(), uint64(20), "the term rose by less than one per message, since some messages fell into one election")
 }
 
-// TestDataIsPrivate: nothing that the libraries create may be read by others.
+// TestDataIsPrivate: files that the libraries create can't be read by other users.
 func TestDataIsPrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "made", "by", "open")

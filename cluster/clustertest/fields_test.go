@@ -70,14 +70,14 @@ func TestFrozen(t *testing.T) {
 			map[string]any{"row r": new(row), "command 7": new(added)},
 			nil,
 		},
-		"it may be proposed at once": {
+		"a kind of the next level, without Since": {
 			levelOne + "level 2\ncommand 7: added\n", 2, nil,
 			map[string]any{"row r": new(row), "command 7": new(added)},
 			[]string{"the machine's Since has 1"},
 		},
-		"a level that the program has not": {levelOne + "level 2\n", 1, nil, old, []string{"the list has level 2, and the program has level 1"}},
+		"a level newer than the program's": {levelOne + "level 2\n", 1, nil, old, []string{"the list has level 2, and the program has level 1"}},
 		"twice":                            {levelOne + "level 2\nrow r 1: A []uint8\n", 2, nil, old, []string{"row r 1 is listed twice"}},
-		"added to what is frozen":          {frozen + "row r 4: E bool\n", 1, nil, old, []string{"the lines of level 1 were changed", "row r 4: E bool"}},
+		"added to a frozen level":          {frozen + "row r 4: E bool\n", 1, nil, old, []string{"the lines of level 1 were changed", "row r 4: E bool"}},
 		"no level":                         {"row r 1: A\n", 1, nil, nil, []string{"is not a field below a level"}},
 	} {
 		t.Run(name, func(t *testing.T) {

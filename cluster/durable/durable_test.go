@@ -12,7 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable/durabletest"
 )
 
-// The content is on disk before the name, and both are when the call returns.
+// TestContentBeforeName: the content is on disk before the name, and both are on disk
+// when the call returns.
 func TestContentBeforeName(t *testing.T) {
 	for name, write := range map[string]func(string, []byte) error{"create": durable.Create, "replace": durable.Replace} {
 		t.Run(name, func(t *testing.T) {

@@ -27,8 +27,9 @@ func replayed(t *testing.T, through uint64, fatal func(error)) *FSM {
 	return f
 }
 
-// TestInstalledSnapshotTakesAReplayBack: what was replayed and is not in the
-// snapshot that the leader sent is applied when raft gives it.
+// TestInstalledSnapshotTakesAReplayBack: a snapshot from the leader replaces the replayed
+// state. Entries that were replayed and are not in the snapshot are applied again when
+// raft delivers them.
 func TestInstalledSnapshotTakesAReplayBack(t *testing.T) {
 	var state bytes.Buffer
 	require.NoError(t, machine.NewMemory(machinetest.Toy(), machinetest.FixedNow).Save(&state))
@@ -39,12 +40,13 @@ func TestInstalledSnapshotTakesAReplayBack(t *testing.T) {
 		Index: 10, Term: 1, Type: raft.LogCommand,
 		Data: machinetest.Entry(machine.Encoded{Kind: c.Kind(), At: 5, Body: machinetest.Encode(c)}),
 	}
-	require.Nil(t, f.Apply(entry), "it was applied by the replay")
+	require.Nil(t, f.Apply(entry), "the local replay has applied the entry already")
 	require.NoError(t, f.Restore(io.NopCloser(&state)))
 	require.NotNil(t, f.Apply(entry))
 }
 
-// TestSnapshotGoesAsFarAsRaftSays: its state must not be ahead of its index.
+// TestSnapshotGoesAsFarAsRaftSays: no snapshot is taken while the replayed state is ahead
+// of the last index that raft has delivered, since raft would store it under that index.
 func TestSnapshotGoesAsFarAsRaftSays(t *testing.T) {
 	f := replayed(t, 10, nil)
 	f.Started()
@@ -59,8 +61,9 @@ func TestSnapshotGoesAsFarAsRaftSays(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestSnapshotsWithoutProgress: a node that is sent one snapshot after the other
-// gives up, so that it is started again; those of a start don't count.
+// TestSnapshotsWithoutProgress: a node that installs snapshots one after the other
+// without applying entries stops with ErrLivelock, so that it is restarted. Snapshots
+// restored during the start don't count.
 func TestSnapshotsWithoutProgress(t *testing.T) {
 	var state bytes.Buffer
 	require.NoError(t, machine.NewMemory(machinetest.Toy(), machinetest.FixedNow).Save(&state))

@@ -12,8 +12,8 @@ func TestInstallWatch(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		limit  int
-		events string // i: installed, a: applied; the installations that say stuck
-		stuck  string
+		events string // i: installed, a: applied
+		stuck  string // numbers of the installations that report a livelock
 	}{
 		{"nothing is installed", 0, "a1 a2 a900", ""},
 		{"one", 0, "a1 i100", ""},
@@ -25,8 +25,8 @@ func TestInstallWatch(t *testing.T) {
 		{"progress after the first", 0, "i100 a101 i200 i300", ""},
 		{"progress after each", 0, "i100 a110 i200 a210 i300 a310 i400 a410", ""},
 		{"three in a row after progress", 0, "i100 i100 a101 i200 i300 i400", "5"},
-		{"entries that the first snapshot had are none", 0, "i100 i100 a90 a100 i100", "3"},
-		{"entries that only a later one had are some", 0, "i100 i200 a150 i300 i400", ""},
+		{"entries covered by the first snapshot are no progress", 0, "i100 i100 a90 a100 i100", "3"},
+		{"entries covered only by a later snapshot are progress", 0, "i100 i200 a150 i300 i400", ""},
 		{"counts anew when raft was started again", 0, "i100 i100 i100 i100 i100 a101 i200", "3"},
 		{"stuck again", 0, "i1 i2 i3 i4 i5 i6 i7", "3 6"},
 		{"other limit", 2, "i100 i100 a101 i200 i200", "2 4"},

@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDuplicatesOverlap: two runs of one node are one that was started again,
-// unless each was there before the other had ended.
+// TestDuplicatesOverlap: two incarnations of a node are duplicates only if they overlap:
+// each was seen running before the other ended. Otherwise the node was restarted.
 func TestDuplicatesOverlap(t *testing.T) {
 	a, b := Incarnation{1, 7}, Incarnation{2, 3}
 	type event struct {
 		run        Incarnation
-		since, now time.Duration // -1: it can't be told since when
+		since, now time.Duration // since is -1 if the start of the observation is unknown
 	}
 	for name, test := range map[string]struct {
 		events []event
@@ -26,7 +26,7 @@ func TestDuplicatesOverlap(t *testing.T) {
 		"in turns":                     {[]event{{a, 1, 2}, {b, -1, 3}, {a, 4, 5}, {b, 6, 7}}, true},
 		"in turns, of unknown age":     {[]event{{a, -1, 2}, {b, -1, 3}, {a, -1, 5}, {b, -1, 7}}, false},
 		"one within the other":         {[]event{{a, 1, 2}, {b, -1, 3}, {b, 4, 5}, {a, 6, 7}}, true},
-		"one of them once, of unknown age": { // it may have lain around
+		"one of them once, of unknown age": { // the message may have been delayed
 			[]event{{a, 1, 2}, {b, -1, 3}, {a, 6, 7}}, false,
 		},
 	} {
@@ -46,7 +46,7 @@ func TestDuplicatesOverlap(t *testing.T) {
 				require.Equal(t, a, other)
 			}
 			_, _, ok = w.DuplicateOf("n", Incarnation{9, 9})
-			require.False(t, ok, "a third one")
+			require.False(t, ok, "an unknown incarnation has no duplicate")
 			require.False(t, w.hasDuplicate("another"))
 		})
 	}
@@ -55,7 +55,8 @@ func TestDuplicatesOverlap(t *testing.T) {
 	require.Zero(t, a.Compare(a))
 }
 
-// TestManyIncarnationsAreForgotten: a node that starts again and again.
+// TestManyIncarnationsAreForgotten: the record of a node that restarts again and again is
+// bounded.
 func TestManyIncarnationsAreForgotten(t *testing.T) {
 	w := newIncarnations()
 	for i := range 3 * maxObservations {
@@ -66,8 +67,9 @@ func TestManyIncarnationsAreForgotten(t *testing.T) {
 	require.Len(t, w.observed["n"], maxObservations)
 }
 
-// TestExitReasonIsOfOneIncarnation: what a process asked before it reported its end may
-// arrive later, and the process after it has not ended.
+// TestExitReasonIsOfOneIncarnation: a request that a process sent before it reported its
+// exit may arrive after the report and does not clear it. A request of the next
+// incarnation does.
 func TestExitReasonIsOfOneIncarnation(t *testing.T) {
 	r := NewRollbackDetector(nil, newIncarnations())
 	require.False(t, r.RecordStatusRequest("n1", Incarnation{Number: 1}, ""))

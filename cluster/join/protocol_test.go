@@ -29,7 +29,7 @@ func TestProtocolLimits(t *testing.T) {
 	}
 }
 
-// FuzzRead reads what strangers may send.
+// FuzzRead reads messages as an unauthenticated client may send them.
 func FuzzRead(f *testing.F) {
 	var message bytes.Buffer
 	if err := Write(&message, Request{Secret: []byte("secret"), ID: "a", Level: 1}); err != nil {

@@ -15,7 +15,8 @@ import (
 // sum is the sum of all registers.
 type sum struct{ value uint64 }
 
-// summing is the toy machine with the sum of its registers, and how often it was made.
+// summing returns the toy machine with the sum of its registers as a derived value, and
+// the number of times the sum was computed.
 func summing() (m machine.Machine, made *int) {
 	m, made = machinetest.Toy(), new(int)
 	m.Derived = &machine.Derived{Table: "sum", From: []string{"registers"}, Make: func(txn *memdb.Txn) any {
@@ -40,7 +41,7 @@ func sumOf(t *testing.T, txn *memdb.Txn) uint64 {
 	return row.(*sum).value
 }
 
-// seesSum is Set, and refuses where the derived value is not what it knows.
+// seesSum is Set, and records the derived value that it sees.
 type seesSum struct {
 	machinetest.Set
 	t    *testing.T
@@ -55,7 +56,7 @@ func (c *seesSum) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 func TestDerivedFollowsItsTables(t *testing.T) {
 	toy, made := summing()
 	m, plain := machine.NewMemory(toy, machinetest.FixedNow), machine.NewMemory(machinetest.Toy(), machinetest.FixedNow)
-	require.Zero(t, sumOf(t, m.View()), "an empty state has one too")
+	require.Zero(t, sumOf(t, m.View()), "an empty state has a derived value")
 	set := func(table, name string, value uint64, id byte) {
 		for _, to := range []*machine.Memory{m, plain} {
 			to.Do(&machinetest.Set{Table: table, Name: name, Value: value}, command.ID{id}, false)
@@ -65,23 +66,24 @@ func TestDerivedFollowsItsTables(t *testing.T) {
 	before := m.View()
 	set("registers", "b", 3, 2)
 	require.EqualValues(t, 5, sumOf(t, m.View()))
-	require.EqualValues(t, 2, sumOf(t, before), "it belongs to its state")
+	require.EqualValues(t, 2, sumOf(t, before), "an older view keeps its derived value")
 	times := *made
 	set("others", "a", 7, 3)
-	require.Equal(t, times, *made, "of a table that it does not come from")
+	require.Equal(t, times, *made, "a write to another table does not recompute the derived value")
 	require.EqualValues(t, 5, sumOf(t, m.View()))
 
-	require.Equal(t, plain.Checksum(), m.Checksum(), "it is in no checksum")
+	require.Equal(t, plain.Checksum(), m.Checksum(), "the derived value is not in the checksum")
 	var snapshot bytes.Buffer
 	require.NoError(t, m.Save(&snapshot))
 	restored, _ := summing()
 	r := machine.NewMemory(restored, machinetest.FixedNow)
 	require.NoError(t, r.Load(bytes.NewReader(snapshot.Bytes())))
 	require.EqualValues(t, 5, sumOf(t, r.View()))
-	require.NoError(t, plain.Load(bytes.NewReader(snapshot.Bytes())), "nor in a snapshot")
+	require.NoError(t, plain.Load(bytes.NewReader(snapshot.Bytes())), "the derived value is not in the snapshot")
 }
 
-// TestDerivedWithinAnEntry: a command sees what the commands before it left.
+// TestDerivedWithinAnEntry: a command sees the derived value after the earlier commands
+// of its entry.
 func TestDerivedWithinAnEntry(t *testing.T) {
 	toy, _ := summing()
 	var seen []uint64
@@ -111,5 +113,5 @@ func TestDerivedTableIsChecked(t *testing.T) {
 	m, err := machine.New(toy, nil)
 	require.NoError(t, err)
 	_, err = m.Preview(&machinetest.Set{Table: "sum", Name: "a"}, command.Meta{}, 1)
-	require.Error(t, err, "no command writes it")
+	require.Error(t, err, "a command can't write the derived table")
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable/durabletest"
 )
 
-// The key of a node is on disk, its content before its name, when the call returns.
+// TestNodeKeyIsOnDisk: the content of the node key is on disk before its name, and both
+// are on disk when the call returns.
 func TestNodeKeyIsOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	all := durabletest.Syncs(t)

@@ -8,8 +8,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// TestPeerListRemembersHowManyVoted: over the loss of members and over a restart. A node that
-// has not run, and one that takes the place of another, do not count.
+// TestPeerListRemembersHowManyVoted: the largest number of members that have run is kept
+// when members are lost and over a restart. A node that has not run yet, and one that
+// replaces another, do not count.
 func TestPeerListRemembersHowManyVoted(t *testing.T) {
 	dir := t.TempDir()
 	ran := func(names ...string) (all []member.Member) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/integrity"
 )
 
-// What a node can't do without is on disk, its content before its name, when the
-// call returns.
+// TestPrivateFilesAreOnDisk: the content of each file is on disk before its name, and
+// both are on disk when the call returns.
 func TestPrivateFilesAreOnDisk(t *testing.T) {
 	for name, write := range map[string]func(dir string) error{
 		integrity.CommitMarkerFile: func(dir string) error { return integrity.WriteCommitMarker(dir, integrity.Position{Index: 7, Term: 3}) },
@@ -29,7 +29,8 @@ func TestPrivateFilesAreOnDisk(t *testing.T) {
 	}
 }
 
-// That a recovery was handled is on disk, or it would be handled twice.
+// TestForgottenRecoveryIsOnDisk: Forget is on disk when it returns. Otherwise the
+// recovery would be handled twice after a crash.
 func TestForgottenRecoveryIsOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, write(dir, &Recovery{Seq: 7}, true))

@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// A flipped bit anywhere in an entry is found when the entry is read, also in a sealed
-// segment.
+// TestDamagedEntryStopsTheNode: a flipped bit anywhere in an entry is found when the
+// entry is read, also in a sealed segment.
 func TestDamagedEntryStopsTheNode(t *testing.T) {
 	var fatal error
 	dir := t.TempDir()

@@ -11,8 +11,6 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
-// Each wrapper has a test that fails without it.
-
 // crashingStable fails the write that a crash would have prevented.
 type crashingStable struct {
 	*raft.InmemStore
@@ -33,7 +31,9 @@ func (c *crashingStable) SetUint64(key []byte, val uint64) error {
 	return c.InmemStore.SetUint64(key, val)
 }
 
-// TestVoteIsOneRecord: hashicorp/raft #661.
+// TestVoteIsOneRecord (hashicorp/raft #661): the term and the candidate of a vote are
+// written as one record, so a crash between two writes can't combine a new term with an
+// old candidate.
 func TestVoteIsOneRecord(t *testing.T) {
 	for writes := range 3 {
 		disk := &crashingStable{InmemStore: raft.NewInmemStore(), writes: 10}
@@ -52,7 +52,7 @@ func TestVoteIsOneRecord(t *testing.T) {
 		require.NoError(t, err)
 		candidate, err := after.Get([]byte("LastVoteCand"))
 		require.NoError(t, err)
-		require.Contains(t, []string{"7a", "8b"}, string(rune('0'+term))+string(candidate), "a vote that was cast")
+		require.Contains(t, []string{"7a", "8b"}, string(rune('0'+term))+string(candidate), "term and candidate are of the same vote")
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// TestNoWayToANode: a router and a firewall report an unreachable machine in the same
-// way.
+// TestNoWayToANode: an unreachable machine and a rejecting router or firewall cause the
+// same error, so the text names both.
 func TestNoWayToANode(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EHOSTUNREACH, syscall.ENETUNREACH} {
 		err := transport.WrapDialError("10.0.0.2:8300", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)})
@@ -25,7 +25,7 @@ func TestNoWayToANode(t *testing.T) {
 	}
 }
 
-// TestHandshakeErrors: the clocks are named if they may be the cause.
+// TestHandshakeErrors: the text names the clocks if a wrong clock may be the cause.
 func TestHandshakeErrors(t *testing.T) {
 	expired := fmt.Errorf("the peer's certificate: %w", x509.CertificateInvalidError{Reason: x509.Expired})
 	require.Equal(t, "its certificate is not valid by this node's clock: the clocks of the two differ", transport.DescribeHandshakeError(expired))

@@ -43,8 +43,8 @@ func newTransportPair(t *testing.T, answer func(raft.RPC)) (from raft.Transport,
 	return ends[0], ends[1].LocalAddr()
 }
 
-// TestPipelineNobodyReads: after a refusal raft stops reading the answers, and its sender
-// must not wait forever.
+// TestPipelineNobodyReads: raft stops reading answers after a refusal. Its sender must
+// not block forever.
 func TestPipelineNobodyReads(t *testing.T) {
 	from, to := newTransportPair(t, func(rpc raft.RPC) { rpc.Respond(&raft.AppendEntriesResponse{Term: 2}, nil) })
 	p, err := from.AppendEntriesPipeline(raft.ServerID(to), to)

@@ -36,8 +36,9 @@ func TestClockOffset(t *testing.T) {
 	}
 }
 
-// The true offset is always within the uncertainty, at whatever time in between the peer
-// read its clock. Go's monotonic clock must not be used.
+// TestClockOffsetHoldsTheTruth: the true offset is always within the uncertainty,
+// whenever in between the peer read its clock. The offset must not use Go's monotonic
+// clock.
 func TestClockOffsetHoldsTheTruth(t *testing.T) {
 	sent := time.Now()
 	for rtt := time.Duration(0); rtt <= 4*time.Second; rtt += 500 * time.Millisecond {
