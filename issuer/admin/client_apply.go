@@ -32,8 +32,13 @@ type DescribedClients struct {
 type DescribedClient struct {
 	Client
 	SecretIDs []string `json:"secret_ids,omitempty"` // of ClientQuestion.Secrets, "" for one that the client does not have
-	Grants    int      `json:"grants,omitempty"`     // live ones
-	Users     int      `json:"users,omitempty"`      // who have a live grant
+	LiveGrants
+}
+
+// LiveGrants counts the live grants of a client, or those for a resource server.
+type LiveGrants struct {
+	Grants int `json:"grants,omitempty"`
+	Users  int `json:"users,omitempty"` // who have one of them
 }
 
 func (c *call) describeClients(ctx context.Context, q ClientsQuery) (DescribedClients, error) {
@@ -57,7 +62,11 @@ func (c *call) describeClients(ctx context.Context, q ClientsQuery) (DescribedCl
 		out.Clients = append(out.Clients, d)
 	}
 	if q.Grants {
-		c.countGrants(v, out.Clients)
+		index := make(map[string]*LiveGrants, len(out.Clients))
+		for i := range out.Clients {
+			index[out.Clients[i].ID] = &out.Clients[i].LiveGrants
+		}
+		c.countGrants(v, func(g *ledger.Grant) *LiveGrants { return index[g.Client] })
 	}
 	return out, nil
 }
@@ -78,23 +87,20 @@ func (c *call) secretIDs(subject string, given []DeclaredSecret, secrets ledger.
 	return ids, nil
 }
 
-// countGrants walks the users, since grants are not indexed by client.
-func (c *call) countGrants(v ledger.View, clients []DescribedClient) {
-	index := make(map[string]int, len(clients))
-	for i := range clients {
-		index[clients[i].ID] = i
-	}
+// countGrants adds each live grant to what of returns for it, unless that is nil. It walks the
+// users, since grants are indexed neither by client nor by resource server.
+func (c *call) countGrants(v ledger.View, of func(*ledger.Grant) *LiveGrants) {
 	now := c.Ledger.Now()
 	for u := range v.Users() {
-		seen := map[int]bool{}
+		seen := map[*LiveGrants]bool{}
 		for _, g := range v.GrantsOf(u.ID, now) {
-			if i, ok := index[g.Client]; ok {
-				clients[i].Grants++
-				seen[i] = true
+			if count := of(g); count != nil {
+				count.Grants++
+				seen[count] = true
 			}
 		}
-		for i := range seen {
-			clients[i].Users++
+		for count := range seen {
+			count.Users++
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 // view.
 type ResourceServersQuery struct {
 	ResourceServers []ResourceServerQuestion `json:"resource_servers"`
+	Grants          bool                     `json:"grants,omitempty"` // like ClientsQuery.Grants
 }
 
 // A ResourceServerQuestion names a resource server by its identifier URI.
@@ -31,6 +32,7 @@ type DescribedResourceServers struct {
 type DescribedResourceServer struct {
 	ResourceServer
 	SecretIDs []string `json:"secret_ids,omitempty"` // like DescribedClient.SecretIDs
+	LiveGrants          // that get no more tokens if it is removed
 }
 
 func (c *call) describeResourceServers(ctx context.Context, q ResourceServersQuery) (DescribedResourceServers, error) {
@@ -52,6 +54,18 @@ func (c *call) describeResourceServers(ctx context.Context, q ResourceServersQue
 			return out, err
 		}
 		out.ResourceServers = append(out.ResourceServers, d)
+	}
+	if q.Grants {
+		index := make(map[string]*LiveGrants, len(out.ResourceServers))
+		for i := range out.ResourceServers {
+			index[out.ResourceServers[i].ID] = &out.ResourceServers[i].LiveGrants
+		}
+		c.countGrants(v, func(g *ledger.Grant) *LiveGrants {
+			if s, ok := v.ResourceServerOf(g); ok && s != nil {
+				return index[s.ID]
+			}
+			return nil
+		})
 	}
 	return out, nil
 }

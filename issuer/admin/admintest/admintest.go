@@ -5,6 +5,7 @@ package admintest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/cipher"
 	"crypto/rand"
@@ -230,8 +231,9 @@ func (w *Env) SignIn(user string) ledger.Actor {
 	return ledger.Actor{Session: id}
 }
 
-// Allow creates a grant, a legacy one if scope is "".
-func (w *Env) Allow(user, client, scope string) ledger.GrantID {
+// Allow creates a grant, a legacy one if scope is "", for the cluster's audience or for a
+// resource server.
+func (w *Env) Allow(user, client, scope string, resource ...string) ledger.GrantID {
 	w.t.Helper()
 	var id ledger.GrantID
 	_, _ = rand.Read(id[:]) // never fails
@@ -239,7 +241,7 @@ func (w *Env) Allow(user, client, scope string) ledger.GrantID {
 	w.Do(&ledger.Allow{
 		Actor: w.SignIn(user), User: user, Grant: id, Revision: c.Revision,
 		Request: oauth.AuthorizationRequest{
-			ClientID: client, RedirectURI: c.RedirectURIs[0], Scope: scope, ResponseType: "code",
+			ClientID: client, RedirectURI: c.RedirectURIs[0], Scope: scope, ResponseType: "code", Resource: cmp.Or(resource...),
 		},
 	})
 	return id

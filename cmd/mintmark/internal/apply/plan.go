@@ -41,7 +41,8 @@ type Step struct {
 	Kind   string  `json:"kind"`
 	ID     string  `json:"id,omitempty"` // of a client or a resource server, or a user's name
 	Fields []Field `json:"fields,omitempty"`
-	// Grants and Users count the live grants that a removal ends, and whose they are.
+	// Grants counts the live grants that the removal of a client ends, or that get no more
+	// tokens after that of a resource server, and Users whose they are.
 	Grants int `json:"grants,omitempty"`
 	Users  int `json:"users,omitempty"`
 	// Secrets counts the active secrets that the removal of a resource server ends.
@@ -88,10 +89,12 @@ func (p *Plan) CountOf(a Action, kind string) (n int) {
 	return n
 }
 
-// GrantsEnded returns the number of grants that the removals end.
-func (p *Plan) GrantsEnded() (n int) {
+// GrantsOf returns the number of grants that the removals of one kind concern: see Step.Grants.
+func (p *Plan) GrantsOf(kind string) (n int) {
 	for i := range p.Steps {
-		n += p.Steps[i].Grants
+		if p.Steps[i].Kind == kind {
+			n += p.Steps[i].Grants
+		}
 	}
 	return n
 }

@@ -11,10 +11,9 @@ import (
 // resourceServers plans the resource servers. Removals come first, since another one may get
 // the name of one that is removed.
 func (p *planner) resourceServers() {
-	for i := range p.state.SurplusResources {
-		one := &p.state.SurplusResources[i]
+	for _, one := range p.state.SurplusResources {
 		p.step(Step{
-			Action: Remove, Kind: KindResourceServer, ID: one.ID, Secrets: len(activeIDs(one.Secrets)),
+			Action: Remove, Kind: KindResourceServer, ID: one.ID, Secrets: len(activeIDs(one.Secrets)), Grants: one.Grants, Users: one.Users,
 			resourceRemoval: &admin.ResourceServerRef{ID: one.ID, Version: one.Version},
 		})
 	}

@@ -25,7 +25,7 @@ type State struct {
 	Surplus  []*admin.DescribedClient          // of the manager, and not named by the files
 
 	ResourceServers  map[string]*admin.DescribedResourceServer // by identifier URI
-	SurplusResources []admin.ResourceServer                    // as Surplus
+	SurplusResources []*admin.DescribedResourceServer          // as Surplus
 }
 
 // batch bounds how many rows one operation describes.
@@ -87,17 +87,21 @@ func declaredSecrets(secrets []declare.Secret) (all []admin.DeclaredSecret) {
 
 func (s *State) readResourceServers(ctx context.Context, c *admin.Caller, d *declare.Declaration) error {
 	s.ResourceServers = map[string]*admin.DescribedResourceServer{}
-	for some := range slices.Chunk(d.ResourceServers, batch) {
-		var q admin.ResourceServersQuery
-		for i := range some {
-			q.ResourceServers = append(q.ResourceServers, admin.ResourceServerQuestion{ID: some[i].ID, Secrets: declaredSecrets(some[i].Secrets)})
-		}
-		found, err := admin.DescribeResourceServers.Call(ctx, c, q)
+	var asked []admin.ResourceServerQuestion
+	for i := range d.ResourceServers {
+		asked = append(asked, admin.ResourceServerQuestion{ID: d.ResourceServers[i].ID, Secrets: declaredSecrets(d.ResourceServers[i].Secrets)})
+	}
+	return describeResourceServers(ctx, c, asked, false, func(one *admin.DescribedResourceServer) { s.ResourceServers[one.ID] = one })
+}
+
+func describeResourceServers(ctx context.Context, c *admin.Caller, asked []admin.ResourceServerQuestion, grants bool, each func(*admin.DescribedResourceServer)) error {
+	for some := range slices.Chunk(asked, batch) {
+		found, err := admin.DescribeResourceServers.Call(ctx, c, admin.ResourceServersQuery{ResourceServers: some, Grants: grants})
 		if err != nil {
 			return err
 		}
 		for i := range found.ResourceServers {
-			s.ResourceServers[found.ResourceServers[i].ID] = &found.ResourceServers[i]
+			each(&found.ResourceServers[i])
 		}
 	}
 	return nil
@@ -105,12 +109,20 @@ func (s *State) readResourceServers(ctx context.Context, c *admin.Caller, d *dec
 
 func (s *State) readSurplusResources(ctx context.Context, c *admin.Caller, manager string) error {
 	list, err := admin.ListResourceServers.Call(ctx, c, admin.ResourceServerFilter{})
-	for _, one := range list.ResourceServers {
-		if one.ManagedBy == manager && s.ResourceServers[one.ID] == nil {
-			s.SurplusResources = append(s.SurplusResources, one)
+	if err != nil {
+		return err
+	}
+	var asked []admin.ResourceServerQuestion
+	for i := range list.ResourceServers {
+		if one := &list.ResourceServers[i]; one.ManagedBy == manager && s.ResourceServers[one.ID] == nil {
+			asked = append(asked, admin.ResourceServerQuestion{ID: one.ID})
 		}
 	}
-	return err
+	return describeResourceServers(ctx, c, asked, true, func(one *admin.DescribedResourceServer) {
+		if one.ManagedBy == manager {
+			s.SurplusResources = append(s.SurplusResources, one)
+		}
+	})
 }
 
 // readUsers reads the declared users, by name and by id, and the owners of clients.

@@ -91,8 +91,7 @@ func (m *management) apply(cmd *cobra.Command, d *declare.Declaration, o apply.O
 	case dryRun:
 		return errLogged{errPlanned}
 	case removed != "" && !yes:
-		return &admin.Problem{Class: admin.Refused, Text: fmt.Sprintf("not confirmed: %s would be removed for good, and %s would end (--%s does it)",
-			removed, counted(plan.GrantsEnded(), "grant"), yesFlag)}
+		return &admin.Problem{Class: admin.Refused, Text: fmt.Sprintf("not confirmed: %s (--%s does it)", removed, yesFlag)}
 	}
 	if err := confirm(cmd, yes, "do this"); err != nil {
 		return err
@@ -104,15 +103,17 @@ func (m *management) apply(cmd *cobra.Command, d *declare.Declaration, o apply.O
 	})
 }
 
-// removals counts what a plan removes, "" if it is nothing.
+// removals describes what a plan removes, and which grants that concerns, "" if it is nothing.
 func removals(plan *apply.Plan) string {
 	var all []string
-	for _, kind := range []string{apply.KindClient, apply.KindResourceServer} {
-		if n := plan.CountOf(apply.Remove, kind); n > 0 {
-			all = append(all, counted(n, kind))
+	for _, kind := range []struct{ name, grants string }{
+		{apply.KindClient, "would end"}, {apply.KindResourceServer, "would get no more tokens"},
+	} {
+		if n := plan.CountOf(apply.Remove, kind.name); n > 0 {
+			all = append(all, fmt.Sprintf("%s would be removed for good, and %s %s", counted(n, kind.name), counted(plan.GrantsOf(kind.name), "grant"), kind.grants))
 		}
 	}
-	return strings.Join(all, " and ")
+	return strings.Join(all, "; ")
 }
 
 func counted(n int, what string) string {
@@ -148,7 +149,7 @@ func printPlan(p *printer, plan *apply.Plan) {
 		line := actionSigns[s.Action] + " " + s.Subject()
 		switch {
 		case s.Action == apply.Remove && s.Kind == apply.KindResourceServer:
-			line += " with " + counted(s.Secrets, "secret")
+			line += fmt.Sprintf(" with %s: %s of %s get no more tokens", counted(s.Secrets, "secret"), counted(s.Grants, "grant"), counted(s.Users, "user"))
 		case s.Action == apply.Remove:
 			line += fmt.Sprintf(": %s of %s end", counted(s.Grants, "grant"), counted(s.Users, "user"))
 		}

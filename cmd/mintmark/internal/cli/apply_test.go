@@ -16,7 +16,7 @@ import (
 )
 
 // TestApply runs the scenarios of testdata/apply. A line "-- NAME MODE --" begins a file,
-// "$ ARGUMENTS" runs a command, "% allow USER CLIENT SCOPE" and "% edit USER CLIENT NAME" are
+// "$ ARGUMENTS" runs a command, "% allow USER CLIENT SCOPE [RESOURCE_SERVER]" and "% edit USER CLIENT NAME" are
 // what users do. Each ends at an empty line. Below a command are its standard output, its
 // standard error behind "! ", and its exit code. -update-cli rewrites the results.
 func TestApply(t *testing.T) {
@@ -90,7 +90,7 @@ func (c *cliEnv) shown(args []string) string {
 func (c *cliEnv) userDoes(words []string) {
 	switch words[0] {
 	case "allow":
-		c.Allow(words[1], words[2], words[3])
+		c.Allow(words[1], words[2], words[3], words[4:]...)
 	case "edit":
 		old := c.View().Client(words[2])
 		next := old.Profile
