@@ -174,34 +174,34 @@ var healthy = map[string]string{
 const tokenRoute = `method="POST",route="/v2/auth/oauth2/token"`
 
 // broken has for each alert the series in which a cluster differs from a healthy one, and the
-// labels of the alert beside its severity.
-var broken = map[string]struct{ series, values, labels string }{
-	"MintmarkOutage":                     {`mintmark_ready{instance="n1"}`, "0x120", ""},
-	"MintmarkNodeDown":                   {`up{job="mintmark",instance="n1"}`, "0x120", "job=mintmark instance=n1"},
-	"MintmarkNotReady":                   {`mintmark_ready{instance="n1"}`, "0x120", "instance=n1"},
-	"MintmarkNoLeader":                   {`mintmark_cluster_leader_known{instance="n1"}`, "0x120", ""},
-	"MintmarkMemberUnreachable":          {`mintmark_cluster_members_reachable{instance="n1"}`, "2x120", "instance=n1"},
-	"MintmarkFollowerLags":               {`mintmark_cluster_lag_entries{instance="n1"}`, "20000x120", "instance=n1"},
-	"MintmarkLeadershipChanges":          {`raft_state_leader_total{instance="n1"}`, "0+1x120", ""},
-	"MintmarkClockOff":                   {`mintmark_state_time_ahead_seconds{instance="n1"}`, "6x120", "instance=n1"},
-	"MintmarkDiskHung":                   {`mintmark_disk_hung{instance="n1"}`, "1x120", "instance=n1"},
-	"MintmarkDiskLow":                    {`mintmark_disk_free_bytes{instance="n1"}`, "5e8x120", "instance=n1"},
-	"MintmarkBackupOld":                  {`mintmark_backup_interval_seconds{instance="n1"}`, "600x120", ""},
-	"MintmarkBackupMissing":              {`mintmark_backup_last_success_timestamp_seconds{instance="n1"}`, "_x120", ""},
-	"MintmarkBackupFails":                {`mintmark_backup_failures_total{instance="n1",reason="disk_full"}`, "0x90 1x30", "instance=n1 reason=disk_full"},
-	"MintmarkCommitsSlow":                {`mintmark_commit_duration_seconds_bucket{instance="n1",le="0.005"}`, "0x120", "instance=n1"},
-	"MintmarkQueueFull":                  {`mintmark_queue_commands{instance="n1"}`, "2000x120", "instance=n1"},
-	"MintmarkErrors":                     {`mintmark_http_requests_total{instance="n1",status="5xx"}`, "0+30x120", "instance=n1"},
-	"MintmarkTokenEndpointSlow":          {`mintmark_http_request_duration_seconds_bucket{instance="n1",` + tokenRoute + `,le="0.01"}`, "0x120", "instance=n1"},
-	"MintmarkRefusals":                   {`mintmark_refusals_total{instance="n1",cause="secret_wrong"}`, "0+200x120", "instance=n1"},
-	"MintmarkSignInsFail":                {`mintmark_authentication_failures_total{instance="n1",kind="sign_in",cause="password_wrong"}`, "0+30x120", ""},
-	"MintmarkClientsFail":                {`mintmark_authentication_failures_total{instance="n1",kind="client_authentication",cause="x"}`, "0+60x120", ""},
-	"MintmarkThrottles":                  {`mintmark_authentication_failures_total{instance="n1",kind="sign_in",cause="throttled"}`, "0+5x120", "kind=sign_in"},
-	"MintmarkReuse":                      {`mintmark_reuse_detected_total{instance="n1",credential="code"}`, "0+1x120", ""},
-	"MintmarkLaterThanDue":               {`mintmark_later_than_due_total{instance="n1"}`, "0x105 1x15", "instance=n1"},
-	"MintmarkSigningKeys":                {`mintmark_keys{instance="n1",purpose="signing",state="active"}`, "0x120", "instance=n1 purpose=signing state=active"},
-	"MintmarkListenerCertificateExpires": {`mintmark_tls_certificate_expiry_timestamp_seconds{instance="n1",listener="public"}`, "90000x240", "instance=n1 listener=public"},
-	"MintmarkCertificateExpires":         {`mintmark_certificate_expiry_timestamp_seconds{instance="n1"}`, "90000x240", "instance=n1"},
+// labels of the alert beside its severity: one case for each operand of "or" in its expression.
+var broken = map[string][]struct{ series, values, labels string }{
+	"MintmarkOutage":                     {{`mintmark_ready{instance="n1"}`, "0x120", ""}, {`mintmark_ready{instance="n1"}`, "_x120", ""}},
+	"MintmarkNodeDown":                   {{`up{job="mintmark",instance="n1"}`, "0x120", "job=mintmark instance=n1"}},
+	"MintmarkNotReady":                   {{`mintmark_ready{instance="n1"}`, "0x120", "instance=n1"}},
+	"MintmarkNoLeader":                   {{`mintmark_cluster_leader_known{instance="n1"}`, "0x120", ""}},
+	"MintmarkMemberUnreachable":          {{`mintmark_cluster_members_reachable{instance="n1"}`, "2x120", "instance=n1"}},
+	"MintmarkFollowerLags":               {{`mintmark_cluster_lag_entries{instance="n1"}`, "20000x120", "instance=n1"}},
+	"MintmarkLeadershipChanges":          {{`raft_state_leader_total{instance="n1"}`, "0+1x120", ""}},
+	"MintmarkClockOff":                   {{`mintmark_state_time_ahead_seconds{instance="n1"}`, "6x120", "instance=n1"}, {`mintmark_clock_offset_max_seconds{instance="n1"}`, "6x120", "instance=n1"}},
+	"MintmarkDiskHung":                   {{`mintmark_disk_hung{instance="n1"}`, "1x120", "instance=n1"}},
+	"MintmarkDiskLow":                    {{`mintmark_disk_free_bytes{instance="n1"}`, "5e8x120", "instance=n1"}},
+	"MintmarkBackupOld":                  {{`mintmark_backup_interval_seconds{instance="n1"}`, "600x120", ""}},
+	"MintmarkBackupMissing":              {{`mintmark_backup_last_success_timestamp_seconds{instance="n1"}`, "_x120", ""}},
+	"MintmarkBackupFails":                {{`mintmark_backup_failures_total{instance="n1",reason="disk_full"}`, "0x90 1x30", "instance=n1 reason=disk_full"}},
+	"MintmarkCommitsSlow":                {{`mintmark_commit_duration_seconds_bucket{instance="n1",le="0.005"}`, "0x120", "instance=n1"}},
+	"MintmarkQueueFull":                  {{`mintmark_queue_commands{instance="n1"}`, "2000x120", "instance=n1"}},
+	"MintmarkErrors":                     {{`mintmark_http_requests_total{instance="n1",status="5xx"}`, "0+30x120", "instance=n1"}},
+	"MintmarkTokenEndpointSlow":          {{`mintmark_http_request_duration_seconds_bucket{instance="n1",` + tokenRoute + `,le="0.01"}`, "0x120", "instance=n1"}},
+	"MintmarkRefusals":                   {{`mintmark_refusals_total{instance="n1",cause="secret_wrong"}`, "0+200x120", "instance=n1"}},
+	"MintmarkSignInsFail":                {{`mintmark_authentication_failures_total{instance="n1",kind="sign_in",cause="password_wrong"}`, "0+30x120", ""}},
+	"MintmarkClientsFail":                {{`mintmark_authentication_failures_total{instance="n1",kind="client_authentication",cause="x"}`, "0+60x120", ""}},
+	"MintmarkThrottles":                  {{`mintmark_authentication_failures_total{instance="n1",kind="sign_in",cause="throttled"}`, "0+5x120", "kind=sign_in"}},
+	"MintmarkReuse":                      {{`mintmark_reuse_detected_total{instance="n1",credential="code"}`, "0+1x120", ""}},
+	"MintmarkLaterThanDue":               {{`mintmark_later_than_due_total{instance="n1"}`, "0x105 1x15", "instance=n1"}},
+	"MintmarkSigningKeys":                {{`mintmark_keys{instance="n1",purpose="signing",state="active"}`, "0x120", "instance=n1 purpose=signing state=active"}},
+	"MintmarkListenerCertificateExpires": {{`mintmark_tls_certificate_expiry_timestamp_seconds{instance="n1",listener="public"}`, "90000x240", "instance=n1 listener=public"}},
+	"MintmarkCertificateExpires":         {{`mintmark_certificate_expiry_timestamp_seconds{instance="n1"}`, "90000x240", "instance=n1"}},
 }
 
 // promtoolTests returns the tests of rules: a healthy cluster, and one that is broken for
@@ -221,22 +221,24 @@ func promtoolTests(t *testing.T) []byte {
 	var quiet, tests []object
 	for _, r := range rules(t).Groups[0].Rules {
 		quiet = append(quiet, object{"eval_time": "55m", "alertname": r.Alert, "exp_alerts": []object{}})
-		b, ok := broken[r.Alert]
-		require.True(t, ok, "%s has no case in which it fires", r.Alert)
-		require.Contains(t, healthy, b.series)
-		labels, at := object{"severity": r.Labels["severity"]}, "55m"
-		for _, pair := range strings.Fields(b.labels) {
-			name, value, _ := strings.Cut(pair, "=")
-			labels[name] = value
+		cases := broken[r.Alert]
+		require.Len(t, cases, 1+strings.Count(r.Expr, " or "), "%s: cases in which it fires", r.Alert)
+		for _, b := range cases {
+			require.Contains(t, healthy, b.series)
+			labels, at := object{"severity": r.Labels["severity"]}, "55m"
+			for _, pair := range strings.Fields(b.labels) {
+				name, value, _ := strings.Cut(pair, "=")
+				labels[name] = value
+			}
+			if r.For == "1h" {
+				at = "70m"
+			}
+			tests = append(tests, object{"interval": "30s", "input_series": series(b.series, b.values), "alert_rule_test": []object{
+				{"eval_time": at, "alertname": r.Alert, "exp_alerts": []object{{"exp_labels": labels}}},
+			}})
 		}
-		if r.For == "1h" {
-			at = "70m"
-		}
-		tests = append(tests, object{"interval": "30s", "input_series": series(b.series, b.values), "alert_rule_test": []object{
-			{"eval_time": at, "alertname": r.Alert, "exp_alerts": []object{{"exp_labels": labels}}},
-		}})
 	}
-	require.Len(t, broken, len(tests))
+	require.Len(t, broken, len(quiet))
 	tests = append(tests, object{"interval": "30s", "input_series": series("", ""), "alert_rule_test": quiet})
 	text, err := yamlv3.Marshal(object{"rule_files": []string{"bare.yaml"}, "evaluation_interval": "30s", "tests": tests})
 	require.NoError(t, err)
