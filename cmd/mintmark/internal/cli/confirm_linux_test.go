@@ -2,36 +2,19 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
-)
 
-// terminal returns the two ends of a new terminal: what a person types into, and what a
-// command reads from.
-func terminal(t *testing.T) (person, command *os.File) {
-	t.Helper()
-	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = person.Close() })
-	require.NoError(t, unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0))
-	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
-	require.NoError(t, err)
-	command, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = command.Close() })
-	return person, command
-}
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
+)
 
 // TestDeleteAsksOnATerminal, and nothing is deleted without a yes.
 func TestDeleteAsksOnATerminal(t *testing.T) {
 	for typed, deleted := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "yep\n": false} {
 		c := newCLI(t)
-		person, input := terminal(t)
+		person, input := testkit.Terminal(t)
 		_, err := person.WriteString(typed)
 		require.NoError(t, err)
 		var out, remarks bytes.Buffer
@@ -63,7 +46,7 @@ func TestDeleteWithoutATerminal(t *testing.T) {
 
 // TestConfirmWithoutAnAnswer: the end of the input is a no.
 func TestConfirmWithoutAnAnswer(t *testing.T) {
-	person, input := terminal(t)
+	person, input := testkit.Terminal(t)
 	_, err := person.Write([]byte{4}) // end of input
 	require.NoError(t, err)
 	c := &cobra.Command{}

@@ -1,34 +1,24 @@
 package progress_test
 
 import (
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/progress"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // TestTerminal: on a terminal the bar appears after two seconds and is removed at the end.
 func TestTerminal(t *testing.T) {
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	require.NoError(t, err)
-	defer master.Close()
-	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	require.NoError(t, err)
-	require.NoError(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
-	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR, 0)
-	require.NoError(t, err)
-	defer terminal.Close()
+	person, terminal := testkit.Terminal(t)
 	texts := make(chan string, 1000)
 	go func() {
 		b := make([]byte, 4096)
 		for {
-			n, err := master.Read(b)
+			n, err := person.Read(b)
 			if err != nil {
 				close(texts)
 				return
