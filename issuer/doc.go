@@ -38,8 +38,9 @@
 //  3. replica/ledger.go proposes the command. cluster/propose.go decides it on a view of the
 //     leader first; cluster/forward.go takes it there from another node.
 //  4. ledger/refresh.go decides: client_auth.go authenticates the client, redeem.go has the
-//     rules that codes have too, audience.go those of the parameter resource, and grant.go
-//     lifetimes and retries. A refusal goes back from here.
+//     rules that codes have too (reuse, and spend, which every accepted credential passes),
+//     audience.go those of the parameter resource, and grant.go the lifetimes. A refusal goes
+//     back from here.
 //  5. cluster/request.go queues an accepted command, and cluster/build.go puts those that wait
 //     into one entry (machine/batch.go). raft stores it on the disks of a majority.
 //  6. cluster/fsm/fsm.go gives the entry to cluster/machine/state.go on every node, which

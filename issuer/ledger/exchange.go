@@ -58,11 +58,10 @@ func (c *Exchange) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if t.cause != NoCause {
 		return r.refuse(t.code, t.cause, c.Credential, 0)
 	}
-	key, d, ok := r.checkDue(c.Credential)
+	next, d, ok := r.spendDue(c.Credential)
 	if !ok {
 		return d
 	}
-	next := g.withSpent(0, key, m)
 	changes := append(r.auth.recordUse(v, m, c.ClientAuth), put(TableGrants, next),
 		event(m, Event{Kind: EventExchanged, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
 	return r.issue(next, t, false, append(changes, r.endLegacy(m)...)...)

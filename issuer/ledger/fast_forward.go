@@ -44,10 +44,10 @@ func (c *Refresh) fastForward(r redemption, t terms) command.Decision {
 	if t.cause != NoCause {
 		return r.refuse(t.code, t.cause, c.Credential, 0)
 	}
-	if cause, when := r.v.expired(g, r.settings, c.Credential.Generation, stateTime(r.m)); cause != NoCause {
-		return r.refuse(oauth.InvalidGrant, cause, c.Credential, when)
+	next, d, ok := r.spend(c.Credential, c.Credential.Generation)
+	if !ok {
+		return d
 	}
-	next := g.withSpent(c.Credential.Generation, r.v.ActiveKey(ForCredentials).Number, r.m)
 	next.FastForwarded = restore.Count
 	changes := append(r.auth.recordUse(r.v, r.m, c.ClientAuth), put(TableGrants, next), event(r.m, Event{
 		Kind: EventFastForwarded, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID, Detail: fmt.Sprintf("generation %d was due, %d came", g.Due, c.Credential.Generation),

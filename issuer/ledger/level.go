@@ -8,7 +8,8 @@ import "github.com/mintmark-auth/mintmark/cluster/command"
 // on: otherwise the states of the nodes would differ. Since lists the kinds of commands
 // that a level adds.
 //
-// There is one level so far.
+// There is one level so far. Before the first release a new rule changes it instead: see
+// issuer/testdata/fields.txt.
 const Level = 1
 
 // Since returns the kinds of commands that were added after level 1, each with the lowest

@@ -121,17 +121,24 @@ func (r redemption) checkLive(l *CredentialRef) (command.Decision, bool) {
 	return command.Decision{}, true
 }
 
-// checkDue refuses a credential that has expired, or that was made under another key than
-// the recorded one. key is the number of the key for its successor.
-func (r redemption) checkDue(l *CredentialRef) (key uint32, d command.Decision, ok bool) {
-	if cause, when := r.v.expired(r.grant, r.settings, r.grant.Due, stateTime(r.m)); cause != NoCause {
-		return 0, r.refuse(oauth.InvalidGrant, cause, l, when), false
+// spendDue spends the due credential. It refuses one that was made under another key than
+// the recorded one.
+func (r redemption) spendDue(l *CredentialRef) (next *Grant, d command.Decision, ok bool) {
+	next, d, ok = r.spend(l, r.grant.Due)
+	if ok && l.Key != r.grant.Key { // beginRedemption has verified that l.Key is known
+		return nil, r.refuse(oauth.InvalidGrant, KeyNotRecorded, l, 0), false
 	}
-	key = r.v.ActiveKey(ForCredentials).Number
-	if l.Key != r.grant.Key { // beginRedemption has verified that l.Key is known
-		return 0, r.refuse(oauth.InvalidGrant, KeyNotRecorded, l, 0), false
+	return next, d, ok
+}
+
+// spend returns the grant's row after the credential of a generation was spent: every code
+// and refresh token that is accepted for the first time passes here, also after a
+// fast-forward. It refuses a credential that has expired.
+func (r redemption) spend(l *CredentialRef, generation uint32) (next *Grant, d command.Decision, ok bool) {
+	if cause, when := r.v.expired(r.grant, r.settings, generation, stateTime(r.m)); cause != NoCause {
+		return nil, r.refuse(oauth.InvalidGrant, cause, l, when), false
 	}
-	return key, command.Decision{}, true
+	return r.grant.withSpent(generation, r.v.ActiveKey(ForCredentials).Number, r.m), command.Decision{}, true
 }
 
 // terms are the scope and the audience of the access token that a request gets, or the code

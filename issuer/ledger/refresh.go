@@ -66,11 +66,10 @@ func (c *Refresh) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if retry {
 		return c.retry(r, t)
 	}
-	key, d, ok := r.checkDue(c.Credential)
+	next, d, ok := r.spendDue(c.Credential)
 	if !ok {
 		return d
 	}
-	next := g.withSpent(g.Due, key, m)
 	return r.issue(next, t, false, append(r.auth.recordUse(v, m, c.ClientAuth), put(TableGrants, next))...)
 }
 

@@ -7,6 +7,7 @@
 //
 // A page consists of an entry in a table of routes, a handler, and a file in templates/;
 // testdata/specimen.html shows the elements of pages. A form is declared as a formKind.
+// routes.go and guard.go decide who may open a page, and failure.go makes every error page.
 // The tests have a matrix of who may request what, in which every route needs a row.
 //
 // Pages are rendered on the server, contain no script and no inline style, and work under a

@@ -69,7 +69,7 @@ func TestLimits(t *testing.T) {
 		limit, ok := limits[path]
 		require.True(t, ok, "%s has no limit", path)
 		text := read(t, path)
-		require.LessOrEqual(t, strings.Count(text, "\n"), limit, path)
+		require.LessOrEqual(t, strings.Count(text, "\n"), limit, "%s has more lines than limits allows it", path)
 		for line := range strings.Lines(prose(text)) {
 			if !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "![") && !strings.HasPrefix(strings.TrimSpace(line), "<!--") {
 				require.LessOrEqual(t, len([]rune(line)), 122, "%s: %s", path, line)

@@ -64,9 +64,19 @@ func TestGenerated(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(want), 0o644))
 			continue
 		}
-		require.Equal(t, want, text, "%s is out of date: go test ./cmd/mintmark/docs -run TestGenerated -update", path)
+		if text != want {
+			t.Errorf("%s is out of date: go test ./cmd/mintmark/docs -run TestGenerated -update\nremoved: %q\nadded: %q",
+				path, linesWithout(text, want), linesWithout(want, text))
+		}
 	}
 	require.Len(t, written, len(generated))
+}
+
+// linesWithout returns the lines of a text that another does not have.
+func linesWithout(text, other string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
+		return slices.Contains(strings.Split(other, "\n"), line)
+	})
 }
 
 func table(heading []string, rows [][]string) string {

@@ -18,7 +18,7 @@ import (
 // TestApply runs the scenarios of testdata/apply. A line "-- NAME MODE --" begins a file,
 // "$ ARGUMENTS" runs a command, "% allow USER CLIENT SCOPE [RESOURCE_SERVER]" and "% edit USER CLIENT NAME" are
 // what users do. Each ends at an empty line. Below a command are its standard output, its
-// standard error behind "! ", and its exit code. -update-cli rewrites the results.
+// standard error behind "! ", and its exit code. -update rewrites the results.
 func TestApply(t *testing.T) {
 	paths, err := filepath.Glob("testdata/apply/*.txt")
 	require.NoError(t, err)
@@ -30,11 +30,11 @@ func TestApply(t *testing.T) {
 			absolute, err := filepath.Abs(path)
 			require.NoError(t, err)
 			got := playApply(t, string(text))
-			if *updateCLI {
+			if *update {
 				require.NoError(t, os.WriteFile(absolute, []byte(got), 0o644))
 				return
 			}
-			require.Equal(t, string(text), got)
+			require.Equal(t, string(text), got, "see the difference, then: go test ./cmd/mintmark/internal/cli -run TestApply -update")
 		})
 	}
 }

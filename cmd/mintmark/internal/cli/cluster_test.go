@@ -22,7 +22,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-var updateCLI = flag.Bool("update-cli", false, "rewrite the golden files of the command line")
+var update = flag.Bool("update", false, "rewrite the golden files of the command line")
 
 // newClusterCLI is the command line in front of a node of three.
 func newClusterCLI(t *testing.T) *cliEnv {
@@ -47,7 +47,7 @@ func (c *cliEnv) golden(name, got string) {
 		got = strings.ReplaceAll(got, formatTime(at), at.Format("2006-01-02 15:04"))
 	}
 	path := filepath.Join("testdata", name)
-	if *updateCLI {
+	if *update {
 		require.NoError(c.T, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(c.T, os.WriteFile(path, []byte(got), 0o644))
 	}
