@@ -152,8 +152,8 @@ func TestOwnOriginOnTheLoopback(t *testing.T) {
 	}
 }
 
-// TestMarksOfUnicode compares marks with the tables of the Go version at hand: every
-// nonspacing and enclosing mark counts, and no other assigned character does.
+// TestMarksOfUnicode compares marks with the tables of the running Go version: every
+// nonspacing and enclosing mark is in marks, and no other assigned character is.
 func TestMarksOfUnicode(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		mark := unicode.In(r, unicode.Mn, unicode.Me)

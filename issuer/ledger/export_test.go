@@ -14,7 +14,7 @@ var Marks = marks
 // Prefetch is prefetch.
 func Prefetch[R any](all iter.Seq[*R], touch func(*R) byte) iter.Seq[*R] { return prefetch(all, touch) }
 
-// CurrentIsTrue reports whether what a view keeps beside the rows is what they say.
+// CurrentIsTrue reports whether the values that a view caches match the rows.
 func CurrentIsTrue(v View) bool { return reflect.DeepEqual(v.current, Current(v.txn)) }
 
 // LastEffect is lastEffect.

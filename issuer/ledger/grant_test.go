@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestGrantIsSmall: a row of 208 bytes exactly fills a size class of Go's allocator. The
-// next class costs 16 bytes more for each grant.
+// TestGrantIsSmall: a Grant of 208 bytes exactly fills a size class of Go's allocator.
+// The next class costs 16 bytes more for each grant.
 func TestGrantIsSmall(t *testing.T) {
 	require.LessOrEqual(t, unsafe.Sizeof(ledger.Grant{}), uintptr(208))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestNumbers: what was deleted or ended is not counted.
+// TestNumbers: deleted rows and ended grants are not counted.
 func TestNumbers(t *testing.T) {
 	w := newEnv(t)
 	for _, line := range []string{

@@ -68,7 +68,7 @@ func TestAddOperatorToken(t *testing.T) {
 	}
 	w.must(bad(func(c *ledger.AddOperatorToken) { c.Lifetime = 365 * 24 * time.Hour }))
 	w.now = w.now.Add(2 * time.Hour)
-	w.must(newToken("ot_3", "ci", time.Hour, ledger.ScopeRead)) // the first one has expired
+	w.must(newToken("ot_3", "ci", time.Hour, ledger.ScopeRead)) // the first token of this name has expired
 }
 
 // TestOperatorTokensAreBounded verifies the limits on valid tokens and on rows.
@@ -90,8 +90,8 @@ func TestOperatorTokensAreBounded(t *testing.T) {
 	w.must(newToken("ot_c", "c", time.Hour, ledger.ScopeRead))
 	rows := slices.Collect(w.view().OperatorTokens())
 	require.Len(t, rows, 101)
-	require.NotNil(t, w.view().OperatorToken("ot_b019"), "those that ended first go first")
-	require.NotNil(t, w.view().OperatorToken("ot_old"), "added first, and ended last")
+	require.NotNil(t, w.view().OperatorToken("ot_b019"), "the tokens that ended first are removed first")
+	require.NotNil(t, w.view().OperatorToken("ot_old"), "ot_old was added first, but ended last")
 }
 
 // TestRemoteOperator verifies that commands name the token or certificate as their actor, and
@@ -171,8 +171,8 @@ func TestOperatorTokenUse(t *testing.T) {
 	require.True(t, wrote)
 }
 
-// TestRevokedOperatorTokenStaysRevoked verifies that a restore of an older backup with the
-// journal does not bring a revoked token back, nor a restore of that state again.
+// TestRevokedOperatorTokenStaysRevoked verifies that restoring an older backup with the
+// journal does not make a revoked token valid again, and neither does a second restore.
 func TestRevokedOperatorTokenStaysRevoked(t *testing.T) {
 	w := newEnv(t)
 	w.must(newToken("ot_1", "ci", 24*time.Hour, ledger.ScopeRead))
@@ -182,7 +182,7 @@ func TestRevokedOperatorTokenStaysRevoked(t *testing.T) {
 	w.must(&ledger.RevokeOperatorToken{Actor: localOperator, ID: "ot_1"})
 	w.must(newToken("ot_3", "later", 24*time.Hour, ledger.ScopeRead))
 	w.must(&ledger.RevokeOperatorToken{Actor: localOperator, ID: "ot_3"})
-	require.Len(t, w.journal, 4, "two keys of the env and two revocations: a use takes nothing away")
+	require.Len(t, w.journal, 4, "the env's two keys and the two revocations; a use is not journaled")
 
 	for range 2 {
 		w.restore("before")
@@ -209,7 +209,7 @@ func TestOperatorTokenKeepsItsKey(t *testing.T) {
 	w.must(&ledger.ActivateKey{ID: "c2", Voters: []string{"n1"}})
 	w.now = w.now.Add(365*24*time.Hour - time.Millisecond)
 	require.Equal(t, ledger.KeyInUse, w.refusal(&ledger.DropKey{ID: "c1"}).Cause)
-	w.now = w.now.Add(time.Millisecond) // it expires, and nobody revokes it
+	w.now = w.now.Add(time.Millisecond) // the token expires without being revoked
 	require.Zero(t, w.view().SecretsUnder(1, w.at()))
 	w.must(&ledger.DropKey{ID: "c1"})
 

@@ -36,7 +36,7 @@ func TestPagesProperties(t *testing.T) {
 			}
 			w.checkPeople(r)
 			for _, was := range before {
-				if was.Document != nil { // nobody owns it
+				if was.Document != nil { // a client with a document has no owner
 					continue
 				}
 				checkOwner(r, &was, w.view().Client(was.ID), who, line)

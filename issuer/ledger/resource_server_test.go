@@ -11,12 +11,12 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestManyResourceServers verifies that a thousand resource servers can be registered and no
-// more, by either command, and that those that are there can still be changed.
+// TestManyResourceServers verifies that at most a thousand resource servers can be
+// registered, by either command, and that existing ones can still be changed.
 func TestManyResourceServers(t *testing.T) {
 	w := newEnv(t)
 	operator := ledger.Actor{Operator: true}
-	do := func(n int, c command.Command) ledger.Cause { // without the checks of env.do, which walk all rows
+	do := func(n int, c command.Command) ledger.Cause { // skips the checks of env.do, which walk all rows
 		value, _ := w.memory.Do(c, command.ID(id16(fmt.Sprint(n))), false)
 		if r := value.(ledger.Outcome).Refusal; r != nil {
 			return r.Cause
@@ -46,7 +46,8 @@ func TestManyResourceServers(t *testing.T) {
 	require.Equal(t, ledger.NoCause, do(1005, put(1000)))
 }
 
-// TestNoResourceServer verifies that an empty text names none.
+// TestNoResourceServer verifies that an empty identifier or name matches no resource
+// server.
 func TestNoResourceServer(t *testing.T) {
 	w := newEnv(t)
 	w.must(&ledger.PutResourceServer{Actor: ledger.Actor{Operator: true}, ID: "https://r.example", Name: "r"})
@@ -55,8 +56,8 @@ func TestNoResourceServer(t *testing.T) {
 	require.NotNil(t, w.view().ResourceServerNamed("R"))
 }
 
-// TestHashesAreTexts verifies the bounds of hashes that another system made, which package
-// credential has parsed before.
+// TestHashesAreTexts verifies the ledger's bounds on hashes of another system. Package
+// credential has parsed them before.
 func TestHashesAreTexts(t *testing.T) {
 	w := newEnv(t)
 	w.run("user alice")
@@ -81,8 +82,8 @@ func TestHashesAreTexts(t *testing.T) {
 	require.Equal(t, "is empty", o.Refusal.Note)
 }
 
-// TestHashedSecrets verifies for whom a node verifies hashes: for clients that present a secret
-// and do not authenticate without.
+// TestHashedSecrets verifies which clients need hashes verified: those that present a
+// secret and have not authenticated by a digest.
 func TestHashedSecrets(t *testing.T) {
 	w := newEnv(t)
 	w.run("user alice")

@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestNoTokenYet verifies that no token is issued without a signing key, or if its iat would
-// be too far ahead; the client then repeats its request.
+// TestNoTokenYet verifies that no token is issued without a signing key, or if its iat
+// would be too far ahead. The client then has to repeat its request.
 func TestNoTokenYet(t *testing.T) {
 	const now = ledger.Time(1_800_000_000_000)
 	for name, test := range map[string]struct {
@@ -117,8 +117,8 @@ func TestLastGeneration(t *testing.T) {
 	require.Equal(t, uint32(math.MaxUint32), refresh(math.MaxUint32-1).Issued.Generation)
 }
 
-// TestPasswordless verifies that a user without a password proves nothing by the hash of
-// none.
+// TestPasswordless verifies that a user without a password can't authenticate with the
+// hash of an empty password.
 func TestPasswordless(t *testing.T) {
 	w := newEnv(t)
 	require.Equal(t, "ok", w.run("upstream 1 username=bob session=s"))

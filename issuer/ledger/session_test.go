@@ -58,7 +58,8 @@ func TestSessionHandles(t *testing.T) {
 	}
 }
 
-// TestAgents verifies that a session has the beginning of a long agent, in whole characters.
+// TestAgents verifies that a session records the beginning of a long user agent, cut at a
+// whole character.
 func TestAgents(t *testing.T) {
 	w := newEnv(t)
 	w.run("user alice")

@@ -99,8 +99,9 @@ func TestTimelineAfterARecoveryIsTheSecond(t *testing.T) {
 	require.Zero(t, w.view().Restore().At, "a recovery extends no idle time")
 }
 
-// TestReplayOfWhatTheSurvivorHas: the remaining node may have more of the log than is known.
-// Records of what it has already, above all keys, must not make the replay fail.
+// TestReplayOfWhatTheSurvivorHas: the remaining node's log may go further than is known.
+// Records that it has applied already, above all records of keys, must not make the
+// replay fail.
 func TestReplayOfWhatTheSurvivorHas(t *testing.T) {
 	w := newEnv(t)
 	w.must(&ledger.BeginTimeline{})

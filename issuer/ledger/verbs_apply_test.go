@@ -5,8 +5,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// apply returns the declaration of a line. It was planned on the current client, unless the
-// line says otherwise.
+// apply returns the declaration of a line, planned on the current client unless the line
+// names another revision.
 func (w *env) apply(l line) command.Command {
 	c := &ledger.ApplyClient{
 		Actor: l.actor(), ID: l.name, Owner: "u-" + l.args["owner"], Type: ledger.ClientType(l.or("type", "confidential")),
@@ -39,7 +39,7 @@ func declaredSecret(name string) ledger.DeclaredSecret {
 	return d
 }
 
-// applyUser returns a PutUser that names what was seen.
+// applyUser returns a PutUser that names the version it was planned on.
 func (w *env) applyUser(l line) command.Command {
 	c := &ledger.PutUser{ID: "u-" + l.name, Username: l.or("username", l.name), Person: l.person(), Admin: l.bool("admin")}
 	if l.args["seen"] == "none" {
