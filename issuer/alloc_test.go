@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostRefreshAllocations is how many objects a refresh of one caller may allocate, where
-// every entry of the log has one command. Some 60 of them are the signature's.
+// mostRefreshAllocations is how many objects a refresh of a single caller may allocate,
+// with one command in each log entry. About 60 of them are for the signature.
 const mostRefreshAllocations = 290
 
 // TestRefreshAllocations counts the objects of a refresh. The number hardly depends on

@@ -21,9 +21,9 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// BenchmarkRefresh is a refresh from the body of its request to that of its response,
-// fsync included and net/http not, by one caller and by 64 at once. Its allocations are
-// those of the whole process: the endpoint, the decision and the log.
+// BenchmarkRefresh measures a refresh from the request body to the response body, with
+// fsync and without net/http, for one caller and for 64 concurrent callers. Its
+// allocations are those of the whole process: endpoint, decision and log.
 func BenchmarkRefresh(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		b.Run(fmt.Sprint(callers), func(b *testing.B) {
@@ -37,9 +37,9 @@ func BenchmarkRefresh(b *testing.B) {
 	}
 }
 
-// BenchmarkIntrospect is an introspection by a resource server, measured like a refresh. Each
-// caller presents one access token again and again, as an API does that introspects the token of
-// each request.
+// BenchmarkIntrospect measures an introspection by a resource server in the same way.
+// Each caller presents one access token repeatedly, as an API does that introspects the
+// token of each request.
 func BenchmarkIntrospect(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		b.Run(fmt.Sprint(callers), func(b *testing.B) {
@@ -58,7 +58,7 @@ func TestIntrospectClients(t *testing.T) {
 	require.NoError(t, requestAll(introspectClients(t, 2), 6, (*refreshClient).introspect))
 }
 
-// requestAll has all clients together make so many requests.
+// requestAll makes times requests, shared by all clients.
 func requestAll(clients []*refreshClient, times int64, request func(*refreshClient) error) error {
 	failed := make([]error, len(clients))
 	var left atomic.Int64
@@ -109,7 +109,7 @@ func clientsOf(tb testing.TB, i *issuertest.Issuer, path string, n int, token fu
 	return clients
 }
 
-// A refreshClient makes requests of a handler, and allocates next to nothing for that.
+// A refreshClient sends requests to a handler and allocates almost nothing itself.
 type refreshClient struct {
 	handler http.Handler
 	request *http.Request

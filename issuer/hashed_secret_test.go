@@ -52,8 +52,8 @@ func importHydra(t *testing.T, i *issuer.Issuer, hashes ...string) *ledger.Clien
 	return v.Client("hydra")
 }
 
-// present sends a token request with a code that is not genuine, which shows whether the client
-// authenticated: invalid_grant, or invalid_client.
+// present sends a token request with a code that is not genuine. The error shows whether
+// the client authenticated: invalid_grant if it did, otherwise invalid_client.
 func present(t *testing.T, i *issuer.Issuer, secret string) oauth.Code {
 	t.Helper()
 	_, err := i.Token(t.Context(), oauth.TokenRequest{
@@ -72,14 +72,14 @@ func TestHashedSecretIsUpgradedAtItsFirstUse(t *testing.T) {
 	secretAt := func(n int) ledger.Secret { return b.View().Client("hydra").Secrets[n] }
 
 	require.Equal(t, oauth.InvalidClient, present(t, b.Issuer, "wrong"))
-	require.EqualValues(t, 2, hashed.Swap(0), "each hash once")
+	require.EqualValues(t, 2, hashed.Swap(0), "each hash is verified once")
 	require.Equal(t, oauth.InvalidClient, present(t, b.Issuer, bcryptOfHorse), "a hash is no secret")
 	require.EqualValues(t, 2, hashed.Swap(0))
 	generated := "mms_" + strings.Repeat("A", 43)
 	require.Equal(t, oauth.InvalidClient, present(t, b.Issuer, generated))
 	require.Equal(t, oauth.InvalidClient, present(t, b.Issuer, ""))
 	require.Equal(t, oauth.InvalidClient, present(t, b.Issuer, strings.Repeat("x", 1025)))
-	require.Zero(t, hashed.Load(), "these cost nothing, and are not limited")
+	require.Zero(t, hashed.Load(), "these requests compute no hash and are not limited")
 	require.Equal(t, before, b.View().Client("hydra"))
 
 	require.Equal(t, oauth.InvalidGrant, present(t, b.Issuer, hydra))
@@ -135,15 +135,15 @@ func TestRevokedHashedSecret(t *testing.T) {
 		during = nil
 		b.Accept(&ledger.RevokeSecret{Actor: operator, Client: "hydra", Secret: c.Secrets[0].ID})
 	}
-	require.Equal(t, oauth.InvalidClient, present(t, b.Issuer, horse), "it matched, and was revoked before the upgrade was decided")
+	require.Equal(t, oauth.InvalidClient, present(t, b.Issuer, horse), "the secret matched, but was revoked before the upgrade was decided")
 	for _, s := range b.View().Client("hydra").Secrets[:2] {
 		require.NotZero(t, s.Revoked)
 		require.Zero(t, s.Digest)
 	}
 }
 
-// TestHashedSecretsAtOnce sends one secret many times at once. Each request is answered, and
-// more than may wait are refused before they are hashed.
+// TestHashedSecretsAtOnce sends one secret many times concurrently. Each request is
+// answered. Requests beyond the queue's limit are refused before a hash is computed.
 func TestHashedSecretsAtOnce(t *testing.T) {
 	b := issuertest.New(t)
 	importHydra(t, b.Issuer, pbkdf2OfHydra)
@@ -174,9 +174,9 @@ func TestHashedSecretsAtOnce(t *testing.T) {
 	require.Equal(t, oauth.InvalidGrant, present(t, b.Issuer, horse))
 }
 
-// TestHashedSecretOverHTTP exchanges a code with the old secret at the real endpoint: the first
-// use hashes, later ones don't, wrong ones are limited before they are hashed, and the log and
-// the responses have neither secret nor hash.
+// TestHashedSecretOverHTTP exchanges a code with the old secret at the real endpoint. The
+// first use computes a hash and later uses do not. Wrong secrets are limited before they
+// are hashed. The log and the responses contain neither secret nor hash.
 func TestHashedSecretOverHTTP(t *testing.T) {
 	b := issuertest.New(t)
 	var hashed atomic.Int32
@@ -248,8 +248,9 @@ func TestHashedSecretOverHTTP(t *testing.T) {
 	}
 }
 
-// TestHashedSecretOnAFollower imports clients at one node, and uses their secrets at once at
-// another. One of the two is no leader, and knows the client or not.
+// TestHashedSecretOnAFollower imports clients through one node and uses their secrets
+// immediately at another. One of the two is a follower, which may not have applied the
+// import yet.
 func TestHashedSecretOnAFollower(t *testing.T) {
 	peers := issuertest.NewPeers(t)
 	at, other := peers.All[1], peers.All[2]
@@ -274,5 +275,5 @@ func TestHashedSecretOnAFollower(t *testing.T) {
 	_, err = other.Issuer.ViewFresh(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, oauth.InvalidClient, present(t, other.Issuer, "wrong"))
-	require.Equal(t, oauth.InvalidGrant, present(t, other.Issuer, horse), "with rubbish for a code")
+	require.Equal(t, oauth.InvalidGrant, present(t, other.Issuer, horse), "the client authenticated; the code is not genuine")
 }

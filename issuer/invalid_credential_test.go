@@ -9,9 +9,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestRubbishCostsABarrierOnlyWithASecret verifies that requests without valid
-// authentication cost the log nothing, and that a correct secret is never confirmed by a
-// stale view.
+// TestRubbishCostsABarrierOnlyWithASecret verifies that a request without valid
+// authentication causes no log entry, and that a request with a correct secret is never
+// refused on a stale view.
 func TestRubbishCostsABarrierOnlyWithASecret(t *testing.T) {
 	b := issuertest.New(t)
 	const times = 50

@@ -20,9 +20,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestOperatorTokenOnThreeNodes verifies over TLS that a token is accepted by every node once
-// it was added on one, and refused by every node once its revocation was answered on another,
-// while other requests with it are under way.
+// TestOperatorTokenOnThreeNodes verifies over TLS that every node accepts a token once
+// one node has added it, and that every node refuses the token once another node has
+// answered its revocation, while other requests with it are in progress.
 func TestOperatorTokenOnThreeNodes(t *testing.T) {
 	c := issuertest.NewPeers(t)
 	var local []*admin.Caller

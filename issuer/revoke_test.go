@@ -11,8 +11,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestRevocationTellsNothingOfOthers verifies that another client's token, alive or dead, and
-// with the feed on or off, is refused and counted like rubbish.
+// TestRevocationTellsNothingOfOthers verifies that another client's token is refused and
+// counted like a value that is no token, whether that token is valid or not and whether
+// the feed is on or off.
 func TestRevocationTellsNothingOfOthers(t *testing.T) {
 	b := issuertest.New(t)
 	secret, err := b.Secret("thief-secret")
@@ -42,7 +43,7 @@ func TestRevocationTellsNothingOfOthers(t *testing.T) {
 	require.NoError(t, err)
 	b.Accept(&ledger.PutResourceServer{Actor: ledger.Actor{Operator: true}, ID: "https://calendar.example", Name: "calendar", New: true, Secret: &readers})
 	check("the feed is on", live.AccessToken, live.RefreshToken, dead.AccessToken, dead.RefreshToken)
-	require.NoError(t, b.Revoke(t.Context(), oauth.PresentedToken{Client: app, Token: dead.AccessToken}), "dead, of its own")
+	require.NoError(t, b.Revoke(t.Context(), oauth.PresentedToken{Client: app, Token: dead.AccessToken}), "an invalid token of the client itself")
 	b.Offset.Store(int64(time.Hour + oauth.AccessTokenLifetime*time.Second))
 	check("expired", live.AccessToken, dead.AccessToken)
 }

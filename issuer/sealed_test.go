@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 )
 
-// TestSealedForOnePurpose verifies that a text that was sealed for one purpose opens for
-// no other, so that users can't misuse what they were given.
+// TestSealedForOnePurpose verifies that a text sealed for one purpose can't be opened for
+// another one, so that users can't misuse the texts that they are given.
 func TestSealedForOnePurpose(t *testing.T) {
 	b := issuertest.New(t)
 	purposes := map[string]struct {

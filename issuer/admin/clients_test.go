@@ -120,7 +120,7 @@ func TestProposedRevision(t *testing.T) {
 	require.Equal(t, []admin.Difference{
 		{Field: "name", Removed: "Calendar App", Added: "Calendar"},
 		{Field: "scopes", Added: "BOOKING_WRITE"},
-	}, got.Difference) // PROFILE_READ was removed at once
+	}, got.Difference) // PROFILE_READ was removed at once and is not in the difference
 
 	got = ask(t, c, admin.ReviewClient, admin.Review{ID: "cal-app", Verdict: "approve", Revision: got.Revision})
 	require.Equal(t, "Calendar", got.Name)
@@ -212,7 +212,8 @@ func TestMigrationOfALegacyClient(t *testing.T) {
 	require.Equal(t, scopes, after.Scopes)
 }
 
-// TestRefusedClientHasNoMadeUpID: nobody knows an id that was made for a client that was not.
+// TestRefusedClientHasNoMadeUpID: the error for a refused client does not name a
+// generated id, since the caller does not know it.
 func TestRefusedClientHasNoMadeUpID(t *testing.T) {
 	_, c := newEnv(t)
 	q := admin.NewClient{Name: "App", Owner: "nobody", Type: "public", RedirectURIs: []string{"https://a.example/"}, Scopes: []string{"BOOKING_READ"}}

@@ -68,7 +68,7 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) { *s = admin.ClusterStatus{Name: "n1"} },
 			[]string{},
 		},
-		"removed, and cut off from the others": { // must not get the advice to create a cluster of one
+		"removed, and cut off from the others": { // must not advise creating a cluster of one
 			func(s *admin.ClusterStatus) {
 				s.Nodes, s.Leader = s.Nodes[1:], ""
 				for i := range s.Nodes {
@@ -83,7 +83,7 @@ func TestHealth(t *testing.T) {
 			[]string{"the cluster's time is 2h0m0s ahead of the clocks, so nothing can be decided before they are there, 2h0m0s from now: " +
 				"if the clocks were set back, set them right; if a wrong clock has stamped, the way back is the restore of an earlier backup"},
 		},
-		"all disks are full": { // the node that is asked has isolated itself
+		"all disks are full": { // the queried node has isolated itself
 			func(s *admin.ClusterStatus) {
 				s.Leader, s.Isolated = "", "the disk under /data (30 MiB free): the disk is full"
 				s.Nodes[0].Error = "disk: the disk is full"
@@ -157,7 +157,7 @@ func TestHealth(t *testing.T) {
 				"n2: it can't be reached", "n3: it can't be reached",
 			},
 		},
-		"all clocks were set back, and the nodes started again": { // a node trusts a clock that is late
+		"all clocks were set back, and the nodes started again": { // a node accepts a clock that is behind
 			func(s *admin.ClusterStatus) {
 				leaderless(s)
 				s.StateAhead = 7_200_000

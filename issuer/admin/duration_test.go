@@ -24,7 +24,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// TestFormatDuration: what is shown is what ParseDuration reads.
+// TestFormatDuration: ParseDuration reads every text that FormatDuration writes.
 func TestFormatDuration(t *testing.T) {
 	const day = 24 * time.Hour
 	for want, d := range map[string]time.Duration{

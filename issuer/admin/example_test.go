@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// The node on this machine is asked over its socket.
+// The caller uses the socket of the node on this machine.
 func ExampleNewCaller() {
 	c, err := admin.NewCaller("/var/lib/mintmark")
 	if err != nil {
@@ -25,7 +25,7 @@ func ExampleNewCaller() {
 	fmt.Println(status.Healthy, status.Problems)
 }
 
-// A server on another machine is asked over TLS, here with a token.
+// The caller connects to a server on another machine over TLS, here with a token.
 func ExampleNewRemoteCaller() {
 	token, err := os.ReadFile("ci.token")
 	if err != nil {

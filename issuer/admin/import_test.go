@@ -18,7 +18,7 @@ func TestImportIsIdempotent(t *testing.T) {
 	require.Equal(t, "approved", got.State)
 	require.Equal(t, "legacy", got.Kind)
 
-	// Later changes stay when the import is repeated.
+	// Repeating an import does not undo later changes.
 	ask(t, c, admin.ReviewClient, admin.Review{ID: "old-app", Verdict: "suspend"})
 	before := w.Proposals.Load()
 	require.Equal(t, admin.ResultUnchanged, ask(t, c, admin.ImportClient, legacyApp()).Result)

@@ -36,7 +36,8 @@ func TestKeys(t *testing.T) {
 	require.ErrorAs(t, err, &problem)
 }
 
-// TestReplaceKey verifies that a leaked key is named, and that the steps taken are reported.
+// TestReplaceKey verifies that the log names a leaked key, and that the steps taken are
+// reported.
 func TestReplaceKey(t *testing.T) {
 	w := admintest.New(t)
 	var asked []string
@@ -63,7 +64,8 @@ func TestReplaceKey(t *testing.T) {
 	require.ErrorContains(t, err, "there is no key k1")
 }
 
-// TestSecretsOfKeys verifies that the list shows what a credential key is needed for.
+// TestSecretsOfKeys verifies that the list shows how many secrets still need a credential
+// key.
 func TestSecretsOfKeys(t *testing.T) {
 	_, c := newEnv(t)
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {

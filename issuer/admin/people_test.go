@@ -38,7 +38,7 @@ func TestUsers(t *testing.T) {
 	require.Equal(t, admin.NotFound, refused(t, c, admin.SetUserState, admin.UserStateChange{User: bob.ID, State: "enable"}).Class)
 }
 
-// TestImportedPasswords adds users with hashes of another system.
+// TestImportedPasswords adds users with password hashes of another system.
 func TestImportedPasswords(t *testing.T) {
 	w, c := newEnv(t)
 	const hash = "$2y$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e"
@@ -59,7 +59,7 @@ func TestImportedPasswords(t *testing.T) {
 	require.EqualError(t, refused(t, c, admin.ApplyUser, eve), bound)
 	eve.PasswordHash = hash
 	require.Equal(t, admin.ResultAdded, ask(t, c, admin.ApplyUser, eve).Result)
-	require.Equal(t, admin.ResultUnchanged, ask(t, c, admin.ApplyUser, eve).Result, "as by another apply at the same time")
+	require.Equal(t, admin.ResultUnchanged, ask(t, c, admin.ApplyUser, eve).Result, "a concurrent apply has already made the change")
 
 	found := ask(t, c, admin.DescribeUsers, admin.UsersQuery{Users: []admin.UserQuestion{
 		{User: "bob", PasswordHash: hash}, {User: "eve", PasswordHash: hostile}, {User: "bob", Password: "correct horse"},
@@ -67,8 +67,8 @@ func TestImportedPasswords(t *testing.T) {
 	require.Equal(t, []bool{true, false, true}, []bool{found[0].PasswordMatches, found[1].PasswordMatches, found[2].PasswordMatches})
 }
 
-// TestPasswordChecksAreBounded verifies that an operation compares so few passwords that its
-// answer comes in time; questions without a password are not bounded.
+// TestPasswordChecksAreBounded verifies that one operation may compare only as many
+// passwords as fit into its time limit. A query without passwords is not limited.
 func TestPasswordChecksAreBounded(t *testing.T) {
 	_, c := newEnv(t)
 	asked := make([]admin.UserQuestion, 500)

@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestEveryOperationHasAScope verifies that each operation is in the table of routes once,
-// and says there who may use it from another machine.
+// TestEveryOperationHasAScope verifies that each operation is in the table of routes
+// once, with the scope that another machine needs or as local only.
 func TestEveryOperationHasAScope(t *testing.T) {
 	var declared []string
 	file, err := parser.ParseFile(token.NewFileSet(), "operation.go", nil, 0)
@@ -44,7 +44,8 @@ func TestEveryOperationHasAScope(t *testing.T) {
 	require.ElementsMatch(t, declared, routed)
 }
 
-// TestLocalOnlyOperations verifies that what gives access to everything stays on the socket.
+// TestLocalOnlyOperations verifies that operations that could give access to everything
+// are allowed on the local socket only.
 func TestLocalOnlyOperations(t *testing.T) {
 	var local []string
 	for _, r := range routes {

@@ -74,7 +74,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// meanwhile is a ledger in which another operator changes something after each read.
+// meanwhile is a ledger in which another operator changes a setting after each read.
 type meanwhile struct {
 	*admintest.Env
 	do func()

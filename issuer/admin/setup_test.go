@@ -46,8 +46,8 @@ func TestNodeThatIsToJoin(t *testing.T) {
 	require.Equal(t, admin.Refused, p.Class)
 }
 
-// TestFromSetupToService verifies that one socket serves before and after, and that
-// cluster.init returns once the node serves.
+// TestFromSetupToService verifies that the same socket is used before and after the node
+// has a cluster, and that cluster.init returns once the node serves.
 func TestFromSetupToService(t *testing.T) {
 	w := admintest.New(t)
 	w.Cluster = admintest.NewCluster()

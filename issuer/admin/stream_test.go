@@ -90,7 +90,8 @@ func TestSavedBackupIsCut(t *testing.T) {
 	}
 }
 
-// TestAnswerWithoutAnEnd verifies that a response without last chunk and trailer is an error.
+// TestAnswerWithoutAnEnd verifies that a response without its last chunk and trailer is
+// an error.
 func TestAnswerWithoutAnEnd(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n"
 	for name, answer := range map[string]string{
@@ -224,7 +225,8 @@ func TestRestoreIsRefused(t *testing.T) {
 	}
 }
 
-// TestRestoredFileIsCut verifies that an error of reading the file is an error for the node too.
+// TestRestoredFileIsCut verifies that an error while the client reads the file is
+// reported to the node as well.
 func TestRestoredFileIsCut(t *testing.T) {
 	c, got := restorer(t, nil)
 	bad := io.MultiReader(strings.NewReader(large), iotest.ErrReader(errors.New("bad sector")))
@@ -290,7 +292,7 @@ func TestUploadsThatAreNotUnderstood(t *testing.T) {
 // node responds to probes.
 func TestSlowIsNotSilent(t *testing.T) {
 	c := saver(t, func(_ context.Context, w io.Writer) error {
-		time.Sleep(time.Second) // what must not matter
+		time.Sleep(time.Second) // longer than the probe interval
 		_, err := io.WriteString(w, "state")
 		return err
 	})

@@ -29,7 +29,7 @@ func TestNodeThatWaits(t *testing.T) {
 	q := admin.NewCluster{PublicURL: "https://id.example"}
 	require.Equal(t, admin.Refused, refused(t, c, admin.InitCluster, q).Class, "the cluster exists already")
 
-	// The node knows its cluster.
+	// The node now belongs to a cluster.
 	w.Status = func(context.Context) admin.ClusterStatus {
 		return admin.ClusterStatus{Name: "n2", ID: "2", Nodes: []status.Node{
 			{Name: "n1", ID: "1", Role: status.RoleVoter, State: status.StateUnreachable},
@@ -37,7 +37,7 @@ func TestNodeThatWaits(t *testing.T) {
 			{Name: "n3", ID: "3", Role: status.RoleVoter, State: status.StateUnreachable},
 		}}
 	}
-	// The cluster has no addresses.
+	// The cluster has no addresses yet.
 	var got admin.NewCluster
 	w.Create = func(_ context.Context, q admin.NewCluster) error {
 		got = q

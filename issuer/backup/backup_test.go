@@ -152,7 +152,7 @@ func TestEveryDamageIsFound(t *testing.T) {
 	refused(append(bytes.Clone(good), good...), "twice", len(good))
 }
 
-// TestForgeryIsFound: anybody can compute the checksum, but not the seal.
+// TestForgeryIsFound: the checksum can be computed without the key, the seal can't.
 func TestForgeryIsFound(t *testing.T) {
 	k := fixedKey(t)
 	good := file(t, k, rand.Reader, header(), []byte("a small body"))
@@ -183,8 +183,8 @@ func TestAnotherKeyIsNotDamage(t *testing.T) {
 	assert.Equal(t, "0011223344556677", h.ClusterKey, "the header must name the required key")
 }
 
-// TestDamageGoesBeforeTheKey verifies that a damaged file is reported as such, whatever
-// key its header names, and however short it is.
+// TestDamageGoesBeforeTheKey verifies that damage is reported before a missing key,
+// whatever key the header names and however short the file is.
 func TestDamageGoesBeforeTheKey(t *testing.T) {
 	good := file(t, fixedKey(t), rand.Reader, header(), []byte("a small body"))
 	for i := range good {

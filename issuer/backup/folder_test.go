@@ -19,7 +19,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// A nodeFolder is a Folder with a clock, and the key of its files.
+// A nodeFolder is a Folder with a clock and the key of its files.
 type nodeFolder struct {
 	t testing.TB
 	backup.Folder
@@ -74,7 +74,7 @@ func TestFolder(t *testing.T) {
 	require.NoError(t, f.Make())
 	first := f.create()
 	require.Equal(t, "mintmark-n1-000001-20261103T040506Z.backup", first)
-	f.taken = f.taken.Add(-time.Hour) // the number orders, not the clock
+	f.taken = f.taken.Add(-time.Hour) // the number in the name determines the order, not the clock
 	second := f.create()
 	require.Equal(t, "mintmark-n1-000002-20261103T030506Z.backup", second)
 	removed, err := f.Prune(1, second)
@@ -90,8 +90,8 @@ func TestFolder(t *testing.T) {
 	require.Error(t, backup.Folder{Dir: filepath.Join(dir, "no", "parent"), Node: "n1"}.Make())
 }
 
-// TestFolderIsShared: files of other nodes and of operators stay, also those with a name
-// that looks like one of this node's.
+// TestFolderIsShared: files of other nodes and of operators are never removed, even if
+// their names look like this node's.
 func TestFolderIsShared(t *testing.T) {
 	dir := t.TempDir()
 	n1, n2, dotted := newNodeFolder(t, dir, "n1"), newNodeFolder(t, dir, "n1-000001"), newNodeFolder(t, dir, "n1.x")
@@ -134,8 +134,8 @@ func TestFolderIsShared(t *testing.T) {
 	require.Len(t, left, len(foreign)+1)
 }
 
-// TestFolderKeepsOtherTimelines: the backups before a restore stay, and those after it are
-// counted by themselves.
+// TestFolderKeepsOtherTimelines: backups from before a restore are kept, and backups
+// after it are counted separately.
 func TestFolderKeepsOtherTimelines(t *testing.T) {
 	dir := t.TempDir()
 	f := newNodeFolder(t, dir, "n1")
@@ -154,9 +154,9 @@ func TestFolderKeepsOtherTimelines(t *testing.T) {
 	require.ElementsMatch(t, append(before, after[2:]...), names(t, dir))
 }
 
-// TestFolderKeepsTheLastGoodBackup plays random sequences of backups that succeed, fail and
-// crash at each point, with files that are damaged later. The last backup that was verified
-// is there at each moment.
+// TestFolderKeepsTheLastGoodBackup plays random sequences of backups that succeed, fail
+// and crash at each point, with files that are damaged later. The last verified backup
+// exists at every moment.
 func TestFolderKeepsTheLastGoodBackup(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
@@ -230,7 +230,7 @@ func TestFolderKeepsTheLastGoodBackup(t *testing.T) {
 				data, err := os.ReadFile(filepath.Join(dir, name))
 				require.NoError(r, err)
 				require.NoError(r, os.WriteFile(filepath.Join(dir, ".mintmark-n1.scheduled.77.tmp"), data, 0o600))
-			case "crash pruning": // the name of an older one is gone, and nothing else happened
+			case "crash pruning": // only the name of an older backup was removed
 				name := f.create()
 				good = append(good, name)
 				if list, err := f.List(); err == nil && len(list) > 1 {

@@ -159,8 +159,8 @@ func TestForeignHashFaults(t *testing.T) {
 	}
 }
 
-// TestFailuresCostTheSame counts the work of sign-ins that fail: for nobody, for new hashes and
-// for imported ones, with several kinds of imported hashes stored.
+// TestFailuresCostTheSame counts the work of failing sign-ins: for unknown users, for new
+// hashes and for imported ones, while several kinds of imported hashes are stored.
 func TestFailuresCostTheSame(t *testing.T) {
 	stored := []string{
 		strings.Replace(bcryptHash, "$04$", "$07$", 1), strings.Replace(bcryptHash, "$04$", "$05$", 1), bcryptHash,
@@ -210,8 +210,8 @@ func TestFailuresCostTheSame(t *testing.T) {
 	assert.Equal(t, map[string]uint64{"bcrypt": 16}, spent, "a sign-in that succeeds costs its own hash")
 }
 
-// TestDearestHashIsSpentAsItIs verifies that nobody costs the dearest hash itself, and not only
-// as many units.
+// TestDearestHashIsSpentAsItIs verifies that a sign-in of an unknown user computes the
+// most expensive stored hash itself, not only work of the same number of units.
 func TestDearestHashIsSpentAsItIs(t *testing.T) {
 	h := credential.NewHasher(rand.Reader, 1)
 	for _, hash := range []string{

@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestClientIDs: a client_id has its registration, is always the same for it, and can't be made
-// or changed by others.
+// TestClientIDs: a client_id contains its registration, is the same each time, and can be
+// neither created nor changed without the key.
 func TestClientIDs(t *testing.T) {
 	keys := keyring(t)
 	r := oauth.Registration{Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/cb", "cursor://a/cb"}}

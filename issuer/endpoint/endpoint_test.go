@@ -25,8 +25,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// testServer has the endpoints in front of a state without a cluster. It answers every token
-// request with response or err, and every revocation request with err.
+// testServer serves the endpoints without a cluster. It answers every token request with
+// response or err, and every revocation request with err.
 type testServer struct {
 	t        *testing.T
 	routes   *httprouter.Router
@@ -37,16 +37,16 @@ type testServer struct {
 	response oauth.TokenResponse
 	err      error
 	secret   string                // the secret that KnowsSecret knows
-	decide   func(context.Context) // runs before each answer, unless nil
+	decide   func(context.Context) // runs before each answer, if not nil
 
 	requests []oauth.TokenRequest   // token requests that reached the server
 	revoked  []oauth.PresentedToken // revocation requests that reached the server
 	edits    []*ledger.EditProfile  // edits of profiles that reached the server
-	edited   *ledger.User           // answer to those
-	refusal  *ledger.Refusal        // answer to those
+	edited   *ledger.User           // the answer to edits
+	refusal  *ledger.Refusal        // the answer to edits
 
 	introspection oauth.Introspection    // the answer to every introspection, unless err is set
-	presented     []oauth.PresentedToken // introspections that reached the server
+	presented     []oauth.PresentedToken // introspection requests that reached the server
 
 	causes     []string        // "client cause" of each error id
 	failures   []string        // "kind cause" of each recorded failure

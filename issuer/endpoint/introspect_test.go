@@ -77,8 +77,8 @@ func TestIntrospectionRefused(t *testing.T) {
 	}
 }
 
-// TestIntrospectionGuessesAreLimited verifies that guesses at secrets that may be weak are
-// limited as at the token endpoint, and secrets in the generated format are always decided.
+// TestIntrospectionGuessesAreLimited verifies that wrong secrets that may be weak are
+// limited as at the token endpoint. A secret in the generated format is always verified.
 func TestIntrospectionGuessesAreLimited(t *testing.T) {
 	s := newTestServer(t, nil)
 	s.err = &oauth.Error{Code: oauth.InvalidClient, Cause: uint16(ledger.SecretWrong)}

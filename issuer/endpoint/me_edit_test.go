@@ -43,8 +43,8 @@ func TestEditMe(t *testing.T) {
 	require.Empty(t, s.edits[2].Fields)
 }
 
-// TestEditMeRefused verifies that a refused member is named, and that nothing is decided about
-// the rest of the body.
+// TestEditMeRefused verifies that the error names the refused member, and that no other
+// member of the body is applied.
 func TestEditMeRefused(t *testing.T) {
 	s := newTestServer(t, nil)
 	for body, text := range map[string]string{

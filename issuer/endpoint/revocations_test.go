@@ -105,9 +105,9 @@ func TestRevocationsFailuresAreLimited(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.feed("", "Authorization", basic("calendar:s")).Code)
 }
 
-// TestRevocationsGuessesAreLimited verifies that guesses at secrets that may be weak, as one of
-// a file may be, are limited as at the token endpoint, over all addresses. The answer can be
-// explained.
+// TestRevocationsGuessesAreLimited verifies that wrong secrets that may be weak, as
+// secrets from a file may be, are limited over all addresses as at the token endpoint.
+// The response has an error_id.
 func TestRevocationsGuessesAreLimited(t *testing.T) {
 	s := newFeedServer(t, polled{})
 	errorID := func(w *httptest.ResponseRecorder) (id string) {

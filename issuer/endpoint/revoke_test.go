@@ -22,8 +22,8 @@ func (s *testServer) revoke(client, secret string, headers ...string) *httptest.
 	return s.send(r, append(headers, "Content-Type", typeForm)...)
 }
 
-// TestRevoke covers RFC 7009 §2.2: the response is the same for a token that was revoked and
-// for a value that the client has no token of.
+// TestRevoke covers RFC 7009 §2.2: the response is the same whether a token was revoked
+// or the value is no token of the client.
 func TestRevoke(t *testing.T) {
 	for name, err := range map[string]error{
 		"revoked":          nil,
@@ -74,8 +74,8 @@ func TestRevokeRefused(t *testing.T) {
 	require.Len(t, s.revoked, asked)
 }
 
-// TestRevocationsAreLimited verifies that values that are no tokens, and secrets that may be
-// guesses, are counted as at the token endpoint, and that a genuine token always gets its
+// TestRevocationsAreLimited verifies that values that are not tokens, and secrets that
+// may be guesses, are counted as at the token endpoint. A genuine token always gets its
 // response.
 func TestRevocationsAreLimited(t *testing.T) {
 	s := newTestServer(t, nil)
@@ -92,7 +92,7 @@ func TestRevocationsAreLimited(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.revoke("app", secretMMS).Code)
 
 	s = newTestServer(t, nil)
-	s.err = &oauth.Error{Code: oauth.InvalidClient, Genuine: true} // a genuine token excuses no wrong secret
+	s.err = &oauth.Error{Code: oauth.InvalidClient, Genuine: true} // a genuine token does not make up for a wrong secret
 	for range 50 {
 		s.revoke("app", "guess")
 		s.refresh("app", "guess")

@@ -15,7 +15,7 @@ import (
 // recordCounts is the history of a small cluster: the number of records of each command.
 var recordCounts = []int{1, 0, 2, 0, 0, 1, 3, 1, 0, 0, 1, 0}
 
-// replay feeds the commands after a Seq, as a node does after a restart.
+// replay passes the commands after a Seq to the journal, as a node does after a restart.
 func replay(j *journal.Journal, after uint64) {
 	for i, n := range recordCounts[after:] {
 		if seq := after + uint64(i) + 1; n > 0 {

@@ -70,8 +70,8 @@ func TestPrunedByAge(t *testing.T) {
 	assert.LessOrEqual(t, list[0].From, uint64(600), "records within MaxAge must stay")
 	assert.Equal(t, list[0].From, numbers(records(t, j, 0))[0])
 
-	// A step of years is more likely a wrong clock than years without commands, and the earlier
-	// records are needed once the clock is set right.
+	// A step of several years is more likely a wrong clock than years without commands.
+	// The earlier records are needed once the clock is set right.
 	j.Covered(5000, start+5000*day)
 	require.NoError(t, j.Flush())
 	assert.LessOrEqual(t, j.Spans()[0].From, uint64(700), "the step must count as 100 days")

@@ -10,7 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 )
 
-// TestFixed verifies that sending very many keys resets none.
+// TestFixed verifies that a flood of other keys does not reset the limit of a key.
 func TestFixed(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	f := limit.NewFixed(2, 3)

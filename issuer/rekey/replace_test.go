@@ -138,8 +138,8 @@ func TestReplaceGoesOn(t *testing.T) {
 	}
 }
 
-// TestReplaceAnAnnouncedKey verifies that an announced key is dropped directly, since
-// nothing was made with it.
+// TestReplaceAnAnnouncedKey verifies that an announced key is dropped directly, since it
+// was never used.
 func TestReplaceAnAnnouncedKey(t *testing.T) {
 	b := issuertest.New(t)
 	active := b.ActiveKey(ledger.ForCredentials)
@@ -153,7 +153,8 @@ func TestReplaceAnAnnouncedKey(t *testing.T) {
 	require.NotEqual(t, announced, next)
 }
 
-// TestReplaceTellsHowFarItCame covers a cluster that can't decide any more.
+// TestReplaceTellsHowFarItCame verifies that a replacement which stops for lack of a
+// majority reports the steps that are left.
 func TestReplaceTellsHowFarItCame(t *testing.T) {
 	c := issuertest.NewPeers(t)
 	leaked := c.All[0].Issuer.View().ActiveKey(ledger.ForSigning).ID

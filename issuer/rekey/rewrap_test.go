@@ -28,7 +28,7 @@ func TestRewrap(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, r.Resumed)
 	require.Empty(t, r.Behind)
-	for _, p := range c.All { // without waiting for each other
+	for _, p := range c.All { // start all nodes without waiting for each other
 		require.Equal(t, r.ID, p.Keys.Current().ID())
 	}
 	require.Equal(t, r.ID, c.AwaitSettled())
@@ -61,8 +61,8 @@ func TestRewrap(t *testing.T) {
 	c.RequireUsable()
 }
 
-// TestRewrapAfterCrash ends a node, or the one that is changing the key, at each point of
-// the change. The change must then be finished from the same node or another.
+// TestRewrapAfterCrash stops either a node or the node that runs the change, at each
+// step. The change must then be finished from the same node or from another.
 func TestRewrapAfterCrash(t *testing.T) {
 	c := issuertest.NewPeers(t)
 	for steps, point := range []string{
@@ -104,7 +104,7 @@ func TestRewrapAfterCrash(t *testing.T) {
 }
 
 // TestRewrapGoesOnByItself verifies that the change is finished without another request
-// once the keyring is sealed.
+// once the keyring is rewrapped.
 func TestRewrapGoesOnByItself(t *testing.T) {
 	c := issuertest.NewPeers(t)
 	before := c.AwaitSettled()
@@ -134,10 +134,10 @@ func TestRewrapNamesWhoIsDown(t *testing.T) {
 	require.Equal(t, []string{"n3"}, r.Behind)
 	_, err = c.All[1].Issuer.Keyring.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
-	down.Start(false) // with a key that opens nothing of what it receives
+	down.Start(false) // the key it has opens nothing that it receives
 	require.Equal(t, r.ID, c.AwaitSettled())
 	c.RequireUsable()
-	// It has stored the key: the other nodes are down.
+	// The node has stored the key while the other nodes are down.
 	for _, p := range c.All {
 		p.Stop()
 	}
@@ -146,7 +146,8 @@ func TestRewrapNamesWhoIsDown(t *testing.T) {
 	require.Equal(t, []string{r.ID}, held.StoredIDs())
 }
 
-// TestForcedRewrapNeedsAMajority: a node alone would lock out the others.
+// TestForcedRewrapNeedsAMajority: a change by a node without a majority would lock out
+// the other nodes.
 func TestForcedRewrapNeedsAMajority(t *testing.T) {
 	c := issuertest.NewPeers(t)
 	c.All[1].Stop()

@@ -10,7 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/requestlog"
 )
 
-// TestRecord: each log line of a request has its ids, and its record what was added.
+// TestRecord: each log line of a request has the ids of the request, and the request's
+// record has the fields that were added to it.
 func TestRecord(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(requestlog.Handler{Handler: slog.NewTextHandler(&out, nil)}).With("a", 1)

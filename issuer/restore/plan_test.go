@@ -17,8 +17,8 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// written returns the journal of a node that covers commands beginning with from, each of
-// which disabled a user, or nobody for "".
+// written returns the journal of a node that covers commands from the given one on. Each
+// command disabled the user of that name, or no user for "".
 func written(t *testing.T, h backup.Header, from uint64, users ...string) restore.Journal {
 	t.Helper()
 	j, err := journal.Open(journal.Config{Dir: t.TempDir()})

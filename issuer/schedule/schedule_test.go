@@ -46,7 +46,7 @@ type cluster3 struct {
 	serial   int
 }
 
-// A node has a task while it runs.
+// A node is a node of the cluster with its backup task.
 type node struct {
 	c    *cluster3
 	name string
@@ -56,11 +56,11 @@ type node struct {
 	stop func()
 
 	mu     sync.Mutex    // guards the following
-	cut    bool          // it reaches no leader
-	fail   error         // of writing
-	hang   chan struct{} // writing waits for it
-	damage bool          // what is written can't be read back
-	shared bool          // the folder is on the disk of the data
+	cut    bool          // the node reaches no leader
+	fail   error         // returned by writing
+	hang   chan struct{} // writing blocks until it is closed
+	damage bool          // written backups can't be read back
+	shared bool          // the folder is on the same disk as the data
 	free   uint64
 	begun  []time.Time
 	failed []ledger.BackupFailure
@@ -108,7 +108,7 @@ func (c *cluster3) schedule() *ledger.BackupSchedule {
 	return ledger.At(c.memory.View()).BackupSchedule()
 }
 
-// chosen returns the node that makes the backups; nil if none does.
+// chosen returns the node that was chosen to make the backups, or nil.
 func (c *cluster3) chosen() *node {
 	for _, n := range c.nodes {
 		if "id-"+n.name == c.schedule().Node {
@@ -118,7 +118,7 @@ func (c *cluster3) chosen() *node {
 	return nil
 }
 
-// begun returns how many backups were begun on all nodes.
+// begun returns the number of backups begun on all nodes.
 func (c *cluster3) begun() (all int) {
 	for _, n := range c.nodes {
 		all += n.begunHere()
@@ -298,8 +298,8 @@ func TestOneNodeMakesTheBackups(t *testing.T) {
 	})
 }
 
-// TestAnotherNodeTakesOver: a node that is killed, and one that reaches no leader, is
-// replaced after a while, and no second backup is made in the period.
+// TestAnotherNodeTakesOver: a node that was killed, or that reaches no leader, is
+// replaced after the lease. No second backup is made in the period.
 func TestAnotherNodeTakesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster3(t)
@@ -323,13 +323,13 @@ func TestAnotherNodeTakesOver(t *testing.T) {
 		first.start()
 		third := c.chosen()
 		run(10 * every)
-		require.Same(t, third, c.chosen(), "a node that is back takes the task away from a healthy one")
+		require.Same(t, third, c.chosen(), "a node that returned took the task away from a healthy node")
 		require.Equal(t, 12, c.begun())
 	})
 }
 
-// TestRestartKeepsTheSchedule: after a restart of the cluster the same node goes on, with
-// one backup if one is due.
+// TestRestartKeepsTheSchedule: after a restart of the cluster the same node continues,
+// with one backup if one is due.
 func TestRestartKeepsTheSchedule(t *testing.T) {
 	for _, down := range []time.Duration{time.Second, 5 * time.Minute, 30 * time.Minute, 5 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
@@ -354,8 +354,8 @@ func TestRestartKeepsTheSchedule(t *testing.T) {
 	}
 }
 
-// TestOutageKeepsTheChoice: when no node reaches a leader for long, the same node goes on
-// afterwards.
+// TestOutageKeepsTheChoice: after a long time in which no node reached a leader, the same
+// node continues.
 func TestOutageKeepsTheChoice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster3(t)
@@ -375,8 +375,8 @@ func TestOutageKeepsTheChoice(t *testing.T) {
 	})
 }
 
-// TestClockThatJumps: when the time of the cluster jumps, one backup is made for the jump,
-// not one for each period in it. (The clock of the node itself is not asked.)
+// TestClockThatJumps: after a jump of the cluster's time one backup is made, not one for
+// each period in between. The node's own clock is not used.
 func TestClockThatJumps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster3(t)
@@ -396,8 +396,8 @@ func TestClockThatJumps(t *testing.T) {
 	})
 }
 
-// TestFullDisk: a full disk is reported once for each attempt, the older backups stay, and
-// another node takes over. Where no node has room, they don't try in a loop.
+// TestFullDisk: a full disk is reported once for each attempt, older backups are kept,
+// and another node takes over. If no node has space, they do not retry in a loop.
 func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster3(t)
@@ -446,8 +446,8 @@ func TestBackupIsVerified(t *testing.T) {
 	})
 }
 
-// TestDiskThatHangs: a node that writes nothing any more is replaced, and its result is
-// refused when it comes.
+// TestDiskThatHangs: a node whose write hangs is replaced, and its result is refused if
+// it arrives later.
 func TestDiskThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster3(t)
@@ -469,7 +469,7 @@ func TestDiskThatHangs(t *testing.T) {
 	})
 }
 
-// TestNoLeader: while nothing can be decided no node is blamed.
+// TestNoLeader: while there is no leader, no backup is recorded as failed.
 func TestNoLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster3(t)
@@ -507,7 +507,8 @@ func TestWithdraw(t *testing.T) {
 	})
 }
 
-// TestFolderThatIsLost: the node goes on to serve, and another one makes the backups.
+// TestFolderThatIsLost: a node that lost its backup folder continues to serve, and
+// another node makes the backups.
 func TestFolderThatIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster3(t)
@@ -520,8 +521,8 @@ func TestFolderThatIsLost(t *testing.T) {
 	})
 }
 
-// TestFolderIsProbed verifies that each node reports at its start that its folder takes no files,
-// or is on the disk of the data, also a node that makes no backups.
+// TestFolderIsProbed verifies that each node, also one that makes no backups, reports at
+// its start if its folder takes no files or is on the disk of the data.
 func TestFolderIsProbed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster3(t)
@@ -553,7 +554,7 @@ func TestFolderIsProbed(t *testing.T) {
 	})
 }
 
-// TestPartialIsRemoved at the next start of the node.
+// TestPartialIsRemoved: a node removes its partial backups at its next start.
 func TestPartialIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster3(t)

@@ -169,7 +169,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWrongAuthRequest verifies that PKCE detects a code of another request.
+// TestWrongAuthRequest verifies that PKCE detects a code that belongs to another request.
 func TestWrongAuthRequest(t *testing.T) {
 	p := upstreamtest.New(t, now)
 	r := relying(t, p)
@@ -260,7 +260,7 @@ func TestEmailThatIsNotTheirs(t *testing.T) {
 	}
 }
 
-// TestAnew verifies that a new sign-in is requested only if anew is set.
+// TestAnew verifies that the provider is asked for a new sign-in only if anew is set.
 func TestAnew(t *testing.T) {
 	r := relying(t, upstreamtest.New(t, now))
 	for _, anew := range []bool{false, true} {
