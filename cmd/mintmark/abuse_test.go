@@ -30,8 +30,8 @@ func (ts *testServer) eventsOf(kind ledger.EventKind) (n int) {
 	return n
 }
 
-// TestLongScope: reuse is recognised however long the scope beside it is, and
-// a scope is written to the log with each name once.
+// TestLongScope: reuse is detected however long the scope parameter is, and a recorded
+// scope has each name once.
 func TestLongScope(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -47,8 +47,8 @@ func TestLongScope(t *testing.T) {
 	require.Equal(t, 400, ts.refresh("cal-app", third.Refresh).Status, "the grant has ended")
 }
 
-// TestAuditCantBeFlooded: who asks for the same again and again makes one
-// event of it.
+// TestAuditCantBeFlooded: repeating the same request adds only one event to the audit
+// trail.
 func TestAuditCantBeFlooded(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -57,15 +57,15 @@ func TestAuditCantBeFlooded(t *testing.T) {
 	for range 50 {
 		tokensOf(t, ts.refresh("cal-app", first.Refresh))
 	}
-	for range 20 { // in turn with the next
+	for range 20 { // alternate between a token and its successor
 		next := tokensOf(t, ts.refresh("cal-app", token))
 		tokensOf(t, ts.refresh("cal-app", token))
 		token = next.Refresh
 	}
-	require.Contains(t, []int{1, 2}, ts.eventsOf(ledger.EventRetried), "one a day, and a day may begin meanwhile")
+	require.Contains(t, []int{1, 2}, ts.eventsOf(ledger.EventRetried), "one event a day; midnight may fall into the test")
 	_, _, text := asked(t, ts.Ops+"/metrics")
-	require.Contains(t, text, "\nmintmark_refresh_retries_total 70\n", "the metrics count them all")
-	require.Contains(t, text, "\nmintmark_shared_generations_total 19\n", "all but the first two that were asked for twice")
+	require.Contains(t, text, "\nmintmark_refresh_retries_total 70\n", "the metrics count every retry")
+	require.Contains(t, text, "\nmintmark_shared_generations_total 19\n", "every generation requested twice, except the first two")
 	require.Contains(t, []int{1, 2}, ts.eventsOf(ledger.EventShared))
 	for range 10 {
 		o := ts.propose(&ledger.Disconnect{Actor: ledger.Actor{Operator: true}, User: "u-alice", Client: "cal-app"})
@@ -74,7 +74,8 @@ func TestAuditCantBeFlooded(t *testing.T) {
 	require.Equal(t, 1, ts.eventsOf(ledger.EventDisconnected))
 }
 
-// TestLongClientIDs share one bucket: they can't fill the memory.
+// TestLongClientIDs: client ids that are too long share one limit, so they can't fill the
+// memory.
 func TestLongClientIDs(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -90,8 +91,8 @@ func TestLongClientIDs(t *testing.T) {
 	require.NotZero(t, limited)
 }
 
-// TestTwoLengths: what comes with a length and in chunks is the last request
-// of its connection (RFC 9112 §6.1).
+// TestTwoLengths: a request with both Content-Length and chunked encoding is the last of
+// its connection (RFC 9112 §6.1).
 func TestTwoLengths(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -107,7 +108,7 @@ func TestTwoLengths(t *testing.T) {
 	require.True(t, first.Close)
 	_, _ = io.Copy(io.Discard, first.Body)
 	_, err = http.ReadResponse(r, nil)
-	require.Error(t, err, "nothing follows")
+	require.Error(t, err, "no second response")
 }
 
 func TestTwoContentTypes(t *testing.T) {
@@ -117,13 +118,13 @@ func TestTwoContentTypes(t *testing.T) {
 	require.Equal(t, "invalid_request", a.ErrorCode())
 }
 
-// TestIdleOperatorsConnections: somebody who keeps all connections of the
-// operators' listener, and says nothing on them, keeps nobody out.
+// TestIdleOperatorsConnections: a client that keeps all connections of the operators'
+// listener open without sending more requests does not lock others out.
 func TestIdleOperatorsConnections(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
 	address := strings.TrimPrefix(ts.Ops, "http://")
-	for range 256 { // as many as there are
+	for range 256 { // the maximum number of connections
 		c, err := net.Dial("tcp", address)
 		require.NoError(t, err)
 		defer c.Close()

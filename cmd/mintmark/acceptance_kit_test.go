@@ -23,8 +23,8 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// answered is the query of the redirect that an authorization request ends
-// in when alice has clicked Allow, or before where it is refused.
+// answered returns the query of the redirect that ends an authorization request, after
+// alice has clicked Allow or where the request is refused.
 func (s *suite) answered(path string) url.Values { return s.answeredTo("alice", path) }
 
 func (s *suite) answeredTo(user, path string) url.Values {
@@ -32,7 +32,7 @@ func (s *suite) answeredTo(user, path string) url.Values {
 	return s.browserOf(user).allow(user, path).Query()
 }
 
-// codeFor is a fresh code for alice.
+// codeFor returns a new authorization code for alice.
 func (s *suite) codeFor(path string) string {
 	s.t.Helper()
 	q := s.answered(path)
@@ -40,7 +40,7 @@ func (s *suite) codeFor(path string) string {
 	return q.Get("code")
 }
 
-// granted are the tokens of a new grant of alice's.
+// granted returns the tokens of a new grant of alice.
 func (s *suite) granted(path string) tokens { return s.grantedBy("alice", path) }
 
 func (s *suite) grantedBy(user, path string) tokens {
@@ -57,8 +57,8 @@ func (s *suite) grantedBy(user, path string) tokens {
 	return tokensOf(s.t, s.exchange(q.Get("client_id"), code, verifier...))
 }
 
-// showsPage checks that an authorization request ends on a page: nobody is
-// redirected, and no code is made.
+// showsPage requires that an authorization request ends on a page, without a redirect and
+// without a code.
 func (s *suite) showsPage(a answer, status int) {
 	s.t.Helper()
 	require.Equal(s.t, status, a.Status, a.Body)
@@ -67,29 +67,29 @@ func (s *suite) showsPage(a answer, status int) {
 	require.NotContains(s.t, a.Body, `name="decision"`)
 }
 
-// cli is the command line of this server's operator.
+// cli returns the command line of this server's operator.
 func (s *suite) cli() *testkit.CLI {
 	return operatorOf(s.t, filepath.Join(s.dir, "data"))
 }
 
-// client is what the command line shows of a client.
+// client returns the JSON that the command line prints for a client.
 func (s *suite) client(id string) map[string]any {
 	s.t.Helper()
 	return s.cli().Object("client", "show", id)
 }
 
-// profile is a good form of a client, with these scopes.
+// profile returns a valid profile of a client with these scopes.
 func profile(scopes ...string) ledger.Profile {
 	return ledger.Profile{Name: "Made By Its Owner", RedirectURIs: []string{callback}, Scopes: scopes}
 }
 
-// newest is the secret of a client that its owner sees on top.
+// newest returns the secret at the top of the list that the client's owner sees.
 func (s *suite) newest(client string) string {
 	s.t.Helper()
 	return s.s.Issuer.View().Client(client).NewestSecret()
 }
 
-// decided is the cause with which a command was refused.
+// decided returns the cause with which a command was refused.
 func (s *suite) decided(c command.Command) ledger.Cause {
 	s.t.Helper()
 	if r := s.propose(c).Refusal; r != nil {
@@ -98,7 +98,7 @@ func (s *suite) decided(c command.Command) ledger.Cause {
 	return ledger.NoCause
 }
 
-// code is a fresh authorization code of a client for alice.
+// code returns a new authorization code of a client for alice.
 func (s *suite) code(client string, more ...string) string {
 	s.t.Helper()
 	code := s.browserOf("alice").allow("alice", good(client, more...)).Query().Get("code")
@@ -106,7 +106,7 @@ func (s *suite) code(client string, more ...string) string {
 	return code
 }
 
-// redeem is a good exchange.
+// redeem exchanges a code with a valid request.
 func (s *suite) redeem(client, code string) answer {
 	s.t.Helper()
 	if client == "native-app" {
@@ -115,13 +115,13 @@ func (s *suite) redeem(client, code string) answer {
 	return s.exchange(client, code)
 }
 
-// tokens are those of a new grant of alice's.
+// tokens returns the tokens of a new grant of alice.
 func (s *suite) tokens(client string) tokens {
 	s.t.Helper()
 	return tokensOf(s.t, s.redeem(client, s.code(client)))
 }
 
-// refreshed are the tokens of a good refresh.
+// refreshed returns the tokens of a successful refresh.
 func (s *suite) refreshed(client, token string) tokens {
 	s.t.Helper()
 	return tokensOf(s.t, s.refresh(client, token))
@@ -135,8 +135,8 @@ func (s *suite) jsonBody(body string) answer {
 
 var describing = regexp.MustCompile(`^[\x20\x21\x23-\x5b\x5d-\x7e]+$`)
 
-// oneText is the description of each code by which the public is not told the cause. A
-// stranger can't tell which clients, secrets, codes and tokens there are.
+// oneText is the description of each error code that must not reveal its cause: an
+// unauthenticated caller must not learn which clients, secrets, codes and tokens exist.
 var oneText = map[oauth.Code]string{
 	oauth.InvalidClient:        "Client authentication failed.",
 	oauth.UnauthorizedClient:   "The client can not be used now.",
@@ -147,15 +147,15 @@ var oneText = map[oauth.Code]string{
 
 var errorID = regexp.MustCompile(`"error_id":"mme_[A-Za-z0-9_-]{144}"`)
 
-// exactly compares a refusal byte by byte, but for its error_id: that is
-// of one length, so that it tells nothing by itself.
+// exactly compares the body of a refusal byte by byte, except for the value of error_id,
+// which always has the same length.
 func exactly(t testing.TB, a answer, code oauth.Code, text string) {
 	t.Helper()
 	require.Equal(t, `{"error":"`+string(code)+`","error_description":"`+text+`","error_id":"…"}`, errorID.ReplaceAllString(a.Body, `"error_id":"…"`))
 }
 
-// refused is TK08, for every refusal of every test: a JSON object with the
-// three members, that nobody keeps.
+// refused verifies TK08, which every refusal in the tests must satisfy: a JSON object
+// with the three members, not cacheable.
 func refused(t testing.TB, a answer, status int, code oauth.Code) {
 	t.Helper()
 	require.Equal(t, status, a.Status, a.Body)
@@ -180,7 +180,7 @@ func uncached(t testing.TB, a answer) {
 	require.Equal(t, "nosniff", a.Header.Get("X-Content-Type-Options"))
 }
 
-// sentTo is the query of a redirect to exactly that redirection URI.
+// sentTo returns the query of a redirect to exactly that redirection URI.
 func sentTo(t testing.TB, a answer, uri string) url.Values {
 	t.Helper()
 	require.Equal(t, http.StatusSeeOther, a.Status, a.Body)
@@ -205,7 +205,7 @@ func namesOf[V any](m map[string]V) []string {
 	return list
 }
 
-// grants counts them all.
+// grants returns the number of grants.
 func (s *suite) grants() int {
 	n := 0
 	for range s.s.Issuer.View().Grants() {
@@ -214,7 +214,7 @@ func (s *suite) grants() int {
 	return n
 }
 
-// operate runs one of the operators' operations over the node's socket.
+// operate runs an operator's operation over the node's socket.
 func operate[Q, A any](s *suite, o admin.Operation[Q, A], q Q) (A, error) {
 	s.t.Helper()
 	c, err := admin.NewCaller(filepath.Join(s.dir, "data"))
@@ -223,7 +223,7 @@ func operate[Q, A any](s *suite, o admin.Operation[Q, A], q Q) (A, error) {
 	return o.Call(s.t.Context(), c, q)
 }
 
-// operated is operate where it must work.
+// operated is operate for an operation that must succeed.
 func operated[Q, A any](s *suite, o admin.Operation[Q, A], q Q) A {
 	s.t.Helper()
 	a, err := operate(s, o, q)
@@ -231,8 +231,8 @@ func operated[Q, A any](s *suite, o admin.Operation[Q, A], q Q) A {
 	return a
 }
 
-// signer is the server's own signing key, opened as the server opens it: what
-// it signs is genuine in all but what it says.
+// signer returns the server's own signing key, opened as the server opens it. Its tokens
+// are genuine except for the claims that a test changes.
 func (s *suite) signer() *keys.Signer {
 	s.t.Helper()
 	key, err := keys.ReadClusterKey(filepath.Join(s.dir, "data", "cluster.key"))
@@ -245,7 +245,7 @@ func (s *suite) signer() *keys.Signer {
 	return signer
 }
 
-// mint makes a token with the server's key that is good but for the change.
+// mint returns a token signed with the server's key and valid except for the change.
 func (s *suite) mint(change func(*credential.AccessClaims)) string {
 	s.t.Helper()
 	now := time.Now().Unix()
@@ -259,7 +259,7 @@ func (s *suite) mint(change func(*credential.AccessClaims)) string {
 	return token.Reveal()
 }
 
-// loseTheLeader stops the cluster under the running server.
+// loseTheLeader stops the cluster node under the running server.
 func (s *suite) loseTheLeader() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
@@ -267,7 +267,7 @@ func (s *suite) loseTheLeader() {
 	require.NoError(s.t, s.s.Node.Close(ctx))
 }
 
-// restarted is the same data under a new process, as far as one test can.
+// restarted returns a server started again on the same data.
 func (s *suite) restarted() *suite {
 	s.t.Helper()
 	dir, listen := s.dir, strings.TrimPrefix(s.Base, "http://")

@@ -17,8 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A statement is one line of the service document with the tests that hold
-// it.
+// A statement is one line of the service document, with the tests that cover it.
 type statement struct {
 	section, text string
 	tests         []string
@@ -30,8 +29,8 @@ var (
 	quotation    = regexp.MustCompile(`^// "(.*)"$`)
 )
 
-// readStatements reads testdata/document.txt: headings as in the document,
-// lines as in the document, and behind a tab the names of tests.
+// readStatements reads testdata/document.txt: the headings and lines of the document,
+// each line followed by a tab and the names of its tests.
 func readStatements(t *testing.T) (list []statement) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/document.txt")
@@ -57,8 +56,8 @@ func readStatements(t *testing.T) (list []statement) {
 	return list
 }
 
-// writtenTests are the names of the document's subtests in the source, each
-// with what is quoted above it or, in a table, beside it.
+// writtenTests returns the names of the document's subtests in the source, each with the
+// sentences quoted above it or, in a table, beside it.
 func writtenTests(t *testing.T) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob("document_*_test.go")
@@ -85,8 +84,8 @@ func writtenTests(t *testing.T) map[string][]string {
 					beside[line] = append(beside[line], s)
 					return true
 				}
-				require.NotContains(t, names, s, "two tests of one name")
-				require.NotContains(t, found, s, "two tests of one name")
+				require.NotContains(t, names, s, "two tests have the same name")
+				require.NotContains(t, found, s, "two tests have the same name")
 				names[s] = line
 			}
 			return true
@@ -102,15 +101,16 @@ func writtenTests(t *testing.T) map[string][]string {
 	return found
 }
 
-// statementID begins the name of each subtest of a statement; a name may begin with several.
+// statementID matches the statement ids at the beginning of a subtest's name; there may
+// be several.
 var statementID = regexp.MustCompile(`^(?:[A-Z]{2}\d{2}_)+`)
 
-// idsOf are the statements that a subtest holds, by its name.
+// idsOf returns the statements that a subtest covers, by its name.
 func idsOf(name string) []string {
 	return strings.Split(strings.TrimSuffix(statementID.FindString(name), "_"), "_")
 }
 
-// conformanceTests are the names of the subtests about the RFCs in the source.
+// conformanceTests returns the names of the subtests about RFCs in the source.
 func conformanceTests(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob("conformance_*_test.go")
@@ -130,7 +130,7 @@ func conformanceTests(t *testing.T) (names []string) {
 	return names
 }
 
-// sourceOf is all test code of a module beside this one.
+// sourceOf returns all test code of another module.
 func sourceOf(t *testing.T, module string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", module, "*_test.go"))
@@ -144,8 +144,8 @@ func sourceOf(t *testing.T, module string) string {
 	return all.String()
 }
 
-// readConformance reads testdata/conformance.txt: a line for each statement, its id
-// first, and behind a tab the names of tests.
+// readConformance reads testdata/conformance.txt: one line for each statement, with its
+// id first and the names of its tests after a tab.
 func readConformance(t *testing.T) (list []statement) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/conformance.txt")
@@ -165,12 +165,12 @@ func readConformance(t *testing.T) (list []statement) {
 	return list
 }
 
-// notOffered is what a statement's entry has instead of a test, before the member of the
-// metadata that would announce what the statement is about.
+// notOffered takes the place of the tests of a statement about a feature that this server
+// does not have. After it stands the metadata member that would announce the feature.
 const notOffered = "not offered: "
 
-// TestConformanceIsListed: no statement without a test, unless it is about what the
-// metadata does not announce; no test without its statements; and no statement left out.
+// TestConformanceIsListed: every statement has a test unless the metadata does not
+// announce its feature, every test lists its statements, and no statement is missing.
 func TestConformanceIsListed(t *testing.T) {
 	list, written := readConformance(t), conformanceTests(t)
 	require.Greater(t, len(written), 200)
@@ -196,10 +196,10 @@ func TestConformanceIsListed(t *testing.T) {
 		require.ElementsMatch(t, idsOf(name), listed[name], "%s in testdata/conformance.txt", name)
 	}
 
-	// The statements lie beside a checkout, not in it.
+	// The list of statements is beside the checkout, not in it.
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "conformance.md"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Log("the statements are not here: the list was not compared with them")
+		t.Log("statements not found, list not compared")
 		return
 	}
 	require.NoError(t, err)
@@ -213,9 +213,8 @@ func TestConformanceIsListed(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// TestDocumentIsListed: no statement without a test, no test without a
-// statement that it quotes, no name without a test behind it, and none of the
-// document's lines left out.
+// TestDocumentIsListed: every statement has a test, every test quotes its statement,
+// every listed name is a test, and no line of the document is missing.
 func TestDocumentIsListed(t *testing.T) {
 	list, written, conformance := readStatements(t), writtenTests(t), conformanceTests(t)
 	require.Greater(t, len(written), 100)
@@ -240,10 +239,10 @@ func TestDocumentIsListed(t *testing.T) {
 		require.True(t, listed[name], "%s is not in testdata/document.txt", name)
 	}
 
-	// The document itself lies beside a checkout, not in it.
+	// The document is beside the checkout, not in it.
 	document, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "service-document.md"))
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Log("the service document is not here: the list was not compared with it")
+		t.Log("service document not found, list not compared")
 		return
 	}
 	require.NoError(t, err)
@@ -254,8 +253,8 @@ func TestDocumentIsListed(t *testing.T) {
 	require.Equal(t, statementsIn(string(document)), lines)
 }
 
-// statementsIn are the lines of a document but for headings, the heads of
-// tables and what is empty.
+// statementsIn returns the lines of the document, without headings, table heads and empty
+// lines.
 func statementsIn(document string) (list []string) {
 	lines := strings.Split(document, "\n")
 	for i, line := range lines {

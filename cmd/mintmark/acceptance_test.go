@@ -15,15 +15,15 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestAcceptance holds what is promised to those who ask over the wire: the service
-// document, sentence by sentence, and the RFCs, statement by statement. A subtest of the
-// document begins with the section and quotes the sentence in its comment; a subtest of
-// an RFC begins with the ids of its statements. testdata/document.txt and
-// testdata/conformance.txt list every sentence and every statement with its tests. What
-// the document leaves open ("not shown") is tested for the answer that this product
-// gives; those names say so.
+// TestAcceptance verifies over HTTP what clients are promised: the service document
+// sentence by sentence, and the RFCs statement by statement. The name of a document
+// subtest begins with the section, and its comment quotes the sentence. The name of an
+// RFC subtest begins with the ids of its statements. testdata/document.txt and
+// testdata/conformance.txt list every sentence and statement with its tests. Where the
+// document leaves something open ("not shown"), the subtest's name says so, and it
+// verifies this product's answer.
 func TestAcceptance(t *testing.T) {
-	// These compare how long answers take, or what they cost, so they run alone.
+	// These subtests measure time or cost, so they run alone.
 	t.Run("sign_in", conformSignIn)
 	t.Run("client_authentication", conformClientAuthentication)
 	t.Run("transport", conformTransport)
@@ -84,16 +84,16 @@ func TestAcceptance(t *testing.T) {
 	}
 }
 
-// A suite is one server for many statements, with browsers in which people have signed
-// in, and its operator's command line. Attempts to sign in are few, and each costs a
-// password hash.
+// A suite is a server shared by many subtests, with browsers in which users are signed in
+// and its operator's command line. Sign-ins are reused because they are rate-limited and
+// each costs a password hash.
 type suite struct {
 	*testServer
 	t      *testing.T
 	people map[string]*browser
 }
 
-// newSuite starts a server with the usual fixtures and more lines, which are clients or
+// newSuite starts a server with the usual fixtures and additional lines of clients or
 // settings.
 func newSuite(t *testing.T, more ...string) *suite {
 	t.Helper()
@@ -102,14 +102,14 @@ func newSuite(t *testing.T, more ...string) *suite {
 
 func suiteOf(t *testing.T, ts *testServer) *suite { return &suite{ts, t, map[string]*browser{}} }
 
-// A clock is the real one, moved by hand.
+// A clock is the real clock plus an adjustable offset.
 type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
 func (c *clock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// newClocked is newSuite with a clock to move.
+// newClocked is newSuite with an adjustable clock.
 func newClocked(t *testing.T, more ...string) (*suite, *clock) {
 	t.Helper()
 	c := new(clock)
@@ -117,7 +117,7 @@ func newClocked(t *testing.T, more ...string) (*suite, *clock) {
 	return suiteOf(t, startTestServer(t, t.TempDir(), text, func(config *server.Config) { config.Now = c.Now })), c
 }
 
-// run is t.Run with a suite that fails the subtest and not its parent.
+// run is t.Run with a suite whose failures belong to the subtest, not to its parent.
 func (s *suite) run(name string, f func(*suite)) {
 	s.t.Helper()
 	s.t.Run(name, func(t *testing.T) {
@@ -127,8 +127,8 @@ func (s *suite) run(name string, f func(*suite)) {
 	})
 }
 
-// A stepSequence is a row of subtests of which each goes on where the one before
-// ended. If a step fails or is not run, all later ones fail.
+// A stepSequence is a series of subtests that each continue from the previous one. If a
+// step fails or does not run, all later steps fail.
 type stepSequence struct {
 	*suite
 	declared, ran int
@@ -139,13 +139,14 @@ func (s *stepSequence) step(name string, f func(*suite)) {
 	before := s.declared
 	s.declared++
 	s.run(name, func(d *suite) {
-		require.Equal(d.t, before, s.ran, "a step before this one failed, or was not run")
+		require.Equal(d.t, before, s.ran, "an earlier step failed or did not run")
 		f(d)
 		s.ran++
 	})
 }
 
-// browserOf is the browser in which somebody has signed in; nobody signs in twice.
+// browserOf returns the browser in which a user is signed in; each user signs in only
+// once.
 func (d *suite) browserOf(user string) *browser {
 	d.t.Helper()
 	b := d.people[user]
@@ -158,8 +159,8 @@ func (d *suite) browserOf(user string) *browser {
 	return &browser{d.testServer, b.client}
 }
 
-// actor is somebody signed in, as the commands behind the pages of settings
-// see them.
+// actor returns the session of a signed-in user, as the settings pages pass it to their
+// commands.
 func (d *suite) actor(user string) ledger.Actor {
 	d.t.Helper()
 	d.browserOf(user)

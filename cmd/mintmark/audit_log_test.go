@@ -17,7 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// auditSeqs are the events in a node's log, in the order of its lines.
+// auditSeqs returns the Seqs of the events in a node's log, in the order of its lines.
 func (n *nodeProcess) auditSeqs(t testing.TB) (seqs []uint64) {
 	t.Helper()
 	for _, line := range n.logLines(t) {
@@ -28,7 +28,7 @@ func (n *nodeProcess) auditSeqs(t testing.TB) (seqs []uint64) {
 	return seqs
 }
 
-// trail are the Seqs of the whole audit trail, by way of a node.
+// trail returns the Seqs of the whole audit trail, as this node lists it.
 func (n *nodeProcess) trail(t testing.TB) (seqs []uint64) {
 	t.Helper()
 	list, err := admin.Audit.Call(t.Context(), n.operator(t), admin.EventFilter{})
@@ -39,8 +39,8 @@ func (n *nodeProcess) trail(t testing.TB) (seqs []uint64) {
 	return seqs
 }
 
-// TestEveryEventIsLogged by a node that leads, in order and over a change of the
-// leader; and whoever follows on a node that stays has each once.
+// TestEveryEventIsLogged: the leader logs every event in order, also across a change of
+// the leader. "mintmark audit --follow" on a surviving node prints each event once.
 func TestEveryEventIsLogged(t *testing.T) {
 	dir := t.TempDir()
 	first := filepath.Join(dir, "data")
@@ -101,10 +101,10 @@ func TestEveryEventIsLogged(t *testing.T) {
 	for len(got) < len(all) {
 		select {
 		case seq, open := <-followed:
-			require.True(t, open, "the follower has ended: %v of %v", got, all)
+			require.True(t, open, "audit --follow ended early: %v of %v", got, all)
 			got = append(got, seq)
 		case <-time.After(20 * time.Second):
-			require.Fail(t, "the follower is behind", "%v of %v", got, all)
+			require.Fail(t, "audit --follow did not print all events", "%v of %v", got, all)
 		}
 	}
 	require.Equal(t, all, got)

@@ -14,9 +14,10 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 )
 
-// TestScheduledBackups: one node of three makes the backups; another one takes over when it
-// is killed, and keeps the task when the first is back and over a restart of all. Each node
-// reports the same, and a cluster restored from such a backup reports none.
+// TestScheduledBackups: one node of three makes the backups. When it is killed, another
+// node takes over, and keeps the task after the first node returns and after all nodes
+// restart. Each node reports the same status, and a cluster restored from such a backup
+// has no schedule.
 func TestScheduledBackups(t *testing.T) {
 	dir := t.TempDir()
 	seed(t, dir, 1)
@@ -67,7 +68,7 @@ func TestScheduledBackups(t *testing.T) {
 		s := status(killed)
 		return s != nil && s.Last.Seq > made
 	}))
-	require.Equal(t, second.Node, status(other).Node, "the node that is back took the task away")
+	require.Equal(t, second.Node, status(other).Node, "the node that returned took the task away")
 
 	for _, n := range c.nodes {
 		n.Kill()

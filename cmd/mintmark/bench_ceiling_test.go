@@ -17,11 +17,11 @@ import (
 	"sync/atomic"
 )
 
-// ceilingServer is what no honest server of this job can pass: a bare net/http
-// handler that parses the same form, makes one ES256 signature, has one
-// record of the request on disk before it answers (group-committed), and
-// answers the same bytes. It keeps no state and checks nothing. It counts its
-// signatures and fsyncs, so that it can't be soft.
+// ceilingServer is an upper bound for the throughput of a correct server: a bare net/http
+// handler that parses the same form, makes one ES256 signature, has one record of the
+// request on disk before it answers (group commit), and answers the same number of bytes.
+// It keeps no state and verifies nothing. It counts its signatures and fsyncs to prove
+// that it does this work.
 type ceilingServer struct {
 	key        *ecdsa.PrivateKey
 	file       *os.File
@@ -29,10 +29,10 @@ type ceilingServer struct {
 	signatures atomic.Int64
 	fsyncs     atomic.Int64
 	records    atomic.Int64
-	response   bareResponse // of bare; not changed under load
+	response   bareResponse // of the bare handler; not changed under load
 }
 
-// A bareResponse is what a bare handler answers.
+// A bareResponse is the response of the bare handler.
 type bareResponse struct {
 	Header http.Header
 	Body   []byte
@@ -51,8 +51,8 @@ func (c *ceilingServer) bare(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(c.response.Body)
 }
 
-// runCeiling serves until the process is killed. The first line of its output
-// is its address.
+// runCeiling serves until the process is killed. The first line of its output is its
+// address.
 func runCeiling(dir string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -79,7 +79,7 @@ func runCeiling(dir string) error {
 	return http.Serve(l, mux)
 }
 
-// commit writes what waits and syncs once for all of it.
+// commit writes the waiting records and syncs once for all of them.
 func (c *ceilingServer) commit() {
 	record := make([]byte, 200)
 	for first := range c.queue {
@@ -121,7 +121,7 @@ func (c *ceilingServer) token(w http.ResponseWriter, r *http.Request) {
 	durable := make(chan struct{})
 	c.queue <- durable
 	<-durable
-	signed := strings.Repeat("x", 480) // header and claims of a token of ours
+	signed := strings.Repeat("x", 480) // stands for the header and claims of a token
 	sum := sha256.Sum256([]byte(signed))
 	signature, err := ecdsa.SignASN1(rand.Reader, c.key, sum[:])
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestBenchSeeds: the command makes a user and a client, loads the node by HTTP, and
-// leaves neither behind.
+// TestBenchSeeds: the command makes a user and a client, loads the node over HTTP, and
+// deletes both.
 func TestBenchSeeds(t *testing.T) {
 	ts := newTestServer(t)
 	var r bench.Result
@@ -37,7 +37,7 @@ func TestBenchSeeds(t *testing.T) {
 	require.Contains(t, text, "20 requests/s begun")
 	requireNothingLeft(t, ts)
 
-	// Each code is exchanged once, and then it ends.
+	// Each code is exchanged once, and the run then ends.
 	out = operatorOf(t, filepath.Join(ts.dir, "data")).OK("", "bench", "exchange", "--yes", "--connections", "3", "--grants", "10", "--duration", "1m", "-o", "json")
 	r = bench.Result{}
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
@@ -45,7 +45,7 @@ func TestBenchSeeds(t *testing.T) {
 	require.Empty(t, r.Failures)
 	requireNothingLeft(t, ts)
 
-	// The tokens are introspected by a resource server, and stay active.
+	// A resource server introspects the tokens, which stay active.
 	out = operatorOf(t, filepath.Join(ts.dir, "data")).OK("", "bench", "introspect", "--yes", "--connections", "2", "--grants", "3",
 		"--duration", "300ms", "--warmup", "0s", "-o", "json")
 	r = bench.Result{}
@@ -55,19 +55,19 @@ func TestBenchSeeds(t *testing.T) {
 	require.Equal(t, 3, r.Clients)
 	requireNothingLeft(t, ts)
 
-	// A server that can't be loaded: what was made goes all the same.
+	// If the server can't be loaded, the command still deletes what it made.
 	operatorOf(t, filepath.Join(ts.dir, "data")).Fails(1, "seed: exchange code", "bench", "refresh", "--yes", "--connections", "1", "--url", "http://127.0.0.1:1")
 	requireNothingLeft(t, ts)
 }
 
-// requireNothingLeft looks for rows of a seed that are not deleted.
+// requireNothingLeft requires that every row that a seed made is deleted.
 func requireNothingLeft(t *testing.T, ts *testServer) {
 	t.Helper()
 	v := ts.s.Issuer.View()
 	seeded := 0
 	for u := range v.Users() {
 		if strings.HasPrefix(u.Username, "bench-") {
-			require.Fail(t, "a user is left", u.Username)
+			require.Fail(t, "a seeded user was not deleted", u.Username)
 		}
 		if u.Deleted {
 			seeded++
@@ -75,14 +75,15 @@ func requireNothingLeft(t *testing.T, ts *testServer) {
 	}
 	require.Positive(t, seeded)
 	for s := range v.ResourceServers() {
-		require.Fail(t, "a resource server is left", s.Name)
+		require.Fail(t, "a seeded resource server was not deleted", s.Name)
 	}
 	for c := range v.Clients() {
 		require.True(t, c.State == ledger.Deleted || !strings.HasPrefix(c.Name, "bench-"), c.Name)
 	}
 }
 
-// TestBenchUsesClients: tokens of a file are spent, and the file has their successors.
+// TestBenchUsesClients: the command uses the tokens of a file and writes their successors
+// to it.
 func TestBenchUsesClients(t *testing.T) {
 	ts := newTestServer(t)
 	first := ts.tokens("cal-app").Refresh

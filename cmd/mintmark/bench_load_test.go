@@ -16,8 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/bench"
 )
 
-// connections is how many clients ask at once, each on a connection of its
-// own.
+// connections is the number of concurrent clients, each with its own connection.
 const connections = 64
 
 // A wire is one keep-alive connection.
@@ -28,23 +27,23 @@ func dial(address string) (*wire, error) {
 	return &wire{c}, err
 }
 
-// post sends one form and returns status and body; the body is overwritten by
-// the next.
+// post sends a form and returns the status and the body. The next call overwrites the
+// body.
 func (w *wire) post(path, form string) (status int, body []byte, err error) {
 	return w.conn.Post(path, form)
 }
 
-// load refreshes for a while on all connections, each walking through its own
-// share of the tokens, and returns how many requests were answered.
+// load refreshes for a while on all connections, each with its own share of the tokens,
+// and returns the number of answered requests.
 func load(t testing.TB, address string, tokens []string, d time.Duration) int64 {
 	t.Helper()
 	n, _ := loadAll(t, []string{address}, tokens, connections, d, 0)
 	return n
 }
 
-// loadAll refreshes on all connections, spread over some servers, and returns
-// how many requests were answered and how long each took. With a pace the requests of a
-// connection begin that far apart, however long the one before took.
+// loadAll refreshes on all connections, spread over several servers. It returns the
+// number of answered requests and the latency of each. With a pace, each connection
+// starts a request at that interval, however long the previous one took.
 func loadAll(t testing.TB, addresses, tokens []string, conns int, d, pace time.Duration) (int64, []time.Duration) {
 	t.Helper()
 	r, err := tryLoad(addresses, tokens, conns, d, pace)
@@ -53,7 +52,7 @@ func loadAll(t testing.TB, addresses, tokens []string, conns int, d, pace time.D
 	return r.Requests, r.Took
 }
 
-// tryLoad is loadAll for servers that may go away meanwhile.
+// tryLoad is loadAll for servers that may stop meanwhile.
 func tryLoad(addresses, tokens []string, conns int, d, pace time.Duration) (bench.Result, error) {
 	l := bench.Load{Request: bench.Refresh, Connections: conns, Duration: d, Clients: benchClients(tokens)}
 	for _, a := range addresses {
@@ -69,7 +68,7 @@ func tryLoad(addresses, tokens []string, conns int, d, pace time.Duration) (benc
 	return r, err
 }
 
-// benchClients are the client of the benchmarks with each of the tokens.
+// benchClients returns the client of the benchmarks once for each token.
 func benchClients(tokens []string) []bench.Client {
 	clients := make([]bench.Client, len(tokens))
 	for i, token := range tokens {
@@ -78,8 +77,7 @@ func benchClients(tokens []string) []bench.Client {
 	return clients
 }
 
-// cpuOf is the processor time of a process so far (proc(5), stat, fields 14
-// and 15).
+// cpuOf returns the processor time of a process so far (proc(5), stat, fields 14 and 15).
 func cpuOf(t testing.TB, pid int) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -93,7 +91,7 @@ func cpuOf(t testing.TB, pid int) time.Duration {
 	return time.Duration(user+system) * time.Second / ticks
 }
 
-// residentOf is the memory of a process, in bytes.
+// residentOf returns the resident memory of a process in bytes.
 func residentOf(t testing.TB, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -37,11 +37,11 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// runAs makes this test binary a program: the real main, or the ceiling.
+// runAs makes this test binary run as a program: the real main or the ceiling.
 const runAs = "MINTMARK_TEST_RUN_AS"
 
-// runFiltered becomes the real main, without the system calls that the systemd unit
-// refuses. Linux has it.
+// runFiltered runs the real main without the system calls that the systemd unit refuses.
+// It is implemented on Linux.
 var runFiltered = func() error { return errors.ErrUnsupported }
 
 func TestMain(m *testing.M) {
@@ -63,7 +63,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// self is this binary, started again as a program.
+// self returns a command that runs this binary as a program.
 func self(t testing.TB, as, dataDir string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	path, err := os.Executable()
@@ -108,19 +108,19 @@ clients:
   - {id: bench-app, name: Bench, owner: bench, redirect_uris: ["http://127.0.0.1:9999/callback"], scopes: [PROFILE_READ, BOOKING_READ], secrets: [bench-secret]}
 `
 
-// seed makes a data folder with live grants and returns a refresh token of
-// each. It proposes the commands of real requests, without their HTTP.
+// seed makes a data folder with live grants and returns a refresh token of each. It
+// proposes the same commands as real requests, without HTTP.
 func seed(t testing.TB, dir string, grants int) (fixtures string, tokens []string, heap uint64) {
 	return seedWith(t, dir, grants, redeem)
 }
 
-// seedCodes is seed for grants whose code was not redeemed: it returns the codes.
+// seedCodes is seed for grants whose code was not redeemed, and returns the codes.
 func seedCodes(t testing.TB, dir string, grants int) (fixtures string, codes []string) {
 	fixtures, codes, _ = seedWith(t, dir, grants, func(_ testing.TB, _ *issuer.Issuer, code string) string { return code })
 	return fixtures, codes
 }
 
-// seedWith is seed with what becomes of each code.
+// seedWith is seed with a function that is called with each code.
 func seedWith(t testing.TB, dir string, grants int, then func(testing.TB, *issuer.Issuer, string) string) (fixtures string, tokens []string, heap uint64) {
 	t.Helper()
 	fixtures = filepath.Join(dir, "fixtures.yaml")
@@ -148,7 +148,7 @@ func seedWith(t testing.TB, dir string, grants int, then func(testing.TB, *issue
 	close(users)
 	wait.Wait()
 	for len(slices.Collect(s.Issuer.View().Events())) > ledger.MaxEvents {
-		time.Sleep(100 * time.Millisecond) // the sweep of the audit trail is on its way
+		time.Sleep(100 * time.Millisecond) // the sweep of the audit trail may be running
 	}
 	require.NoError(t, s.Node.Snapshot())
 	heap = liveHeap()
@@ -157,17 +157,17 @@ func seedWith(t testing.TB, dir string, grants int, then func(testing.TB, *issue
 	return fixtures, tokens, heap - liveHeap()
 }
 
-// liveHeap is what the collector can't free.
+// liveHeap returns the size of the heap that the collector can't free.
 func liveHeap() uint64 {
 	var m runtime.MemStats
-	for range 3 { // finalizers may hold on to something for a round
+	for range 3 { // finalizers may keep objects alive for a round
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// seedUser makes a user, signs in, and allows the client for each token.
+// seedUser makes a user, signs in and allows the client once for each token.
 func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string, then func(testing.TB, *issuer.Issuer, string) string) {
 	propose := func(c command.Command) ledger.Outcome {
 		o, _, err := i.Propose(t.Context(), c)
@@ -214,10 +214,10 @@ func redeem(t testing.TB, i *issuer.Issuer, code string) string {
 	return strings.Clone(response.RefreshToken)
 }
 
-// BenchmarkRefresh measures the refresh grant beside its ceiling: rounds in
-// turn, in one run, on the same machine, by the same generator, which is that of
-// "mintmark bench". The ratio is the median of those of neighbours, since machines are
-// faster and slower by the minute.
+// BenchmarkRefresh compares the refresh grant with its ceiling. The two run alternately
+// in one process run, on the same machine and with the load generator of "mintmark
+// bench". The ratio is the median over neighbouring rounds, since the speed of a machine
+// varies from minute to minute.
 func BenchmarkRefresh(b *testing.B) {
 	for _, grants := range []int{200, 100_000} {
 		b.Run(fmt.Sprintf("grants=%d", grants), func(b *testing.B) {
@@ -245,8 +245,8 @@ type contender struct {
 	clients []bench.Client
 }
 
-// measure loads the process, and returns its requests a second and its processor time
-// for each, in microseconds.
+// measure loads the process. It returns the requests per second and the processor time of
+// each request in microseconds.
 func (c *contender) measure(b *testing.B, conns int) (perSecond, cpu float64) {
 	const round = 3 * time.Second
 	before, began := cpuOf(b, c.process.PID()), time.Now()
@@ -257,7 +257,7 @@ func (c *contender) measure(b *testing.B, conns int) (perSecond, cpu float64) {
 	return float64(r.Requests) / time.Since(began).Seconds(), float64((cpuOf(b, c.process.PID()) - before).Microseconds()) / float64(r.Requests)
 }
 
-// besideCeiling measures a server and its ceiling in turn.
+// besideCeiling measures a server and its ceiling alternately.
 func besideCeiling(b *testing.B, top, server *contender, conns int, next func()) {
 	var rates, cpus, topRates, topCPUs, ofRate, ofCPU []float64
 	for b.Loop() {
@@ -280,13 +280,13 @@ func besideCeiling(b *testing.B, top, server *contender, conns int, next func())
 	b.Logf("rounds: %.2f", ofRate)
 }
 
-// dummies are clients of a ceiling, which answers everybody.
+// dummies returns clients for a ceiling, which accepts any client.
 func dummies(n int) []bench.Client {
 	return benchClients(slices.Repeat([]string{strings.Repeat("x", 80)}, n))
 }
 
-// BenchmarkExchange measures the exchange of a code beside the ceiling of a refresh:
-// both parse a form, commit one record and sign one token.
+// BenchmarkExchange compares the exchange of a code with the ceiling of a refresh: both
+// parse a form, commit one record and sign one token.
 func BenchmarkExchange(b *testing.B) {
 	const rounds, perRound = 5, 20_000
 	dir := b.TempDir()
@@ -296,20 +296,20 @@ func BenchmarkExchange(b *testing.B) {
 	top := contender{topProcess, topAddress, bench.Refresh, dummies(connections)}
 	server := contender{process, hostOf(r.BaseURL), exchange, nil}
 	besideCeiling(b, &top, &server, 16, func() {
-		require.NotEmpty(b, codes, "run it with -benchtime 1x")
+		require.NotEmpty(b, codes, "no codes left: run with -benchtime 1x")
 		server.clients, codes = benchClients(codes[:perRound]), codes[perRound:]
 	})
 }
 
-// exchange exchanges the code that a client has in the place of its refresh token.
+// exchange exchanges the code stored in a client's refresh token field.
 func exchange(c *bench.Conn, client *bench.Client) (status int, err error) {
 	status, _, err = c.Post(oauth.PathToken, "grant_type=authorization_code&client_id=bench-app&client_secret=bench-secret&redirect_uri="+
 		url.QueryEscape(callback)+"&code="+client.RefreshToken)
 	return status, err
 }
 
-// BenchmarkReads measures what changes nothing, beside a bare handler that writes the
-// same header and bytes.
+// BenchmarkReads compares read-only requests with a bare handler that writes the same
+// headers and bytes.
 func BenchmarkReads(b *testing.B) {
 	dir := b.TempDir()
 	fixtures, tokens, _ := seed(b, dir, 20)
@@ -332,7 +332,7 @@ func BenchmarkReads(b *testing.B) {
 	}
 }
 
-// accessToken refreshes.
+// accessToken returns an access token from a refresh.
 func accessToken(b *testing.B, base, refresh string) string {
 	b.Helper()
 	answer, err := http.PostForm(base+oauth.PathToken, url.Values{
@@ -348,7 +348,7 @@ func accessToken(b *testing.B, base, refresh string) string {
 	return t.Access
 }
 
-// setBare makes a ceiling answer what a URL answers.
+// setBare makes a ceiling answer with the response of a URL.
 func setBare(b *testing.B, ceiling, from, token string) {
 	b.Helper()
 	q, err := http.NewRequest(http.MethodGet, from, nil)
@@ -374,7 +374,7 @@ func setBare(b *testing.B, ceiling, from, token string) {
 	require.Equal(b, http.StatusOK, done.StatusCode)
 }
 
-// countsOf are what a ceiling did.
+// countsOf returns the counters of a ceiling.
 func countsOf(b *testing.B, address string) string {
 	counts, err := http.Get("http://" + address + "/counts")
 	require.NoError(b, err)
@@ -389,8 +389,8 @@ func median(list []float64) float64 {
 	return s[len(s)/2]
 }
 
-// BenchmarkStartUp measures from exec to the line that says "ready", on an
-// empty folder, and the memory of the idle process.
+// BenchmarkStartUp measures the time from exec to the line "ready" on an empty folder,
+// and the memory of the idle process.
 func BenchmarkStartUp(b *testing.B) {
 	var times []float64
 	var resident int64
@@ -407,7 +407,7 @@ func BenchmarkStartUp(b *testing.B) {
 	b.ReportMetric(float64(resident)/1e6, "MB-idle")
 }
 
-// benchGrants is a million, or what MINTMARK_TEST_BENCH_GRANTS says.
+// benchGrants returns MINTMARK_TEST_BENCH_GRANTS, by default a million.
 func benchGrants(b *testing.B) int {
 	text := os.Getenv("MINTMARK_TEST_BENCH_GRANTS")
 	if text == "" {
@@ -418,9 +418,9 @@ func benchGrants(b *testing.B) int {
 	return grants
 }
 
-// BenchmarkMillion measures what a large state costs: the heap of a live
-// grant, a restart from the snapshot, refreshes meanwhile, and a restart after
-// a kill under full load.
+// BenchmarkMillion measures the cost of a large state: the heap of a live grant, a
+// restart from the snapshot, refreshes meanwhile, and a restart after a kill under full
+// load.
 func BenchmarkMillion(b *testing.B) {
 	grants := benchGrants(b)
 	for b.Loop() {
@@ -434,13 +434,13 @@ func BenchmarkMillion(b *testing.B) {
 		b.ReportMetric(float64(n)/5, "refreshes/s")
 		b.ReportMetric(float64(residentOf(b, p.PID()))/float64(grants), "resident-B/grant")
 
-		// Load until it breaks off, and kill in the middle of it.
+		// Apply load until it fails, and kill the process in the middle.
 		broken := make(chan struct{})
 		go func() {
 			defer close(broken)
 			_, _ = tryLoad([]string{hostOf(r.BaseURL)}, tokens, connections, 40*time.Second, 0)
 		}()
-		time.Sleep(35 * time.Second) // one snapshot and more is taken under the load
+		time.Sleep(35 * time.Second) // long enough for at least one snapshot under load
 		p.Kill()
 		<-broken
 		p, _ = startDev(b, filepath.Join(dir, "data"), fixtures)

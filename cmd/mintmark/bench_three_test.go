@@ -22,9 +22,9 @@ func percentile(list []time.Duration, p float64) time.Duration {
 	return s[min(int(float64(len(s))*p), len(s)-1)]
 }
 
-// BenchmarkThree measures refreshes through three nodes in three processes
-// beside the ceiling of one, in turn; then how long answers take at half of the
-// rate that was reached.
+// BenchmarkThree compares refreshes through three nodes in three processes with the
+// ceiling of one process, alternately. It then measures the latency at half of the rate
+// reached.
 func BenchmarkThree(b *testing.B) {
 	dir := b.TempDir()
 	_, tokens, _ := seed(b, dir, 100_000)
@@ -55,8 +55,8 @@ func BenchmarkThree(b *testing.B) {
 	b.ReportMetric(float64(percentile(took, 0.99).Microseconds())/1e3, "ms-p99-half-load")
 }
 
-// BenchmarkLeaderLoss measures for how long no write succeeds after the leader
-// is killed, and after it is stopped as an operator stops it.
+// BenchmarkLeaderLoss measures how long no write succeeds after the leader is killed, and
+// after an operator stops it.
 func BenchmarkLeaderLoss(b *testing.B) {
 	dir := b.TempDir()
 	_, tokens, _ := seed(b, dir, 6400)
@@ -94,8 +94,8 @@ func BenchmarkLeaderLoss(b *testing.B) {
 	b.ReportMetric(slices.Max(stopped)*1e3, "ms-gap-after-stop-max")
 }
 
-// widestGap refreshes all the time, on two connections to each address, and
-// returns the longest time in which none succeeded.
+// widestGap refreshes continuously on two connections to each address, and returns the
+// longest time without a success.
 func widestGap(addresses, tokens []string, begun, stop chan struct{}) time.Duration {
 	var mu sync.Mutex
 	var last time.Time
@@ -142,9 +142,8 @@ func widestGap(addresses, tokens []string, begun, stop chan struct{}) time.Durat
 	return widest
 }
 
-// BenchmarkThreeMillion measures what a large state costs three nodes: how much
-// longer answers take while a snapshot is written, and how long a node that has
-// lost everything takes to be back.
+// BenchmarkThreeMillion measures the cost of a large state for three nodes: the latency
+// while a snapshot is written, and how long a node that lost its data takes to return.
 func BenchmarkThreeMillion(b *testing.B) {
 	grants := benchGrants(b)
 	for b.Loop() {
@@ -179,11 +178,11 @@ func BenchmarkThreeMillion(b *testing.B) {
 	}
 }
 
-// loadAndWatch loads until a snapshot is likely to have been written by each
-// node, and tells the answers that were waited for while one was from the others.
+// loadAndWatch applies load until each node has probably written a snapshot. It returns
+// the latencies of requests without and with a snapshot in progress.
 func (c *cluster3) loadAndWatch(t testing.TB, addresses, tokens []string, pace time.Duration) (calm, busy []time.Duration) {
 	t.Helper()
-	var seen atomic.Bool // a snapshot that was being written since it was last asked
+	var seen atomic.Bool // a snapshot was in progress since the last check
 	stop := make(chan struct{})
 	var watcher sync.WaitGroup
 	watcher.Go(func() {
@@ -212,6 +211,6 @@ func (c *cluster3) loadAndWatch(t testing.TB, addresses, tokens []string, pace t
 	}
 	close(stop)
 	watcher.Wait()
-	require.Greater(t, len(busy), enough/10, "hardly a snapshot was written meanwhile")
+	require.Greater(t, len(busy), enough/10, "too few requests overlapped with a snapshot")
 	return calm, busy
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// A cluster3 is three processes that make a cluster.
+// A cluster3 is a cluster of three processes.
 type cluster3 struct {
 	*testkit.Cluster
 	t     testing.TB
 	nodes [3]*nodeProcess
 }
 
-// newCluster3 has no process yet. start starts one of a node.
+// newCluster3 returns a cluster without processes. start starts the process of a node.
 func newCluster3(t testing.TB, dir string, start func(n *nodeProcess, more ...string)) *cluster3 {
 	t.Helper()
 	c := &cluster3{t: t}
@@ -31,9 +31,9 @@ func newCluster3(t testing.TB, dir string, start func(n *nodeProcess, more ...st
 	return c
 }
 
-// startCluster3 makes a cluster. The folder of its first node has the data of a node
-// that ran alone, which is served as if mintmark dev had not made it. All have the same
-// flags beside their own.
+// startCluster3 starts a cluster. The folder of its first node is the data folder of a
+// node that ran alone, used as if mintmark dev had not made it. All nodes have the same
+// flags in addition to their own.
 func startCluster3(t testing.TB, dir, first string, flags ...string) *cluster3 {
 	t.Helper()
 	c := newCluster3(t, dir, func(n *nodeProcess, more ...string) { n.start(t, more...) })
@@ -58,13 +58,13 @@ func (c *cluster3) status(from int) (admin.ClusterStatus, error) {
 // A nodeProcess is one "mintmark serve".
 type nodeProcess struct{ *testkit.Node }
 
-// newNodeProcess is a node of that name with a folder in another, not started.
+// newNodeProcess returns a node of that name with its own folder in dir, not started.
 func newNodeProcess(t testing.TB, dir, name string) *nodeProcess {
 	t.Helper()
 	return &nodeProcess{testkit.NewNode(t, dir, name, executeMain)}
 }
 
-// newNodeOf is a node that goes on with the data that mintmark dev has left.
+// newNodeOf returns a node that continues with data of mintmark dev.
 func newNodeOf(t testing.TB, data string) *nodeProcess {
 	t.Helper()
 	n := newNodeProcess(t, t.TempDir(), "n1")
@@ -73,20 +73,20 @@ func newNodeOf(t testing.TB, data string) *nodeProcess {
 	return n
 }
 
-// launch starts "mintmark serve" and does not wait for it.
+// launch starts "mintmark serve" without waiting for it.
 func (n *nodeProcess) launch(t testing.TB, more ...string) {
 	t.Helper()
 	require.NoError(t, n.Launch(self(t, "mintmark", n.Dir, n.ServeArgs(more...)...)))
 }
 
-// start starts "mintmark serve" and returns when it serves.
+// start starts "mintmark serve" and waits until it serves.
 func (n *nodeProcess) start(t testing.TB, more ...string) {
 	t.Helper()
 	n.launch(t, more...)
 	n.serving(t)
 }
 
-// serving waits for the line that says that the node serves.
+// serving waits for the output line that reports that the node serves.
 func (n *nodeProcess) serving(t testing.TB) (s server.Serving) {
 	t.Helper()
 	line, err := n.Process().FirstLine(testkit.Limit)

@@ -13,8 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 )
 
-// TestCodesOfAnOutage: what does not exist is 3, what can't be decided now is 5,
-// whatever kind of thing it is.
+// TestCodesOfAnOutage: the exit code is 3 if the named object does not exist and 5 if
+// there is no majority, for every kind of object.
 func TestCodesOfAnOutage(t *testing.T) {
 	first := newCluster(t, "n1")
 	for _, args := range [][]string{
@@ -35,14 +35,14 @@ func TestCodesOfAnOutage(t *testing.T) {
 		return regexp.MustCompile(`n2 +voter`).MatchString(first.operate(t, "cluster", "status").Out)
 	}, 30*time.Second, 50*time.Millisecond)
 	second.Kill()
-	require.Eventually(t, func() bool { // the leader gives up when it hears from no majority
+	require.Eventually(t, func() bool { // the leader steps down when it does not hear from a majority
 		r := first.operate(t, "cluster", "remove", "n2", "--yes")
 		return r.Code == cli.ExitUnhealthy && regexp.MustCompile("only 1 of 2 voters can be reached").MatchString(r.Err)
 	}, 30*time.Second, 50*time.Millisecond)
 }
 
-// TestDocumentedProxyNoticesInTime: a request that comes when a node that stops has
-// closed is lost, so the proxy must have gone elsewhere before.
+// TestDocumentedProxyNoticesInTime: requests that reach a stopped node are lost, so the
+// documented health check must notice the stop before the listener closes.
 func TestDocumentedProxyNoticesInTime(t *testing.T) {
 	text, err := os.ReadFile("docs/tls.md")
 	require.NoError(t, err)

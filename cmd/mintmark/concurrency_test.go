@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExchangesAtOnce: one code, 32 exchanges: one token response, and the
-// grant ends as reuse demands (RFC 6749 §4.1.2).
+// TestExchangesAtOnce: of 32 concurrent exchanges of one code, one gets a token response.
+// The grant then ends, since the code was reused (RFC 6749 §4.1.2).
 func TestExchangesAtOnce(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -28,8 +28,8 @@ func TestExchangesAtOnce(t *testing.T) {
 	}
 }
 
-// TestRefreshesAtOnce: one token, 32 refreshes inside the window: one
-// rotation, and everybody gets the same successor.
+// TestRefreshesAtOnce: 32 concurrent refreshes of one token within the retry window cause
+// one rotation, and all get the same successor.
 func TestRefreshesAtOnce(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -40,16 +40,16 @@ func TestRefreshesAtOnce(t *testing.T) {
 			got := tokensOf(t, a)
 			next[got.Refresh], access[got.Access] = true, true
 		}
-		require.Len(t, next, 1, "one successor")
-		require.Len(t, access, 32, "each its own access token")
+		require.Len(t, next, 1, "all responses have the same successor")
+		require.Len(t, access, 32, "each response has its own access token")
 		for token = range next {
 		}
 	}
 	tokensOf(t, ts.refresh("cal-app", token))
 }
 
-// TestRefreshesAtOnceWithoutWindow: with the window turned off one wins, and
-// the grant ends.
+// TestRefreshesAtOnceWithoutWindow: without a retry window one refresh succeeds, and the
+// grant ends.
 func TestRefreshesAtOnceWithoutWindow(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t, fixtureText, "settings: {retry_window: 0s}")

@@ -23,7 +23,7 @@ func conformAudiences(t *testing.T) {
 
 	before := redeem(s, mcp)
 	s.run("nothing_is_registered", func(s *suite) {
-		require.Equal(s.t, s.Base, aud(s, before.Access), "the parameter has no effect")
+		require.Equal(s.t, s.Base, aud(s, before.Access), "the parameter has no effect without resource servers")
 		before = tokensOf(s.t, s.refresh("cal-app", before.Refresh, "resource", mcp))
 		require.Equal(s.t, s.Base, aud(s, before.Access))
 		require.Equal(s.t, 200, s.me(before.Access).Status)
@@ -38,7 +38,7 @@ func conformAudiences(t *testing.T) {
 
 	s.run("the_audience_is_the_registered_identifier", func(s *suite) {
 		require.Equal(s.t, mcp, aud(s, live.Access))
-		require.Equal(s.t, mcp, aud(s, redeem(s, mcp+"/").Access), "clients add a slash")
+		require.Equal(s.t, mcp, aud(s, redeem(s, mcp+"/").Access), "a slash at the end is accepted, since clients add one")
 		for _, own := range []string{s.Base, s.Base + "/", s.Base + oauth.PathMe} {
 			require.Equal(s.t, s.Base, aud(s, redeem(s, own).Access), own)
 		}
@@ -144,7 +144,7 @@ func conformAudiences(t *testing.T) {
 			require.Equal(s.t, row.want, accepts(row.audience, row.token), row.audience)
 		}
 		a := s.me(live.Access)
-		require.Equal(s.t, 401, a.Status, "/v2/me accepts the cluster's audience only")
+		require.Equal(s.t, 401, a.Status, "/v2/me accepts only the cluster's audience")
 		require.Contains(s.t, a.Header.Get("WWW-Authenticate"), `error="invalid_token"`)
 		require.Equal(s.t, 401, s.request(http.MethodPatch, oauth.PathMe, `{}`, "Authorization", "Bearer "+live.Access, "Content-Type", "application/json").Status)
 	})

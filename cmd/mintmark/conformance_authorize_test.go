@@ -17,8 +17,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// with is the good request of a client with some parameters changed: pairs of
-// name and value, where no value takes the parameter away.
+// with returns a valid authorization request of a client with some parameters changed.
+// pairs are names and values; an empty value removes the parameter.
 func with(client string, pairs ...string) string {
 	u, _ := url.Parse(good(client))
 	q := u.Query()
@@ -32,14 +32,14 @@ func with(client string, pairs ...string) string {
 	return oauth.PathAuthorize + "?" + q.Encode()
 }
 
-// conformAuthorize: what the authorization endpoint refuses, and what it
-// passes over.
+// conformAuthorize covers what the authorization endpoint refuses and what it ignores.
 func conformAuthorize(t *testing.T) {
 	s := newSuite(t)
-	bob := s.browser() // who owns none of these: an owner is told more
+	bob := s.browser() // bob owns none of these clients; an owner is shown more details
 	bob.consent("bob", good("cal-app"))
 
-	// Where client or redirection URI can't be trusted, there is a page.
+	// If the client or the redirection URI can't be trusted, the error is shown on a
+	// page.
 	for _, row := range []struct {
 		name, path, hides string
 		status            int
@@ -77,7 +77,7 @@ func conformAuthorize(t *testing.T) {
 		})
 	}
 
-	// Any other fault is told to the client, when somebody has signed in.
+	// All other errors are sent to the client once the user has signed in.
 	long := strings.Repeat("a", 129)
 	for _, row := range []struct {
 		name, path string
@@ -104,7 +104,7 @@ func conformAuthorize(t *testing.T) {
 		s.run(row.name, func(s *suite) {
 			before := s.grants()
 			stranger := s.browser().get(row.path)
-			require.Equal(s.t, http.StatusOK, stranger.Status, "nothing redirects before the user signs in")
+			require.Equal(s.t, http.StatusOK, stranger.Status, "no redirect before the user has signed in")
 			require.Contains(s.t, stranger.Body, `name="password"`)
 
 			a := s.browserOf("alice").get(row.path)
@@ -149,7 +149,7 @@ func must[V any](v V, err error) V {
 	return v
 }
 
-// conformSignIn: pages, the session, and what is kept from logs.
+// conformSignIn covers the pages, the session, and what must not be logged.
 func conformSignIn(t *testing.T) {
 	s := newSuite(t)
 	s.run("AZ47_AZ49_AZ50_every_page", func(s *suite) {
@@ -187,7 +187,7 @@ func conformSignIn(t *testing.T) {
 		page := b.get(good("cal-app"))
 		took := map[string][]time.Duration{}
 		bodies := map[string]string{}
-		// A busy machine only adds to what it takes: the quickest of a few tells.
+		// A busy machine only adds to the time, so the fastest attempt counts.
 		ratio := 0.0
 		for range 8 {
 			for _, user := range []string{"bob", "eve"} {
@@ -235,7 +235,7 @@ func conformLogs(t *testing.T) {
 	require.Equal(t, 401, s.me(second.Access+"x").Status)
 
 	text := log.String()
-	require.Contains(t, text, "client=native-app", "the log is on")
+	require.Contains(t, text, "client=native-app", "the log is not empty")
 	site := must(url.Parse(s.App))
 	session := s.browserOf("alice").client.Jar.Cookies(site)
 	require.NotEmpty(t, session)
@@ -248,7 +248,7 @@ func conformLogs(t *testing.T) {
 	}
 }
 
-// conformCodes: good requests.
+// conformCodes covers valid requests.
 func conformCodes(t *testing.T) {
 	s := newSuite(t)
 	for _, row := range []struct {

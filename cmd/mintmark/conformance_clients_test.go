@@ -13,7 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// problem is the refusal of an operation, by its cause.
+// problem requires that an operation was refused for that cause.
 func problem(t testing.TB, err error, cause ledger.Cause) *admin.Problem {
 	t.Helper()
 	var p *admin.Problem
@@ -31,7 +31,7 @@ func newClient(id string, change func(*admin.NewClient)) admin.NewClient {
 	return c
 }
 
-// conformClients: CM, but for secrets.
+// conformClients covers CM except secrets.
 func conformClients(t *testing.T) {
 	s := newSuite(t)
 	uris := func(n int) (list []string) {
@@ -125,14 +125,14 @@ func conformMigration(s *suite) {
 	}
 	unrestricted(before.Access)
 
-	// 1. The scope comes into the address first: such grants are limited, and
-	// the older ones of others live on.
+	// 1. The authorization URL carries scope first. New grants are limited to it; older
+	// grants of other users stay valid.
 	b := s.browser()
 	scoped := tokensOf(s.t, s.redeem("legacy-app", b.allow("bob", with("legacy-app", "scope", "PROFILE_READ")).Query().Get("code")))
 	require.Equal(s.t, "PROFILE_READ", scoped.Scope)
 	require.Equal(s.t, false, claimsOf(s.t, scoped.Access)["legacy"])
 
-	// 2. Then the scopes are selected.
+	// 2. The scopes are selected.
 	edit := admin.ClientEdit{ID: "legacy-app", Scopes: &[]string{"PROFILE_READ", "BOOKING_READ"}}
 	_, err := operate(s, admin.SetClient, edit)
 	problem(s.t, err, ledger.ConfirmMigration)
@@ -145,7 +145,8 @@ func conformMigration(s *suite) {
 	after := s.refreshed("legacy-app", before.Refresh)
 	unrestricted(after.Access)
 
-	// 3. Until the user authorizes again: when the code is redeemed.
+	// 3. The old grant stays valid until the user authorizes again and the code is
+	// redeemed.
 	code := s.browserOf("alice").allow("alice", with("legacy-app", "scope", "PROFILE_READ BOOKING_READ")).Query().Get("code")
 	after = s.refreshed("legacy-app", after.Refresh)
 	unrestricted(after.Access)
@@ -154,7 +155,7 @@ func conformMigration(s *suite) {
 	refused(s.t, s.refresh("legacy-app", after.Refresh), 400, oauth.InvalidGrant)
 	require.Equal(s.t, 401, s.me(after.Access).Status)
 	require.Equal(s.t, 200, s.me(again.Access).Status)
-	s.refreshed("legacy-app", scoped.Refresh) // bob's was never legacy
+	s.refreshed("legacy-app", scoped.Refresh) // bob's new grant has scopes already
 }
 
 // conformSecrets: CM04 and CM06.
@@ -187,7 +188,7 @@ func conformSecrets(t *testing.T) {
 		old := operated(s, admin.ShowClient, admin.ClientRef{ID: "other-app"}).Secrets[0]
 		made := operated(s, admin.AddSecret, admin.NewSecret{Client: "other-app"})
 		require.Equal(s.t, 200, s.me(live.Access).Status)
-		live = s.refreshed("other-app", live.Refresh) // both work
+		live = s.refreshed("other-app", live.Refresh) // both secrets work
 		operated(s, admin.RevokeSecret, admin.SecretRef{Client: "other-app", ID: old.ID})
 		require.Equal(s.t, 200, s.me(live.Access).Status)
 		next := tokensOf(s.t, s.basicForm("other-app", made.Secret.Reveal(), "grant_type", "refresh_token", "refresh_token", live.Refresh))

@@ -17,7 +17,7 @@ func (ts *testServer) introspect(token string, pairs ...string) answer {
 		"Content-Type", "application/x-www-form-urlencoded")
 }
 
-// inactive verifies that nothing is told about a token.
+// inactive requires a response that reveals only that the token is not active.
 func inactive(t *testing.T, a answer) {
 	t.Helper()
 	require.Equal(t, 200, a.Status, a.Body)
@@ -25,7 +25,7 @@ func inactive(t *testing.T, a answer) {
 	require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
 }
 
-// conformIntrospection: IN.
+// conformIntrospection covers IN.
 func conformIntrospection(t *testing.T) {
 	s := newSuite(t)
 	calendar := []string{"client_id", "https://calendar.example", "client_secret", s.registerCalendar()}
@@ -66,7 +66,7 @@ func conformIntrospection(t *testing.T) {
 		}
 		next := tokensOf(s.t, s.refresh("cal-app", live.Refresh))
 		inactive(s.t, s.introspect(live.Refresh, credentials("cal-app")...))
-		require.Equal(s.t, true, s.introspect(next.Refresh, credentials("cal-app")...).JSON(s.t)["active"], "an introspection spends nothing")
+		require.Equal(s.t, true, s.introspect(next.Refresh, credentials("cal-app")...).JSON(s.t)["active"], "an introspection does not spend a refresh token")
 		s.cli().OK("", "client", "suspend", "cal-app")
 		inactive(s.t, s.introspect(next.Access, calendar...))
 		inactive(s.t, s.introspect(next.Refresh, credentials("cal-app")...))
@@ -116,8 +116,8 @@ func conformIntrospection(t *testing.T) {
 	})
 }
 
-// TestRevokedResourceSecretOfThreeNodes: once a node has answered that a secret of a resource
-// server is revoked, no node accepts it.
+// TestRevokedResourceSecretOfThreeNodes: once one node has answered that a resource
+// server's secret is revoked, no node accepts it.
 func TestRevokedResourceSecretOfThreeNodes(t *testing.T) {
 	h := newFeedCluster3(t)
 	status := func(node int, secret string) (introspection, feed int) {

@@ -36,7 +36,7 @@ func part(t testing.TB, token string, n int) []byte {
 	return text
 }
 
-// keySet is the published key set: its keys, and the answer.
+// keySet returns the keys of the published key set, and the response.
 func (s *suite) keySet() (list []map[string]any, a answer) {
 	s.t.Helper()
 	a = s.request(http.MethodGet, oauth.PathJWKS, "")
@@ -46,7 +46,7 @@ func (s *suite) keySet() (list []map[string]any, a answer) {
 	return set.Keys, a
 }
 
-// conformAccessToken: AT, for each algorithm that a cluster may choose.
+// conformAccessToken covers AT for each algorithm that a cluster may choose.
 func conformAccessToken(t *testing.T) {
 	for alg, signature := range map[string]int{"ES256": 64, "EdDSA": 64, "RS256": 384} {
 		s := newSuite(t, "settings: {algorithm: "+alg+"}")
@@ -121,7 +121,7 @@ func conformAccessToken(t *testing.T) {
 	})
 }
 
-// tampered are copies of a token that say something else, or nothing.
+// tampered returns copies of a token whose content or signature was changed.
 func tampered(t testing.TB, token string) map[string]string {
 	parts := strings.Split(token, ".")
 	encoded := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
@@ -151,7 +151,7 @@ func tampered(t testing.TB, token string) map[string]string {
 	}
 }
 
-// conformKeys: what one key set says.
+// conformKeys covers the contents of one key set.
 func conformKeys(s *suite, alg string) {
 	s.run("JW01_JW02_JW03_key_set_"+alg, func(s *suite) {
 		list, a := s.keySet()
@@ -162,7 +162,7 @@ func conformKeys(s *suite, alg string) {
 			"ES256": {"kty", "kid", "use", "alg", "crv", "x", "y"}, "EdDSA": {"kty", "kid", "use", "alg", "crv", "x"},
 			"RS256": {"kty", "kid", "use", "alg", "n", "e"},
 		}[alg]
-		require.ElementsMatch(s.t, want, namesOf(key), "no private member")
+		require.ElementsMatch(s.t, want, namesOf(key), "the key has no private member")
 		require.Equal(s.t, map[string]string{"ES256": "EC", "EdDSA": "OKP", "RS256": "RSA"}[alg], key["kty"])
 		require.Equal(s.t, "sig", key["use"])
 		require.Equal(s.t, alg, key["alg"])
@@ -181,7 +181,7 @@ func maxAge(t testing.TB, a answer) int {
 	return must(strconv.Atoi(m[1]))
 }
 
-// conformKeySet: the document, and a rotation.
+// conformKeySet covers the key set document and a rotation.
 func conformKeySet(t *testing.T) {
 	s := newSuite(t)
 	s.run("JW04_headers", func(s *suite) {
@@ -227,7 +227,7 @@ func conformKeySet(t *testing.T) {
 	})
 }
 
-// conformRotation goes once from one key to the next.
+// conformRotation rotates the signing key once.
 func conformRotation(t *testing.T) {
 	s, clock := newClocked(t)
 	published := func() (ids []any) {
@@ -240,7 +240,7 @@ func conformRotation(t *testing.T) {
 	refuses := func(id string) {
 		t.Helper()
 		o := s.propose(&ledger.DropKey{ID: id})
-		require.NotNil(t, o.Refusal, "a key in use was removed")
+		require.NotNil(t, o.Refusal, "a key that is in use must not be dropped")
 		require.Equal(t, ledger.KeyInUse, o.Refusal.Cause)
 	}
 	active := func() string { return s.s.Issuer.View().ActiveKey(ledger.ForSigning).ID }
@@ -253,7 +253,7 @@ func conformRotation(t *testing.T) {
 	require.Eventually(t, func() bool { return len(published()) == 2 }, 5*time.Second, time.Millisecond)
 	require.Contains(t, published(), fresh)
 	live = s.refreshed("cal-app", live.Refresh)
-	require.Contains(t, string(part(t, live.Access, 0)), old, "announced, not used yet")
+	require.Contains(t, string(part(t, live.Access, 0)), old, "the new key is announced, not used yet")
 	step := func() { s.propose(&ledger.ActivateKey{ID: fresh, Voters: []string{s.s.Node.ID()}}) }
 	clock.forward(9 * time.Minute)
 	step()
@@ -281,7 +281,7 @@ func conformRotation(t *testing.T) {
 	}, 5*time.Second, time.Millisecond)
 }
 
-// scopes30 are those of section 2.4 of the service document, written out.
+// scopes30 are the 30 scopes of section 2.4 of the service document.
 const scopes30 = `
 	EVENT_TYPE_READ EVENT_TYPE_WRITE BOOKING_READ BOOKING_WRITE SCHEDULE_READ SCHEDULE_WRITE
 	APPS_READ APPS_WRITE PROFILE_READ PROFILE_WRITE
@@ -290,7 +290,7 @@ const scopes30 = `
 	ORG_EVENT_TYPE_READ ORG_EVENT_TYPE_WRITE ORG_BOOKING_READ ORG_BOOKING_WRITE ORG_SCHEDULE_READ
 	ORG_SCHEDULE_WRITE ORG_PROFILE_READ ORG_PROFILE_WRITE ORG_MEMBERSHIP_READ ORG_MEMBERSHIP_WRITE`
 
-// conformMetadata: MD.
+// conformMetadata covers MD.
 func conformMetadata(t *testing.T) {
 	s := newSuite(t)
 	a := s.request("GET", oauth.PathMetadata, "")
@@ -348,7 +348,7 @@ func conformMetadata(t *testing.T) {
 	})
 }
 
-// demoServer is the resource server that authors of resource servers copy.
+// demoServer returns the example resource server that authors of resource servers copy.
 func demoServer(t *testing.T, s *suite) (call func(method, path string, tokens ...string) answer, url string) {
 	t.Helper()
 	api := httptest.NewServer(must(dev.API(s.Base, s.Base)))
@@ -365,8 +365,8 @@ func demoServer(t *testing.T, s *suite) (call func(method, path string, tokens .
 
 var challengeParameter = regexp.MustCompile(`^(error|error_description|scope|resource_metadata)="([\x20\x21\x23-\x5b\x5d-\x7e]+)"$`)
 
-// challenged is RS17 for every refusal of a resource server: one challenge,
-// each attribute once, values inside the allowed characters.
+// challenged verifies RS17 for a refusal of a resource server: one challenge, each
+// attribute once, and only permitted characters in values.
 func challenged(t testing.TB, a answer, status int, code string) map[string]string {
 	t.Helper()
 	require.Equal(t, status, a.Status, a.Body)
@@ -384,11 +384,11 @@ func challenged(t testing.TB, a answer, status int, code string) map[string]stri
 		found[m[1]] = m[2]
 	}
 	require.Equal(t, code, found["error"])
-	delete(found, "resource_metadata") // is no part of what went wrong (RFC 9728 §5.1)
+	delete(found, "resource_metadata") // not part of the error (RFC 9728 §5.1)
 	return found
 }
 
-// conformResource: RS, at GET /v2/me and at the demo's resource server.
+// conformResource covers RS, at GET /v2/me and at the example resource server.
 func conformResource(t *testing.T) {
 	s := newSuite(t)
 	live, legacy := s.tokens("cal-app"), s.tokens("legacy-app")

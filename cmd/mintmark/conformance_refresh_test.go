@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// conformRefresh: RF, with the retry window that is the default.
+// conformRefresh covers RF with the default retry window.
 func conformRefresh(t *testing.T) {
 	s := newSuite(t)
 	s.run("RF01_RF02_good_refresh", func(s *suite) {
@@ -29,7 +29,7 @@ func conformRefresh(t *testing.T) {
 	s.run("RF04_wider_scope", func(s *suite) {
 		live := s.tokens("cal-app")
 		for _, wider := range []string{
-			"PROFILE_READ BOOKING_READ BOOKING_WRITE", // enabled on the client, not granted
+			"PROFILE_READ BOOKING_READ BOOKING_WRITE", // enabled on the client, but not granted
 			"SCHEDULE_READ", "BOOKING_READ unknown", "openid", `"`,
 		} {
 			refused(s.t, s.refresh("cal-app", live.Refresh, "scope", wider), 400, oauth.InvalidScope)
@@ -60,7 +60,7 @@ func conformRefresh(t *testing.T) {
 			refused(s.t, s.refresh(other, live.Refresh), 400, oauth.InvalidGrant)
 		}
 		next := s.refreshed("cal-app", live.Refresh)
-		refused(s.t, s.refresh("other-app", live.Refresh), 400, oauth.InvalidGrant) // a spent one ends nothing either
+		refused(s.t, s.refresh("other-app", live.Refresh), 400, oauth.InvalidGrant) // a spent token ends nothing either
 		s.refreshed("cal-app", next.Refresh)
 	})
 	s.run("RF11_public_client", func(s *suite) {
@@ -88,7 +88,7 @@ func conformRefresh(t *testing.T) {
 		for _, a := range atOnce(20, func() answer { return s.refresh("cal-app", live.Refresh) }) {
 			next[tokensOf(s.t, a).Refresh] = true
 		}
-		require.Len(s.t, next, 1, "at most one descendant stays alive")
+		require.Len(s.t, next, 1, "at most one successor is valid")
 	})
 	s.run("RF17_RF_issued_under_the_old_secret", func(s *suite) {
 		code, live := s.code("other-app"), s.tokens("other-app")
@@ -98,7 +98,7 @@ func conformRefresh(t *testing.T) {
 		refused(s.t, s.refresh("other-app", live.Refresh), 401, oauth.InvalidClient)
 		next := tokensOf(s.t, s.basicForm("other-app", made.Secret.Reveal(), "grant_type", "refresh_token", "refresh_token", live.Refresh))
 		require.Equal(s.t, 200, s.me(next.Access).Status)
-		require.Equal(s.t, 200, s.me(live.Access).Status, "issued before the rotation")
+		require.Equal(s.t, 200, s.me(live.Access).Status, "an access token issued before the rotation stays valid")
 		success(s.t, s.basicForm("other-app", made.Secret.Reveal(), "grant_type", "authorization_code", "code", code, "redirect_uri", callback))
 	})
 	s.run("RF22_the_user_withdraws_the_grant", func(s *suite) {
@@ -122,13 +122,13 @@ func conformRefresh(t *testing.T) {
 		next := s.refreshed("cal-app", live.Refresh)
 		s = s.restarted()
 		again := s.refreshed("cal-app", live.Refresh)
-		require.Equal(t, next.Refresh, again.Refresh, "the response may have been lost with the server")
+		require.Equal(t, next.Refresh, again.Refresh, "the response may have been lost when the server stopped")
 		require.Equal(t, 200, s.me(next.Access).Status)
 		s.refreshed("cal-app", next.Refresh)
 	})
 }
 
-// conformRefreshWithoutWindow: reuse, where no response counts as lost.
+// conformRefreshWithoutWindow covers reuse without a retry window.
 func conformRefreshWithoutWindow(t *testing.T) {
 	s := newSuite(t, "settings: {retry_window: 0s}")
 	for _, client := range []string{"cal-app", "native-app"} {
@@ -163,7 +163,7 @@ func conformRefreshWithoutWindow(t *testing.T) {
 	})
 }
 
-// conformRefreshOverTime: what runs out, by a clock that is moved.
+// conformRefreshOverTime covers lifetimes, with an adjustable clock.
 func conformRefreshOverTime(t *testing.T) {
 	const day = 24 * time.Hour
 	t.Run("RF05_RF06_outside_the_window", func(t *testing.T) {
@@ -173,7 +173,7 @@ func conformRefreshOverTime(t *testing.T) {
 			second := s.refreshed(client, first.Refresh)
 			clock.forward(window - 10*time.Second)
 			require.Equal(t, second.Refresh, s.refreshed(client, first.Refresh).Refresh)
-			clock.forward(10*time.Second + time.Millisecond) // a retry does not move the window
+			clock.forward(10*time.Second + time.Millisecond) // a retry does not extend the window
 			refused(t, s.refresh(client, first.Refresh), 400, oauth.InvalidGrant)
 			refused(t, s.refresh(client, second.Refresh), 400, oauth.InvalidGrant)
 		}
@@ -189,7 +189,7 @@ func conformRefreshOverTime(t *testing.T) {
 	t.Run("RF13_idle", func(t *testing.T) {
 		s, clock := newClocked(t)
 		live := s.tokens("cal-app")
-		for range 3 { // it slides
+		for range 3 { // each refresh extends the lifetime
 			clock.forward(30*day - time.Minute)
 			live = s.refreshed("cal-app", live.Refresh)
 		}
@@ -200,7 +200,7 @@ func conformRefreshOverTime(t *testing.T) {
 		s, clock := newClocked(t)
 		live := s.tokens("cal-app")
 		for range 14 {
-			clock.forward(26 * day) // 364 in all
+			clock.forward(26 * day) // 364 days in all
 			live = s.refreshed("cal-app", live.Refresh)
 		}
 		clock.forward(day)

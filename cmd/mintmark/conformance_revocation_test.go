@@ -12,7 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// revoke is a revocation request of a client, with its secret if it has one.
+// revoke sends a revocation request of a client, with the client's secret if it has one.
 func (ts *testServer) revoke(client, token string, more ...string) answer {
 	ts.t.Helper()
 	pairs := append([]string{"token", token}, credentials(client)...)
@@ -24,7 +24,7 @@ func (ts *testServer) revokeForm(pairs ...string) answer {
 	return ts.request(http.MethodPost, oauth.PathRevoke, encode(pairs...), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-// revoked is the answer to a token that is revoked, or that never was one.
+// revoked requires the response for a token that was revoked or never existed.
 func revoked(t testing.TB, a answer) {
 	t.Helper()
 	require.Equal(t, http.StatusOK, a.Status, a.Body)
@@ -33,7 +33,7 @@ func revoked(t testing.TB, a answer) {
 	require.Equal(t, "no-store", a.Header.Get("Cache-Control"))
 }
 
-// conformRevocation: RV.
+// conformRevocation covers RV.
 func conformRevocation(t *testing.T) {
 	s := newSuite(t)
 	dead := func(s *suite, client string, live tokens) {
@@ -50,7 +50,7 @@ func conformRevocation(t *testing.T) {
 		revoked(s.t, s.revoke("cal-app", live.Refresh))
 		dead(s, "cal-app", live)
 		revoked(s.t, s.revoke("cal-app", live.Refresh))
-		require.Equal(s.t, 200, s.me(other.Access).Status, "another grant of the same user and client")
+		require.Equal(s.t, 200, s.me(other.Access).Status, "another grant of the same user and client stays valid")
 		body, err := json.Marshal(map[string]string{"token": other.Refresh})
 		require.NoError(s.t, err)
 		revoked(s.t, s.request(http.MethodPost, oauth.PathRevoke, string(body), "Content-Type", "application/json", "Authorization", basicAuth("cal-app", "cal-app-secret")))
@@ -81,7 +81,8 @@ func conformRevocation(t *testing.T) {
 		require.Len(t, said, 1)
 		require.Equal(t, claimsOf(t, live.Access)["grant_id"], said[0].(map[string]any)["grant_id"])
 		revoked(t, s.revoke("cal-app", live.Access))
-		// Whoever reads somebody else's access token can't revoke it, nor one that was changed.
+		// A client can't revoke another client's access token, nor a token that was
+		// altered.
 		live = s.tokens("cal-app")
 		revoked(t, s.revoke("other-app", live.Access))
 		revoked(t, s.revoke("cal-app", live.Access[:len(live.Access)-2]+"AA"))

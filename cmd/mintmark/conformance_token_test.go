@@ -19,7 +19,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// object is a JSON object of pairs of name and value.
+// object returns a JSON object of pairs of name and value.
 func object(pairs ...string) string {
 	m := map[string]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -28,7 +28,7 @@ func object(pairs ...string) string {
 	return string(must(json.Marshal(m)))
 }
 
-// exchangeOf has the parameters of a good exchange of cal-app.
+// exchangeOf returns the parameters of a valid exchange of cal-app.
 func exchangeOf(code string, more ...string) []string {
 	return append([]string{
 		"grant_type", "authorization_code", "client_id", "cal-app", "client_secret", "cal-app-secret",
@@ -36,7 +36,7 @@ func exchangeOf(code string, more ...string) []string {
 	}, more...)
 }
 
-// conformToken: the token endpoint in general.
+// conformToken covers the token endpoint in general.
 func conformToken(t *testing.T) {
 	s := newSuite(t)
 	s.run("TK01_GET", func(s *suite) {
@@ -79,7 +79,7 @@ func conformToken(t *testing.T) {
 		require.Equal(s.t, "", a.JSON(s.t)["scope"])
 	})
 
-	// None of these spends the code that it carries.
+	// None of these requests spends the code that it carries.
 	code := s.code("cal-app")
 	texts := map[string]string{
 		"TK09_grant_type_missing": "The parameter grant_type is missing.",
@@ -202,7 +202,7 @@ func conformToken(t *testing.T) {
 		} {
 			began := time.Now()
 			unavailable(t, send())
-			require.Less(t, time.Since(began), 4*time.Second, "1 s is ours, 5 s what was proposed may take; the rest is a loaded machine's")
+			require.Less(t, time.Since(began), 4*time.Second, "a request without a leader fails after 1 s, a proposed command after 5 s; the rest is for a busy machine")
 		}
 	})
 }
@@ -211,7 +211,7 @@ func grantType(code, value string) func(*suite) answer {
 	return func(s *suite) answer { return s.form(append(exchangeOf(code)[2:], "grant_type", value)...) }
 }
 
-// success is TK06, TK07 and TK27.
+// success verifies TK06, TK07 and TK27.
 func success(t testing.TB, a answer) {
 	t.Helper()
 	require.Equal(t, http.StatusOK, a.Status, a.Body)
@@ -225,7 +225,7 @@ func success(t testing.TB, a answer) {
 	require.Equal(t, strings.Join(strings.Fields(m["scope"].(string)), " "), m["scope"])
 }
 
-// unavailable is the one answer where nothing can be decided.
+// unavailable requires the response that is given while there is no leader.
 func unavailable(t testing.TB, a answer) {
 	t.Helper()
 	require.Equal(t, http.StatusServiceUnavailable, a.Status, a.Body)
@@ -235,7 +235,7 @@ func unavailable(t testing.TB, a answer) {
 	require.Empty(t, a.Header.Get("WWW-Authenticate"))
 }
 
-// conformClientAuthentication: CA.
+// conformClientAuthentication covers CA.
 func conformClientAuthentication(t *testing.T) {
 	s := newSuite(t)
 	grant := func(code string) []string {
@@ -359,7 +359,7 @@ func conformClientAuthentication(t *testing.T) {
 				require.NoError(s.t, s.s.Node.Snapshot())
 			}
 			held := onDisk(s.t, filepath.Join(s.dir, "data"))
-			require.Contains(s.t, string(held), "cal-app", "the state is there to be read")
+			require.Contains(s.t, string(held), "cal-app", "the files contain the state")
 			for _, secret := range []string{
 				"cal-app-secret", generatedSecret, "old-secret", passwords["alice"], verifierText,
 				code, spent, live.Access, live.Refresh, next.Access, next.Refresh,
@@ -375,7 +375,7 @@ func (s *suite) scheme(name string, pairs []string) answer {
 		"Authorization", strings.Replace(basicAuth("cal-app", "cal-app-secret"), "Basic", name, 1))
 }
 
-// onDisk is every byte of every file below a folder.
+// onDisk returns the contents of all files below a folder.
 func onDisk(t testing.TB, dir string) (all []byte) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -389,8 +389,8 @@ func onDisk(t testing.TB, dir string) (all []byte) {
 	return all
 }
 
-// conformUnknownClient compares the medians of requests that take turns; a
-// machine that does other work too gets several tries.
+// conformUnknownClient compares the median times of alternating requests. It is repeated
+// several times, since the machine may be busy.
 func conformUnknownClient(s *suite) {
 	send := func(id string) answer {
 		return s.form("grant_type", "refresh_token", "client_id", id, "client_secret", "wrong", "refresh_token", "garbage")
@@ -418,7 +418,7 @@ func conformUnknownClient(s *suite) {
 	require.InDelta(s.t, 1, ratio, 0.2)
 }
 
-// conformCodeGrant: CG.
+// conformCodeGrant covers CG.
 func conformCodeGrant(t *testing.T) {
 	s := newSuite(t)
 	s.run("CG01_good_exchange", func(s *suite) { success(s.t, s.redeem("cal-app", s.code("cal-app"))) })
@@ -500,7 +500,7 @@ func conformCodeGrant(t *testing.T) {
 	})
 }
 
-// atOnce calls f from that many goroutines that start together.
+// atOnce calls f from n goroutines that start together.
 func atOnce[V any](n int, f func() V) []V {
 	var ready, done sync.WaitGroup
 	begin := make(chan struct{})
@@ -519,7 +519,7 @@ func atOnce[V any](n int, f func() V) []V {
 	return list
 }
 
-// conformPKCE: PK.
+// conformPKCE covers PK.
 func conformPKCE(t *testing.T) {
 	s := newSuite(t)
 	for _, client := range []string{"native-app", "cal-app"} {

@@ -24,8 +24,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// newSecure is a server behind a proxy that ends TLS: its addresses are
-// https, and what is spoken here is http.
+// newSecure returns a server behind a proxy that ends TLS: its addresses are https, and
+// requests arrive over http.
 func newSecure(t *testing.T) (s *suite, listening string) {
 	t.Helper()
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
@@ -41,13 +41,13 @@ func newSecure(t *testing.T) (s *suite, listening string) {
 	return suiteOf(t, ts), listening
 }
 
-// secureGet is a request as the proxy passes it on.
+// secureGet sends a request as the proxy forwards it.
 func (s *suite) secureGet(path string) answer {
 	s.t.Helper()
 	return do(s.t, noRedirects(nil), must(http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.Base+path, strings.NewReader(""))))
 }
 
-// conformTransport: AB, but for failures that are counted.
+// conformTransport covers AB except counted failures.
 func conformTransport(t *testing.T) {
 	s := newSuite(t)
 	s.run("AB01_lengths_that_differ", func(s *suite) {
@@ -60,9 +60,9 @@ func conformTransport(t *testing.T) {
 			require.Equal(s.t, 400, answers[len(answers)-1].StatusCode, name)
 		}
 	})
-	// AB01 asks for 400. net/http goes by Transfer-Encoding and drops the length
-	// before a handler sees it, as RFC 9112 §6.3 allows, so what can be held is
-	// the other half: the connection is closed, and nothing is read behind it.
+	// AB01 asks for 400. net/http uses Transfer-Encoding and drops Content-Length before
+	// a handler runs, as RFC 9112 §6.3 allows. So the other half is tested: the
+	// connection is closed, and nothing after the request is read.
 	s.run("AB01_two_lengths_are_the_last_request", func(s *suite) {
 		body := encode(exchangeOf(s.code("cal-app"))...)
 		next := "GET " + oauth.PathJWKS + " HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -143,8 +143,8 @@ func conformTransport(t *testing.T) {
 	})
 }
 
-// conformHalfOpen: requests whose end never comes slow no other request down, take
-// little memory and are given up.
+// conformHalfOpen: requests that are never completed slow no other request down, use
+// little memory, and time out.
 func conformHalfOpen(s *suite) {
 	const halfOpen, perConnection = 2000, 64 << 10
 	live := s.tokens("cal-app")
@@ -166,12 +166,11 @@ func conformHalfOpen(s *suite) {
 	for _, c := range open {
 		require.NoError(s.t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
 		_, err := io.Copy(io.Discard, c)
-		require.NotErrorIs(s.t, err, os.ErrDeadlineExceeded, "the server gives it up")
+		require.NotErrorIs(s.t, err, os.ErrDeadlineExceeded, "the server closes the connection first")
 	}
 }
 
-// raw sends bytes over a connection of their own and reads answers until the
-// server closes it.
+// raw sends bytes over a new connection and reads responses until the server closes it.
 func (s *suite) raw(text string) (answers []*http.Response) {
 	s.t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.Base, "http://"))
@@ -196,7 +195,7 @@ func (s *suite) raw(text string) (answers []*http.Response) {
 	}
 }
 
-// conformFailures: what is answered to somebody who guesses.
+// conformFailures covers the responses to a client that guesses.
 func conformFailures(t *testing.T) {
 	s := newSuite(t)
 	s.run("AB04_AB08_1000_wrong_secrets", func(s *suite) {
@@ -219,7 +218,7 @@ func conformFailures(t *testing.T) {
 		require.GreaterOrEqual(s.t, statuses[429], 400)
 
 		right := []string{"grant_type", "refresh_token", "refresh_token", live.Refresh, "client_id", "cal-app", "client_secret", generatedSecret}
-		success(s.t, s.form(right...)) // from the same address too
+		success(s.t, s.form(right...)) // from the same address as the failures
 		success(s.t, s.from("127.0.0.2", right...))
 		refused(s.t, s.from("127.0.0.2", "grant_type", "refresh_token", "refresh_token", "x", "client_id", "cal-app", "client_secret", "wrong"), 401, oauth.InvalidClient)
 		refused(s.t, s.refresh("other-app", "x"), 400, oauth.InvalidGrant) // another client from the same address
@@ -237,7 +236,7 @@ func conformFailures(t *testing.T) {
 		exactly(t, a, oauth.TemporarilyUnavailable, "There were too many failures. Wait before the next try.")
 		require.Equal(t, "1", a.Header.Get("Retry-After"))
 		require.Empty(t, a.Header.Values("WWW-Authenticate"))
-		s.refreshed("cal-app", live.Refresh) // nobody is locked out
+		s.refreshed("cal-app", live.Refresh) // no client is locked out
 	})
 	s.run("AB06_10000_random_credentials", func(s *suite) {
 		held, others := s.tokens("native-app"), s.tokens("other-app")
@@ -270,7 +269,7 @@ func conformFailures(t *testing.T) {
 				took = append(took, time.Since(began))
 			}
 		}
-		require.Greater(s.t, count[400].Load(), int64(100)) // others have failed here before
+		require.Greater(s.t, count[400].Load(), int64(100)) // the address has other failures already
 		require.Greater(s.t, count[429].Load(), int64(5000))
 		for status := range count {
 			if status != 400 && status != 429 {
@@ -282,7 +281,7 @@ func conformFailures(t *testing.T) {
 	})
 }
 
-// from is form from another address of the loopback.
+// from is form from another loopback address.
 func (s *suite) from(address string, pairs ...string) answer {
 	s.t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 )
 
-// TestDemoAPI: the example resource server answers 200, 401 and 403 with the
-// right challenges, with the issuer stopped as well as running.
+// TestDemoAPI: the example resource server answers 200, 401 and 403 with the correct
+// challenges, whether the issuer runs or not.
 func TestDemoAPI(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -53,7 +53,7 @@ func TestDemoAPI(t *testing.T) {
 	ts.close()
 	t.Run("stopped", check)
 
-	// One that has never reached the issuer can't judge a token.
+	// An API that has never reached the issuer can't verify a token.
 	never, err := dev.API(ts.Base, ts.Base)
 	require.NoError(t, err)
 	w := httptest.NewRecorder()

@@ -27,8 +27,8 @@ func startDemo(t *testing.T) *server.Server {
 	return s
 }
 
-// TestDemoToken: the token is one that a resource server accepts, each time anew, and the only
-// line of standard output.
+// TestDemoToken: each call prints a new token that a resource server accepts, and nothing
+// else on standard output.
 func TestDemoToken(t *testing.T) {
 	s := startDemo(t)
 	base := s.Settings.BaseURL
@@ -51,7 +51,7 @@ func TestDemoToken(t *testing.T) {
 	}
 }
 
-// TestDemoTokenRefused says why there is none.
+// TestDemoTokenRefused: if there is no token, the error names the reason.
 func TestDemoTokenRefused(t *testing.T) {
 	demo, other := startDemo(t), newTestServer(t)
 	for what, test := range map[string]struct{ issuer, scope, want string }{

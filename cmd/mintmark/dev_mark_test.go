@@ -14,8 +14,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestDevAndServeKeepApart: data that people rely on gets no user whose password
-// everybody knows, and data that has such users is not served as if it had none.
+// TestDevAndServeKeepApart: mintmark dev does not add its users with known passwords to
+// the data of serve, and serve does not run on data that has such users.
 func TestDevAndServeKeepApart(t *testing.T) {
 	n := newCluster(t, "n1")
 	n.Stop()
@@ -26,7 +26,8 @@ func TestDevAndServeKeepApart(t *testing.T) {
 	require.ErrorIs(t, err, server.ErrNotDevData)
 	require.NoFileExists(t, filepath.Join(n.Dir, server.DevMark))
 
-	// What an older dev made may be claimed, as the refusal says.
+	// A folder of an older version of dev can be claimed by the mark that the error
+	// names.
 	require.NoError(t, os.WriteFile(filepath.Join(n.Dir, server.DevMark), nil, 0o600))
 	c.Settings = func(s ledger.Settings, _ string) (ledger.Settings, error) { return s, nil }
 	s, err := server.Start(t.Context(), c)
@@ -41,8 +42,8 @@ func TestDevAndServeKeepApart(t *testing.T) {
 	require.ErrorIs(t, err, server.ErrDevData)
 }
 
-// TestDevMarksWhatItMakes: the second start finds the mark of the first; a folder
-// whose log is lost, though its journal is there, gets none.
+// TestDevMarksWhatItMakes: a second start finds the mark of the first. A folder with a
+// journal but without a log gets no mark.
 func TestDevMarksWhatItMakes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSecretIsRevokedOnEveryNode when a page of any node says so (service
-// document, section 5.4).
+// TestSecretIsRevokedOnEveryNode: once the page of any node reports a secret as revoked,
+// every node refuses it (service document, section 5.4).
 func TestSecretIsRevokedOnEveryNode(t *testing.T) {
 	dir := t.TempDir()
 	alone := startTestServer(t, dir, fixtureText)
@@ -31,7 +31,7 @@ func TestSecretIsRevokedOnEveryNode(t *testing.T) {
 	require.Equal(t, http.StatusOK, page.Status)
 	held = tokensOf(t, refresh(2, generatedSecret))
 
-	done := b.submit(page, "secret") // the newest is the first
+	done := b.submit(page, "secret") // the newest secret is first
 	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
 	for node := range c.nodes {
 		require.Equal(t, "invalid_client", refresh(node, generatedSecret).ErrorCode(), c.nodes[node].Name)

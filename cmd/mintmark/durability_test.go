@@ -29,10 +29,10 @@ import (
 // killRounds is how often the server is killed under load.
 const killRounds = 100
 
-// TestKillUnderLoad kills the server with SIGKILL while it answers, starts it
-// again, and finds everything that it had acknowledged. A round in which
-// nothing was in flight at the kill proves nothing and is played again. The program is
-// built without the race detector, with which each start takes several times as long.
+// TestKillUnderLoad kills the server with SIGKILL under load, restarts it, and finds
+// everything that it had acknowledged. A round without a request in flight at the kill
+// proves nothing and is repeated. The program is built without the race detector, which
+// would make each start several times slower.
 func TestKillUnderLoad(t *testing.T) {
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "mintmark")
@@ -41,7 +41,7 @@ func TestKillUnderLoad(t *testing.T) {
 	const clients = 8
 	fixtures, seeded, _ := seed(t, dir, clients)
 	data := filepath.Join(dir, "data")
-	latest := make([]string, clients) // the last token that each client was given
+	latest := make([]string, clients) // the last token that each client received
 	copy(latest, seeded)
 
 	refreshes, voids := int64(0), 0
@@ -49,8 +49,8 @@ func TestKillUnderLoad(t *testing.T) {
 		p, r := startDevAs(t, exec.Command(binary), data, fixtures)
 		address := hostOf(r.BaseURL)
 
-		// Whatever was in flight at the kill, the last acknowledged token is
-		// good: it is due, or its successor's response was lost.
+		// Whatever request was in flight at the kill, the last acknowledged token is
+		// accepted: it is either due, or its successor's response was lost.
 		for n := range latest {
 			w, err := dial(address)
 			require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestKillUnderLoad(t *testing.T) {
 					inFlight.Add(1)
 					status, body, err := w.post("/v2/auth/oauth2/token", refreshForm(latest[n]))
 					if err != nil || status != 200 {
-						return // killed; what it said no more is not acknowledged
+						return // killed: a response that was not complete is not acknowledged
 					}
 					inFlight.Add(-1)
 					latest[n], _ = bench.RefreshTokenIn(body)
@@ -84,7 +84,7 @@ func TestKillUnderLoad(t *testing.T) {
 		}
 		enough := int64(clients * (1 + rand.IntN(20)))
 		for done.Load() < enough {
-			time.Sleep(100 * time.Microsecond) // the load runs until it has done that much
+			time.Sleep(100 * time.Microsecond) // wait until the load has completed that many refreshes
 		}
 		bit := inFlight.Load() > 0
 		p.Kill()
@@ -92,7 +92,7 @@ func TestKillUnderLoad(t *testing.T) {
 		refreshes += done.Load()
 		if !bit {
 			voids++
-			require.Less(t, voids, killRounds, "the load is too thin to prove anything")
+			require.Less(t, voids, killRounds, "too many rounds without a request in flight")
 			continue
 		}
 		round++
@@ -104,9 +104,8 @@ func refreshForm(token string) string {
 	return "grant_type=refresh_token&client_id=bench-app&client_secret=bench-secret&refresh_token=" + token
 }
 
-// TestNothingSecretIsWritten plays the whole flow, with failures, at the
-// loudest log level, and then looks for everything secret in the log lines and
-// in every file of the data folder.
+// TestNothingSecretIsWritten runs the whole flow, with failures, at the most verbose log
+// level. It then searches the log and every file of the data folder for every secret.
 func TestNothingSecretIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "fixtures.yaml")
@@ -153,7 +152,7 @@ func TestNothingSecretIsWritten(t *testing.T) {
 	}
 	require.NoError(t, ts.s.Node.Snapshot())
 
-	// The private keys, as they are before they are sealed.
+	// The private keys in plain form.
 	key, err := keys.ReadClusterKey(filepath.Join(o.DataDir, "cluster.key"))
 	require.NoError(t, err)
 	for row := range ts.s.Issuer.View().Keys() {
@@ -190,10 +189,10 @@ func TestNothingSecretIsWritten(t *testing.T) {
 		return nil
 	}))
 	require.Greater(t, files, 2, "log, stable store and snapshot")
-	require.GreaterOrEqual(t, control, 2, "what is no secret is found in log and snapshot: the scan can see")
+	require.GreaterOrEqual(t, control, 2, "control: the scan finds public text in log and snapshot")
 }
 
-// TestStopAnswersWhatRuns: a stop by an operator loses no request, and the
+// TestStopAnswersWhatRuns: a stop by an operator loses no acknowledged request, and the
 // data opens again.
 func TestStopAnswersWhatRuns(t *testing.T) {
 	dir := t.TempDir()

@@ -27,7 +27,7 @@ func (s *suite) edit(token, body string) answer {
 	return s.request(http.MethodPatch, oauth.PathMe, body, "Authorization", "Bearer "+token, "Content-Type", "application/json")
 }
 
-// profileOf is what GET /v2/me shows.
+// profileOf returns the data of GET /v2/me.
 func (s *suite) profileOf(token string) map[string]any {
 	s.t.Helper()
 	a := s.me(token)
@@ -35,13 +35,13 @@ func (s *suite) profileOf(token string) map[string]any {
 	return a.JSON(s.t)["data"].(map[string]any)
 }
 
-// TestEditProfile holds PATCH /v2/me over HTTP: each field, and what is refused.
+// TestEditProfile covers PATCH /v2/me: each member, and what is refused.
 func TestEditProfile(t *testing.T) {
 	t.Parallel()
 	s := newSuite(t, editorFixture)
 	token := s.granted(with("editor", "scope", "PROFILE_READ PROFILE_WRITE")).Access
 
-	for member, values := range map[string][]any{ // JSON, and what is shown
+	for member, values := range map[string][]any{ // JSON values, and the values then shown
 		"name":              {`"Alice B."`, "Alice B.", `null`, nil},
 		"bio":               {`"a\r\nb\n"`, "a\nb", `"` + strings.Repeat("é", 1000) + `"`, strings.Repeat("é", 1000), `""`, nil},
 		"avatarUrl":         {`"https://cdn.example/a.png"`, "https://cdn.example/a.png", `null`, nil},
@@ -72,7 +72,7 @@ func TestEditProfile(t *testing.T) {
 		require.Equal(s.t, before, s.profileOf(token))
 	})
 
-	// The answer to each is 400 with the member's name, and nothing changes.
+	// Each of these gets 400 with the member's name, and changes nothing.
 	before := s.profileOf(token)
 	for name, bodies := range map[string][]string{
 		"identity_and_rights": {
@@ -125,7 +125,7 @@ func TestEditProfile(t *testing.T) {
 		require.Equal(s.t, http.StatusUnauthorized, s.request(http.MethodPatch, oauth.PathMe, `{"name":"x"}`, "Content-Type", "application/json").Status)
 		writes := s.granted(with("editor", "scope", "PROFILE_WRITE")).Access
 		require.Equal(s.t, http.StatusOK, s.edit(writes, `{"timeZone":"UTC"}`).Status)
-		require.Equal(s.t, http.StatusForbidden, s.me(writes).Status, "it does not cover PROFILE_READ")
+		require.Equal(s.t, http.StatusForbidden, s.me(writes).Status, "the write scope does not include PROFILE_READ")
 		require.Equal(s.t, http.StatusOK, s.edit(s.granted(good("legacy-app")).Access, `{"timeZone":"UTC"}`).Status, "legacy tokens are not limited")
 	})
 	s.run("of_the_token's_user_only_and_audited", func(s *suite) {
@@ -160,7 +160,7 @@ func TestEditProfileOfAnUpstreamUser(t *testing.T) {
 	}))
 	b, request := s.browser(), with("editor", "scope", "PROFILE_READ PROFILE_WRITE")
 	var link []string
-	require.Eventually(t, func() bool { // the node fetches the metadata of the provider in the background
+	require.Eventually(t, func() bool { // the node fetches the provider's metadata in the background
 		link = beginning.FindStringSubmatch(b.get(request).Body)
 		return link != nil
 	}, 20*time.Second, 20*time.Millisecond)

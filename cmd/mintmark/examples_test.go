@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExamplesOfTheProgram: each command of the binary has an example, which is one of it.
+// TestExamplesOfTheProgram: each command has an example, and the example is a valid call
+// of that command.
 func TestExamplesOfTheProgram(t *testing.T) {
 	word := regexp.MustCompile(`(?:[^\s"]|"[^"]*")+`)
 	for _, path := range leaves(rootCommand().Commands()) {
@@ -22,7 +23,7 @@ func TestExamplesOfTheProgram(t *testing.T) {
 			c, rest, err := rootCommand().Find(word.FindAllString(line, -1))
 			require.NoError(t, err, line)
 			require.Equal(t, "mintmark "+path, c.CommandPath(), line)
-			c.InheritedFlags() // which ParseFlags knows then
+			c.InheritedFlags() // required before ParseFlags knows inherited flags
 			require.NoError(t, c.ParseFlags(rest), line)
 			require.NoError(t, c.Args(c, c.Flags().Args()), line)
 		}

@@ -18,10 +18,10 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// BenchmarkRevocations is how long after "revoked" was answered a resource server
-// refuses the token: 50 of them wait at one node, over loopback, while a hundred
-// grants a second are revoked. Each is looked for at one of the 50. An operation is
-// a revocation; give it -benchtime 1000x for ten seconds of them.
+// BenchmarkRevocations measures the time from the response "revoked" until a resource
+// server refuses the token. 50 resource servers wait at one node over loopback, while a
+// hundred grants a second are revoked. Each token is checked at one of the 50. One
+// operation is one revocation; use -benchtime 1000x for ten seconds.
 func BenchmarkRevocations(b *testing.B) {
 	const readers, rate = 50, 100
 	ts, secret := feedServer(b)
@@ -76,7 +76,7 @@ func BenchmarkRevocations(b *testing.B) {
 	b.ReportMetric(float64(runtime.NumCPU()), "cores")
 }
 
-// quickToken is an access token of a grant of its own, by no browser.
+// quickToken returns an access token of a new grant, made without a browser.
 func (ts *testServer) quickToken(b *testing.B, n int) (string, ledger.GrantID) {
 	session := sha256.Sum256([]byte("session " + strconv.Itoa(n%100)))
 	if n < 100 {

@@ -19,7 +19,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// feedServer is a server with a resource server, "calendar", which may read the feed.
+// feedServer returns a server with the resource server "calendar", which may read the
+// feed.
 func feedServer(t testing.TB, change ...func(*server.Config)) (ts *testServer, secret string) {
 	t.Helper()
 	ts = startTestServer(t, t.TempDir(), fixtureText, change...)
@@ -34,7 +35,7 @@ func (ts *testServer) registerCalendar() string {
 	return strings.TrimSpace(r.Out)
 }
 
-// revocations are the claims of an answer of the feed.
+// revocations returns the claims of a response of the feed.
 func (ts *testServer) revocations(name, secret, query string) map[string]any {
 	ts.t.Helper()
 	a := ts.request(http.MethodGet, oauth.PathRevocations+query, "", "Authorization", basicAuth(name, secret))
@@ -50,8 +51,8 @@ func (ts *testServer) revocations(name, secret, query string) map[string]any {
 	return said
 }
 
-// TestFeedOfRevocations: who disconnects an application is heard of at once by
-// the resource servers that wait, and by nobody else.
+// TestFeedOfRevocations: resource servers that wait learn at once of a revoked grant. The
+// feed is not readable without a resource server's secret.
 func TestFeedOfRevocations(t *testing.T) {
 	ts, secret := feedServer(t)
 	token := ts.tokens("other-app")
@@ -95,10 +96,11 @@ func TestFeedOfRevocations(t *testing.T) {
 	}
 }
 
-// TestRevokedBeforeWithinASecond: what is issued after a cut counts at once, and whatever
-// ends access later in that second is heard of by who reads the feed, too.
+// TestRevokedBeforeWithinASecond: a token issued after a revocation is valid at once,
+// although readers of the feed refuse tokens of that second. Anything that ends access
+// later in the same second reaches the readers, too.
 func TestRevokedBeforeWithinASecond(t *testing.T) {
-	var now atomic.Int64 // of all, which stands but for a step between the rows
+	var now atomic.Int64 // the clock of all parties, which stands except for a step between the rows
 	now.Store(time.Now().Truncate(time.Second).UnixMilli())
 	clock := func() time.Time { return time.UnixMilli(now.Load()) }
 	ts, secret := feedServer(t, func(c *server.Config) { c.Now, c.Elapsed = clock, nil })
@@ -161,7 +163,8 @@ func TestRevokedBeforeWithinASecond(t *testing.T) {
 		})
 	}
 
-	// No token is further ahead than verifiers allow: a client asks again.
+	// The iat of a token is never further ahead than verifiers accept: the client has to
+	// repeat its request.
 	now.Add(10_000)
 	for range 3 {
 		ts.code("cal-app")
@@ -173,7 +176,8 @@ func TestRevokedBeforeWithinASecond(t *testing.T) {
 	require.False(t, isRevoked(t, v, tokensOf(t, ts.exchange("cal-app", code)).Access))
 }
 
-// TestStopWaitsForNoReader: one who waits for something new is answered first.
+// TestStopWaitsForNoReader: a stopping server first answers the requests that wait for
+// the feed.
 func TestStopWaitsForNoReader(t *testing.T) {
 	ts, secret := feedServer(t)
 	version, _ := ts.revocations("calendar", secret, "")["version"].(string)
@@ -193,14 +197,15 @@ func TestStopWaitsForNoReader(t *testing.T) {
 	stacks := make([]byte, 1<<20)
 	require.Eventually(t, func() bool {
 		return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "feed.(*Feed).Poll(")
-	}, 10*time.Second, 5*time.Millisecond, "it waits")
+	}, 10*time.Second, 5*time.Millisecond, "the request waits in Poll")
 	began := time.Now()
 	ts.close()
 	require.Less(t, time.Since(began), 5*time.Second)
 	require.Equal(t, http.StatusOK, <-status)
 }
 
-// TestNoFeed: without a resource server nobody reads the feed, and the first one does at once.
+// TestNoFeed: without a resource server the feed is not readable, and the first resource
+// server can read it at once.
 func TestNoFeed(t *testing.T) {
 	ts := newTestServer(t)
 	status := func(secret string) int {

@@ -14,11 +14,11 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// A heeded cluster is three nodes with a resource server at each, which reads the
-// feed of that node alone.
+// A feedCluster3 is a cluster of three nodes with a resource server for each node, which
+// reads the feed of that node only.
 type feedCluster3 struct {
 	*cluster3
-	base, secret string // of the issuer; of the resource server "calendar"
+	base, secret string // base URL of the issuer, and secret of the resource server "calendar"
 	servers      []*verifier.Verifier
 }
 
@@ -38,7 +38,7 @@ func newFeedCluster3(t *testing.T) *feedCluster3 {
 	return h
 }
 
-// server is a resource server that asks some nodes.
+// server returns a resource server that asks one node.
 func (h *feedCluster3) server(t *testing.T, first *nodeProcess) *verifier.Verifier {
 	t.Helper()
 	keys, err := verifier.NewJWKS(verifier.JWKSConfig{URL: first.URL() + verifier.KeySetPath})
@@ -55,12 +55,12 @@ func (h *feedCluster3) server(t *testing.T, first *nodeProcess) *verifier.Verifi
 	return v
 }
 
-// at is how people and programs see a node.
+// at returns a node as browsers and clients see it.
 func (h *feedCluster3) at(t *testing.T, node int) *testServer {
 	return &testServer{t: t, Base: h.nodes[node].URL(), App: h.nodes[node].URL()}
 }
 
-// granted are tokens of a client for a user, by way of all nodes.
+// granted returns tokens of a client for a user, obtained through different nodes.
 func (h *feedCluster3) granted(t *testing.T, user, client string) tokens {
 	t.Helper()
 	code := h.at(t, 0).browser().allow(user, good(client)).Query().Get("code")
@@ -68,7 +68,7 @@ func (h *feedCluster3) granted(t *testing.T, user, client string) tokens {
 	return tokensOf(t, h.at(t, 1).exchange(client, code))
 }
 
-// isRevoked reports whether a resource server refuses a token for that reason.
+// isRevoked reports whether a resource server refuses a token because it is revoked.
 func isRevoked(t *testing.T, v *verifier.Verifier, token string) bool {
 	t.Helper()
 	_, err := v.Verify(t.Context(), token)
@@ -90,7 +90,7 @@ func (h *feedCluster3) accepted(t *testing.T, all ...tokens) {
 	}
 }
 
-// requireRevoked waits until all resource servers say the same of a token.
+// requireRevoked waits until all resource servers agree whether a token is revoked.
 func (h *feedCluster3) requireRevoked(t *testing.T, revoked bool, token tokens) {
 	t.Helper()
 	began := time.Now()
@@ -100,8 +100,8 @@ func (h *feedCluster3) requireRevoked(t *testing.T, revoked bool, token tokens) 
 	t.Logf("all know after %s", time.Since(began).Round(time.Millisecond))
 }
 
-// renewed are tokens of a new grant, when a second has gone by in which all that
-// was issued counts as revoked.
+// renewed waits until tokens of a new grant are accepted: those of the second of a
+// revocation count as revoked.
 func (h *feedCluster3) renewed(t *testing.T, user, client string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -115,8 +115,8 @@ func (h *feedCluster3) renewed(t *testing.T, user, client string) {
 	}, 20*time.Second, 100*time.Millisecond)
 }
 
-// TestFeedOfThreeNodes: what is taken back at any node is refused by the resource
-// servers of all nodes, and nothing else is.
+// TestFeedOfThreeNodes: after a revocation on any node, the resource servers of all nodes
+// refuse exactly the tokens concerned.
 func TestFeedOfThreeNodes(t *testing.T) {
 	h := newFeedCluster3(t)
 	cli := func(node int) *testkit.CLI { return operatorOf(t, h.nodes[node].Dir) }
@@ -170,7 +170,7 @@ func TestFeedOfThreeNodes(t *testing.T) {
 		third := tokensOf(t, h.at(t, 1).refresh("cal-app", second.Refresh))
 		h.accepted(t, gone, second, third)
 		var refused string
-		require.Eventually(t, func() bool { // 503 on a machine so busy that another node comes to lead
+		require.Eventually(t, func() bool { // 503 if the leader changes on a busy machine
 			refused = h.at(t, 2).refresh("cal-app", gone.Refresh).ErrorCode()
 			return refused != "temporarily_unavailable"
 		}, 20*time.Second, 200*time.Millisecond)
@@ -183,8 +183,8 @@ func TestFeedOfThreeNodes(t *testing.T) {
 	t.Run("a node is alone", h.testSingleNode)
 }
 
-// testSingleNode is a node without a majority: it does not say that it knows everything, so
-// that what must be sure answers 503, and what need not goes on.
+// testSingleNode: a node without a majority does not confirm its state. Routes that must
+// be sure answer 503, the others continue.
 func (h *feedCluster3) testSingleNode(t *testing.T) {
 	token := h.granted(t, "alice", "cal-app")
 	const left = 1
@@ -202,7 +202,7 @@ func (h *feedCluster3) testSingleNode(t *testing.T) {
 		route.ServeHTTP(w, r)
 		return w.Code
 	}
-	require.Equal(t, http.StatusOK, status(closed), "nothing is stale yet")
+	require.Equal(t, http.StatusOK, status(closed), "the last confirmation is still fresh")
 	require.Eventually(t, func() bool { return status(closed) == http.StatusServiceUnavailable }, 20*time.Second, 10*time.Millisecond)
 	require.Less(t, time.Since(killed), verifier.MinRevocationsStale+time.Second)
 	require.Equal(t, http.StatusOK, status(open))
@@ -214,7 +214,7 @@ func (h *feedCluster3) testSingleNode(t *testing.T) {
 	last := iat()
 	require.LessOrEqual(t, last, killed.Unix())
 	for range 3 {
-		require.Equal(t, last, iat(), "it claims nothing more")
+		require.Equal(t, last, iat(), "the time of the last confirmation does not advance")
 	}
 	h.nodes[0].start(t)
 	require.Eventually(t, func() bool { return status(closed) == http.StatusOK }, 30*time.Second, 10*time.Millisecond)

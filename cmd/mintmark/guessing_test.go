@@ -17,8 +17,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// counting is a server that believes what the tests say of their addresses, and
-// whose clock stands unless it is moved: no limit relaxes while the test runs.
+// counting returns a server that trusts X-Forwarded-For from the tests and whose clock
+// stands unless it is moved, so that no limit recovers while the test runs.
 func counting(t *testing.T) (ts *testServer, forward func(time.Duration)) {
 	t.Helper()
 	var now atomic.Int64
@@ -32,16 +32,16 @@ func counting(t *testing.T) (ts *testServer, forward func(time.Duration)) {
 	return ts, func(d time.Duration) { now.Add(d.Milliseconds()) }
 }
 
-// forwarded is form from some address.
+// forwarded is form from another address.
 func (ts *testServer) forwarded(address string, pairs ...string) answer {
 	ts.t.Helper()
 	return ts.request(http.MethodPost, oauth.PathToken, encode(pairs...),
 		"Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-For", address)
 }
 
-// TestWeakSecretsAreNotGuessed: whatever addresses the guesses come from, there is
-// no more than a hundred and one a second, and the one that is right is answered
-// as the others are.
+// TestWeakSecretsAreNotGuessed: guesses are limited to a hundred, then one a second, over
+// all addresses together. Beyond the limit a correct secret gets the same response as a
+// wrong one.
 func TestWeakSecretsAreNotGuessed(t *testing.T) {
 	ts, forward := counting(t)
 	const office, elsewhere = "198.51.100.7", "192.0.2.99"
@@ -77,12 +77,13 @@ func TestWeakSecretsAreNotGuessed(t *testing.T) {
 		refused(t, guess("cal-app", "cal-app-secret", elsewhere, more...), http.StatusTooManyRequests, oauth.TemporarilyUnavailable)
 	}
 	refused(t, guess("cal-app", credential.NewSecret(zeros{}).Reveal(), elsewhere), http.StatusUnauthorized, oauth.InvalidClient)
-	tokensOf(t, guess("cal-app", generatedSecret, elsewhere)) // a secret of our making is always decided
-	tokensOf(t, guess("cal-app", "cal-app-secret", office))   // nobody elsewhere locks a client out
+	tokensOf(t, guess("cal-app", generatedSecret, elsewhere)) // a secret in the generated format is always verified
+	tokensOf(t, guess("cal-app", "cal-app-secret", office))   // guesses from elsewhere do not lock out a client at its usual address
 }
 
-// TestGuessesAtTheRevocationEndpoint: whoever has a token of some client guesses at the secrets
-// of another no faster at the revocation endpoint, and the guesses count at the others too.
+// TestGuessesAtTheRevocationEndpoint: with a token of one client, the secrets of another
+// can't be guessed faster at the revocation endpoint. Guesses there count at the other
+// endpoints too.
 func TestGuessesAtTheRevocationEndpoint(t *testing.T) {
 	ts, _ := counting(t)
 	post := func(path string, pairs ...string) answer {
@@ -106,13 +107,13 @@ func TestGuessesAtTheRevocationEndpoint(t *testing.T) {
 	tokensOf(t, ts.refresh("native-app", held.Refresh))
 }
 
-// zeros is randomness that is none, which serves a test.
+// zeros is a source of zeros instead of randomness.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// TestRightSecretsBesideFaultsAreCounted: a weak secret that was right is counted
-// too where the answer is no.
+// TestRightSecretsBesideFaultsAreCounted: a correct weak secret counts as a guess if the
+// request is refused for another reason.
 func TestRightSecretsBesideFaultsAreCounted(t *testing.T) {
 	for name, fault := range map[string]func(ts *testServer) []string{
 		"invalid_scope": func(ts *testServer) []string {
@@ -134,13 +135,13 @@ func TestRightSecretsBesideFaultsAreCounted(t *testing.T) {
 				require.Equal(t, name, a.ErrorCode())
 				decided++
 			}
-			require.InDelta(t, 500, decided, 1, "of a network that it is known at, but for the first")
+			require.InDelta(t, 500, decided, 1, "the limit at an address where the client has authenticated")
 		})
 	}
 }
 
-// TestNeighboursJunkHidesNoTruth: a client learns that its own token is good no
-// more, whoever fails at the address that it has in common with others.
+// TestNeighboursJunkHidesNoTruth: a client learns that its own token is no longer valid,
+// even if other clients at the same address have used up the limit.
 func TestNeighboursJunkHidesNoTruth(t *testing.T) {
 	ts, _ := counting(t)
 	const address = "198.51.100.7"

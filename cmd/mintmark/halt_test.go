@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStopLongerThanTheRetryWindow: whose answer was lost as the server stopped
-// asks again when it is back, and gets the same refresh token.
+// TestStopLongerThanTheRetryWindow: a client whose response was lost when the server
+// stopped repeats its request after the restart and gets the same refresh token.
 func TestStopLongerThanTheRetryWindow(t *testing.T) {
 	t.Parallel()
 	const window = 3 * time.Second

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever the public listener answers can't be framed and can load and run nothing
-// of others, and what is no path of the API's is answered with a page.
+// TestHeadersOfEveryAnswer: no response of the public listener can be framed or load
+// foreign content. Paths outside the API are answered with a page.
 func TestHeadersOfEveryAnswer(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -44,8 +44,8 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	}
 }
 
-// The header Allow names what a path has: a request by each of its methods is not
-// answered by 405 again.
+// TestAllowIsTrue: the header Allow names the methods of the path, and none of them gets
+// 405.
 func TestAllowIsTrue(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)

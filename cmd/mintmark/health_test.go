@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 )
 
-// TestHealth: the exit code is 0 for a node that is ready, and 1 for one that waits and
-// where nothing answers. "cluster status" has the certificate for clients.
+// TestHealth: the exit code is 0 for a node that is ready, and 1 for a node that waits or
+// does not answer. "cluster status" shows the expiry of the certificate for clients.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	files := writePair(t, t.TempDir(), 1, time.Now().Add(90*24*time.Hour))

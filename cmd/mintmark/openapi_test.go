@@ -23,14 +23,15 @@ var openAPI = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromData(endpoint.OpenAPI("https://api.example.com", "https://app.example.com"))
 })
 
-// undescribed returns what the description of the API lacks of an answer: its status, headers
-// or members. A path or method without an operation is another test's.
+// undescribed returns an error if a response has a status, header or member that the
+// description of the API lacks. A path or method without an operation is reported by
+// another test.
 func undescribed(r *http.Request, a answer) error {
 	doc, err := openAPI()
 	if err != nil {
 		return err
 	}
-	item := doc.Paths.Value(r.URL.EscapedPath()) // another spelling of a path is another path
+	item := doc.Paths.Value(r.URL.EscapedPath()) // a path in another spelling is another path
 	if item == nil || item.GetOperation(r.Method) == nil {
 		return nil
 	}
@@ -73,9 +74,9 @@ func TestOpenAPIFindsFaults(t *testing.T) {
 	}
 }
 
-// TestOpenAPIHasEveryRoute verifies of a whole server that each route of the public listener
-// is described, unless it is one of the pages: nothing but a browser with a session can use
-// those, and they answer in HTML. The answers of the operators' listener are as described.
+// TestOpenAPIHasEveryRoute verifies that each route of the public listener is described,
+// unless it is a page: pages answer in HTML and can be used only by a browser with a
+// session. The responses of the operators' listener match the description.
 func TestOpenAPIHasEveryRoute(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)

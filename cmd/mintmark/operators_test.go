@@ -40,8 +40,8 @@ func (n *nodeProcess) operate(t testing.TB, args ...string) testkit.Result {
 	return operatorOf(t, n.Dir).Run("", args...)
 }
 
-// readOffline returns the file that "mintmark cluster backup save" or "journal" makes of
-// the data folder of a node that does not run, and what the command warns of.
+// readOffline returns the output of "mintmark cluster backup save" or "journal" on the
+// data folder of a stopped node, and the command's warnings.
 func readOffline(t testing.TB, dir, what string) (file []byte, warning string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), what)

@@ -13,9 +13,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestOutageOfARunningNode: two of three die. The third one says at once, and not
-// at the deadline of what was proposed, that nothing can be decided; what is read
-// goes on, and nothing that a client holds is burnt.
+// TestOutageOfARunningNode: two of three nodes die. The third reports at once, before the
+// deadline of a proposal, that there is no majority. Reads continue, and no credential is
+// spent.
 func TestOutageOfARunningNode(t *testing.T) {
 	dir := t.TempDir()
 	ts := startTestServer(t, dir, fixtureText)
@@ -29,7 +29,7 @@ func TestOutageOfARunningNode(t *testing.T) {
 	}
 	send := func(r *http.Request) answer {
 		t.Helper()
-		// Less than the five seconds that something which was proposed may take.
+		// Less than the five seconds that a proposed command may take.
 		return do(t, &http.Client{Timeout: 4 * time.Second}, r)
 	}
 	me := func() answer {
@@ -62,7 +62,7 @@ func TestOutageOfARunningNode(t *testing.T) {
 		a := refresh()
 		require.Equal(t, http.StatusServiceUnavailable, a.Status)
 		require.Equal(t, "temporarily_unavailable", a.ErrorCode())
-		require.Equal(t, "1", a.Header.Get("Retry-After"), "nothing was proposed")
+		require.Equal(t, "1", a.Header.Get("Retry-After"), "no command was proposed, so a retry is soon possible")
 	}
 	for path, body := range documents {
 		status, _, got := asked(t, n.URL()+path)
@@ -73,19 +73,19 @@ func TestOutageOfARunningNode(t *testing.T) {
 	require.Equal(t, http.StatusOK, a.Status)
 	require.Equal(t, profile.Body, a.Body)
 	status, _, _ := asked(t, n.OpsURL()+"/livez")
-	require.Equal(t, http.StatusOK, status, "a restart would help nobody")
+	require.Equal(t, http.StatusOK, status, "the node is alive; a restart would not help")
 
 	c.nodes[0].start(t)
 	require.True(t, n.WaitReady(20*time.Second))
 	tokensOf(t, refresh())
 }
 
-// TestOutageLongerThanTheRetryWindow: clients whose answers were lost just before
-// the majority, or all nodes, went down ask again when the cluster is back. Each gets
-// the refresh token that it had lost, and nobody is signed out.
+// TestOutageLongerThanTheRetryWindow: clients lose their responses just before the
+// majority, or all nodes, go down. They repeat their requests when the cluster is back.
+// Each gets the refresh token that it had lost, and nobody is signed out.
 func TestOutageLongerThanTheRetryWindow(t *testing.T) {
 	const (
-		window  = 10 * time.Second // what goes by before and after an outage is part of it
+		window  = 10 * time.Second // includes the time that passes before and after the outage
 		clients = 20
 	)
 	dir := t.TempDir()
@@ -118,7 +118,7 @@ func TestOutageLongerThanTheRetryWindow(t *testing.T) {
 			began := time.Now()
 			require.Eventually(t, func() bool { return time.Since(began) > window+2*time.Second }, time.Minute, 10*time.Millisecond)
 			for _, n := range stopped {
-				n.launch(c.t) // it outlives this part
+				n.launch(c.t) // the process must outlive this subtest
 			}
 			for _, n := range c.nodes {
 				require.True(t, n.WaitReady(time.Minute), n.Name)

@@ -20,8 +20,8 @@ const (
 	wantsHTTPS = "https outside the loopback"
 )
 
-// TestPlainHTTPIsAccepted by an operator or by nobody, in each way in which a
-// cluster gets its addresses, and each start warns of it.
+// TestPlainHTTPIsAccepted: plain http addresses must be accepted explicitly by an
+// operator, in each way in which a cluster gets its addresses. Each start logs a warning.
 func TestPlainHTTPIsAccepted(t *testing.T) {
 	t.Parallel()
 	logged := func(c server.Config) (server.Config, *bytes.Buffer) {
@@ -37,14 +37,14 @@ func TestPlainHTTPIsAccepted(t *testing.T) {
 		operator := operatorOf(t, dir)
 		operator.Fails(cli.ExitRefused, "--plain-http accepts that", "cluster", "init", "--public-url", plainURL)
 		operator.Fails(cli.ExitRefused, "app_url must be an https address", "cluster", "init", "--public-url", hereURL, "--app-url", plainURL)
-		require.NoFileExists(t, filepath.Join(dir, "cluster.key"), "nothing was made")
+		require.NoFileExists(t, filepath.Join(dir, "cluster.key"), "a refused init creates nothing")
 		r := operator.Run("", "cluster", "init", "--public-url", plainURL, "--plain-http")
 		require.Equal(t, cli.ExitOK, r.Code, r.Err)
 		require.Contains(t, r.Out+r.Err, "can be read and changed on the way")
 		require.NoError(t, <-b.done)
 		require.Regexp(t, `plain_http +true`, operator.OK("", "settings", "show"))
 		operator.Fails(cli.ExitRefused, "for good", "settings", "set", "plain_http=false")
-		// What does not concern the addresses can still be changed.
+		// Settings other than the addresses can still be changed.
 		operator.OK("", "settings", "set", "code_lifetime=100s")
 		b.close()
 		require.Contains(t, log.String(), plainTold)
@@ -53,7 +53,7 @@ func TestPlainHTTPIsAccepted(t *testing.T) {
 		b = startServer(t, c)
 		require.NoError(t, <-b.done)
 		b.close()
-		require.Contains(t, log.String(), plainTold, "the second start warns, too")
+		require.Contains(t, log.String(), plainTold, "each start logs the warning")
 	})
 
 	t.Run("by generate", func(t *testing.T) {

@@ -21,14 +21,14 @@ import (
 
 const module = "github.com/mintmark-auth/mintmark/"
 
-// library are the packages that resource servers import. They are modules of their own,
-// which "./..." leaves out.
+// library lists the packages that resource servers import. They are separate modules,
+// which "./..." does not include.
 var library = []string{module + "middleware/...", module + "verifier/..."}
 
-// everything is all packages.
+// everything lists all packages.
 var everything = append([]string{"./..."}, library...)
 
-// listed is what "go list" says of a package.
+// listed is the output of "go list" for a package.
 type listed struct {
 	ImportPath, Dir, Doc string
 	Standard             bool
@@ -51,7 +51,7 @@ func goList(t *testing.T, arguments ...string) []listed {
 	return list
 }
 
-// TestImportPolicy holds testdata/imports.txt: arrows point one way.
+// TestImportPolicy verifies testdata/imports.txt.
 func TestImportPolicy(t *testing.T) {
 	type line struct{ own, foreign []string }
 	policy := map[string]line{}
@@ -70,7 +70,7 @@ func TestImportPolicy(t *testing.T) {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		allowed, ok := policy[name]
 		if !ok {
-			// Packages that only help the tests of the one above them.
+			// Packages that only serve the tests of their parent package.
 			require.True(t, strings.HasSuffix(name, "test"), "%s is not in the policy", name)
 			continue
 		}
@@ -96,15 +96,15 @@ func matches(patterns []string, name string) bool {
 }
 
 // TestResourceServersLinkTheStandardLibraryOnly: a program that imports middleware links
-// no package from elsewhere.
+// no third-party package.
 func TestResourceServersLinkTheStandardLibraryOnly(t *testing.T) {
 	for _, p := range goList(t, append([]string{"-deps"}, library...)...) {
 		require.True(t, p.Standard || strings.HasPrefix(p.ImportPath, module), p.ImportPath)
 	}
 }
 
-// TestLedgerIsPure: no clock, no randomness, no network and no goroutine in
-// the packages that every node must run with the same result.
+// TestLedgerIsPure: the packages that every node must run with the same result use no
+// clock, randomness, network or goroutine.
 func TestLedgerIsPure(t *testing.T) {
 	forbidden := []string{"net", "net/http", "os", "math/rand", "math/rand/v2", "crypto/rand", "log", "log/slog", "sync", "runtime"}
 	clock := []string{"Now", "Since", "Until", "After", "Sleep", "NewTimer", "NewTicker", "Tick"}
@@ -129,7 +129,7 @@ func TestLedgerIsPure(t *testing.T) {
 	}
 }
 
-// TestLedgerWalksNoMap: the order of a map differs from node to node.
+// TestLedgerWalksNoMap: map iteration order differs between nodes.
 func TestLedgerWalksNoMap(t *testing.T) {
 	p := goList(t, "./issuer/ledger")[0]
 	set, files := parse(t, p)
@@ -163,11 +163,11 @@ func parse(t *testing.T, p listed) (*token.FileSet, []*ast.File) {
 	return set, files
 }
 
-// TestLogKeys: no line of the log has a key twice, or one that slog writes itself.
-// Readers of JSON keep one of the two, and not the same one.
+// TestLogKeys: no log line has a key twice, or a key that slog writes itself. JSON
+// readers keep one of two equal keys, and not all keep the same one.
 func TestLogKeys(t *testing.T) {
 	methods := regexp.MustCompile(`^((Debug|Info|Warn|Error)(Context)?|Log|With)$`)
-	logs := regexp.MustCompile(`(?i)log(ger)?(\(\))?$`) // what a call is of, as n.log or c.Log
+	logs := regexp.MustCompile(`(?i)log(ger)?(\(\))?$`) // the receiver of a log call, such as n.log or c.Log
 	found := 0
 	for _, p := range goList(t, everything...) {
 		set, files := parse(t, p)
@@ -195,9 +195,9 @@ func TestLogKeys(t *testing.T) {
 	require.Greater(t, found, 100)
 }
 
-// logKeys are the keys of a call to a logger, which stand before their values. The
-// message before them, or the context and the level, can't be told from a key by
-// their place alone: a message has a space.
+// logKeys returns the keys of a call to a logger. Keys stand before their values. The
+// message, the context and the level can't be distinguished from keys by position, but a
+// message contains a space.
 func logKeys(args []ast.Expr) (keys []string) {
 	for i := 0; i < len(args); i++ {
 		of := args[i]
@@ -211,13 +211,14 @@ func logKeys(args []ast.Expr) (keys []string) {
 		}
 		keys = append(keys, strings.Trim(text.Value, "`\""))
 		if !isCall {
-			i++ // its value
+			i++ // skip the value
 		}
 	}
 	return keys
 }
 
-// TestPackageDocs: each package says what it owns and what it does not.
+// TestPackageDocs: the documentation of each package says what it owns and what it does
+// not.
 func TestPackageDocs(t *testing.T) {
 	for _, p := range goList(t, everything...) {
 		require.NotEmpty(t, p.Doc, p.ImportPath)
@@ -225,7 +226,7 @@ func TestPackageDocs(t *testing.T) {
 	}
 }
 
-// TestTopLevel: the owner fixed it.
+// TestTopLevel: the entries at the top of the repository are fixed.
 func TestTopLevel(t *testing.T) {
 	out, err := exec.Command("git", "-C", filepath.Join("..", ".."), "ls-files").Output()
 	require.NoError(t, err)
@@ -236,8 +237,8 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
-// TestBuildSetsTheVersion: Go records the version of the commit, and a tree without git
-// keeps the program's own word.
+// TestBuildSetsTheVersion: Go records the version of the commit. Without git the program
+// keeps its default version.
 func TestBuildSetsTheVersion(t *testing.T) {
 	out, err := exec.Command("make", "-n", "-C", filepath.Join("..", ".."), "build").CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -18,7 +18,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
-// asked is the answer to a GET, which must come soon.
+// asked returns the response to a GET within five seconds.
 func asked(t testing.TB, url string) (int, http.Header, string) {
 	t.Helper()
 	c := http.Client{Timeout: 5 * time.Second}
@@ -32,8 +32,8 @@ func asked(t testing.TB, url string) (int, http.Header, string) {
 
 var publicDocuments = []string{"/.well-known/jwks.json", "/.well-known/oauth-authorization-server"}
 
-// TestRestartWithoutMajority: verifiers get what they need, and operators are
-// told what is wrong.
+// TestRestartWithoutMajority: a node that restarts without a majority serves the
+// documents that verifiers need, and reports the cause to operators.
 func TestRestartWithoutMajority(t *testing.T) {
 	dir := t.TempDir()
 	seed(t, dir, 1)
@@ -61,15 +61,15 @@ func TestRestartWithoutMajority(t *testing.T) {
 		require.Contains(t, r.Out, "mintmark cluster recover")
 	}
 
-	n.start(t) // waits for the line
+	n.start(t) // waits for the output line
 	for path, body := range documents {
 		status, _, got := asked(t, n.URL()+path)
 		require.Equal(t, http.StatusOK, status, path)
 		require.Equal(t, body, got)
 	}
 	unhealthy()
-	// By itself it does not know whether a secret was revoked; nor need it, of a
-	// wrong one.
+	// A node without a majority does not know whether a correct secret was revoked
+	// meanwhile. For a wrong secret that does not matter.
 	for secret, want := range map[string]int{"bench-secret": http.StatusServiceUnavailable, "another": http.StatusUnauthorized} {
 		for _, form := range []url.Values{
 			{"grant_type": {"refresh_token"}, "refresh_token": {"rubbish"}},
@@ -92,7 +92,7 @@ func TestRestartWithoutMajority(t *testing.T) {
 	require.Contains(t, text, "\nmintmark_ready 0\n")
 	n.Kill()
 
-	// One that knows nothing by itself, as a node that had just joined.
+	// A node without any state, as one that has just joined.
 	require.NoError(t, os.RemoveAll(filepath.Join(n.Dir, "raft", "snapshots")))
 	nothing := make([]byte, 16)
 	nothing = binary.BigEndian.AppendUint32(nothing, crc32.ChecksumIEEE(nothing))
@@ -113,7 +113,7 @@ func TestRestartWithoutMajority(t *testing.T) {
 	require.Equal(t, cli.ExitUnhealthy, r.Code)
 	require.Contains(t, r.Err, "no settings are known to this node")
 
-	// It goes on when there is another one.
+	// It resumes when another node is back.
 	c.nodes[0].launch(t)
 	n.serving(t)
 	require.True(t, n.WaitReady(20*time.Second))

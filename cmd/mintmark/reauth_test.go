@@ -16,8 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestFourActsAskForThePassword: 15 minutes after a sign-in an administrator gives
-// the password once more, and a wrong one is recorded. An operator is not asked.
+// TestFourActsAskForThePassword: 15 minutes after the sign-in, four actions require the
+// administrator's password again. Wrong passwords are recorded. An operator is not asked.
 func TestFourActsAskForThePassword(t *testing.T) {
 	t.Parallel()
 	var log testkit.Buffer
@@ -43,7 +43,7 @@ func TestFourActsAskForThePassword(t *testing.T) {
 		{"/admin/users/u-bob/password", "password", []string{"password", given}, func() bool { return user("bob").Password != before }},
 		{"/admin/clients/cal-app/transfer", "username", []string{"username", "bob"}, func() bool { return ts.s.Issuer.View().Client("cal-app").Owner == "u-bob" }},
 	} {
-		require.NotContains(t, admin.get(act.page).Body, "own_password", "a sign-in that is new enough")
+		require.NotContains(t, admin.get(act.page).Body, "own_password", "no password is required soon after the sign-in")
 		ahead.Add(int64(16 * time.Minute))
 		page := admin.get(act.page)
 		require.Contains(t, page.Body, "own_password")
@@ -75,7 +75,8 @@ func TestFourActsAskForThePassword(t *testing.T) {
 
 var shownSecret = regexp.MustCompile(`mms_[A-Za-z0-9_-]{43}`)
 
-// TestTakingOverRevokesSecrets where the new owner ticks the box, and else not.
+// TestTakingOverRevokesSecrets: the secrets are revoked only if the new owner ticks the
+// box.
 func TestTakingOverRevokesSecrets(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -115,7 +116,7 @@ func TestTakingOverRevokesSecrets(t *testing.T) {
 		break
 	}
 
-	// The users of the application stay connected, by a secret of its new owner's.
+	// The application's users stay connected; it uses a secret of the new owner.
 	alice := people["alice"]
 	made := alice.submit(alice.get("/developer/clients/cal-app/secrets"), "sealed")
 	require.Equal(t, http.StatusOK, made.Status, made.Body)

@@ -14,12 +14,12 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// TestRecoverFromALaggingSurvivor: the clients went on with two nodes that are
-// lost then. None of them is signed out by the recovery of the third, a thief is
-// detected at a second fast-forward, and what was taken away meanwhile stays so.
+// TestRecoverFromALaggingSurvivor: clients used two nodes that were then lost, while the
+// third was stopped. After the recovery of the third, nobody is signed out, a thief is
+// detected at the second fast-forward, and revocations of the lost nodes stay.
 func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	const clients = 23
-	const thief, revoked = clients, 40 // grants of their own
+	const thief, revoked = clients, 40 // grants beyond those of the clients
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, revoked+1)
 	c := startCluster3(t, dir, filepath.Join(dir, "data"))
@@ -46,7 +46,7 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	operator := operatorOf(t, rest[0].Dir)
 	operator.OK("", "user", "disable", "user2")
 	for _, n := range rest {
-		n.Kill() // before it wrote to its journal that the user is disabled
+		n.Kill() // before the node has journaled that the user is disabled
 	}
 
 	operator = operatorOf(t, survivor.Dir)
@@ -60,25 +60,25 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	survivor.start(t)
 	require.True(t, survivor.WaitReady(20*time.Second))
 
-	for range 2 { // the fast-forward, and a chain like any other
+	for range 2 { // first the fast-forward, then an ordinary refresh
 		for i := range clients {
 			refresh(survivor, i)
 		}
 	}
 	status, next := tokenAnswer(t, survivor.Public, stolen)
-	require.Equal(t, http.StatusOK, status, "who comes first can't be told")
+	require.Equal(t, http.StatusOK, status, "the first fast-forward is accepted, whoever sends it")
 	status, _ = tokenAnswer(t, survivor.Public, tokens[thief])
 	require.Equal(t, http.StatusBadRequest, status, "the second fast-forward is refused")
 	status, _ = tokenAnswer(t, survivor.Public, next)
-	require.Equal(t, http.StatusBadRequest, status, "and ends the grant")
+	require.Equal(t, http.StatusBadRequest, status, "the second fast-forward ended the grant")
 	status, _ = tokenAnswer(t, survivor.Public, tokens[revoked])
-	require.Equal(t, http.StatusBadRequest, status, "what was revoked stays so")
+	require.Equal(t, http.StatusBadRequest, status, "a revoked grant stays revoked")
 	require.Contains(t, operator.OK("", "user", "show", "user2"), "disabled")
 }
 
-// TestRecoverBehindACutLink: a node that can't be reached may be part of a healthy
-// majority, which a recovery would end. It takes an operator's word that it is
-// lost, and if that was wrong what the majority knew can still be read.
+// TestRecoverBehindACutLink: an unreachable node may belong to a healthy majority, and
+// recovering the survivor would end that majority. So the operator has to state that
+// unreachable nodes are lost. If that was wrong, the majority's data can still be read.
 func TestRecoverBehindACutLink(t *testing.T) {
 	dir := t.TempDir()
 	seed(t, dir, 1)
@@ -101,13 +101,13 @@ func TestRecoverBehindACutLink(t *testing.T) {
 	require.NoFileExists(t, mark)
 	r = operator.Run("", "cluster", "recover", "--unreachable-are-lost")
 	require.Equal(t, cli.ExitLocal, r.Code, r.Err)
-	require.NoFileExists(t, mark, "which is not --yes")
+	require.NoFileExists(t, mark, "--unreachable-are-lost does not imply --yes")
 	r = operator.Run("", "cluster", "recover", "--yes", "--unreachable-are-lost")
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	survivor.start(t)
 	require.True(t, survivor.WaitReady(20*time.Second))
 
-	// It was not lost.
+	// The node was not lost.
 	require.NoError(t, hung.Process().Signal(syscall.SIGCONT))
 	operator = operatorOf(t, hung.Dir)
 	require.Eventually(t, func() bool {
@@ -132,8 +132,8 @@ func TestRecoverBehindACutLink(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "cluster.key"), key, 0o600))
 	_, err := w.restore(readFile(t, saved), admin.RestoreOptions{
 		Journals:  [][]byte{readFile(t, saved+".journal"), readFile(t, saved+".running")},
-		AcceptGap: true, // the log may end with what nobody else had any more
+		AcceptGap: true, // the log may end with entries that no other node had
 	})
 	require.NoError(t, err)
-	require.True(t, w.view().User("u-0").Disabled, "which only the lost nodes knew")
+	require.True(t, w.view().User("u-0").Disabled, "a change that only the abandoned nodes had")
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// logLine waits for a line of JSON in a node's log.
+// logLine waits for a JSON line with that message in a node's log.
 func (n *nodeProcess) logLine(t testing.TB, message string) map[string]any {
 	t.Helper()
 	var found map[string]any
@@ -36,7 +36,7 @@ func (n *nodeProcess) logLine(t testing.TB, message string) map[string]any {
 	return found
 }
 
-// logLines are all of a node's log, each of which must be JSON.
+// logLines returns the lines of a node's log, each of which must be JSON.
 func (n *nodeProcess) logLines(t testing.TB) (lines []map[string]any) {
 	t.Helper()
 	all := bytes.Split([]byte(n.Process().LogText()), []byte("\n"))
@@ -48,9 +48,8 @@ func (n *nodeProcess) logLines(t testing.TB) (lines []map[string]any) {
 	return lines
 }
 
-// TestHangup: SIGHUP ends no node, whatever it does at that moment, and has it
-// read again what can change while it runs. Its log is JSON from its first line
-// to its last.
+// TestHangup: SIGHUP never ends a node, whatever the node is doing. It reloads the
+// settings that can change at run time. Every line of the log is JSON.
 func TestHangup(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 2)
@@ -70,7 +69,7 @@ func TestHangup(t *testing.T) {
 	}, started["settings_from"])
 	require.Equal(t, n.Raft, n.logLine(t, "node started")["cluster_listen"])
 
-	// A request is half sent, and others come and go, while the signals do.
+	// One request is half sent, and others are in progress, when the signals arrive.
 	slow, err := net.Dial("tcp", n.Public)
 	require.NoError(t, err)
 	defer slow.Close()
@@ -89,7 +88,7 @@ func TestHangup(t *testing.T) {
 			}
 			r, err := http.Get(n.URL() + oauth.PathJWKS)
 			if err != nil || r.StatusCode != http.StatusOK {
-				t.Errorf("a request beside SIGHUP: %v %v", r, err)
+				t.Errorf("request during SIGHUP failed: %v %v", r, err)
 				return
 			}
 			_ = r.Body.Close()
@@ -120,13 +119,14 @@ func TestHangup(t *testing.T) {
 	require.NoError(t, n.Process().Signal(syscall.SIGTERM))
 	n.logLine(t, "node stop requested")
 	for range 20 {
-		_ = n.Process().Signal(syscall.SIGHUP) // it may be gone
+		_ = n.Process().Signal(syscall.SIGHUP) // the process may have ended
 	}
-	require.NoError(t, n.Process().Wait(), "it exits with 0")
+	require.NoError(t, n.Process().Wait(), "the exit code is 0")
 	require.NotEmpty(t, n.logLines(t))
 }
 
-// TestHangupOfAWaitingNode: it goes on waiting.
+// TestHangupOfAWaitingNode: a node that waits for a cluster reloads and continues to
+// wait.
 func TestHangupOfAWaitingNode(t *testing.T) {
 	n := newNode(t, "n1")
 	n.launch(t, "--log-format", "json")
@@ -138,7 +138,8 @@ func TestHangupOfAWaitingNode(t *testing.T) {
 	require.Equal(t, hereURL, n.serving(t).BaseURL)
 }
 
-// TestHangupEndsDev: its terminal is gone. One that nohup started goes on.
+// TestHangupEndsDev: SIGHUP ends "mintmark dev", since its terminal was closed. A process
+// started by nohup continues.
 func TestHangupEndsDev(t *testing.T) {
 	fixtures := filepath.Join(t.TempDir(), "fixtures.yaml")
 	require.NoError(t, os.WriteFile(fixtures, []byte(benchFixtures), 0o600))
@@ -147,15 +148,15 @@ func TestHangupEndsDev(t *testing.T) {
 	require.NoError(t, p.Wait())
 	require.Contains(t, p.LogText(), "mintmark: stopping")
 
-	signal.Ignore(syscall.SIGHUP) // the child inherits it
+	signal.Ignore(syscall.SIGHUP) // inherited by the child process
 	p, _ = startDev(t, t.TempDir(), fixtures)
 	signal.Reset(syscall.SIGHUP)
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	require.NoError(t, err)
-	require.Regexp(t, `(?m)^SigIgn:\s.*1$`, string(status), "the kernel drops the signal")
+	require.Regexp(t, `(?m)^SigIgn:\s.*1$`, string(status), "the child ignores SIGHUP")
 }
 
-// TestLogOfAFailure: also the last line is JSON, and it says why.
+// TestLogOfAFailure: the last line of the log is JSON too and has the error.
 func TestLogOfAFailure(t *testing.T) {
 	for what, args := range map[string][]string{
 		"a setting":  {"--listen", "nowhere"},

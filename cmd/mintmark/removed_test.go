@@ -14,8 +14,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
-// TestRemovedNodeServesNobody, says why wherever it is asked, and neither starts
-// again nor makes a cluster of its own.
+// TestRemovedNodeServesNobody: a removed node refuses requests, reports why on each of
+// its interfaces, and neither starts again nor recovers as a cluster of its own.
 func TestRemovedNodeServesNobody(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 1)
@@ -27,14 +27,14 @@ func TestRemovedNodeServesNobody(t *testing.T) {
 	refused, _ := tokenAnswer(t, gone.Public, tokens[0])
 	require.Equal(t, http.StatusServiceUnavailable, refused)
 	accepted, _ := tokenAnswer(t, c.nodes[2].Public, tokens[0])
-	require.Equal(t, http.StatusOK, accepted, "which burnt nothing")
+	require.Equal(t, http.StatusOK, accepted, "the refused request has spent no token")
 	var text string
 	require.Eventually(t, func() bool {
 		_, _, text = asked(t, gone.OpsURL()+"/readyz?verbose")
 		return strings.HasPrefix(text, "[-]member")
 	}, 20*time.Second, 20*time.Millisecond)
 	require.Contains(t, text, "was removed")
-	require.Equal(t, 2, strings.Count(text, "\n"), "the one reason: %s", text)
+	require.Equal(t, 2, strings.Count(text, "\n"), "only the membership check is reported: %s", text)
 	for _, path := range append([]string{"/v1/me", "/login"}, publicDocuments...) {
 		status, _, _ := asked(t, gone.URL()+path)
 		require.Equal(t, http.StatusServiceUnavailable, status, path)
@@ -43,20 +43,21 @@ func TestRemovedNodeServesNobody(t *testing.T) {
 	r := operator.Run("", "cluster", "status")
 	require.Equal(t, cli.ExitUnhealthy, r.Code)
 	require.True(t, strings.HasPrefix(r.Out, "removed: "), r.Out)
-	require.Equal(t, 2, strings.Count(r.Out, "\n"), "the fact and the advice: %s", r.Out)
+	require.Equal(t, 2, strings.Count(r.Out, "\n"), "one line for the fact and one for the advice: %s", r.Out)
 	r = operator.Run("", "cluster", "status", "-o", "json")
 	require.NotContains(t, r.Out, "recover")
 	gone.Stop()
 
 	gone.launch(t)
-	require.Error(t, gone.Process().Wait(), "it ended by itself")
+	require.Error(t, gone.Process().Wait(), "the node does not start")
 	r = operator.Run("", "cluster", "recover", "--yes")
 	require.Equal(t, cli.ExitLocal, r.Code, r.Err)
 	require.Contains(t, r.Err, "was removed")
 	require.NotContains(t, r.Err, "given up")
 }
 
-// TestRecoverIsRefusedWhileTheClusterRuns, and says what it would give up.
+// TestRecoverIsRefusedWhileTheClusterRuns: the refusal lists which nodes a recovery would
+// give up.
 func TestRecoverIsRefusedWhileTheClusterRuns(t *testing.T) {
 	dir := t.TempDir()
 	seed(t, dir, 1)
@@ -78,7 +79,7 @@ func TestRecoverIsRefusedWhileTheClusterRuns(t *testing.T) {
 	c.nodes[0].Kill()
 	r = recovered("--yes", "--unreachable-are-lost")
 	require.Equal(t, cli.ExitLocal, r.Code, r.Err)
-	require.Contains(t, r.Err, "recover: n2 still runs", "it only has no leader")
+	require.Contains(t, r.Err, "recover: n2 still runs", "a node that runs without a leader also prevents a recovery")
 	c.nodes[1].Kill()
 	r = recovered()
 	require.Equal(t, cli.ExitLocal, r.Code)

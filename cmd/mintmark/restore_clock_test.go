@@ -15,9 +15,9 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// TestRestoreAfterAWrongClock is the way back where a wrong time was stamped: a
-// backup from before, and a journal that goes on into the wrong time. What was
-// taken away then is taken away again, and nothing of that time comes with it.
+// TestRestoreAfterAWrongClock shows how to return from a wrong time in the state: restore
+// a backup from before it, with a journal that includes the wrong time. Revocations from
+// then are replayed, but no timestamp of that time is kept.
 func TestRestoreAfterAWrongClock(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64
@@ -58,7 +58,7 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 		require.Equal(t, 200, status)
 	}
 
-	// The keys of the wrong time take their next steps as they would have.
+	// Keys that were rotated at the wrong time take their next steps normally.
 	now := ledger.Time(time.Now().Add(time.Second).UnixMilli())
 	for k := range r.view().Keys() {
 		require.LessOrEqual(t, max(k.Announced, k.Activated, k.Retired), now, k.ID)
@@ -75,17 +75,17 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond)
 }
 
-// TestVerifiersTolerateWhatNodesDo: a token of a leader whose clock is as far
-// ahead as it may be is valid at once, also where its iat is ahead of that clock, as
-// it follows revocations within a second.
+// TestVerifiersTolerateWhatNodesDo: a token of a leader whose clock is as far ahead as
+// permitted is valid at once, also if its iat is ahead of that clock because of
+// revocations within a second.
 func TestVerifiersTolerateWhatNodesDo(t *testing.T) {
 	t.Parallel()
-	var now atomic.Int64 // of the node, which stands: all happens in one second
+	var now atomic.Int64 // the clock of the node, which stands still
 	now.Store(time.Now().Truncate(time.Second).UnixMilli())
 	d := suiteOf(t, startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
 	}))
-	behind := watchdog.ClockTolerance // the clock of whoever verifies
+	behind := watchdog.ClockTolerance // how far the verifier's clock is behind
 	api := newResourceServerAt(d, func() time.Time { return time.UnixMilli(now.Load()).Add(-behind) })
 	answer := func() int { return api.call(d, "GET /v2/me", d.granted(good("cal-app")).Access).Status }
 	require.Equal(t, http.StatusOK, answer())
@@ -93,7 +93,7 @@ func TestVerifiersTolerateWhatNodesDo(t *testing.T) {
 		d.propose(&ledger.Disconnect{Actor: ledger.Actor{Operator: true}, User: "u-alice"})
 		require.Equal(t, http.StatusOK, answer(), "in the second of a revocation")
 	}
-	require.Equal(t, verifier.DefaultSkew, behind+ledger.MaxAhead, "which was no less than needed")
+	require.Equal(t, verifier.DefaultSkew, behind+ledger.MaxAhead, "the verifier's default tolerance is exactly what is needed")
 	behind += time.Millisecond
 	require.Equal(t, http.StatusUnauthorized, answer())
 }

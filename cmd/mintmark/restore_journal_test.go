@@ -14,8 +14,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestRestoreSaysWhatIsKnown: which span the journal covers, where there are
-// holes, and after when nothing is known. A hole is accepted or nothing is done.
+// TestRestoreSaysWhatIsKnown: a restore reports the span that the journal covers, its
+// gaps, and the time after which nothing is known. Without AcceptGap a gap prevents the
+// restore.
 func TestRestoreSaysWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	n := newTestNode(t)
@@ -30,7 +31,7 @@ func TestRestoreSaysWhatIsKnown(t *testing.T) {
 	require.Less(t, inspect(t, early).Seq, saved.Seq)
 	require.Greater(t, ended.Seq, saved.Seq)
 	n.close()
-	// copied writes a span of one journal into another.
+	// copied copies a span of records from one journal to another.
 	copied := func(from *journal.History, to *journal.Journal, after, upTo uint64) {
 		for r := range from.Records(after) {
 			if r.Seq <= upTo {
@@ -62,7 +63,7 @@ func TestRestoreSaysWhatIsKnown(t *testing.T) {
 	require.Contains(t, r.Changes[0], "user u-bob disabled")
 
 	r = w.preview(state, just)
-	require.Empty(t, r.Gap, "it reaches the backup, and knows of nothing after it")
+	require.Empty(t, r.Gap, "the journal ends at the backup")
 	require.Equal(t, saved.StateTime, r.KnownUntil)
 
 	for name, test := range map[string]struct {
@@ -99,11 +100,11 @@ func TestRestoreSaysWhatIsKnown(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Gap)
 	require.True(t, w.disabled("alice"))
-	require.False(t, w.disabled("bob"), "which nobody knew of")
+	require.False(t, w.disabled("bob"), "bob was disabled after the end of the journal")
 }
 
-// TestRestoreSaysWhatItLeaves: what of the journal could not be applied is told
-// by kind and count, and by name where somebody has to do something.
+// TestRestoreSaysWhatItLeaves: journaled changes that can't be applied are reported by
+// kind and count, and by name if an operator has to act.
 func TestRestoreSaysWhatItLeaves(t *testing.T) {
 	t.Parallel()
 	n := newTestNode(t)
@@ -140,5 +141,5 @@ func TestRestoreSaysWhatItLeaves(t *testing.T) {
 	require.Contains(t, r.NotDone[0], "still in use")
 }
 
-// formatUTC is a time as the reports of a restore have it.
+// formatUTC formats a time as the reports of a restore do.
 func formatUTC(t time.Time) string { return t.UTC().Format(time.RFC3339) }

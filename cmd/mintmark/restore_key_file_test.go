@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 )
 
-// TestJournalOfTheDeadUnderAnotherKeyFile: the key of a node need not lie in its
-// folder.
+// TestJournalOfTheDeadUnderAnotherKeyFile: the journal of a lost node can be read with a
+// cluster key file outside its folder.
 func TestJournalOfTheDeadUnderAnotherKeyFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	n := newTestNode(t, func(c *server.Config) { c.Key = config.KeySource{File: file} })

@@ -18,9 +18,9 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// TestRestoreAcrossClusterKeys: a backup from before a change of the cluster key
-// goes with a journal from after it. Each file is opened with the key that its
-// head names, and what is restored is sealed under the node's own.
+// TestRestoreAcrossClusterKeys: a backup from before a change of the cluster key is
+// restored with a journal from after it. Each file is opened with the key that its header
+// names, and the restored keyring is sealed under the node's own key.
 func TestRestoreAcrossClusterKeys(t *testing.T) {
 	t.Parallel()
 	n := newTestNode(t)
@@ -40,7 +40,7 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 	require.Equal(t, now.ID(), inspect(t, after).ClusterKey)
 	given := []admin.Plain{admin.Plain(old.Text())}
 
-	// restored checks that nothing but the node's own key is needed any more.
+	// restored requires that nothing is sealed under another key than the node's own.
 	restored := func(t *testing.T, w *testNode) {
 		t.Helper()
 		require.Equal(t, now.ID(), w.key().ID())
@@ -125,13 +125,13 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 		r, err := w.restore(state, admin.RestoreOptions{Journals: [][]byte{lost}, AcceptGap: true, Keys: given})
 		require.NoError(t, err)
 		require.NotEmpty(t, r.Gap)
-		require.NotNil(t, w.view().Key(added), "a ring under two keys")
+		require.NotNil(t, w.view().Key(added), "the new key survives in a keyring that was under two cluster keys")
 		restored(t, w)
 	})
 	t.Run("a key that nobody has", func(t *testing.T) {
 		w := newWaitingTestNode(t, old)
 		require.Contains(t, w.refuses(state, admin.RestoreOptions{Journals: [][]byte{after}}), "this journal is sealed under cluster key "+now.ID())
-		// A journal that is itself under a key at hand, and what it adds is not.
+		// The journal itself can be opened, but a key that it adds can't.
 		under := rewrappedFile(t, after, now, old)
 		_, err := w.restore(state, admin.RestoreOptions{Journals: [][]byte{under}, AcceptGap: true})
 		require.ErrorContains(t, err, "is sealed under cluster key "+now.ID())
@@ -139,7 +139,7 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 	})
 }
 
-// recordsOf returns the records of a journal by their position.
+// recordsOf returns the records of a journal by Seq.
 func recordsOf(t testing.TB, h *journal.History) map[uint64]ledger.Record {
 	t.Helper()
 	all := map[uint64]ledger.Record{}

@@ -21,12 +21,12 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// killAt names the step of a restore at which a process of this binary kills
-// itself.
+// killAt names the step of a restore after which this process kills itself.
 const killAt = config.EnvTestPrefix + "KILL_AT"
 
-// killedAt is a standard error that kills the process at the log record of a step. The
-// step is done then, and the next one has not begun: who logs waits for the writer.
+// killedAt is a standard error that kills the process when the log record of a step is
+// written. Since the logger waits for the writer, that step is done and the next has not
+// begun.
 type killedAt string
 
 func (step killedAt) Write(record []byte) (int, error) {
@@ -37,9 +37,9 @@ func (step killedAt) Write(record []byte) (int, error) {
 	return os.Stderr.Write(record)
 }
 
-// TestRestoreKilledAtEachStep: a restore that was killed is never served, says
-// what to delete, and can be done again; one that was killed after its last step
-// is done.
+// TestRestoreKilledAtEachStep: after a kill the node does not serve the partial restore.
+// The error names what to delete, and the restore can be repeated. A restore that was
+// killed after its last step is complete.
 func TestRestoreKilledAtEachStep(t *testing.T) {
 	n := newTestNode(t)
 	state := n.backup()
@@ -56,7 +56,7 @@ func TestRestoreKilledAtEachStep(t *testing.T) {
 			w := newWaitingProcess(t, t.TempDir())
 			require.NoError(t, own.WriteFile(filepath.Join(w.Dir, "cluster.key")))
 			_, err := admin.RestoreBackup(t.Context(), w.operator(t), bytes.NewReader(state), o)
-			require.Error(t, err, "nobody answers any more")
+			require.Error(t, err, "the process was killed")
 			require.Error(t, w.Process().Wait())
 			require.Equal(t, syscall.SIGKILL, w.Process().Command.ProcessState.Sys().(syscall.WaitStatus).Signal())
 
@@ -81,13 +81,13 @@ func TestRestoreKilledAtEachStep(t *testing.T) {
 			}
 			again := c.offlineJournal()
 			r := waitingWith(t, old, own).preview(state, again)
-			require.Empty(t, r.Gap, "its journal is whole, too")
+			require.Empty(t, r.Gap, "the journal of the restored node is complete")
 			require.NotEmpty(t, r.Changes)
 		})
 	}
 }
 
-// startsNot is why a node does not start on a folder.
+// startsNot returns the error with which a node refuses to start on a folder.
 func startsNot(t testing.TB, dir string) error {
 	t.Helper()
 	o := config.Default()
@@ -102,7 +102,7 @@ func startsNot(t testing.TB, dir string) error {
 	return err
 }
 
-// waitingWith is a newWaitingTestNode that has an older key beside its own.
+// waitingWith is newWaitingTestNode with an older key beside its own.
 func waitingWith(t testing.TB, old, own keys.ClusterKey) *testNode {
 	t.Helper()
 	c := newWaitingTestNode(t, own)

@@ -20,12 +20,12 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestRestorePromises has one part for each sentence that operators were
-// promised of backups and restores.
+// TestRestorePromises has a subtest for each documented sentence about backups and
+// restores.
 func TestRestorePromises(t *testing.T) {
 	t.Parallel()
 	n := newTestNode(t, withBenchFixtures(t), func(c *server.Config) {
-		// Longer ago than a refresh token may lie idle.
+		// Longer ago than the idle lifetime of a refresh token.
 		c.Now, c.Elapsed = func() time.Time { return time.Now().Add(-40 * 24 * time.Hour) }, nil
 	})
 	operator := ledger.Actor{Operator: true}
@@ -51,7 +51,7 @@ func TestRestorePromises(t *testing.T) {
 				alice[0] = refresh(alice[0])
 			}
 		})
-		state = n.backup() // what is restored from it below was saved meanwhile
+		state = n.backup() // the backup that is restored below, saved under load
 		busy.Wait()
 	})
 	t.Run("backup save FILE: 0600, never overwrites", func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestRestorePromises(t *testing.T) {
 		}
 	})
 
-	// After the backup the chains go on, and things are taken away.
+	// After the backup tokens are refreshed and access is revoked.
 	stolen := refresh(alice[1])
 	alice[1] = refresh(refresh(refresh(stolen)))
 	alice[2] = refresh(refresh(alice[2]))
@@ -155,14 +155,14 @@ func TestRestorePromises(t *testing.T) {
 		status, thief := spend(w, stolen)
 		require.Equal(t, 200, status)
 		status, _ = spend(w, alice[1])
-		require.Equal(t, 400, status, "the rightful client comes second, which shows it")
+		require.Equal(t, 400, status, "the rightful client's fast-forward is the second")
 		status, _ = spend(w, thief)
-		require.Equal(t, 400, status, "and ends the grant")
+		require.Equal(t, 400, status, "the second fast-forward ended the grant")
 	})
 	t.Run("sweeping starts anew", func(t *testing.T) {
 		at := ledger.Time(time.Now().UnixMilli())
 		ids, _ := w.view().SweepableGrants(ledger.GrantID{}, 100, at)
-		require.Empty(t, ids, "though one ended 40 days ago")
+		require.Empty(t, ids, "a grant that ended 40 days ago is kept at first")
 		ids, _ = w.view().SweepableGrants(ledger.GrantID{}, 100, at.Add(25*time.Hour))
 		require.Contains(t, ids, gone)
 	})
@@ -183,7 +183,7 @@ func TestRestorePromises(t *testing.T) {
 		}, 20*time.Second, time.Millisecond)
 		last := w.backup()
 		var again []byte
-		require.Eventually(t, func() bool { // another leader may have been elected, which is a command too
+		require.Eventually(t, func() bool { // a new leader's election is a command too
 			again = second.journal()
 			return inspect(t, again).Seq >= inspect(t, last).Seq
 		}, 20*time.Second, 10*time.Millisecond)
@@ -194,7 +194,7 @@ func TestRestorePromises(t *testing.T) {
 	})
 }
 
-// withBenchFixtures has a new cluster know the client of the benchmarks.
+// withBenchFixtures makes a new cluster create the client of the benchmarks.
 func withBenchFixtures(t testing.TB) func(*server.Config) {
 	file := filepath.Join(t.TempDir(), "fixtures.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(benchFixtures), 0o600))

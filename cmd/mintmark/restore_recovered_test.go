@@ -18,16 +18,16 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/restore"
 )
 
-// TestRestoreTellsARecoveryApart: a survivor that was recovered uses positions
-// that the lost nodes had used for other commands. Their journals are refused
-// where they tell of those.
+// TestRestoreTellsARecoveryApart: a recovered survivor reuses positions that the lost
+// nodes had used for other commands. Journals of the lost nodes are refused if they
+// include such positions.
 func TestRestoreTellsARecoveryApart(t *testing.T) {
 	t.Parallel()
 	lost := newTestNode(t)
 	first := lost.backup()
 	lost.disable("alice")
 	lost.close()
-	left := folderOf(t, lost.dir) // a node that is cut off here
+	left := folderOf(t, lost.dir) // the data of a node that is cut off from here on
 
 	lost.start()
 	lost.await()
@@ -49,14 +49,14 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 	label, err := survivor.s.Journal.Journal.Label()
 	require.NoError(t, err)
 	lives := inspect(t, survivor.backup()).Timelines
-	require.Len(t, lives, 2, "as soon as it serves")
+	require.Len(t, lives, 2, "the new timeline exists as soon as the node serves")
 	require.Equal(t, life[0], lives[0])
 	require.Contains(t, string(label), lives[1].ID)
 	require.Equal(t, uint32(1), survivor.view().Restore().Count, "every grant may be fast-forwarded once")
 	require.NotZero(t, survivor.view().Restore().Seq)
-	require.Zero(t, survivor.view().Restore().At, "it is no restore, which begins what is idle anew")
+	require.Zero(t, survivor.view().Restore().At, "unlike a restore, a recovery does not restart idle times")
 
-	// It was killed before it had forgotten that it was recovered.
+	// The node was killed before it had deleted the record of the recovery.
 	survivor.close()
 	require.NoError(t, os.WriteFile(filepath.Join(left, "raft", "recovered"), mark, 0o600))
 	survivor.start()
@@ -65,8 +65,8 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 
 	survivor.disable("alice")
 	late := survivor.backup()
-	require.Equal(t, lives, inspect(t, late).Timelines, "it is the same life")
-	require.Less(t, inspect(t, late).Seq, inspect(t, dead).Seq, "what the lost node did after it has later positions")
+	require.Equal(t, lives, inspect(t, late).Timelines, "the restart begins no other timeline")
+	require.Less(t, inspect(t, late).Seq, inspect(t, dead).Seq, "the lost node's positions go further")
 	survivor.propose(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-alice", State: ledger.Enable})
 	survivor.disable("alice")
 	own := survivor.offlineJournal()
@@ -82,7 +82,8 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 	refuses(late, dead, own)
 	refuses(last, own)
 	require.Empty(t, w.preview(late, own).Gap)
-	// Both from before: what the lost node did alone is left out.
+	// With a backup from before the recovery, the changes that only the lost node had are
+	// left out.
 	r := w.preview(first, dead, own)
 	require.Empty(t, r.Gap)
 	for _, change := range r.Changes {
@@ -91,14 +92,14 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 	require.NotEmpty(t, r.Changes)
 }
 
-// TestRecoveryReplaysTheJournalsOfLostNodes: what was taken away after the
-// survivor stopped is taken away there before it serves, and stays so.
+// TestRecoveryReplaysTheJournalsOfLostNodes: revocations made after the survivor stopped
+// are replayed before it serves, and stay.
 func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 	t.Parallel()
 	lost := newTestNode(t)
 	first := lost.backup()
 	lost.close()
-	left := folderOf(t, lost.dir) // a node that is cut off here
+	left := folderOf(t, lost.dir) // the data of a node that is cut off from here on
 	lost.start()
 	lost.await()
 	lost.disable("alice")
@@ -110,7 +111,7 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, lost.offlineJournal(), 0o600))
 	stranger := newTestNode(t)
 	stranger.close()
-	// The disk of the lost node can be read, and no more.
+	// The disk of the lost node is read-only.
 	readOnly := folderOf(t, lost.dir)
 	require.NoError(t, os.Chmod(filepath.Join(readOnly, "journal"), 0o500))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(readOnly, "journal"), 0o700) })
@@ -137,7 +138,7 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 			for _, text := range test.says {
 				require.Contains(t, said, text)
 			}
-			require.NoFileExists(t, filepath.Join(left, "raft", "recovered"), "nothing was changed")
+			require.NoFileExists(t, filepath.Join(left, "raft", "recovered"), "a refused recovery changes nothing")
 		})
 	}
 
@@ -159,7 +160,7 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 		}
 		holds()
 
-		// It was killed before it had forgotten that it was recovered.
+		// The node was killed before it had deleted the record of the recovery.
 		survivor.close()
 		require.NoError(t, os.WriteFile(filepath.Join(left, "raft", "recovered"), mark, 0o600))
 		survivor.start()
@@ -168,14 +169,14 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 		require.Equal(t, uint32(1), survivor.view().Restore().Count)
 
 		r := newWaitingTestNode(t, key).preview(first, survivor.journal())
-		require.Contains(t, strings.Join(r.Changes, "\n"), "user u-alice disabled", "its own journal has it")
+		require.Contains(t, strings.Join(r.Changes, "\n"), "user u-alice disabled", "the survivor's own journal has the replayed change")
 	}
 	require.Equal(t, before, listing(t, readOnly))
 }
 
-// TestTheLogCompletesAJournal: a node that is killed may leave a journal that ends
-// before its log. What the log has after that is part of the journal that is read
-// from the folder, and nothing is changed there.
+// TestTheLogCompletesAJournal: a killed node may leave a journal that ends before its
+// log. When the journal is read from the folder, the rest is taken from the log. The
+// folder is not changed.
 func TestTheLogCompletesAJournal(t *testing.T) {
 	t.Parallel()
 	lost := newTestNode(t)
@@ -186,7 +187,7 @@ func TestTheLogCompletesAJournal(t *testing.T) {
 	lost.await()
 	lost.disable("alice")
 	lost.close()
-	replaced := func(file string) { // by that of before
+	replaced := func(file string) { // puts back the older version of a file or folder
 		t.Helper()
 		require.NoError(t, os.RemoveAll(filepath.Join(lost.dir, file)))
 		require.NoError(t, os.Rename(filepath.Join(folderOf(t, left), file), filepath.Join(lost.dir, file)))
@@ -241,9 +242,9 @@ func TestTheLogCompletesAJournal(t *testing.T) {
 	require.Contains(t, said, "may have come back")
 }
 
-// TestEndsOfLogsMayDiffer: a leader that lost its majority leaves entries that the
-// others never had. The journals of the two still go together: at most one of them
-// has commands there that were decided.
+// TestEndsOfLogsMayDiffer: a leader that lost its majority leaves entries that the others
+// never had. The journals of both nodes can still be combined, since at most one of the
+// two ends was decided.
 func TestEndsOfLogsMayDiffer(t *testing.T) {
 	t.Parallel()
 	n := newTestNode(t)
@@ -276,7 +277,7 @@ func TestEndsOfLogsMayDiffer(t *testing.T) {
 		})
 	}
 	for name, test := range map[string]struct {
-		alice, bob uint64 // last term of the log; 0: the journal has what was decided
+		alice, bob uint64 // last term of the log; 0 if the end of the journal was decided
 		want       string
 	}{
 		"the later term":   {7, 9, "bob"},
@@ -288,13 +289,13 @@ func TestEndsOfLogsMayDiffer(t *testing.T) {
 			require.Empty(t, r.Gap)
 			require.Len(t, r.Changes, 1)
 			require.Contains(t, r.Changes[0], "user u-"+test.want+" disabled")
-			require.Len(t, r.Warnings, int(min(test.alice, 1)), "of the end that counts")
+			require.Len(t, r.Warnings, int(min(test.alice, 1)), "a warning for the end that is used")
 		})
 	}
 }
 
-// TestRecoveryWithAnotherClusterKey: the lost nodes changed it after the survivor
-// had stopped, and their journal has keys that are sealed under the new one.
+// TestRecoveryWithAnotherClusterKey: the lost nodes changed the cluster key after the
+// survivor had stopped, and their journal has keys sealed under the new key.
 func TestRecoveryWithAnotherClusterKey(t *testing.T) {
 	t.Parallel()
 	lost := newTestNode(t)
@@ -326,7 +327,7 @@ func TestRecoveryWithAnotherClusterKey(t *testing.T) {
 	}
 }
 
-// listing are the files of a folder with their sizes.
+// listing returns the files of a folder with their sizes and times.
 func listing(t testing.TB, dir string) (all []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -339,14 +340,14 @@ func listing(t testing.TB, dir string) (all []string) {
 	return all
 }
 
-// recoverIn makes the node of a folder a cluster of one.
+// recoverIn recovers the node of a folder as a cluster of one.
 func recoverIn(t testing.TB, dir string) {
 	t.Helper()
 	said, err := recoverWith(dir, "--yes")
 	require.NoError(t, err, said)
 }
 
-// recoverWith returns all that the command says, its error included.
+// recoverWith returns the output of the command, including its error.
 func recoverWith(dir string, args ...string) (said string, err error) {
 	root := rootCommand()
 	var out strings.Builder
@@ -359,7 +360,7 @@ func recoverWith(dir string, args ...string) (said string, err error) {
 	return out.String(), err
 }
 
-// folderOf is a copy of the data of a node that was stopped.
+// folderOf returns a copy of the data of a stopped node.
 func folderOf(t testing.TB, dir string) string {
 	t.Helper()
 	to := t.TempDir()
@@ -373,8 +374,8 @@ func folderOf(t testing.TB, dir string) string {
 	return to
 }
 
-// TestRecoveryLeavesNoHole in the journal, though what a crash cut off that is in
-// no log any more after it.
+// TestRecoveryLeavesNoHole: the journal of a recovered node has no gap, also if a crash
+// cut off records that the log no longer has after the recovery.
 func TestRecoveryLeavesNoHole(t *testing.T) {
 	t.Parallel()
 	c := newTestNode(t)
@@ -393,7 +394,7 @@ func TestRecoveryLeavesNoHole(t *testing.T) {
 	require.Len(t, dead.Timelines, 1)
 	mark, err := recovery.Pending(filepath.Join(c.dir, "raft"))
 	require.NoError(t, err)
-	require.LessOrEqual(t, dead.Seq, mark.Seq, "what comes then is of another life")
+	require.LessOrEqual(t, dead.Seq, mark.Seq, "later commands belong to the new timeline")
 	c.start()
 	c.await()
 	c.disable("bob")

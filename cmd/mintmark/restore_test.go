@@ -19,7 +19,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 )
 
-// tokenAnswer redeems a refresh token of the benchmark's client.
+// tokenAnswer refreshes with a token of the benchmark's client.
 func tokenAnswer(t testing.TB, address, token string) (status int, next string) {
 	t.Helper()
 	w, err := dial(address)
@@ -32,9 +32,9 @@ func tokenAnswer(t testing.TB, address, token string) (status int, next string) 
 	return status, next
 }
 
-// TestRestoreSignsNobodyOut: what a cluster knew at the backup, and what its
-// journal adds, is what a new one knows; whoever had a grant goes on with the
-// token in hand, and what was taken away stays taken.
+// TestRestoreSignsNobodyOut: a restored cluster has the state of the backup and the
+// changes of its journal. Every grant continues with the client's current token, and
+// every revocation stays.
 func TestRestoreSignsNobodyOut(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 60) // three users
@@ -57,7 +57,7 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	var state, journal bytes.Buffer
 	require.NoError(t, admin.SaveBackup(t.Context(), operator, &state))
 
-	for range 3 { // generations that the backup has not heard of
+	for range 3 { // generations that are newer than the backup
 		for i := range 20 {
 			refresh(i)
 		}
@@ -76,10 +76,10 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	h, err := backup.Inspect(bytes.NewReader(state.Bytes()))
 	require.NoError(t, err)
 	require.Equal(t, uint64(60), h.Counts["grants"])
-	require.NotContains(t, h.Counts, "restores", "there was none")
+	require.NotContains(t, h.Counts, "restores", "the cluster has no earlier restore")
 	n.Kill()
 
-	// The journal of a node that runs no more says the same.
+	// The journal read from the folder of the killed node has the same changes.
 	dead, warning := readOffline(t, n.Dir, "journal")
 	require.Empty(t, warning)
 	require.Greater(t, len(dead), 100)
@@ -119,11 +119,11 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 		}
 		tokens[i] = next
 	}
-	require.Equal(t, 1, signedOut, "only the grant that was revoked after the backup")
+	require.Equal(t, 1, signedOut, "only the grant that was revoked after the backup is refused")
 	status, _ := tokenAnswer(t, fresh.Public, spent)
-	require.Equal(t, 400, status, "a spent token is spent")
+	require.Equal(t, 400, status, "a spent token is refused")
 	status, _ = tokenAnswer(t, fresh.Public, tokens[5])
-	require.Equal(t, 400, status, "and whoever presented it ended the grant")
+	require.Equal(t, 400, status, "reuse of the spent token ended the grant")
 	for i := 20; i < 40; i++ {
 		status, _ := tokenAnswer(t, fresh.Public, tokens[i])
 		require.Equal(t, 400, status, "the user was disabled after the backup")
@@ -136,7 +136,7 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	require.ErrorContains(t, err, "belongs to a cluster already")
 }
 
-// waitingProcess is a node that belongs to no cluster yet.
+// waitingProcess is a node without a cluster.
 type waitingProcess struct {
 	*nodeProcess
 	t testing.TB
@@ -166,15 +166,15 @@ func (w *waitingProcess) expectWaiting() {
 	require.False(w.t, w.Ready())
 }
 
-// running waits for the line that says that the node serves.
+// running waits until the node serves.
 func (w *waitingProcess) running() {
 	w.t.Helper()
 	w.serving(w.t)
 	require.True(w.t, w.WaitReady(20*time.Second))
 }
 
-// TestRestoreCutShortNeverServes: without its journal a restored state would
-// give back what was taken away.
+// TestRestoreCutShortNeverServes: a restored state without its journal would bring back
+// what was revoked.
 func TestRestoreCutShortNeverServes(t *testing.T) {
 	dir := t.TempDir()
 	seed(t, dir, 1)

@@ -11,9 +11,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestRestoreDistinguishesTimelines: a cluster that was restored begins another timeline, in
-// which the same positions hold other commands. What happened in the life that
-// was given up is not replayed on a backup of the other.
+// TestRestoreDistinguishesTimelines: a restored cluster begins another timeline, in which
+// the same positions have other commands. Changes of the abandoned timeline are not
+// replayed on a backup of the new one.
 func TestRestoreDistinguishesTimelines(t *testing.T) {
 	t.Parallel()
 	one := newTestNode(t)
@@ -27,10 +27,10 @@ func TestRestoreDistinguishesTimelines(t *testing.T) {
 	life := inspect(t, first).Timelines
 	require.Len(t, life, 1)
 	require.Equal(t, life, inspect(t, inFirst).Timelines)
-	require.Equal(t, life, inspect(t, deadFirst).Timelines, "the folder of a dead node says it")
+	require.Equal(t, life, inspect(t, deadFirst).Timelines, "the journal of a stopped node's folder has the timelines")
 	require.Equal(t, testNodeURL, inspect(t, deadFirst).Cluster)
 
-	// Another timeline, in which more happens than in the one before.
+	// Another timeline, which becomes longer than the first.
 	two := newWaitingTestNode(t, key)
 	_, err := two.restore(first, admin.RestoreOptions{Journals: [][]byte{inFirst}})
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestRestoreDistinguishesTimelines(t *testing.T) {
 			if test.changes < 0 {
 				require.Contains(t, w.refuses(test.state, o), test.says)
 				o.DryRun, o.AcceptGap = false, true
-				require.Contains(t, w.refuses(test.state, o), test.says, "nothing is accepted here")
+				require.Contains(t, w.refuses(test.state, o), test.says, "AcceptGap does not allow it either")
 				return
 			}
 			r := w.preview(test.state, test.journals...)
@@ -82,7 +82,7 @@ func TestRestoreDistinguishesTimelines(t *testing.T) {
 		})
 	}
 
-	// Two other lives that each began with the first backup.
+	// Two other timelines that both began with the first backup.
 	other := newWaitingTestNode(t, key)
 	_, err = other.restore(first, admin.RestoreOptions{AcceptGap: true})
 	require.NoError(t, err)
@@ -90,15 +90,15 @@ func TestRestoreDistinguishesTimelines(t *testing.T) {
 	require.Contains(t, w.refuses(first, admin.RestoreOptions{Journals: [][]byte{inSecond, stranger}}), "different restores")
 	require.Contains(t, w.refuses(second, admin.RestoreOptions{Journals: [][]byte{stranger}}), "different restores")
 
-	// And what was in the second life stays so when it is over.
+	// Revocations of the second timeline are replayed on the first backup.
 	_, err = w.restore(first, admin.RestoreOptions{Journals: [][]byte{inSecond}})
 	require.NoError(t, err)
 	require.True(t, w.disabled("alice"))
 	require.True(t, w.disabled("bob"))
 }
 
-// TestRestoreOfFilesWithoutATimeline: a file of the first moments of a cluster has
-// none. It is read, and what could not be checked is said.
+// TestRestoreOfFilesWithoutATimeline: a journal from the first moments of a cluster has
+// no timeline. It is accepted, with a warning that this could not be verified.
 func TestRestoreOfFilesWithoutATimeline(t *testing.T) {
 	t.Parallel()
 	n := newTestNode(t)

@@ -15,9 +15,9 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// TestRewrapWhereTheKeyIsACredential takes the steps that operate.md has for nodes
-// whose cluster key a service manager hands to them. What that does, which is to
-// name a folder with the key, is done here.
+// TestRewrapWhereTheKeyIsACredential follows the steps of operate.md for nodes that get
+// their cluster key from a service manager. The test does the service manager's part: it
+// provides a folder with the key.
 func TestRewrapWhereTheKeyIsACredential(t *testing.T) {
 	dir := t.TempDir()
 	ts := startTestServer(t, dir, fixtureText)
@@ -72,7 +72,7 @@ func TestRewrapWhereTheKeyIsACredential(t *testing.T) {
 	}
 	isRefused()
 
-	// 1. The key goes into the data folder, and the line out of the unit.
+	// 1. Put the key into the data folder, and remove the line from the unit.
 	before, err := keys.ReadClusterCredential(filepath.Join(credentials, "cluster.key"))
 	require.NoError(t, err)
 	t.Setenv("CREDENTIALS_DIRECTORY", "")
@@ -80,13 +80,13 @@ func TestRewrapWhereTheKeyIsACredential(t *testing.T) {
 		require.NoError(t, before.WriteFile(filepath.Join(n.Dir, "cluster.key")))
 		restart(n)
 	}
-	// 2. It is changed.
+	// 2. Change the key.
 	r := c.nodes[1].operate(t, "keys", "rewrap")
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	after := c.sameKey()
 	require.NotEqual(t, before.ID(), after)
 	refresh()
-	// 3. It becomes a credential again.
+	// 3. Make the key a credential again.
 	give(c.nodes[2].Dir)
 	t.Setenv("CREDENTIALS_DIRECTORY", credentials)
 	for _, n := range c.nodes {

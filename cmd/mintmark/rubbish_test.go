@@ -12,9 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestRubbishCostsNoLog sends 10,000 kinds of rubbish to the token endpoint:
-// nothing of it is a fault of the server, no command of it enters the log, and
-// a good credential that was mangled in between is as good as before.
+// TestRubbishCostsNoLog sends 10,000 invalid requests to the token endpoint. None causes
+// a server error or a log entry, and the credentials used in them stay valid.
 func TestRubbishCostsNoLog(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -36,14 +35,14 @@ func TestRubbishCostsNoLog(t *testing.T) {
 	}
 
 	after, _ := ts.s.Node.Checksum()
-	require.Equal(t, state, after, "a command was logged: the state counts them")
+	require.Equal(t, state, after, "a command was logged: the state has a command counter")
 
-	// With a secret that nobody can have guessed: guesses at the other were limited.
+	// The generated secret is used, since guesses at the weak one were limited.
 	tokensOf(t, ts.form("grant_type", "refresh_token", "refresh_token", held.Refresh, "client_id", "cal-app", "client_secret", generatedSecret))
 	tokensOf(t, ts.form("grant_type", "authorization_code", "code", code, "redirect_uri", callback, "client_id", "cal-app", "client_secret", generatedSecret))
 }
 
-// rubbish is a request that must be refused. Some of it is close to good.
+// rubbish returns a request that must be refused. Some are almost valid.
 func rubbish(r *rand.Rand, refresh, code string) (contentType, authorization, body string) {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	noise := func(n int) string {
@@ -71,7 +70,7 @@ func rubbish(r *rand.Rand, refresh, code string) (contentType, authorization, bo
 	case 2:
 		body = encode("grant_type", "authorization_code", "client_id", "cal-app", "client_secret", "cal-app-secret", "code", flip(code), "redirect_uri", callback)
 	case 3:
-		// A genuine credential in the wrong hands.
+		// A genuine credential with a wrong secret or another client.
 		body = encode("grant_type", "refresh_token", "client_id", pick("cal-app", "other-app", "nobody"), "client_secret", "wrong"+fmt.Sprint(r.Int()), "refresh_token", refresh)
 	case 4:
 		body = encode("grant_type", "authorization_code", "client_id", "cal-app", "client_secret", "cal-app-secret", "code", code, "redirect_uri", callback+fmt.Sprint(r.Int()))

@@ -17,7 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// securityLines are those of the security log.
+// securityLines returns the lines of the security log.
 func securityLines(t testing.TB, log *testkit.Buffer) (lines []map[string]any) {
 	t.Helper()
 	for text := range strings.Lines(log.String()) {
@@ -30,9 +30,9 @@ func securityLines(t testing.TB, log *testkit.Buffer) (lines []map[string]any) {
 	return lines
 }
 
-// TestFailuresLeaveTraces: in the node's log with bounded lines, in its metrics,
-// and once an hour in the audit trail. What was typed where the name belongs is
-// in none of them, unless it is the name of somebody.
+// TestFailuresLeaveTraces: failures are in the node's log with a bounded number of lines,
+// in its metrics, and once an hour in the audit trail. A typed user name is recorded only
+// if such a user exists, since it may be a password.
 func TestFailuresLeaveTraces(t *testing.T) {
 	t.Parallel()
 	var log testkit.Buffer
@@ -42,7 +42,7 @@ func TestFailuresLeaveTraces(t *testing.T) {
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 		c.Proxies = proxy.Trusted{}
 	})
-	// A wrong secret, until it is throttled; and a client that does not exist.
+	// Wrong secrets until the client is limited, and a client that does not exist.
 	const secret = "not-the-secret-of-this-client"
 	statuses := map[int]int{}
 	var id string
@@ -56,7 +56,7 @@ func TestFailuresLeaveTraces(t *testing.T) {
 	require.NotZero(t, statuses[http.StatusTooManyRequests])
 	ts.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", "a-stranger", "client_secret", secret)
 
-	// Wrong passwords, and a password where the name belongs.
+	// Wrong passwords, and a password typed into the name field.
 	const typed = "hunter2-in-the-wrong-field"
 	signIn := func(name string) int {
 		b := ts.browser()
@@ -80,7 +80,7 @@ func TestFailuresLeaveTraces(t *testing.T) {
 				return l
 			}
 		}
-		require.Fail(t, "no line", "%s %s in %v", cause, also, lines)
+		require.Fail(t, "no such line", "%s %s in %v", cause, also, lines)
 		return nil
 	}
 	for _, cause := range []string{"secret_wrong", "throttled"} {
@@ -109,7 +109,7 @@ func TestFailuresLeaveTraces(t *testing.T) {
 		require.Contains(t, scraped, series)
 	}
 
-	// The trail has one event of the hour, without names.
+	// The audit trail has one event for the hour.
 	require.NoError(t, ts.s.Issuer.ReportFailures(t.Context()))
 	ahead.Store(int64(65 * time.Minute))
 	var event *ledger.Event

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFullDiskTakesNoNewNode: a node says so when it starts, and not when somebody
-// makes it a cluster.
+// TestFullDiskTakesNoNewNode: a node reports a full disk at its start, not only when a
+// cluster is created on it.
 func TestFullDiskTakesNoNewNode(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestFullDiskTakesNoNewNode(t *testing.T) {
 			defer cancel()
 			out, err := begins(ctx, row.mount, row.more...)
 			require.Error(t, err)
-			require.NoError(t, ctx.Err(), "it waits: %s", out)
+			require.NoError(t, ctx.Err(), "the node waits instead of failing: %s", out)
 			require.Contains(t, out, "create data folder: the disk under ")
 			require.NotContains(t, out, "belongs to no cluster yet")
 		})

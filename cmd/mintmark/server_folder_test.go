@@ -18,7 +18,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// TestSecondProcess finds the data in use before it touches any of it.
+// TestSecondProcess: a second process reports that the data is in use, before it changes
+// anything.
 func TestSecondProcess(t *testing.T) {
 	t.Parallel()
 	c := newTestNode(t)
@@ -39,7 +40,7 @@ func TestSecondProcess(t *testing.T) {
 	require.Equal(t, before, readFile(t, path))
 }
 
-// TestDamagedClusterKey: the error names the file, and no key.
+// TestDamagedClusterKey: the error names the file and has no part of the key.
 func TestDamagedClusterKey(t *testing.T) {
 	t.Parallel()
 	c := newTestNode(t)
@@ -63,9 +64,8 @@ func TestDamagedClusterKey(t *testing.T) {
 	c.await()
 }
 
-// TestDamagedJournal does not keep a node from its start. What the journal lacks
-// then is a gap of which a restore says so: nothing that was taken away comes back
-// unsaid.
+// TestDamagedJournal: a node with a damaged journal starts. A restore reports what the
+// journal then lacks as a gap, so nothing that was revoked comes back unnoticed.
 func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	c := newTestNode(t)
@@ -81,7 +81,7 @@ func TestDamagedJournal(t *testing.T) {
 
 	files, err := filepath.Glob(filepath.Join(saved, "journal", "*"))
 	require.NoError(t, err)
-	require.Len(t, files, 3, "a file of which nobody knows what happens when it is damaged: %v", files)
+	require.Len(t, files, 3, "no expectation for damage to one of these files: %v", files)
 	for _, file := range files {
 		for what, damaged := range damages(readFile(t, file)) {
 			t.Run(filepath.Base(file)+" "+what, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
-// damages are what may become of a file; nil is one that is gone.
+// damages returns damaged versions of a file; nil means that the file is missing.
 func damages(whole []byte) map[string][]byte {
 	all := map[string][]byte{"gone": nil, "emptied": {}, "half": whole[:len(whole)/2]}
 	for i := 0; i < len(whole); i += max(1, len(whole)/5) {
@@ -118,8 +118,8 @@ func damages(whole []byte) map[string][]byte {
 	return all
 }
 
-// TestFailedInit tells whoever ran it why, and what it left behind is no hindrance
-// to the next start.
+// TestFailedInit: a failed init reports the cause to the operator. What it leaves behind
+// does not prevent the next start.
 func TestFailedInit(t *testing.T) {
 	n := newNode(t, "n1")
 	key := filepath.Join(n.Dir, "cluster.key")
@@ -133,7 +133,7 @@ func TestFailedInit(t *testing.T) {
 	require.Contains(t, r.Err, "cluster.key")
 	require.Error(t, n.Process().Wait())
 
-	// Where the log could not be opened, the journal was before.
+	// An earlier start opened the journal and then failed to open the log.
 	require.NoError(t, os.Remove(key))
 	j, err := journal.Open(journal.Config{Dir: filepath.Join(n.Dir, "journal")})
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// newNode is a node with ports and a folder of its own, not started.
+// newNode returns a node with its own ports and folder, not started.
 func newNode(t testing.TB, name string) *nodeProcess {
 	t.Helper()
 	n := newNodeProcess(t, t.TempDir(), name)
@@ -24,7 +24,7 @@ func newNode(t testing.TB, name string) *nodeProcess {
 	return n
 }
 
-// refused is what "mintmark serve" says that does not start.
+// refused returns the output of "mintmark serve" that fails to start.
 func (n *nodeProcess) refused(t testing.TB, more ...string) string {
 	t.Helper()
 	c := self(t, "mintmark", n.Dir, n.ServeArgs(more...)...)
@@ -33,7 +33,7 @@ func (n *nodeProcess) refused(t testing.TB, more ...string) string {
 	return string(out)
 }
 
-// newCluster is a cluster of one that others can join.
+// newCluster returns a cluster of one that others can join.
 func newCluster(t testing.TB, name string) *nodeProcess {
 	t.Helper()
 	n := newNode(t, name)
@@ -52,7 +52,7 @@ func (n *nodeProcess) invite(t testing.TB, name string) string {
 	return r.Out
 }
 
-// requireStatus waits until both the readiness check and "cluster status" have a text.
+// requireStatus waits until both the readiness check and "cluster status" contain a text.
 func (n *nodeProcess) requireStatus(t testing.TB, text string) {
 	t.Helper()
 	var ready, status string
@@ -68,14 +68,14 @@ func (n *nodeProcess) requireStatus(t testing.TB, text string) {
 	}, 30*time.Second, 50*time.Millisecond, "%q\n%s\n%s", text, &ready, &status)
 }
 
-// TestRefusedJoinWaitsForAnotherToken: the process stays, says why it was
-// refused, and goes on when the file has a token that works.
+// TestRefusedJoinWaitsForAnotherToken: after a refused join the process keeps running,
+// reports why, and joins once the file has a valid token.
 func TestRefusedJoinWaitsForAnotherToken(t *testing.T) {
 	first, other := newCluster(t, "n1"), newCluster(t, "x1")
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(token string) { require.NoError(t, os.WriteFile(file, []byte(token), 0o600)) }
 	used := first.invite(t, "n2")
-	good := first.invite(t, "n2") // takes the place of the one before
+	good := first.invite(t, "n2") // replaces the previous token
 
 	write("mintmark-join-nonsense")
 	joins := newNode(t, "n2")
@@ -93,7 +93,8 @@ func TestRefusedJoinWaitsForAnotherToken(t *testing.T) {
 	require.Equal(t, cli.ExitOK, joins.operate(t, "cluster", "status").Code)
 }
 
-// TestTokenThatOthersCanRead is refused as each secret is.
+// TestTokenThatOthersCanRead: a token file that other users can read is refused, as every
+// secret file is.
 func TestTokenThatOthersCanRead(t *testing.T) {
 	n := newNode(t, "n2")
 	file := filepath.Join(t.TempDir(), "token")
@@ -104,7 +105,7 @@ func TestTokenThatOthersCanRead(t *testing.T) {
 	}
 }
 
-// TestJoinWithAnotherClusterKey can't be mended by asking again.
+// TestJoinWithAnotherClusterKey: a join is refused if the node has another cluster key.
 func TestJoinWithAnotherClusterKey(t *testing.T) {
 	first := newCluster(t, "n1")
 	file := filepath.Join(t.TempDir(), "token")
@@ -117,7 +118,7 @@ func TestJoinWithAnotherClusterKey(t *testing.T) {
 	joins.requireStatus(t, "join refused: this node was given another cluster key")
 }
 
-// TestJoinWaitsForTheNodeItAsks: what is not there yet is asked again.
+// TestJoinWaitsForTheNodeItAsks: a join is retried until the node that it asks is up.
 func TestJoinWaitsForTheNodeItAsks(t *testing.T) {
 	first := newCluster(t, "n1")
 	file := filepath.Join(t.TempDir(), "token")
@@ -133,13 +134,14 @@ func TestJoinWaitsForTheNodeItAsks(t *testing.T) {
 	require.NoError(t, err)
 	got, err := keys.ReadClusterKey(filepath.Join(joins.Dir, "cluster.key"))
 	require.NoError(t, err)
-	require.True(t, got.Equal(want), "the cluster key travels with the answer")
+	require.True(t, got.Equal(want), "the joined node received the cluster key")
 	info, err := os.Stat(filepath.Join(joins.Dir, "cluster.key"))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
 }
 
-// TestRemovedNodeSaysSo: it is not told that it could be made a cluster of one.
+// TestRemovedNodeSaysSo: a removed node reports its removal, without the advice to
+// recover it as a cluster of one.
 func TestRemovedNodeSaysSo(t *testing.T) {
 	first := newCluster(t, "n1")
 	file := filepath.Join(t.TempDir(), "token")
@@ -147,15 +149,15 @@ func TestRemovedNodeSaysSo(t *testing.T) {
 	second := newNode(t, "n2")
 	second.launch(t, "--join", first.Raft, "--token-file", file)
 	require.True(t, second.WaitReady(30*time.Second))
-	require.Eventually(t, func() bool { // it votes
+	require.Eventually(t, func() bool { // the node may have to become a voter first
 		return strings.Contains(first.operate(t, "cluster", "remove", "n2", "--yes").Out, "is removed")
 	}, 30*time.Second, 50*time.Millisecond)
 	second.requireStatus(t, "was removed from the cluster")
 	require.NotContains(t, second.operate(t, "cluster", "status").Out, "recover")
-	require.Eventually(t, func() bool { // it is said before it is on disk
+	require.Eventually(t, func() bool { // reported before it is on disk
 		return exists(filepath.Join(second.Dir, "raft", "removed"))
 	}, 30*time.Second, 10*time.Millisecond)
 	second.Kill()
 	require.Contains(t, second.refused(t), "was removed from the cluster")
-	require.True(t, first.WaitReady(30*time.Second), "it goes on alone")
+	require.True(t, first.WaitReady(30*time.Second), "the remaining node is ready")
 }

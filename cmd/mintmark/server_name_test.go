@@ -15,8 +15,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 )
 
-// TestNodeIsTheOneThatIsMeant: a node whose name was given neither joins by the
-// invitation of another, which stays good, nor starts on the data of another.
+// TestNodeIsTheOneThatIsMeant: a node with a configured name neither joins with an
+// invitation for another name, which stays valid, nor starts on the data of another node.
 func TestNodeIsTheOneThatIsMeant(t *testing.T) {
 	first := newCluster(t, "n1")
 	file := filepath.Join(t.TempDir(), "token")
@@ -29,7 +29,7 @@ func TestNodeIsTheOneThatIsMeant(t *testing.T) {
 	write(first.invite(t, "n2"))
 	require.True(t, second.WaitReady(30*time.Second))
 
-	// The token that was refused was not used up.
+	// The refused token was not used up.
 	write(of3)
 	third := newNode(t, "n3")
 	third.launch(t, "--join", first.Raft, "--token-file", file)
@@ -44,7 +44,8 @@ func TestNodeIsTheOneThatIsMeant(t *testing.T) {
 	_, err = server.Start(t.Context(), c)
 	require.ErrorContains(t, err, "the data folder belongs to node n2, and the name of this node is n5")
 
-	// What the machine is called is no wish, and not what the node is called.
+	// A name taken from the host name is not a configured name, and the node keeps the
+	// name in its data.
 	o.Named = false
 	var out bytes.Buffer
 	c, err = server.FromOptions(&o, version, o.Logger(io.Discard))

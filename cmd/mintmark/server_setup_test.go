@@ -24,7 +24,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
-// serveConfig is "mintmark serve" in this process.
+// serveConfig returns the configuration of "mintmark serve" for a server in this process.
 func serveConfig(t testing.TB, dir string, change ...func(*config.Options)) server.Config {
 	t.Helper()
 	o := config.Default()
@@ -72,7 +72,7 @@ func (b *startingServer) close() {
 	b.s = nil
 }
 
-// requireStatus waits until the node tells operators that it waits for something.
+// requireStatus waits until the node reports to operators what it waits for.
 func (b *startingServer) requireStatus(what string) {
 	b.t.Helper()
 	require.Eventually(b.t, func() bool {
@@ -100,7 +100,7 @@ const (
 	hereURL   = "https://id.example"
 )
 
-// TestInitThatDoesNotAgree with how the node was started makes nothing.
+// TestInitThatDoesNotAgree: an init that contradicts the node's flags creates nothing.
 func TestInitThatDoesNotAgree(t *testing.T) {
 	dir := t.TempDir()
 	c := serveConfig(t, dir, func(o *config.Options) { o.PublicURL = hereURL })
@@ -118,10 +118,10 @@ func TestInitThatDoesNotAgree(t *testing.T) {
 	require.NoError(t, <-b.done)
 	require.Equal(t, hereURL, b.s.Settings.BaseURL)
 	b.close()
-	require.Contains(t, log.String(), `"operation":"cluster.init"`, "also what happens before there is a cluster is in the node's log")
+	require.Contains(t, log.String(), `"operation":"cluster.init"`, "operations before there is a cluster are logged, too")
 }
 
-// TestInitCutShort: init can be said again, whenever the first one ended.
+// TestInitCutShort: init can be repeated, wherever the first one was interrupted.
 func TestInitCutShort(t *testing.T) {
 	t.Run("before the log had an entry", func(t *testing.T) {
 		dir := t.TempDir()
@@ -162,13 +162,13 @@ func TestInitCutShort(t *testing.T) {
 		require.Error(t, b.init(hereURL))
 		b.close()
 
-		// The next start waits for nobody, and one with flags would have carried on.
+		// The next start needs no init; a start with flags would also have completed it.
 		b = startServer(t, serveConfig(t, dir, func(o *config.Options) { o.PublicURL = hereURL }))
 		require.NoError(t, <-b.done)
 	})
 }
 
-// TestWaitingNodeAnswers: who asks a node that serves nothing yet is told so.
+// TestWaitingNodeAnswers: a node without a cluster answers that it does not serve yet.
 func TestWaitingNodeAnswers(t *testing.T) {
 	c := serveConfig(t, t.TempDir(), func(o *config.Options) { o.Listen, o.OpsListen = clustertest.Address(t), clustertest.Address(t) })
 	b := startServer(t, c)
@@ -184,7 +184,7 @@ func TestWaitingNodeAnswers(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 }
 
-// TestReadyIsOneWord: a metric and a page that say the same are asked the same.
+// TestReadyIsOneWord: /readyz and the metric mintmark_ready always agree.
 func TestReadyIsOneWord(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
@@ -197,5 +197,5 @@ func TestReadyIsOneWord(t *testing.T) {
 	}
 	require.True(t, ready())
 	require.NoError(t, ts.s.Node.Close(t.Context()))
-	require.False(t, ready(), "it knows who led, and nothing is committed")
+	require.False(t, ready(), "the stopped leader is still known, but nothing can be committed")
 }

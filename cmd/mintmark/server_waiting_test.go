@@ -16,13 +16,13 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// devOn are the options of mintmark dev in a folder.
+// devOn returns the options of "mintmark dev" in a folder.
 func devOn(dir string) dev.Options {
 	return dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: dir}
 }
 
-// TestStatusWhileItWaitsForItsClock: a node alone whose clock is not believed says
-// so, and nothing that would have its operator delete the data.
+// TestStatusWhileItWaitsForItsClock: a single node whose clock is not trusted reports
+// that, without advice that would make its operator delete the data.
 func TestStatusWhileItWaitsForItsClock(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]func(*testing.T, func(*server.Config)) *testNode{
@@ -46,7 +46,7 @@ func TestStatusWhileItWaitsForItsClock(t *testing.T) {
 			ahead.Store(int64(time.Hour))
 			c.start()
 			var s admin.ClusterStatus
-			require.Eventually(t, func() bool { // at first it reads its data
+			require.Eventually(t, func() bool { // at first the node reads its data
 				var err error
 				s, err = admin.ShowCluster.Call(t.Context(), c.operator(), admin.StatusQuery{})
 				return err == nil && len(s.Problems) > 0 && s.Problems[0] != "this node does not serve yet: still starting"
@@ -58,8 +58,8 @@ func TestStatusWhileItWaitsForItsClock(t *testing.T) {
 	}
 }
 
-// TestDevIsToldToStopBeforeItServes, as while it waits for its clock: that is no
-// error.
+// TestDevIsToldToStopBeforeItServes: stopping "mintmark dev" while it waits, for example
+// for its clock, is not an error.
 func TestDevIsToldToStopBeforeItServes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -26,8 +26,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/packaging"
 )
 
-// filterOf has the numbers of the system calls that a process may make, as JSON. It makes
-// this test binary apply them and then become the real main.
+// filterOf is the variable with the numbers of the permitted system calls as JSON. This
+// test binary applies them and then becomes the real main.
 const filterOf = "MINTMARK_TEST_SYSTEM_CALLS"
 
 func init() { runFiltered = filterAndRun }
@@ -61,7 +61,7 @@ func filterAndRun() error {
 	return syscall.Exec(self, os.Args, append(environment, runAs+"=mintmark"))
 }
 
-// systemCalls are the numbers of this machine's system calls by name.
+// systemCalls returns the numbers of this machine's system calls by name.
 func systemCalls(t *testing.T) map[string]uint32 {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "golang.org/x/sys/unix").Output()
@@ -81,7 +81,7 @@ func systemCalls(t *testing.T) map[string]uint32 {
 	return all
 }
 
-// members are the system calls of a name or a group, as systemd knows them.
+// members returns the system calls of a name or a group, as systemd defines them.
 func members(t *testing.T, name string) (all []string) {
 	t.Helper()
 	if !strings.HasPrefix(name, "@") {
@@ -97,8 +97,8 @@ func members(t *testing.T, name string) (all []string) {
 	return all
 }
 
-// TestServiceRunsUnderTheUnitsFilter: a node makes no system call that it needs and the
-// unit refuses.
+// TestServiceRunsUnderTheUnitsFilter: a node works without the system calls that the unit
+// refuses.
 func TestServiceRunsUnderTheUnitsFilter(t *testing.T) {
 	_, err := exec.LookPath("systemd-analyze")
 	require.NoError(t, err, "make deps installs systemd-analyze")

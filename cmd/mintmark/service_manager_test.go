@@ -14,13 +14,13 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
-// A serviceManager is the socket of systemd's notifications.
+// A serviceManager receives systemd's notifications on a socket.
 type serviceManager struct {
 	path string
 
 	mu    sync.Mutex // guards lines
-	lines []string   // reported, without WATCHDOG=1
-	alive int        // how often WATCHDOG=1 was
+	lines []string   // received lines except WATCHDOG=1
+	alive int        // number of WATCHDOG=1 received
 }
 
 func newServiceManager(t *testing.T) *serviceManager {
@@ -49,7 +49,7 @@ func newServiceManager(t *testing.T) *serviceManager {
 	return m
 }
 
-// await waits for a line that begins so, and forgets it and the lines before it.
+// await waits for a line with that prefix, and drops it and the lines before it.
 func (m *serviceManager) await(t *testing.T, begins string) string {
 	t.Helper()
 	var found string
@@ -67,7 +67,7 @@ func (m *serviceManager) await(t *testing.T, begins string) string {
 	return found
 }
 
-// lives waits for two further signs of life.
+// lives waits for two more watchdog notifications.
 func (m *serviceManager) lives(t *testing.T) {
 	t.Helper()
 	count := func() int { m.mu.Lock(); defer m.mu.Unlock(); return m.alive }
@@ -75,8 +75,9 @@ func (m *serviceManager) lives(t *testing.T) {
 	require.True(t, testkit.Until(testkit.Limit, func() bool { return count() >= before+2 }))
 }
 
-// TestServiceManager: a node that waits for an operator is started and lives for the
-// service manager, though it is not ready; then it serves, reloads and stops.
+// TestServiceManager: a node that waits for an operator reports READY=1 and watchdog
+// notifications, although it is not ready for requests. It then reports that it serves,
+// reloads and stops.
 func TestServiceManager(t *testing.T) {
 	m := newServiceManager(t)
 	n := newNodeProcess(t, t.TempDir(), "n1")

@@ -15,9 +15,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 )
 
-// TestCommandsDoNotHangWithTheirNode: a process that was stopped keeps its
-// socket, takes connections and answers nothing there. Every command that asks a
-// node says so in time.
+// TestCommandsDoNotHangWithTheirNode: a stopped process (SIGSTOP) keeps its socket,
+// accepts connections and answers nothing. Every command that asks a node reports that in
+// time.
 func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 	n := newCluster(t, "n1")
 	require.NoError(t, n.Process().Signal(syscall.SIGSTOP))
@@ -74,7 +74,7 @@ func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 			continue
 		}
 		line, ok := known[name]
-		if !ok { // one that takes an id, or nothing
+		if !ok { // a command that takes an id or nothing
 			line = name
 			if c, _, err := rootCommand().Find(strings.Fields(name)); err == nil && strings.Contains(c.Use, " ") {
 				line += " x"
@@ -94,7 +94,7 @@ func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 	require.Equal(t, cli.ExitOK, n.operate(t, "user", "list", "--timeout", "10s").Code)
 }
 
-// leaves are the paths of all commands that do something.
+// leaves returns the paths of all commands without subcommands.
 func leaves(commands []*cobra.Command) (paths []string) {
 	for _, c := range commands {
 		if c.HasSubCommands() {
@@ -106,7 +106,7 @@ func leaves(commands []*cobra.Command) (paths []string) {
 	return paths
 }
 
-// managed are the commands that speak to a node.
+// managed returns the commands that ask a node.
 func managed() (commands []*cobra.Command) {
 	for _, c := range rootCommand().Commands() {
 		if c.PersistentFlags().Lookup("data-dir") != nil {

@@ -36,7 +36,7 @@ func (n *nodeProcess) requireServing(t testing.TB) {
 	require.True(t, n.WaitReady(20*time.Second), n.Name)
 }
 
-// requireExit waits for the end of the process, and returns what it logged.
+// requireExit waits for the end of the process, and returns its exit code and log.
 func (n *nodeProcess) requireExit(t testing.TB) (code int, log string) {
 	t.Helper()
 	p := n.Process()
@@ -44,8 +44,8 @@ func (n *nodeProcess) requireExit(t testing.TB) (code int, log string) {
 	return p.Command.ProcessState.ExitCode(), p.LogText()
 }
 
-// TestGeneratedFoldersBecomeACluster with real processes: files are copied, and
-// nobody types a command.
+// TestGeneratedFoldersBecomeACluster starts real processes from generated folders: the
+// files are copied, and no command is entered.
 func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
@@ -64,7 +64,7 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 		give(n)
 	}
 
-	// Two of three wait, and say for whom.
+	// Two of three nodes wait, and report for which node.
 	n1, n2 := c.nodes[0].startBootstrap(t), c.nodes[1].startBootstrap(t)
 	for i := range 2 {
 		require.Eventually(t, func() bool {
@@ -85,7 +85,7 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	c.Settle()
 	require.Eventually(t, func() bool {
 		s, err := c.status(2)
-		return err == nil && s.Level > 0 // every node has reported its own
+		return err == nil && s.Level > 0 // every node has reported its level
 	}, 20*time.Second, 20*time.Millisecond)
 	s, err := c.status(2)
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 		require.Len(t, active, 1, purpose)
 	}
 
-	// A node that lost its data is refused, and the others go on.
+	// A node that lost its data is refused, and the others continue.
 	require.NoError(t, n3.Process().Signal(syscall.SIGTERM))
 	code, log := n3.requireExit(t)
 	require.Equal(t, cli.ExitOK, code, log)
@@ -106,7 +106,7 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	require.Contains(t, log, "mintmark cluster replace")
 	require.True(t, c.nodes[0].Ready())
 
-	// The others can be stopped, and started with the same files; a setting that
+	// The other nodes can be stopped and started with the same files. A setting that
 	// differs from the cluster's is refused.
 	for _, f := range []*nodeProcess{n1, n2} {
 		require.NoError(t, f.Process().Signal(syscall.SIGTERM))

@@ -14,9 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStopInOrder: /readyz says no while the node still answers whoever comes, the
-// listener closes after that, and a request that was being sent by then is
-// answered all the same.
+// TestStopInOrder: /readyz answers 503 while the stopping node still accepts requests.
+// Then the listener closes. A request that was half sent by then is still answered.
 func TestStopInOrder(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 2)
@@ -30,7 +29,7 @@ func TestStopInOrder(t *testing.T) {
 		return status == http.StatusServiceUnavailable && strings.Contains(text, "[-]stopping node is stopping")
 	}, 20*time.Second, 10*time.Millisecond)
 	status, _ := tokenAnswer(t, n.Public, tokens[0])
-	require.Equal(t, http.StatusOK, status, "whoever has not heard it yet is answered")
+	require.Equal(t, http.StatusOK, status, "requests are still answered while /readyz fails")
 	slow, err := net.Dial("tcp", n.Public)
 	require.NoError(t, err)
 	defer slow.Close()
@@ -52,5 +51,5 @@ func TestStopInOrder(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusOK, answer.StatusCode)
-	require.NoError(t, n.Process().Wait(), "it exits with 0")
+	require.NoError(t, n.Process().Wait(), "the exit code is 0")
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// sameKey waits until all nodes have one cluster key, and nothing else beside
-// it than the one before.
+// sameKey waits until all nodes have the same cluster key and no node has an unfinished
+// one.
 func (c *cluster3) sameKey() (id string) {
 	c.t.Helper()
 	require.Eventually(c.t, func() bool {
@@ -42,8 +42,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestSuspectNode goes through the procedure of the help texts with real
-// processes, some of them down or killed while keys change.
+// TestSuspectNode follows the procedure of the help texts with real processes, some of
+// which are down or killed while keys change.
 func TestSuspectNode(t *testing.T) {
 	dir := t.TempDir()
 	ts := startTestServer(t, dir, fixtureText)
@@ -67,7 +67,7 @@ func TestSuspectNode(t *testing.T) {
 	before := c.sameKey()
 	r := c.nodes[1].operate(t, "keys", "rewrap")
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
-	for _, n := range c.nodes { // already
+	for _, n := range c.nodes { // every node has it when the command returns
 		key, err := keys.ReadClusterKey(filepath.Join(n.Dir, "cluster.key"))
 		require.NoError(t, err)
 		require.Contains(t, r.Out, key.ID())
@@ -88,14 +88,14 @@ func TestSuspectNode(t *testing.T) {
 	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	require.Contains(t, r.Out, `"done": false`)
 	refresh(c.nodes[1])
-	c.nodes[2].start(t) // with the key before, and certificates of the authority before
+	c.nodes[2].start(t) // with the previous key and certificates of the previous authority
 	c.Settle()
 	require.NotEqual(t, first, c.sameKey())
 	refresh(c.nodes[2])
 	require.Eventually(t, func() bool {
 		r := c.nodes[2].operate(t, "cluster", "rotate-authority", "-o", "json")
 		return r.Code == cli.ExitOK && strings.Contains(r.Out, `"done": true`)
-	}, 30*time.Second, 100*time.Millisecond, "the change before is done")
+	}, 30*time.Second, 100*time.Millisecond, "the earlier change of the authority completes")
 
 	for round := range 3 {
 		asked, killed := c.nodes[round], c.nodes[(round+round%2)%3]
@@ -104,7 +104,7 @@ func TestSuspectNode(t *testing.T) {
 			defer close(done)
 			_ = asked.operate(t, "keys", "rewrap")
 		}()
-		time.Sleep(time.Duration(20*round) * time.Millisecond) // no matter where it is
+		time.Sleep(time.Duration(20*round) * time.Millisecond) // kill at any point of the change
 		killed.Kill()
 		<-done
 		killed.start(t)

@@ -25,19 +25,20 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// A testNode is the server of "mintmark serve" in this process, on a folder of its
-// own: a cluster of one, or a node that waits to become one.
+// A testNode is the server of "mintmark serve" in this process, on its own folder: a
+// cluster of one, or a node that waits for a cluster.
 type testNode struct {
 	t    testing.TB
-	dir  string // of the data
+	dir  string // data folder
 	conf server.Config
-	s    *server.Server // set when await returned
+	s    *server.Server // set once await has returned
 
-	await   func() // until it serves
-	abandon func() // ends a node that still waits
+	await   func() // waits until the node serves
+	abandon func() // stops a node that still waits
 }
 
-// startTestNode starts a node that waits to be asked, or goes on with its data.
+// startTestNode starts a node on a new folder. startTestNodeIn may also continue with
+// existing data.
 func startTestNode(t testing.TB, change ...func(*server.Config)) *testNode {
 	t.Helper()
 	return startTestNodeIn(t, t.TempDir(), change...)
@@ -60,7 +61,7 @@ func startTestNodeIn(t testing.TB, dir string, change ...func(*server.Config)) *
 	return c
 }
 
-// start returns when the node can be asked.
+// start returns when the node's socket accepts connections.
 func (c *testNode) start() {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -88,7 +89,7 @@ func (c *testNode) start() {
 			require.NoError(c.t, now.err)
 			c.s, c.await = now.s, func() {}
 		case <-time.After(20 * time.Second):
-			require.FailNow(c.t, "it does not serve")
+			require.FailNow(c.t, "the node does not serve")
 		}
 	}
 	c.abandon = func() {
@@ -119,8 +120,8 @@ func (c *testNode) operator() *admin.Caller {
 
 const testNodeURL = "https://api.example.com"
 
-// newTestNode makes a node a cluster of one, which knows its life, with users alice
-// and bob.
+// newTestNode creates a cluster of one with the users alice and bob, and waits until its
+// journal has the timeline.
 func newTestNode(t testing.TB, change ...func(*server.Config)) *testNode {
 	t.Helper()
 	c := startTestNode(t, change...)
@@ -133,11 +134,12 @@ func newTestNode(t testing.TB, change ...func(*server.Config)) *testNode {
 	require.Eventually(t, func() bool {
 		label, err := c.s.Journal.Journal.Label()
 		return err == nil && label != nil
-	}, 20*time.Second, time.Millisecond, "it has a life")
+	}, 20*time.Second, time.Millisecond, "the journal has the timeline")
 	return c
 }
 
-// newWaitingTestNode is a node that waits, and has the cluster key of another.
+// newWaitingTestNode returns a node without a cluster that has the cluster key of another
+// one.
 func newWaitingTestNode(t testing.TB, key keys.ClusterKey) *testNode {
 	t.Helper()
 	c := startTestNode(t)
@@ -145,9 +147,8 @@ func newWaitingTestNode(t testing.TB, key keys.ClusterKey) *testNode {
 	return c
 }
 
-// decided asks the cluster until it has a leader. Where a second node votes, a
-// machine that stalls for 400 ms costs the leader its majority, and nothing is
-// decided before the next election.
+// decided repeats a request until the cluster has a leader. With two voters, a machine
+// that stalls for 400 ms costs the leader its majority until the next election.
 func (c *testNode) decided(ask func() error) {
 	c.t.Helper()
 	var err error
@@ -197,7 +198,7 @@ func (c *testNode) journal() []byte {
 	return b.Bytes()
 }
 
-// offlineJournal stops the node and returns the journal that is found in its folder.
+// offlineJournal stops the node and returns the journal read from its folder.
 func (c *testNode) offlineJournal() []byte {
 	c.t.Helper()
 	c.close()
@@ -215,7 +216,7 @@ func (c *testNode) restore(state []byte, o admin.RestoreOptions) (admin.RestoreR
 	return r, err
 }
 
-// preview is what a dry run says.
+// preview returns the report of a dry run.
 func (c *testNode) preview(state []byte, journals ...[]byte) admin.RestoreReport {
 	c.t.Helper()
 	r, err := c.restore(state, admin.RestoreOptions{DryRun: true, Journals: journals})
@@ -223,7 +224,7 @@ func (c *testNode) preview(state []byte, journals ...[]byte) admin.RestoreReport
 	return r
 }
 
-// refuses returns why a restore is refused, which leaves the node waiting.
+// refuses returns the error of a refused restore, after which the node still waits.
 func (c *testNode) refuses(state []byte, o admin.RestoreOptions) string {
 	c.t.Helper()
 	_, err := c.restore(state, o)
@@ -233,7 +234,7 @@ func (c *testNode) refuses(state []byte, o admin.RestoreOptions) string {
 	return err.Error()
 }
 
-// inspect is the head of a file.
+// inspect returns the header of a file.
 func inspect(t testing.TB, file []byte) backup.Header {
 	t.Helper()
 	h, err := backup.Inspect(bytes.NewReader(file))
@@ -241,7 +242,7 @@ func inspect(t testing.TB, file []byte) backup.Header {
 	return h
 }
 
-// rewrappedFile is a file under another cluster key.
+// rewrappedFile returns a copy of a file sealed under another cluster key.
 func rewrappedFile(t testing.TB, file []byte, from, to keys.ClusterKey) []byte {
 	t.Helper()
 	h, body, err := openFile(file, from)
@@ -267,8 +268,8 @@ func sealerOf(key keys.ClusterKey) func(io.Writer, []byte) (io.WriteCloser, erro
 	}
 }
 
-// rewritten is the file of a journal with another head or other contents, which
-// write fills a new journal with from the old one.
+// rewritten returns a copy of a journal file with another header or other contents. write
+// fills the new journal from the old one.
 func rewritten(t testing.TB, file []byte, key keys.ClusterKey, write func(h *backup.Header, from *journal.History, to *journal.Journal)) []byte {
 	t.Helper()
 	h, body, err := openFile(file, key)

@@ -26,8 +26,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A testServer is the server of "mintmark dev" in this process: the same
-// wiring, a real log on a real disk, real HTTP.
+// A testServer is the server of "mintmark dev" in this process, with the same wiring, a
+// real log on disk and real HTTP.
 type testServer struct {
 	t   testing.TB
 	s   *server.Server
@@ -36,8 +36,8 @@ type testServer struct {
 	Base, App, Ops string
 }
 
-// fixtureText is what most tests know. Every client's secret is its id with
-// "-secret" behind it.
+// fixtureText has the users and clients of most tests. Each client has a secret that is
+// its id followed by "-secret".
 const fixtureText = `
 users:
   - {id: u-alice, username: alice, email: alice@example.com, name: Alice Example, password: "correct horse", time_zone: Europe/London}
@@ -59,8 +59,8 @@ clients:
   - {id: legacy-app, name: Legacy App, owner: alice, redirect_uris: ["http://127.0.0.1:9999/callback"], secrets: [legacy-app-secret], legacy: true}
 `
 
-// generatedSecret is the second one of cal-app. It has the form of those that the
-// server makes, and the others have not.
+// generatedSecret is the second secret of cal-app. Unlike the others, it has the format
+// of a generated secret.
 const generatedSecret = "mms_second-secret-of-cal-app-as-if-it-were-ranA"
 
 const callback = "http://127.0.0.1:9999/callback"
@@ -75,8 +75,8 @@ func newTestServer(t testing.TB, fixtures ...string) *testServer {
 	return startTestServer(t, t.TempDir(), text)
 }
 
-// startTestServer starts a server on a folder that may have data. What
-// change does to the configuration happens last.
+// startTestServer starts a server on a folder that may have data. change is applied to
+// the configuration last.
 func startTestServer(t testing.TB, dir, fixtures string, change ...func(*server.Config)) *testServer {
 	t.Helper()
 	file := filepath.Join(dir, "fixtures.yaml")
@@ -107,7 +107,7 @@ func (ts *testServer) close() {
 	ts.s = nil
 }
 
-// propose runs a command as an operator does.
+// propose proposes a command as an operator.
 func (ts *testServer) propose(c command.Command) ledger.Outcome {
 	ts.t.Helper()
 	o, _, err := ts.s.Issuer.Propose(ts.t.Context(), c)
@@ -117,7 +117,7 @@ func (ts *testServer) propose(c command.Command) ledger.Outcome {
 
 type answer = testkit.Answer
 
-// noRedirects is a client that shows every answer as it came.
+// noRedirects returns a client that does not follow redirects.
 func noRedirects(jar http.CookieJar) *http.Client {
 	return &http.Client{
 		Jar:           jar,
@@ -145,7 +145,7 @@ func (ts *testServer) request(method, path, body string, headers ...string) answ
 		r.Header.Add(headers[i], headers[i+1])
 	}
 	a := do(ts.t, noRedirects(nil), r)
-	if strings.HasPrefix(path, ts.Base+"/") { // others are resource servers of the test
+	if strings.HasPrefix(path, ts.Base+"/") { // other addresses are resource servers of the test
 		require.NoError(ts.t, undescribed(r, a), "%s %s answers %d %s", method, path, a.Status, a.Body)
 	}
 	return a
@@ -186,8 +186,8 @@ func tokensOf(t testing.TB, a answer) tokens {
 	return tokens
 }
 
-// exchange and refresh are good requests of a client whose secret is its id
-// with "-secret" behind it; a public client has none.
+// exchange and refresh send valid requests of a client whose secret is its id followed by
+// "-secret". A public client has no secret.
 func (ts *testServer) exchange(client, code string, more ...string) answer {
 	ts.t.Helper()
 	pairs := append([]string{"grant_type", "authorization_code", "code", code, "redirect_uri", callback}, credentials(client)...)
@@ -213,7 +213,7 @@ func (ts *testServer) me(token string) answer {
 	return ts.request(http.MethodGet, oauth.PathMe, "", "Authorization", "Bearer "+token)
 }
 
-// claimsOf returns the claims of a token, unchecked.
+// claimsOf returns the claims of a token without verifying it.
 func claimsOf(t testing.TB, token string) map[string]any {
 	t.Helper()
 	parts := strings.Split(token, ".")
@@ -225,7 +225,7 @@ func claimsOf(t testing.TB, token string) map[string]any {
 	return m
 }
 
-// A browser keeps cookies and fills in forms, as a person would.
+// A browser keeps cookies and submits forms.
 type browser struct {
 	ts     *testServer
 	client *http.Client
@@ -247,8 +247,8 @@ func (b *browser) get(address string) answer {
 	return do(b.ts.t, b.client, r)
 }
 
-// submit posts the form of a page that holds a button or field of that name,
-// with its hidden fields and what is filled in: pairs of name and value.
+// submit posts the form of a page that contains a button or field of that name, with its
+// hidden fields and the given values: pairs of name and value.
 func (b *browser) submit(page answer, holding string, fill ...string) answer {
 	b.ts.t.Helper()
 	action, fields := formOf(b.ts.t, page.Body, holding)
@@ -274,8 +274,8 @@ var passwords = map[string]string{"alice": "correct horse", "bob": "battery stap
 // value.
 func authorizePath(pairs ...string) string { return oauth.PathAuthorize + "?" + encode(pairs...) }
 
-// consent opens an authorization request and signs in where it is asked. The
-// answer is the consent page, or a redirect that came instead.
+// consent opens an authorization request and signs in if asked. It returns the consent
+// page, or the redirect that came instead.
 func (b *browser) consent(user, path string) answer {
 	b.ts.t.Helper()
 	page := b.get(path)
@@ -301,7 +301,7 @@ func (b *browser) allow(user, path string) *url.URL {
 	return to
 }
 
-// good is a good authorization request of a client.
+// good returns the path of a valid authorization request of a client.
 func good(client string, more ...string) string {
 	pairs := []string{"client_id", client, "redirect_uri", callback, "state", "a-state"}
 	switch client {
@@ -323,7 +323,7 @@ func challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// code is a fresh authorization code of a client for alice.
+// code returns a new authorization code of a client for alice.
 func (ts *testServer) code(client string, more ...string) string {
 	ts.t.Helper()
 	to := ts.browser().allow("alice", good(client, more...))
@@ -332,7 +332,7 @@ func (ts *testServer) code(client string, more ...string) string {
 	return code
 }
 
-// tokens is a whole flow: from sign-in to a token response.
+// tokens runs a whole flow, from the sign-in to the token response.
 func (ts *testServer) tokens(client string) tokens {
 	ts.t.Helper()
 	var more []string
@@ -342,7 +342,7 @@ func (ts *testServer) tokens(client string) tokens {
 	return tokensOf(ts.t, ts.exchange(client, ts.code(client), more...))
 }
 
-// scrape returns the answer of /metrics.
+// scrape returns the text of /metrics.
 func (ts *testServer) scrape() string {
 	ts.t.Helper()
 	w := httptest.NewRecorder()

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMakeClusterSaysThatItFailed: the nodes of this run do not start, as where
-// their ports are taken, and those of another run answer the commands.
+// TestMakeClusterSaysThatItFailed: the script fails if its nodes do not start, for
+// example because their ports are taken, even though nodes of another run answer its
+// commands.
 func TestMakeClusterSaysThatItFailed(t *testing.T) {
 	script, err := filepath.Abs("e2e/three-nodes")
 	require.NoError(t, err)

@@ -55,7 +55,7 @@ func writePair(t testing.TB, dir string, serial int64, expires time.Time) config
 	return f
 }
 
-// poolOf trusts the certificate in a file.
+// poolOf returns a pool with the certificate in a file.
 func poolOf(t testing.TB, file string) *x509.CertPool {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -65,8 +65,8 @@ func poolOf(t testing.TB, file string) *x509.CertPool {
 	return pool
 }
 
-// startSecure starts a server with TLS on both listeners, whose cluster has https
-// addresses. Base and App are where its own listener is reached.
+// startSecure starts a server with TLS on both listeners, in a cluster with https
+// addresses. It also returns the address of the public listener.
 func startSecure(t *testing.T, files config.TLSFiles, change ...func(*server.Config)) (ts *testServer, address string) {
 	t.Helper()
 	ts = startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
@@ -89,7 +89,8 @@ func startSecure(t *testing.T, files config.TLSFiles, change ...func(*server.Con
 	return ts, address
 }
 
-// secureClient reaches address under the name of the certificate.
+// secureClient returns a client that connects to address under the name of the
+// certificate.
 func secureClient(address string, conf *tls.Config, http2 bool) *http.Client {
 	conf.ServerName = secureHost
 	c := noRedirects(nil)
@@ -102,8 +103,7 @@ func secureClient(address string, conf *tls.Config, http2 bool) *http.Client {
 	return c
 }
 
-// TestTLS: the listeners have TLS 1.2 and 1.3 with HTTP/1.1 and HTTP/2, and a whole flow
-// works there.
+// TestTLS: the listeners accept TLS 1.2 and 1.3 with HTTP/1.1 and HTTP/2.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	files := writePair(t, t.TempDir(), 1, time.Now().Add(90*24*time.Hour))
@@ -133,7 +133,7 @@ func TestTLS(t *testing.T) {
 	_, err := get(secureClient(address, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, false), "https://"+secureHost+"/")
 	require.ErrorContains(t, err, "protocol version")
 
-	// A client that asks for another name gets the certificate, and decides.
+	// A client that asks for another name gets the same certificate and can reject it.
 	other, err := tls.Dial("tcp", address, &tls.Config{ServerName: "other.example", InsecureSkipVerify: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{secureHost}, other.ConnectionState().PeerCertificates[0].DNSNames)
@@ -154,8 +154,8 @@ func certificateIn(t testing.TB, file string) *x509.Certificate {
 	return c
 }
 
-// TestPlainRequestsToTLS: a page is redirected to the cluster's own address, and to no
-// other; whatever else is sent in clear is refused and told nothing to go on with.
+// TestPlainRequestsToTLS: a plain request for a page is redirected to the cluster's own
+// address, never to another one. All other plain requests are refused without a redirect.
 func TestPlainRequestsToTLS(t *testing.T) {
 	t.Parallel()
 	files := writePair(t, t.TempDir(), 1, time.Now().Add(90*24*time.Hour))
@@ -197,7 +197,8 @@ func TestPlainRequestsToTLS(t *testing.T) {
 		require.NoError(t, c.Close())
 	}
 
-	// The answer to a POST with a secret arrives although the body is still on its way.
+	// The client receives the refusal of a POST with a secret although it is still
+	// sending the body.
 	c, err := net.Dial("tcp", address)
 	require.NoError(t, err)
 	defer c.Close()
@@ -212,8 +213,8 @@ func TestPlainRequestsToTLS(t *testing.T) {
 	require.NoError(t, answer.Body.Close())
 }
 
-// TestSlowHandshake: a client that begins a handshake, or a plain request, and does not
-// end it loses the connection.
+// TestSlowHandshake: a connection that begins a handshake or a plain request and does not
+// complete it is closed.
 func TestSlowHandshake(t *testing.T) {
 	t.Parallel()
 	_, address := startSecure(t, writePair(t, t.TempDir(), 1, time.Now().Add(90*24*time.Hour)))
@@ -232,9 +233,9 @@ func TestSlowHandshake(t *testing.T) {
 	}
 }
 
-// TestCertificateReload: under load a node takes each new pair and fails no request,
-// although the files are mounted as links that are replaced, and as plain files, one
-// after the other. Of a broken pair it logs one error, and keeps the old one.
+// TestCertificateReload: under load a node takes over each new pair without a failed
+// request. The files are replaced first by switching a symbolic link and then in place.
+// For a broken pair it logs one error and keeps the old pair.
 func TestCertificateReload(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -244,7 +245,8 @@ func TestCertificateReload(t *testing.T) {
 		writePair(t, dir, serial, time.Now().Add(90*24*time.Hour))
 		return dir
 	}
-	// As the kubelet mounts a secret: tls.crt -> ..data/tls.crt, ..data -> a folder.
+	// The kubelet's layout of a mounted secret: tls.crt -> ..data/tls.crt, ..data -> a
+	// folder.
 	mount := filepath.Join(root, "mount")
 	require.NoError(t, os.Mkdir(mount, 0o700))
 	swap := func(to string) {
@@ -274,11 +276,11 @@ func TestCertificateReload(t *testing.T) {
 				default:
 				}
 				c := secureClient(address, &tls.Config{InsecureSkipVerify: true}, i%2 == 0)
-				for range 5 { // on one connection
+				for range 5 { // several requests on one connection
 					r, err := c.Get("https://" + secureHost + oauth.PathJWKS)
 					if err != nil || r.StatusCode != http.StatusOK {
 						failed.Add(1)
-						t.Errorf("a request beside a reload: %v %v", r, err)
+						t.Errorf("request during a reload failed: %v %v", r, err)
 						return
 					}
 					_, _ = io.Copy(io.Discard, r.Body)
@@ -317,7 +319,7 @@ func TestCertificateReload(t *testing.T) {
 	require.Contains(t, log.String(), "the certificate has expired, and the one in use has not")
 	require.EqualValues(t, 2, serial.Load())
 
-	// Written in place, with a pause between the files.
+	// The files are written in place, with a pause between them.
 	swap(pair(5))
 	serves(5)
 	sixth := pair(6)
@@ -333,7 +335,7 @@ func TestCertificateReload(t *testing.T) {
 	require.Equal(t, 3, logged(), log.String())
 }
 
-// TestOpenCertificate: a node does not start with a pair that it could not serve.
+// TestOpenCertificate: a node does not start with an unusable pair.
 func TestOpenCertificate(t *testing.T) {
 	good := writePair(t, t.TempDir(), 1, time.Now().Add(time.Hour))
 	other := writePair(t, t.TempDir(), 2, time.Now().Add(time.Hour))
@@ -350,7 +352,8 @@ func TestOpenCertificate(t *testing.T) {
 	require.ErrorIs(t, open(good), config.ErrExposed)
 }
 
-// TestClientAddressUnderTLS: a trusted proxy that encrypts again names the client.
+// TestClientAddressUnderTLS: the client address comes from a trusted proxy that connects
+// with TLS.
 func TestClientAddressUnderTLS(t *testing.T) {
 	t.Parallel()
 	files := writePair(t, t.TempDir(), 1, time.Now().Add(90*24*time.Hour))

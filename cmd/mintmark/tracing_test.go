@@ -16,7 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
 )
 
-// A collector is what a node sends its traces to.
+// A collector receives the traces of a node.
 type collector struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -37,7 +37,7 @@ func newCollector(t testing.TB) *collector {
 	return c
 }
 
-// A span is what the tests read of a span in the JSON encoding of OTLP.
+// A span has the fields of an OTLP span in JSON that the tests read.
 type span struct {
 	TraceID    string `json:"traceId"`
 	SpanID     string `json:"spanId"`
@@ -87,8 +87,8 @@ func (c *collector) spans(t testing.TB) map[string][]span {
 	return spans
 }
 
-// TestTraces: a trace says which route was asked, what was answered and what was
-// decided for it, and nothing of whom or by which credential.
+// TestTraces: a trace names the route, the status and the decided command, and contains
+// no user, client or credential.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)
@@ -126,7 +126,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// TestTraceOfAProxy: a proxy in front says which trace a request is a part of.
+// TestTraceOfAProxy: with a trusted proxy, a request continues the proxy's trace.
 func TestTraceOfAProxy(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)

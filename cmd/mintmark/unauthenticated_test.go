@@ -20,8 +20,8 @@ import (
 
 var parameter = regexp.MustCompile(`[:*][a-z]+`)
 
-// trailMarked waits until the leader has noted how far the audit trail is in its
-// log, which it does some seconds after the last event.
+// trailMarked waits until the leader has recorded how far the audit trail has been
+// logged, some seconds after the last event.
 func (ts *testServer) trailMarked() {
 	ts.t.Helper()
 	require.Eventually(ts.t, func() bool {
@@ -33,9 +33,9 @@ func (ts *testServer) trailMarked() {
 	}, time.Minute, 50*time.Millisecond)
 }
 
-// TestUnauthenticatedWriteNothing asks for every endpoint and page as people do who can
-// prove nothing: no command is logged, and what they have looked up in the log
-// together is no more than 20 entries a second.
+// TestUnauthenticatedWriteNothing sends unauthenticated requests to every endpoint and
+// page. No command is logged, and all of them together cause at most 20 log entries a
+// second.
 func TestUnauthenticatedWriteNothing(t *testing.T) {
 	t.Parallel()
 	provider := upstreamtest.New(t, time.Now)
@@ -106,7 +106,7 @@ func TestUnauthenticatedWriteNothing(t *testing.T) {
 			}
 		}
 	}
-	stranger := ts.browser() // who is given a form, and guesses
+	stranger := ts.browser() // gets a form and guesses passwords
 	guess, fields := formOf(t, stranger.get(ts.App+"/auth/sign-in").Body, "password")
 	for _, name := range []string{"alice", "bob", "nobody"} {
 		fields.Set("username", name)
@@ -141,7 +141,7 @@ func TestUnauthenticatedWriteNothing(t *testing.T) {
 	entries, took := ts.s.Node.Stats().Last-before, time.Since(started)
 	t.Logf("%d requests in %v: %d entries", len(requests), took, entries)
 	after, _ := ts.s.Node.Checksum()
-	require.Equal(t, state, after, "a command was logged: the state counts them")
-	require.NotZero(t, entries, "or the test shows nothing")
+	require.Equal(t, state, after, "a command was logged: the state has a command counter")
+	require.NotZero(t, entries, "without any entry the test proves nothing")
 	require.LessOrEqual(t, entries, uint64(took.Seconds()*20)+1)
 }

@@ -292,7 +292,7 @@ func TestUploadsThatAreNotUnderstood(t *testing.T) {
 // node responds to probes.
 func TestSlowIsNotSilent(t *testing.T) {
 	c := saver(t, func(_ context.Context, w io.Writer) error {
-		time.Sleep(time.Second) // longer than the probe interval
+		time.Sleep(time.Second) // longer than the timeout below
 		_, err := io.WriteString(w, "state")
 		return err
 	})
