@@ -22,6 +22,10 @@ const (
 	pathAdminResources   = pathAdmin + "/resource-servers"
 	pathAdminResource    = pathAdminResources + "/:server" // by name, since a URI can't be part of a path
 	pathAdminNewResource = pathAdmin + "/new-resource-server"
+
+	pathAdminPublishers   = pathAdmin + "/publishers"
+	pathAdminPublisher    = pathAdminPublishers + "/:host"
+	pathAdminNewPublisher = pathAdmin + "/new-publisher"
 )
 
 // adminRowsPerPage is the number of rows on one page of a list of the administration.
@@ -29,7 +33,7 @@ const adminRowsPerPage = 25
 
 // adminRoutes returns the pages for administrators. Other users get 404.
 func (w *Web) adminRoutes() []route {
-	return []route{
+	routes := []route{
 		w.pageFor(administrators, pathAdmin, w.reviewQueue).
 			inMenu("Administration", "Applications that wait for a review, all applications, resource servers, the users, and what has happened."),
 		w.pageFor(administrators, pathAdminClients, w.adminClients),
@@ -59,9 +63,19 @@ func (w *Web) adminRoutes() []route {
 		w.formFor(administrators, &revokeResourceSecretForm, w.revokeResourceSecret),
 		w.pageFor(administrators, removeResourceForm.page, w.removeResourcePage),
 		w.formFor(administrators, &removeResourceForm, w.removeResource),
+		w.pageFor(administrators, pathAdminPublishers, w.adminPublishers),
+		w.pageFor(administrators, newPublisherForm.page, w.newPublisherPage),
+		w.formFor(administrators, &newPublisherForm, w.addPublisher),
+		w.pageFor(administrators, pathAdminPublisher, w.adminPublisher),
+		w.pageFor(administrators, editPublisherForm.page, w.editPublisherPage),
+		w.formFor(administrators, &editPublisherForm, w.editPublisher),
 		w.pageFor(administrators, pathAdminAudit, w.audit),
 		w.pageFor(administrators, pathAdminEvents, w.auditDownload),
 	}
+	for _, e := range publisherEnds {
+		routes = append(routes, w.pageFor(administrators, e.form.page, w.endPublisherPage(e)), w.formFor(administrators, &e.form, w.endPublisher(e)))
+	}
+	return routes
 }
 
 // adminAreas are the sections of the administration.
@@ -69,6 +83,7 @@ var adminAreas = []menuItem{
 	{Title: "Reviews", Path: pathAdmin},
 	{Title: "Applications", Path: pathAdminClients},
 	{Title: "Resource servers", Path: pathAdminResources},
+	{Title: "Publishers", Path: pathAdminPublishers},
 	{Title: "Users", Path: pathAdminUsers},
 	{Title: "Audit", Path: pathAdminAudit},
 }
@@ -76,6 +91,9 @@ var adminAreas = []menuItem{
 // showAdmin is show with the sections of the administration beside the page.
 func (w *Web) showAdmin(c *request, v session, name string, p page) error {
 	for _, area := range adminAreas {
+		if agentPath(area.Path) && !v.view.Settings().AcceptsAgents() {
+			continue
+		}
 		area.Here = area.Path == c.route
 		area.Below = !area.Here && area.Path != pathAdmin && strings.HasPrefix(c.route, area.Path)
 		p.Areas = append(p.Areas, area)

@@ -33,7 +33,7 @@ type adminClientBody struct {
 	Stop   string // the page that suspends it
 
 	Settings string // its page in the developer settings
-	Transfer string // the page that transfers it
+	Transfer string // the page that transfers it; "" if it has a document, which nobody can transfer
 
 	History []eventLine
 	Older   string // the page with the rest of the history
@@ -74,12 +74,15 @@ func (w *Web) showAdminClient(c *request, v session, sent *form) error {
 		return err
 	}
 	body := &adminClientBody{
-		Client: client, Owner: linkUser(v.view, client.Owner), Secrets: client.ActiveSecrets(),
+		Client: client, Owner: linkOwner(v.view, client), Secrets: client.ActiveSecrets(),
 		Website: hostOf(client.Website), Picture: pictureOf(&client.Profile), Scopes: scopeGroups(client.Scopes, true),
 		Waits: client.AwaitsReview(), Since: client.WaitingSince(), NameWarnings: nameWarningsOf(v.view, client)[client.ID],
 	}
 	if client.State != ledger.Deleted {
-		body.Settings, body.Transfer = clientPath(client.ID), adminClientPath(client.ID)+"/transfer"
+		body.Settings = clientPath(client.ID)
+	}
+	if client.State != ledger.Deleted && client.Document == nil {
+		body.Transfer = adminClientPath(client.ID) + "/transfer"
 		body.OwnerProblem = ownerProblem(v.view.User(client.Owner))
 	}
 	if client.Proposed != nil {
@@ -117,6 +120,9 @@ func clientNotice(c *request, client *ledger.Client) string {
 	word := c.notice()
 	if word != "transfer" && (word == "suspend") != (client.State == ledger.Suspended) {
 		return ""
+	}
+	if word == string(ledger.Reject) && client.Document != nil {
+		return "It was rejected."
 	}
 	return noticeAbout(adminClientNotices, word, client)
 }

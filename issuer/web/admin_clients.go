@@ -42,7 +42,7 @@ func (w *Web) adminClients(c *request, v session) error {
 		body.Clients = append(body.Clients, clientLine{
 			Name: client.Name, ID: client.ID, Path: adminClientPath(client.ID),
 			State: client.State, Awaits: client.Proposed != nil && client.AwaitsReview(), Legacy: client.Legacy,
-			Owner: linkUser(v.view, client.Owner), Created: client.Created, Change: client.Changed,
+			Owner: linkOwner(v.view, client), Created: client.Created, Change: client.Changed,
 		})
 	}
 	return w.showAdmin(c, v, "admin_clients", page{

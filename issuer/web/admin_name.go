@@ -66,7 +66,7 @@ func nameWarningsOf(view ledger.View, clients ...*ledger.Client) map[string][]na
 				if d.More = len(d.Others) == maxNamesakes; d.More {
 					break
 				}
-				d.Others = append(d.Others, namesake{other.Name, adminClientPath(other.ID), linkUser(view, other.Owner)})
+				d.Others = append(d.Others, namesake{other.Name, adminClientPath(other.ID), linkOwner(view, other)})
 			}
 			if d.Any() {
 				doubts[c.ID] = append(doubts[c.ID], d)

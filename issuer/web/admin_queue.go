@@ -1,15 +1,19 @@
 package web
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 type queueBody struct {
-	Waiting []waiting
-	Search  search
-	Pages   pager
+	Publishers []publisherLine // those that wait longest, on the first page
+	All        int             // publishers that wait
+	AllPath    string          // the page that lists them
+	Waiting    []waiting
+	Search     search
+	Pages      pager
 }
 
 // A waiting is an application that awaits a review.
@@ -23,19 +27,26 @@ type waiting struct {
 
 // reviewQueue lists the applications that await a review, the longest waiting first.
 func (w *Web) reviewQueue(c *request, v session) error {
-	body := queueBody{Search: searchOf(c, "Name or client ID")}
+	body := &queueBody{Search: searchOf(c, "Name, client ID or host")}
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
 		return v.view.ReviewQueue(ledger.QueueQuery{Search: body.Search.Query, After: at, Back: back, Limit: adminRowsPerPage})
 	}, clientKey)
 	body.Pages = pages
+	if pages.First == "" {
+		body.Publishers, body.All = waitingPublishersOf(v.view, body.Search.Query)
+		body.AllPath = pathAdminPublishers + "?" + url.Values{"state": {string(ledger.PublisherPending)}}.Encode()
+	}
 	doubts := nameWarningsOf(v.view, found...)
 	for _, client := range found {
 		body.Waiting = append(body.Waiting, waiting{
 			Name: client.Name, Path: adminClientPath(client.ID),
-			Owner: linkUser(v.view, client.Owner), Since: client.WaitingSince(), Changes: changesOf(client), NameWarning: doubts[client.ID] != nil,
+			Owner: linkOwner(v.view, client), Since: client.WaitingSince(), Changes: changesOf(client), NameWarning: doubts[client.ID] != nil,
 		})
 	}
-	return w.showAdmin(c, v, "admin_queue", page{Title: "Waiting for review", Body: body})
+	return w.showAdmin(c, v, "admin_queue", page{
+		Title: "Waiting for review", Body: body, Rows: len(found),
+		Truncate: func(n int) { body.Waiting, body.Pages.Next = body.Waiting[:n], c.pageAt("after", clientKey(found[n-1])) },
+	})
 }
 
 // changesOf names the fields that a proposed revision changes.

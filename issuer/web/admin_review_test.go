@@ -21,6 +21,7 @@ import (
 func administration(t *testing.T, change ...func(*web.Config)) (w *env, root *browser) {
 	t.Helper()
 	w = newEnv(t, change...)
+	w.agents(ledger.AgentsListed)
 	for _, name := range []string{"root", "rita"} {
 		w.must(&ledger.PutUser{ID: "u-" + name, Username: name, Person: ledger.Person{Name: strings.ToTitle(name[:1]) + name[1:]}, Password: passwordHash(), Admin: true})
 	}

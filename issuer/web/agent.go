@@ -172,22 +172,6 @@ func (w *Web) wait(c *request, v *session, r oauth.AuthorizationRequest) error {
 	return c.redirect(pathWaiting + "?request=" + url.QueryEscape(w.config.Forms.SealForm(plain)))
 }
 
-// waitingRoute is that of a path that exists only while agents are accepted.
-func (w *Web) waitingRoute() route {
-	r := w.pageFor(users, pathWaiting, w.waitingPage)
-	page := r.serve
-	r.serve = func(c *request) error {
-		// The view must include the command that created the client: on a lagging node agents
-		// may still seem to be off.
-		_, index, _ := w.sessionCookie(c.r)
-		if view, _ := w.viewAt(c.r.Context(), index); !view.Settings().AcceptsAgents() {
-			return errNotFound
-		}
-		return page(c)
-	}
-	return r
-}
-
 var errWaitOver = &failure{
 	status: http.StatusGone, title: "This page is no longer valid",
 	text: "The application waited for a review of its publisher, or the page was made for another user. Please start again from the application.",

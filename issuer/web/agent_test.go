@@ -86,9 +86,16 @@ func newAgentEnv(t *testing.T, agents ledger.Agents, change ...func(*web.Config)
 		})
 	})...)
 	s := *w.View().Settings()
-	s.Agents, s.SessionIdle, s.SessionAbsolute = agents, 1000*time.Hour, 1000*time.Hour
+	s.SessionIdle, s.SessionAbsolute = 1000*time.Hour, 1000*time.Hour
 	w.must(&ledger.Configure{Settings: s})
+	w.agents(agents)
 	return w, p
+}
+
+func (w *env) agents(is ledger.Agents) {
+	s := *w.View().Settings()
+	s.Agents = is
+	w.must(&ledger.Configure{Settings: s})
 }
 
 func (w *env) list(host string) {
@@ -106,24 +113,28 @@ func agentRequest(pairs ...string) url.Values {
 func TestAgentsOff(t *testing.T) {
 	w, p := newAgentEnv(t, ledger.AgentsOff)
 	w.list("example.com")
-	for _, b := range []*browser{w.browser(), w.signedIn()} {
+	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})
+	root := w.signedInAs("root")
+	require.NotContains(t, root.get("/admin").body, "Publishers")
+	for _, b := range []*browser{w.browser(), w.signedIn(), root} {
 		proposals := len(w.proposals)
 		res := b.get(at(agentRequest()))
 		require.Equal(t, http.StatusBadRequest, res.StatusCode)
 		require.Contains(t, res.body, "Application not found")
 		require.Len(t, w.proposals, proposals)
-		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "OPTIONS"} {
-			res := b.send(method, "/auth/oauth2/waiting", nil, nil)
-			require.Equal(t, http.StatusNotFound, res.StatusCode, method)
-			require.Equal(t, b.send(method, "/auth/oauth2/none", nil, nil).body, res.body, method)
-			require.NotContains(t, res.Header, "Allow", method)
+		for path, unknown := range map[string]string{"/auth/oauth2/waiting": "/auth/oauth2/none", "/admin/new-publisher": "/admin/none", "/admin/publishers": "/admin/none", "/admin/publishers/example.com/remove": "/admin/none"} {
+			for _, method := range []string{"GET", "HEAD", "POST", "PUT", "OPTIONS"} {
+				res := b.send(method, path, nil, nil)
+				require.Equal(t, http.StatusNotFound, res.StatusCode, method+path)
+				require.Equal(t, b.send(method, unknown, nil, nil).body, res.body, method+path)
+				require.NotContains(t, res.Header, "Allow", method+path)
+			}
 		}
 	}
 	require.Zero(t, p.requests())
 
-	s := *w.View().Settings()
-	s.Agents = ledger.AgentsListed
-	w.must(&ledger.Configure{Settings: s})
+	w.agents(ledger.AgentsListed)
+	require.Contains(t, root.get("/admin").body, `<a href="/admin/publishers">Publishers</a>`)
 	require.Equal(t, http.StatusSeeOther, w.browser().get("/auth/oauth2/waiting").StatusCode)
 	require.Equal(t, http.StatusMethodNotAllowed, w.browser().send("POST", "/auth/oauth2/waiting", nil, nil).StatusCode)
 }
@@ -302,7 +313,9 @@ func TestDocumentIsFetchedAgain(t *testing.T) {
 	require.Contains(t, b.get("/admin").body, "Helper")
 	review := b.get("/admin/clients/" + url.PathEscape(ledger.ClientKey(agentID)))
 	require.Equal(t, http.StatusOK, review.StatusCode)
-	require.Contains(t, review.body, "publisher:example.com")
+	require.Contains(t, review.body, `<a href="/admin/publishers/example.com"><bdi>example.com</bdi></a>`)
+	require.Contains(t, review.body, agentID)
+	require.NotContains(t, review.body, "/transfer")
 
 	p.mu.Lock()
 	p.down = true

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxCounters     = 100                    // number of clients
+	maxCounters     = 100                    // numbers that are kept
 	maxCountedUsers = 1000                   // users listed for each client, those with the latest refreshes
 	counterWait     = 150 * time.Millisecond // how long a page waits for a number
 	counterFresh    = 15 * time.Second       // how long a number is shown without counting again
@@ -18,33 +18,33 @@ const (
 	counterPauseFactor = 4
 )
 
-// counters has the number of users connected to each client. Counting walks a table with
-// a row for each user, which takes seconds for a million: it runs in the background, one
-// walk at a time, and the results are kept.
-type counters struct {
+// counters has numbers by name, such as that of the users connected to each client. Counting
+// walks a table with a row for each user, which takes seconds for a million: it runs in the
+// background, one walk at a time, and the results are kept.
+type counters[T any] struct {
 	running chan struct{} // has an element during a walk and the pause after it
 
-	mu       sync.Mutex // guards the fields below
-	byClient map[string]*counter
+	mu     sync.Mutex // guards the fields below
+	byName map[string]*counter[T]
 }
 
-// A counter is the number of one client. Except for done, its fields are guarded by counters.mu.
-type counter struct {
-	value ledger.Connected
+// A counter is one number. Except for done, its fields are guarded by counters.mu.
+type counter[T any] struct {
+	value T
 	at    ledger.Time // time of the view
 	known bool
 	stale time.Time
 	done  chan struct{} // closed when the walk ends; nil if there is none
 }
 
-func newCounters() *counters {
-	return &counters{running: make(chan struct{}, 1), byClient: map[string]*counter{}}
+func newCounters[T any]() *counters[T] {
+	return &counters[T]{running: make(chan struct{}, 1), byName: map[string]*counter[T]{}}
 }
 
-// get returns the last number of a client, or false if there is none. If that number is
-// old, get starts another count on the given view.
-func (n *counters) get(ctx context.Context, client string, view ledger.View, now ledger.Time) (ledger.Connected, ledger.Time, bool) {
-	if walking := n.startCount(client, view, now); walking != nil {
+// get returns the last number with a name, or false if there is none. If that number is
+// old, get starts another walk, on a view of the given time.
+func (n *counters[T]) get(ctx context.Context, name string, now ledger.Time, walk func() T) (value T, at ledger.Time, known bool) {
+	if walking := n.startCount(name, now, walk); walking != nil {
 		wait := time.NewTimer(counterWait)
 		defer wait.Stop()
 		select {
@@ -55,53 +55,53 @@ func (n *counters) get(ctx context.Context, client string, view ledger.View, now
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if one := n.byClient[client]; one != nil {
+	if one := n.byName[name]; one != nil {
 		return one.value, one.at, one.known
 	}
-	return ledger.Connected{}, 0, false
+	return value, 0, false
 }
 
 // startCount starts a walk if one is needed. It returns a channel that is closed at the
 // end of the walk, or nil if there is nothing to wait for.
-func (n *counters) startCount(client string, view ledger.View, now ledger.Time) chan struct{} {
+func (n *counters[T]) startCount(name string, now ledger.Time, walk func() T) chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	one := n.byClient[client]
+	one := n.byName[name]
 	switch {
 	case one != nil && one.done != nil:
 		return one.done
 	case one != nil && time.Now().Before(one.stale):
 		return nil
 	case one == nil && !n.evict():
-		return nil // walks for all kept counters are pending
+		return nil // walks for all kept numbers are pending
 	case one == nil:
-		one = &counter{}
-		n.byClient[client] = one
+		one = &counter[T]{}
+		n.byName[name] = one
 	}
 	one.done = make(chan struct{})
-	go n.count(client, one, view, now)
+	go n.count(one, now, walk)
 	return one.done
 }
 
 // evict removes a number for which nobody waits. mu must be held.
-func (n *counters) evict() bool {
-	if len(n.byClient) < maxCounters {
+func (n *counters[T]) evict() bool {
+	if len(n.byName) < maxCounters {
 		return true
 	}
 	oldest := ""
-	for client, one := range n.byClient {
-		if one.done == nil && (oldest == "" || one.stale.Before(n.byClient[oldest].stale)) {
-			oldest = client
+	for name, one := range n.byName {
+		if one.done == nil && (oldest == "" || one.stale.Before(n.byName[oldest].stale)) {
+			oldest = name
 		}
 	}
-	delete(n.byClient, oldest)
+	delete(n.byName, oldest)
 	return oldest != ""
 }
 
-func (n *counters) count(client string, one *counter, view ledger.View, now ledger.Time) {
+func (n *counters[T]) count(one *counter[T], now ledger.Time, walk func() T) {
 	n.running <- struct{}{}
 	began := time.Now()
-	is := view.Connected(client, now, maxCountedUsers)
+	is := walk()
 	took := time.Since(began)
 	time.AfterFunc(counterPauseFactor*took, func() { <-n.running })
 

@@ -36,7 +36,10 @@ func (w *Web) usersPage(c *request, v session) error {
 		return err
 	}
 	body := &usersBody{Again: clientPath(client.ID, "users"), Listed: client.Owner == v.user.ID}
-	body.Count, body.At, body.Counted = w.counters.get(c.r.Context(), client.ID, v.view, w.config.Ledger.Now())
+	now := w.config.Ledger.Now()
+	body.Count, body.At, body.Counted = w.counters.get(c.r.Context(), client.ID, now, func() ledger.Connected {
+		return v.view.Connected(client.ID, now, maxCountedUsers)
+	})
 	if body.Listed {
 		body.Search = searchOf(c, "Account ID or user name")
 		if body.Count.Users > len(body.Count.Recent) {

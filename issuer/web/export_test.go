@@ -139,7 +139,7 @@ func Walk(w *Web) (done func()) {
 func Counted(w *Web, client string) bool {
 	w.counters.mu.Lock()
 	defer w.counters.mu.Unlock()
-	one := w.counters.byClient[client]
+	one := w.counters.byName[client]
 	return one != nil && one.known
 }
 
@@ -148,25 +148,25 @@ func Counted(w *Web, client string) bool {
 func CountMany(w *Web, view ledger.View, clients int) int {
 	defer Walk(w)()
 	for i := range clients {
-		w.counters.startCount(strconv.Itoa(i), view, 1)
+		w.counters.startCount(strconv.Itoa(i), 1, func() ledger.Connected { return view.Connected(strconv.Itoa(i), 1, maxCountedUsers) })
 	}
 	w.counters.mu.Lock()
 	defer w.counters.mu.Unlock()
-	return len(w.counters.byClient)
+	return len(w.counters.byName)
 }
 
 // Forget makes every number be counted again.
 func Forget(w *Web) {
 	w.counters.mu.Lock()
 	defer w.counters.mu.Unlock()
-	clear(w.counters.byClient)
+	clear(w.counters.byName)
 }
 
 // TruncateList shortens the list of a client's users.
 func TruncateList(w *Web, client string, n int) {
 	w.counters.mu.Lock()
 	defer w.counters.mu.Unlock()
-	one := w.counters.byClient[client]
+	one := w.counters.byName[client]
 	one.value.Recent = one.value.Recent[:n]
 }
 

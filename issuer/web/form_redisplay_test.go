@@ -287,7 +287,8 @@ func (e *element) form() *element {
 // nothing to show: a password, or a box to tick beside a button.
 var (
 	redisplayedForms = []string{
-		"/admin/clients/:id/review", "/admin/clients/:id/suspend", "/admin/clients/:id/transfer", "/admin/new-resource-server", "/admin/new-user",
+		"/admin/clients/:id/review", "/admin/clients/:id/suspend", "/admin/clients/:id/transfer",
+		"/admin/new-publisher", "/admin/new-resource-server", "/admin/new-user", "/admin/publishers/:host/edit", "/admin/publishers/:host/reject",
 		"/admin/resource-servers/:server/edit", "/admin/resource-servers/:server/remove", "/admin/users/:id/edit",
 		"/developer/clients/:id/delete", "/developer/clients/:id/edit", "/developer/clients/:id/migration", "/developer/clients/:id/transfer", "/developer/new",
 	}

@@ -38,6 +38,12 @@ const (
 	forEditResource   purpose = "edit resource server"
 	forRemoveResource purpose = "remove resource server"
 
+	forNewPublisher    purpose = "new publisher"
+	forEditPublisher   purpose = "edit publisher"
+	forRevokePublisher purpose = "revoke publisher"
+	forRejectPublisher purpose = "reject publisher"
+	forRemovePublisher purpose = "remove publisher"
+
 	forAddResourceSecret    purpose = "add secret of resource server"
 	forRevokeResourceSecret purpose = "revoke secret of resource server"
 )

@@ -32,6 +32,14 @@ type act struct {
 const given = "a-password-that-was-given"
 
 var acts = map[string]act{
+	"publisher": {
+		page: localPage + "/edit", action: localPage + "/edit", redisplayed: `value="BOOKING_READ" checked`, fields: []string{"scopes", "BOOKING_READ"},
+		done: func(w *env) bool { return w.publisher("local") != nil },
+	},
+	"new publisher": {
+		page: addPublisher, action: addPublisher, redisplayed: `value="agent.example"`, fields: []string{"host", "agent.example", "scopes", "BOOKING_READ"},
+		done: func(w *env) bool { return w.publisher("agent.example") != nil },
+	},
 	"promote": {
 		page: adaPage, action: adaPage + "/state", redisplayed: `value="promote"`,
 		done: func(w *env) bool { return w.userByName("ada").Admin },
@@ -198,6 +206,7 @@ func upstreamRoot(t *testing.T, change ...func(*web.Config)) (*env, *upstreamtes
 	t.Helper()
 	w, p := newUpstreamEnv(t, change...)
 	p.Profile = upstreamtest.Claims{"preferred_username": "zoe", "groups": []string{"root"}}
+	w.agents(ledger.AgentsListed)
 	w.user("u-bob", "bob", "Bob")
 	root := w.browser()
 	require.Equal(t, http.StatusSeeOther, root.signInUpstream(root.get("/auth/sign-in"), p, "s-zoe").StatusCode)

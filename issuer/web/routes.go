@@ -47,7 +47,7 @@ func (w *Web) protocolRoutes() []route {
 	return []route{
 		{method: http.MethodGet, path: pathAuthorize, serve: w.authorize},
 		{method: http.MethodPost, path: pathAuthorize, serve: w.openForm(&consentForm, w.decide, methodNotAllowed("GET, HEAD"))},
-		w.waitingRoute(),
+		w.pageFor(users, pathWaiting, w.waitingPage),
 		{method: http.MethodGet, path: pathSignIn, serve: w.signInPage},
 		{method: http.MethodPost, path: pathSignIn, serve: w.openForm(&signInForm, w.signIn, errNotOurForm)},
 		{method: http.MethodPost, path: signOutForm.action, serve: w.openForm(&signOutForm, w.signOut, errNotOurForm)},
@@ -119,7 +119,10 @@ func (r route) inMenu(title, about string) route {
 // install sets the table of routes.
 func (w *Web) install(table []route) {
 	w.table, w.ownPages = table, httprouter.New()
-	for _, r := range table {
+	for i, r := range table {
+		if agentPath(r.path) {
+			table[i].serve = w.whileAgents(r.serve)
+		}
 		if r.method == http.MethodGet && r.who != anybody {
 			w.ownPages.Handle(http.MethodGet, r.path, func(http.ResponseWriter, *http.Request, httprouter.Params) {})
 		}

@@ -39,7 +39,7 @@ type sent struct {
 // matrix has every page and form.
 var matrix = []row{
 	{route: "GET /", nobody: 303, user: 200, owner: 200, administrator: 200},
-	{route: "GET /auth/oauth2/waiting", nobody: 404, user: 404, owner: 404, administrator: 404}, // agents are off
+	{route: "GET /auth/oauth2/waiting", nobody: 303, user: 410, owner: 410, administrator: 410},
 	{route: "GET /account", nobody: 303, user: 200, owner: 200, administrator: 200},
 	{route: "GET /account/password", nobody: 303, user: 200, owner: 200, administrator: 200},
 	{
@@ -192,6 +192,34 @@ var matrix = []row{
 		route: "POST /admin/resource-servers/:server/remove", address: apiPage + "/remove", nobody: 303, user: 404, owner: 404, administrator: 303,
 		form: &sent{"remove resource server", aboutAPI + anySeen, url.Values{"resource": {apiURI}, "expected_last": {anySeen}, "name": {"api"}}},
 	},
+	// These exist only while agents are accepted: see TestAgentsOff.
+	{route: "GET /admin/publishers", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{route: "GET /admin/new-publisher", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/new-publisher", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"new publisher", "", url.Values{"host": {"new.example"}, "scopes": {"BOOKING_READ"}}},
+	},
+	{route: "GET /admin/publishers/:host", address: publisherPage, nobody: 303, user: 404, owner: 404, administrator: 200},
+	{route: "GET /admin/publishers/:host/edit", address: publisherPage + "/edit", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/publishers/:host/edit", address: publisherPage + "/edit", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"edit publisher", aboutPublisher, url.Values{"expected_last": {anySeen}, "scopes": {"BOOKING_READ"}}},
+	},
+	{route: "GET /admin/publishers/:host/revoke", address: publisherPage + "/revoke", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/publishers/:host/revoke", address: publisherPage + "/revoke", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"revoke publisher", aboutPublisher, url.Values{"expected_last": {anySeen}}},
+	},
+	{route: "GET /admin/publishers/:host/reject", address: publisherPage + "/reject", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/publishers/:host/reject", address: publisherPage + "/reject", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"reject publisher", aboutPublisher, url.Values{"expected_last": {anySeen}, "reason": {"why"}}},
+	},
+	{route: "GET /admin/publishers/:host/remove", address: publisherPage + "/remove", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/publishers/:host/remove", address: publisherPage + "/remove", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"remove publisher", aboutPublisher, url.Values{"expected_last": {anySeen}}},
+	},
 	{route: "GET /admin/audit", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{route: "GET /admin/audit.jsonl", nobody: 303, user: 404, owner: 404, administrator: 200},
 
@@ -226,6 +254,8 @@ func (r *registered) Handle(method, path string, _ httprouter.Handle) {
 func stage(t *testing.T) (w *env, people []*browser) {
 	t.Helper()
 	w = newEnv(t, withProvider)
+	w.agents(ledger.AgentsReviewed)
+	w.list("agent.example")
 	w.user("u-bob", "bob", "Bob")
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Person: ledger.Person{Name: "Root"}, Password: passwordHash(), Admin: true})
 	people = []*browser{w.browser(), w.signedInAs("bob"), w.signedIn(), w.signedInAs("root")}

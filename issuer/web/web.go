@@ -116,10 +116,12 @@ type Web struct {
 	attempts  *attempts
 	hashQueue *hashQueue
 	limits    *limits
-	counters  *counters
-	origin    *http.CrossOriginProtection
-	table     []route
-	ownPages  *httprouter.Router // has the pages that need a session; used for matching only
+	counters  *counters[ledger.Connected] // by client
+	// agentCounters has the number of grants of each client of a publisher: see grantsOf.
+	agentCounters *counters[map[string]int]
+	origin        *http.CrossOriginProtection
+	table         []route
+	ownPages      *httprouter.Router // has the pages that need a session; used for matching only
 }
 
 // New validates the configuration and parses the templates.
@@ -175,7 +177,8 @@ func New(c Config) (*Web, error) {
 	}
 	w := &Web{
 		config: c, pages: maps.Clone(pages), assets: newAssets(),
-		attempts: newAttempts(), hashQueue: newHashQueue(), limits: newLimits(), counters: newCounters(), origin: http.NewCrossOriginProtection(),
+		attempts: newAttempts(), hashQueue: newHashQueue(), limits: newLimits(), counters: newCounters[ledger.Connected](), agentCounters: newCounters[map[string]int](),
+		origin: http.NewCrossOriginProtection(),
 	}
 	w.install(w.routes())
 	return w, nil
@@ -189,7 +192,7 @@ func (w *Web) NotFound(rw http.ResponseWriter, r *http.Request) {
 // MethodNotAllowed responds for a method that a path doesn't support. The router has set Allow.
 func (w *Web) MethodNotAllowed(rw http.ResponseWriter, r *http.Request) {
 	w.serve(&request{ResponseWriter: rw, r: r}, func(*request) error {
-		if r.URL.Path == pathWaiting && !w.config.Ledger.View().Settings().AcceptsAgents() {
+		if agentPath(r.URL.Path) && !w.config.Ledger.View().Settings().AcceptsAgents() {
 			rw.Header().Del("Allow")
 			return errNotFound
 		}

@@ -120,6 +120,7 @@ func newFull(t testing.TB, e extent, change ...func(*web.Config)) *full {
 			f.must(&ledger.RevokeResourceSecret{Actor: operator, Resource: f.resourceURI("api00"), Secret: fmt.Sprint("s_api", i)})
 		}
 	}
+	f.listAgents()
 	for i := range 25 {
 		refusals.Record(long("mine"), ledger.Cause(1+i), f.Now())
 	}
@@ -128,6 +129,59 @@ func newFull(t testing.TB, e extent, change ...func(*web.Config)) *full {
 		Named: true, Presented: 4_000_000, Due: 5_000_000,
 	}}
 	return f
+}
+
+// host returns the host of a publisher.
+func (f *full) host(id string) string {
+	if f.extent == usual {
+		return id + ".example.com"
+	}
+	return id + strings.Repeat("."+strings.Repeat("h", 63), 3) + ".example.com"
+}
+
+// listAgents lists publishers, one with many clients, and has others wait for a review.
+func (f *full) listAgents() {
+	f.agents(ledger.AgentsReviewed)
+	for i := range 30 {
+		f.listed(f.host(fmt.Sprintf("h%02d", i)))
+	}
+	f.listed(f.host("agent"))
+	f.listed(ledger.LocalPublisher)
+	for i := range 30 {
+		f.documentOf(f.owner, f.host("agent"), fmt.Sprint("agent", i))
+	}
+	other := f.signedInAs(f.View().User(otherID).Username)
+	for i := range 6 {
+		f.documentOf([]*browser{f.owner, other}[i%2], f.host(fmt.Sprint("waiting", i)), "waiting")
+	}
+}
+
+func (f *full) listed(host string) {
+	var reads []string
+	for _, s := range scope.Catalogue() {
+		if !s.Writes {
+			reads = append(reads, s.Name)
+		}
+	}
+	c := &ledger.PutPublisher{Actor: f.actor(), Host: host, Name: f.wide(f.name), Scopes: scopeNames(), Defaults: reads, MaxClients: 100, LongRetry: true}
+	if host == ledger.LocalPublisher {
+		for i := range f.many {
+			uri := fmt.Sprintf("agent://%d/", i)
+			c.RedirectURIs = append(c.RedirectURIs, uri+strings.Repeat("a", f.uri-2-len(uri)))
+		}
+	}
+	f.must(c)
+}
+
+func (f *full) documentOf(b *browser, host, name string) {
+	c := &ledger.NoteDocument{
+		Actor: ledger.Actor{Session: credential.SessionDigest(b.session())}, Name: name + f.wide(f.name-len(name)), URL: "https://" + host + "/" + name,
+	}
+	for i := range f.many {
+		uri := fmt.Sprintf("https://%s/%d/", host, i)
+		c.RedirectURIs = append(c.RedirectURIs, uri+strings.Repeat("a", max(0, f.uri-len(uri))))
+	}
+	f.must(c)
 }
 
 var operator = ledger.Actor{Operator: true}

@@ -122,7 +122,7 @@ var weighings = []weighing{
 	{route: "GET /developer/offers", address: query("/developer/offers", "after", long("offered_02"))},
 	{route: "GET /developer/offers/:id", address: of("/developer/offers/", "offered_00", ""), whole: true},
 
-	{route: "GET /admin", whole: true},
+	{route: "GET /admin"},
 	{route: "GET /admin/clients"},
 	{route: "GET /admin/clients", address: query("/admin/clients", "q", odd, "owner", ownerID, "state", "pending")},
 	{route: "GET /admin/clients", address: query("/admin/clients", "q", "長", "owner", ownerID, "state", "approved", "after", long("c_02"))},
@@ -220,6 +220,26 @@ var weighings = []weighing{
 		route: "POST /admin/resource-servers/:server/remove", address: api("/remove"), status: 422,
 		form: aboutAPI00("remove resource server", "expected_last", anySeen, "name", odd),
 	},
+	{route: "GET /admin/publishers"},
+	{route: "GET /admin/publishers", address: query("/admin/publishers", "q", odd, "state", "pending")},
+	{route: "GET /admin/publishers", address: func(f *full) string { return query("/admin/publishers", "after", f.host("h02"))(f) }},
+	{route: "GET /admin/new-publisher", address: query("/admin/new-publisher", "host", odd+odd)},
+	{
+		route: "POST /admin/new-publisher", status: 422, whole: true,
+		form: func(f *full) *sent { return &sent{"new publisher", "", with(f.wrongPublisher(), "host", odd)} },
+	},
+	{route: "GET /admin/publishers/:host", address: agentPage(""), whole: true},
+	{route: "GET /admin/publishers/:host", address: func(f *full) string { return "/admin/publishers/" + f.host("waiting0") }, whole: true},
+	{route: "GET /admin/publishers/:host", address: func(*full) string { return "/admin/publishers/local" }, whole: true},
+	{route: "GET /admin/publishers/:host/edit", address: agentPage("/edit")},
+	{route: "GET /admin/publishers/:host/edit", address: func(*full) string { return "/admin/publishers/local/edit" }, whole: true},
+	{route: "POST /admin/publishers/:host/edit", address: agentPage("/edit"), status: 422, form: aboutAgent("edit publisher"), whole: true},
+	{route: "GET /admin/publishers/:host/revoke", address: agentPage("/revoke")},
+	{route: "POST /admin/publishers/:host/revoke", address: agentPage("/revoke"), status: 409, form: aboutAgent("revoke publisher")},
+	{route: "GET /admin/publishers/:host/reject", address: agentPage("/reject")},
+	{route: "POST /admin/publishers/:host/reject", address: agentPage("/reject"), status: 409, form: aboutAgent("reject publisher")},
+	{route: "GET /admin/publishers/:host/remove", address: agentPage("/remove")},
+	{route: "POST /admin/publishers/:host/remove", address: agentPage("/remove"), status: 409, form: aboutAgent("remove publisher")},
 	{route: "GET /admin/audit"},
 	{route: "GET /admin/audit", address: query("/admin/audit", "client", long("mine"), "user", ownerID, "kind", "client.reviewed", "from", "2026-01-01", "to", "2026-12-31")},
 	{route: "GET /admin/audit", status: 422, address: query("/admin/audit", "client", odd, "user", odd, "kind", odd, "from", odd, "to", odd)},
@@ -229,7 +249,7 @@ var weighings = []weighing{
 	{route: "GET /auth/oauth2/authorize", nobody: true, address: func(f *full) string { return at(f.asks("c_00")) }},
 	{route: "GET /auth/oauth2/authorize", status: 400, whole: true, address: func(f *full) string { return at(f.asks("c_00", "redirect_uri", f.uris("other")[0])) }},
 	{route: "POST /auth/oauth2/authorize", status: 400, form: sends("consent", "", url.Values{"next": {odd}})},
-	{route: "GET /auth/oauth2/waiting", status: 404, address: func(*full) string { return "/auth/oauth2/waiting?request=x" }},
+	{route: "GET /auth/oauth2/waiting", status: 410, address: func(*full) string { return "/auth/oauth2/waiting?request=x" }},
 	{route: "GET /auth/sign-in", nobody: true},
 	{route: "POST /auth/sign-in", nobody: true, status: 403, form: sends("sign-in", "", url.Values{"username": {odd}, "password": {odd}})},
 	{route: "GET /auth/upstream/callback/begin", nobody: true, status: 403},
@@ -263,6 +283,23 @@ func aboutAPI00(purpose web.Purpose, pairs ...string) func(*full) *sent {
 		}
 		return &sent{purpose, strings.Join(bound, "\x00"), with(url.Values{"resource": {f.resourceURI("api00")}}, pairs...)}
 	}
+}
+
+// agentPage returns the address of a page about the publisher with the most content.
+func agentPage(below string) func(*full) string {
+	return func(f *full) string { return "/admin/publishers/" + f.host("agent") + below }
+}
+
+// aboutAgent returns a form about that publisher, of a page that is stale and with every problem.
+func aboutAgent(purpose web.Purpose) func(*full) *sent {
+	return func(f *full) *sent {
+		stale := strings.Repeat("11", 16)
+		return &sent{purpose, f.host("agent") + "\x00" + stale, with(f.wrongPublisher(), "expected_last", stale, "reason", f.wide(f.note))}
+	}
+}
+
+func (f *full) wrongPublisher() url.Values {
+	return url.Values{"name": {f.wide(81)}, "scopes": scopeNames(), "defaults": scopeNames(), "max_clients": {"x"}, "long_retry": {"yes"}}
 }
 
 // sends returns a form that is the same in every env.
@@ -359,7 +396,7 @@ func TestLightListsAreWhole(t *testing.T) {
 	f := newFull(t, extreme)
 	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
 	rows := regexp.MustCompile(`<tr><th scope="row">.*`)
-	for path, want := range map[string]int{"/admin/clients": 103, "/admin/resource-servers": 30, "/admin/users": 34, "/admin/audit?user=" + otherID: 32} {
+	for path, want := range map[string]int{"/admin/clients": 139, "/admin/resource-servers": 30, "/admin/publishers": 38, "/admin/users": 34, "/admin/audit?user=" + otherID: 36} {
 		seen, pages := map[string]bool{}, 0
 		for {
 			page := f.owner.get(path)

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/oauth2"
 
@@ -120,9 +121,87 @@ func tourAgents(t *testing.T, b *tab, look func(name string)) {
 	operator.OK("", "settings", "set", "agents=reviewed")
 	b.open(agentRequest(s))
 	look("agent-waiting")
-	operator.OK("", "publisher", "add", "example.com", "--scope", "PROFILE_READ")
+	b.open(s.AppURL + "/account")
+	b.press(`form[action="/auth/sign-out"] button`)
+	tourPublishers(b, s, look)
+	b.press(`form[action="/auth/sign-out"] button`)
 	b.open(agentRequest(s))
+	b.signIn("alice", "correct horse")
 	look("consent-agent")
+}
+
+// tourPublishers visits what an administrator sees of a publisher that waits, and approves it.
+func tourPublishers(b *tab, s *server, look func(name string)) {
+	b.open(s.AppURL + "/admin")
+	b.signIn("root", "administers it")
+	look("admin-queue-publisher")
+	for _, page := range []struct{ path, name string }{
+		{"/publishers", "admin-publishers"},
+		{"/publishers?q=nothing", "admin-publishers-nothing-found"},
+		{"/publishers/example.com", "admin-publisher-pending"},
+		{"/publishers/local", "admin-publisher-local"},
+		{"/publishers/local/edit", "admin-publisher-local-turn-on"},
+		{"/new-publisher?host=claude.ai", "admin-publisher-new"},
+	} {
+		b.open(s.AppURL + "/admin" + page.path)
+		look(page.name)
+	}
+	b.press("main button.primary")
+	look("admin-publisher-new-problem")
+	b.open(s.AppURL + "/admin/publishers/example.com/edit")
+	look("admin-publisher-approve")
+	b.choose("PROFILE_READ")
+	b.press("main button.primary")
+	look("admin-publisher-approved")
+	for _, end := range []string{"revoke", "reject", "remove"} {
+		b.open(s.AppURL + "/admin/publishers/example.com/" + end)
+		look("admin-publisher-" + end)
+	}
+}
+
+// TestBrowserReviewOfAPublisher: a user comes with an unknown agent, an administrator approves its
+// publisher in the pages, and the page of the user goes on by itself; then the administrator ends
+// the access. With JavaScript and without.
+func TestBrowserReviewOfAPublisher(t *testing.T) {
+	for _, mode := range []struct {
+		name    string
+		scripts bool
+	}{{"scripts on", true}, {"scripts off", false}} {
+		t.Run(mode.name, func(t *testing.T) {
+			app := startApplication(t)
+			s, operator := startWithPublisher(t, fixtures(""), newPublisher(t, agentDocuments()))
+			operator.OK("", "settings", "set", "agents=reviewed")
+			root, user := newTab(t), newTab(t)
+			root.scripts(mode.scripts)
+			user.scripts(mode.scripts)
+			user.open(strings.Replace(agentRequest(s), url.QueryEscape("http://127.0.0.1/callback"), url.QueryEscape(app.uri), 1))
+			user.signIn("alice", "correct horse")
+			require.Equal(t, "example.com waits for a review", user.text("h1"))
+
+			root.open(s.AppURL + "/admin")
+			root.signIn("root", "administers it")
+			root.press(`main a[href="/admin/publishers/example.com"]`)
+			require.Contains(t, root.text("main"), "alice wanted to use an application of this host")
+			require.Contains(t, root.text("main table"), agentID)
+			root.press(`main a[href$="/edit"]`)
+			root.press("main button.primary")
+			require.Equal(t, "The selection of scopes needs at least one.", root.text("[role=alert] a"))
+			root.choose("PROFILE_READ")
+			root.press("main button.primary")
+			require.Contains(t, root.text("[role=status]"), "The publisher was approved.")
+
+			user.do(chromedp.WaitVisible(chromedp.CSS(`button[value="allow"]`)))
+			require.Contains(t, user.text("h1"), "example.com")
+			user.press(`button[value="allow"]`)
+			require.NotEmpty(t, app.answer(t).Get("code"))
+			root.press(`main a[href$="/revoke"]`)
+			require.Equal(t, "End all access of example.com and end 1 grant?", root.text("h1"))
+			root.press("main button.danger")
+			require.Contains(t, root.text("[role=status]"), "All access was ended.")
+			user.open(s.AppURL + "/connected-apps")
+			require.NotContains(t, user.text("main"), "example.com")
+		})
+	}
 }
 
 // TestAgent: a client with a metadata document connects from nothing to a node of which only

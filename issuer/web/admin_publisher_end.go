@@ -1,0 +1,118 @@
+package web
+
+import (
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A publisherEnd is one way to end what the clients of a publisher may do.
+type publisherEnd struct {
+	how  ledger.PublisherEnd
+	form formKind
+}
+
+// publisherEnds have a page each, since all users of the clients feel at once what it asks for.
+var publisherEnds = []*publisherEnd{
+	newPublisherEnd(ledger.EndGrants, forRevokePublisher),
+	newPublisherEnd(ledger.EndReject, forRejectPublisher, textField("reason", "Reason")),
+	newPublisherEnd(ledger.EndRemove, forRemovePublisher),
+}
+
+func newPublisherEnd(how ledger.PublisherEnd, p purpose, fields ...field) *publisherEnd {
+	path := pathAdminPublisher + "/" + string(how)
+	return &publisherEnd{how, formKind{purpose: p, action: path, page: path, fields: append([]field{boundField("expected_last")}, fields...)}}
+}
+
+// notice returns the word of the notice that follows, and the page that shows it.
+func (e *publisherEnd) notice(host string) (word, path string) {
+	switch {
+	case e.how == ledger.EndRemove:
+		return "removed", pathAdminPublishers
+	case e.how == ledger.EndReject && host == ledger.LocalPublisher:
+		return "off", publisherPath(host)
+	case e.how == ledger.EndReject:
+		return "rejected", publisherPath(host)
+	}
+	return "revoked", publisherPath(host)
+}
+
+type endPublisherBody struct {
+	How    ledger.PublisherEnd
+	Name   string
+	Path   string
+	Local  bool
+	Grants int
+	Form   *form
+}
+
+func (w *Web) endPublisherPage(e *publisherEnd) func(*request, session) error {
+	return func(c *request, v session) error { return w.showEndPublisher(c, v, e, nil) }
+}
+
+// showEndPublisher shows the question with a form that was refused, or nil.
+func (w *Web) showEndPublisher(c *request, v session, e *publisherEnd, f *form) error {
+	p, err := w.publisherAt(c, &v)
+	switch {
+	case err != nil:
+		return err
+	case f == nil && (e.how == ledger.EndReject && p.State == ledger.PublisherRejected || v.view.Publisher(p.Host) == nil):
+		return c.redirect(publisherPath(p.Host)) // it has ended
+	case f == nil:
+		f = v.form(&e.form, url.Values{"host": {p.Host}})
+	}
+	f.values.Set("expected_last", expectedLast(p.Last))
+	body := endPublisherBody{
+		How: e.how, Name: titleOf(p), Path: publisherPath(p.Host), Local: p.Host == ledger.LocalPublisher, Form: f,
+	}
+	for _, n := range v.view.GrantsOfPublisher(p.Host, w.config.Ledger.Now()) {
+		body.Grants += n
+	}
+	title := "End all access of " + body.Name
+	switch {
+	case e.how == ledger.EndRemove:
+		title = "Remove " + body.Name
+	case e.how == ledger.EndReject && body.Local:
+		title = "Turn off " + body.Name
+	case e.how == ledger.EndReject:
+		title = "Reject " + body.Name
+	}
+	return w.showAdmin(c, v, "admin_publisher_end", page{Title: title, Trail: publisherTrail(p), Form: f, Body: body})
+}
+
+// endPublisher also succeeds if the same form was sent before.
+func (w *Web) endPublisher(e *publisherEnd) func(*request, session, *form) error {
+	return func(c *request, v session, f *form) error {
+		seen, ok := parseExpectedLast(f.get("expected_last"))
+		if !ok {
+			return errUnreadable
+		}
+		host := f.get("host")
+		word, path := e.notice(host)
+		_, err := w.publisherAt(c, &v)
+		switch {
+		case err == errNotFound && e.how == ledger.EndRemove:
+			return c.redirectNotice(path, publisherNotices, word)
+		case err != nil:
+			return err
+		}
+		cmd := &ledger.EndPublisher{Actor: v.actor(), Host: host, How: e.how, ExpectedLast: seen}
+		if e.how == ledger.EndReject {
+			cmd.Reason = reasonOf(f)
+		}
+		refused, err := w.propose(c, &v, "end a publisher", cmd)
+		if err != nil {
+			return err
+		}
+		if refused != nil {
+			p, err := w.publisherFresh(c, &v)
+			if err != nil {
+				return err
+			}
+			if e.how != ledger.EndReject || p.State != ledger.PublisherRejected || p.Reason != cmd.Reason {
+				return w.showEndPublisher(c, v, e, f.refused(refused))
+			}
+		}
+		return c.redirectNotice(path, publisherNotices, word)
+	}
+}
