@@ -155,7 +155,7 @@ func TestRequireAny(t *testing.T) {
 		res := do(h, request("Bearer "+issuer.token(scopes, nil)))
 		assert.Equal(t, status, res.StatusCode, scopes)
 		if status == 403 {
-			assert.Equal(t, "TEAM_BOOKING_READ", readChallenge(t, res)["scope"], "a challenge has no or")
+			assert.Equal(t, "TEAM_BOOKING_READ", readChallenge(t, res)["scope"], "a challenge can't name alternatives")
 		}
 	}
 	assert.Equal(t, 200, do(h, request("Bearer "+issuer.token("", map[string]any{"legacy": true}))).StatusCode)

@@ -176,7 +176,7 @@ GET /t/me                 TEAM_PROFILE_READ
 	}
 }
 
-// With SkipMember, everybody belongs.
+// With SkipMember, Belongs reports true for every user.
 func TestBelongsWithoutMember(t *testing.T) {
 	m, err := compile(t, load(t, "GET /t/:teamId TEAM_PROFILE_READ")).Match("GET", requestURL(t, "/t/1"))
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// A fetched is what a script learns of a request.
+// A fetched is the result of a request that a script sent.
 type fetched struct {
 	Blocked bool // the browser gives the script no answer
 	Type    string
@@ -30,7 +30,7 @@ func (b *tab) fetch(address, options string) fetched {
 	return f
 }
 
-// post is fetch of a form.
+// post posts a form by fetch.
 func (b *tab) post(address, headers string, form url.Values) fetched {
 	b.t.Helper()
 	return b.fetch(address, `{method: "POST", headers: {`+headers+`}, body: new URLSearchParams(`+quoted(form.Encode())+`)}`)
@@ -78,8 +78,9 @@ func TestScriptsOfAnotherOrigin(t *testing.T) {
 	f = b.fetch(token, `{method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({grant_type: "refresh_token", client_id: "native-app", refresh_token: `+quoted(refreshToken)+`})}`)
 	require.Equal(t, http.StatusOK, f.Status, "JSON, after a preflight: %s", f.Body)
 
-	// The secret of a confidential client does not belong into a browser: the answer to a
-	// request that has it can't be read, whether the request is good or not.
+	// The secret of a confidential client must not be in a browser. So a script can't
+	// read the answer to a request that has such a secret, whether the request is valid
+	// or not.
 	confidential := xoauth2(s, "cal-app", "cal-app-secret", oauth2.AuthStyleInParams, "PROFILE_READ")
 	held := obtain(t, confidential).RefreshToken
 	good := url.Values{"grant_type": {"refresh_token"}, "client_id": {"cal-app"}, "client_secret": {"cal-app-secret"}, "refresh_token": {held}}

@@ -20,7 +20,7 @@ func testScript(t testing.TB, name string) string {
 	return string(text)
 }
 
-// A sight is a user's configuration of system and window.
+// A display is a user's configuration of system and window.
 type display struct {
 	name   string
 	width  int64   // of the window, in CSS pixels

@@ -79,7 +79,8 @@ func TestBrowserDownload(t *testing.T) {
 // An auditRow is an event: time, actor, client, other user, and details.
 type auditRow [5]string
 
-// events returns those of the page, which links to clients and users.
+// events returns the events that the page shows. Clients and users are read from its
+// links.
 func (b *tab) events() []auditRow {
 	b.t.Helper()
 	return evaluate[[]auditRow](b, `[...document.querySelectorAll("tbody tr")].map(r => {
@@ -89,7 +90,7 @@ func (b *tab) events() []auditRow {
 	})`)
 }
 
-// downloaded returns the lines of a file.
+// downloaded returns the events of a downloaded file.
 func downloaded(t *testing.T, file string) (rows []auditRow) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -103,7 +104,7 @@ func downloaded(t *testing.T, file string) (rows []auditRow) {
 		}
 		require.NoError(t, json.Unmarshal([]byte(line), &e), line)
 		require.NotEmpty(t, e.Kind)
-		require.Less(t, e.Seq, last, "the newest first")
+		require.Less(t, e.Seq, last, "the newest event must be first")
 		last = e.Seq
 		if e.User == e.Actor {
 			e.User = ""

@@ -10,10 +10,12 @@ const callback = "http://127.0.0.1:9999/callback"
 // that clients often encode wrongly.
 const oddSecret = `p@ss:w+rd%2F/=& ~"é`
 
-// fixtures are those of every test's server. settings is YAML for the end of the file.
+// fixtures returns the fixtures of every test's server. settings is YAML that is
+// appended.
 func fixtures(settings string) string { return fixturesFor(callback, settings) }
 
-// fixturesFor registers another redirection URI, since that of a browser must be served.
+// fixturesFor is fixtures with another redirection URI: that of a real browser must be
+// served.
 func fixturesFor(redirectURI, settings string) string {
 	return strings.NewReplacer("CALLBACK", redirectURI, "ODD", oddSecret).Replace(`
 users:
@@ -34,7 +36,8 @@ clients:
 `) + settings
 }
 
-// resourceServers are settings for fixtures.
+// resourceServers registers two resource servers. It is a value for the settings of
+// fixtures.
 const resourceServers = `resource_servers:
   - {id: "https://bookings.example/v2", name: bookings, scopes: [BOOKING_READ, ORG_BOOKING_READ], secret: mms_Yk2vQnR0c3pLd1hJZ0ZtUHhTaE9vVWVBdEJjRGZHaEk}
   - {id: "https://calendar.example", name: calendar}

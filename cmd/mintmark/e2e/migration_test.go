@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A migration is that of a legacy client (service document, section 9): bob's, which
-// alice and root use.
+// A migration is the change of a legacy client to scopes (service document, section 9).
+// Bob owns the client; alice and root use it.
 type migration struct {
 	t           *testing.T
 	s           *server
@@ -18,9 +18,9 @@ type migration struct {
 	lines       []string // to copy from "How to connect"
 }
 
-// TestBrowserMigration: in the right order and in the wrong one; with known requests
-// without scope, for which the page asks for a confirmation, and without; with JavaScript
-// and without.
+// TestBrowserMigration: a developer migrates a legacy client, in the right order of steps
+// and in the wrong one. If requests without scope are known, the page asks for a
+// confirmation. With JavaScript and without.
 func TestBrowserMigration(t *testing.T) {
 	for _, mode := range []struct {
 		name                  string
@@ -104,7 +104,7 @@ func (m *migration) refresh(tokens map[string]any) map[string]any {
 	return pasted(m.t, m.lines[3], "REFRESH_TOKEN="+tokens["refresh_token"].(string), "CLIENT_SECRET=legacy-app-secret")
 }
 
-// choose shows the new URL, which changes nothing.
+// choose makes the page show the new URL. That alone changes nothing for users.
 func (m *migration) choose() {
 	m.bob.choose("PROFILE_READ")
 	m.bob.press("main form button.primary")

@@ -71,8 +71,9 @@ func (p *person) get(address string) answer {
 
 var beginLink = regexp.MustCompile(`<a class="button" href="([^"]*)"`)
 
-// TestBehindNginx: no request, and no number of requests, leads to a browser that nginx
-// refuses, and the longest one passes in both directions with the sizes in tls.md.
+// TestBehindNginx: earlier requests of a browser, however long or many, never make nginx
+// refuse a later one. With the sizes in tls.md, the longest accepted request and its
+// response pass.
 func TestBehindNginx(t *testing.T) {
 	port := freePort(t)
 	p := startProvider(t, 0, local(port)+"/auth/upstream/callback")
@@ -129,7 +130,7 @@ func TestBehindNginx(t *testing.T) {
 				require.Equal(t, http.StatusRequestURITooLong, alice.get(address).Status)
 			}
 			passes(2500)
-			for _, length := range []int{5000, 7900} { // the request passes, and its response does not
+			for _, length := range []int{5000, 7900} { // nginx passes the request on, but refuses its response
 				address, _ := asks(at, length)
 				page := alice.get(address)
 				require.Equal(t, http.StatusOK, page.Status, page.Body)

@@ -24,7 +24,7 @@ type provider struct {
 
 const upstreamSecret = "a secret/+: & of the service"
 
-// accounts are those at the provider, by subject.
+// accounts are the accounts at the provider, by subject.
 var accounts = map[string]map[string]any{
 	"s-ada":     {"name": "Ada Elsewhere", "preferred_username": "ada", "email": "ada@example.com", "email_verified": true},
 	"s-root":    {"name": "Root Elsewhere", "preferred_username": "root", "groups": []string{"people", "mintmark-administrators"}},

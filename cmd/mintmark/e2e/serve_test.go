@@ -16,16 +16,16 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
-// A node is one running "mintmark serve", a cluster by itself, with the command line of
-// its operator.
+// A node is a running "mintmark serve", which is a cluster of one node. CLI is the
+// command line of its operator.
 type node struct {
 	server
 	*testkit.CLI
 	*testkit.Process
 }
 
-// serve creates a cluster of one, as an operator does, with further settings. It has
-// alice with her password, and cal-app.
+// serve creates a cluster of one node, as an operator does, with further settings. The
+// cluster has alice, with her password, and the client cal-app.
 func serve(t testing.TB, port int, redirectURI string, settings ...string) *node {
 	t.Helper()
 	dir := t.TempDir()

@@ -16,7 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
-// A server is one running "mintmark dev". Its fields are those of its ready line, a JSON
+// A server is a running "mintmark dev". Its fields are those of its ready line, a JSON
 // object.
 type server struct {
 	BaseURL string `json:"base_url"`

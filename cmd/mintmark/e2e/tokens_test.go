@@ -92,8 +92,8 @@ func checkClaims(t *testing.T, algorithm, issuer, name string, v verdict) {
 	require.Equal(t, name == "legacy", v.Payload["legacy"])
 }
 
-// A judged is the input of a library: the tokens, and the parameters of their
-// verification.
+// A verificationRequest is the input of a library: the tokens, and the parameters of
+// their verification.
 type verificationRequest struct {
 	JWKS      string            `json:"jwksURI"`
 	Issuer    string            `json:"issuer"`

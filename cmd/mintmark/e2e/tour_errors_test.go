@@ -51,7 +51,7 @@ func tourErrors(t *testing.T, b *tab, s *server, look func(name string)) {
 	look("error-429")
 }
 
-// guess tries passwords until that is refused.
+// guess sends wrong passwords until the server refuses further attempts.
 func guess(t *testing.T, s *server) answer {
 	t.Helper()
 	p := newPerson(t, "nobody", "wrong")
@@ -79,7 +79,7 @@ func tourUnavailable(t *testing.T, b *tab, look func(name string)) {
 	look("error-503")
 }
 
-// loseMajority makes a second node join at the address, and kills it.
+// loseMajority makes a second node join the cluster at the address, and kills that node.
 func (n *node) loseMajority(cluster string) {
 	n.t.Helper()
 	dir := n.t.TempDir()

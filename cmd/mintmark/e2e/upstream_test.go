@@ -36,7 +36,7 @@ type shownUser struct {
 	Admin                         bool
 }
 
-// users returns those of the node, by user name.
+// users returns the users of the node, by user name.
 func (n *node) users() map[string]shownUser {
 	n.t.Helper()
 	var answer struct{ Users []shownUser }
@@ -124,7 +124,7 @@ func TestBrowserUpstream(t *testing.T) {
 		require.False(t, users["mallory"].Admin, "an unverified address makes no administrator")
 		require.Empty(t, users["mallory"].Email, "an unverified address is not stored")
 		require.False(t, users["alice"].Admin)
-		require.Empty(t, users["alice"].Upstream, "an address links no accounts")
+		require.Empty(t, users["alice"].Upstream, "an e-mail address does not link two accounts")
 		require.Equal(t, "alice@example.com", users["alice-2"].Email)
 	})
 	t.Run("cancelled there", func(t *testing.T) {

@@ -39,8 +39,8 @@ type resourceServer struct {
 	issuer, audience, listen, run, upstream string
 }
 
-// TestVerifiers: third-party verifiers accept the tokens of a running server, and no
-// others.
+// TestVerifiers: third-party verifiers accept the tokens of a running server, and refuse
+// all other tokens.
 func TestVerifiers(t *testing.T) {
 	s, past := startWithPast(t)
 	grant := func(client, secret string, scopes ...string) string {

@@ -53,7 +53,8 @@ func (s *service) token(user string, scopes ...string) string {
 	return s.issuer.Token(verifiertest.ForAudience(s.endpoint), verifiertest.Subject(user), verifiertest.Scope(scopes...))
 }
 
-// An assistant is an OAuth client of the SDK whose user allows what the service asks for.
+// An assistant is an OAuth client of the SDK. Its user allows all scopes that the service
+// requests.
 type assistant struct {
 	service *service
 	user    string
@@ -168,7 +169,8 @@ func TestTools(t *testing.T) {
 	}, a.asked)
 }
 
-// TestReschedule: what the data refuses.
+// TestReschedule: a booking can be moved only by its user, and only to a time in the
+// future that is free.
 func TestReschedule(t *testing.T) {
 	s := serve(t)
 	_, mine := s.connect("u-1")
@@ -214,7 +216,8 @@ func (s *service) send(method, address, body string, headers ...string) (*http.R
 	return answer, string(bytes.TrimSpace(text))
 }
 
-// TestChallenges: the answers on the wire to a token that does not suffice.
+// TestChallenges: the responses to a token that is missing, invalid or without the scope
+// of the tool.
 func TestChallenges(t *testing.T) {
 	s := serve(t)
 	metadata := strings.Replace(s.endpoint, "/mcp", "/.well-known/oauth-protected-resource/mcp", 1)
@@ -257,7 +260,7 @@ func TestChallenges(t *testing.T) {
 	require.JSONEq(t, `{"resource":"`+s.endpoint+`","authorization_servers":["`+s.issuer.URL+`"],"bearer_methods_supported":["header"],
 		"resource_name":"Scheduling","scopes_supported":["BOOKING_READ","BOOKING_WRITE","PROFILE_READ","SCHEDULE_READ"]}`, text)
 	answer, _ = s.send(http.MethodGet, strings.TrimSuffix(metadata, "/mcp"), "")
-	require.Equal(t, http.StatusNotFound, answer.StatusCode, "the document is of one path")
+	require.Equal(t, http.StatusNotFound, answer.StatusCode, "the metadata has only the well-known path of this endpoint")
 }
 
 // TestAmbiguousCalls: a request that another reader of JSON would read as a call of
