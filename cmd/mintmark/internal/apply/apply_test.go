@@ -80,10 +80,10 @@ resource_servers:
 settings: {code_lifetime: 60s}
 `
 
-// TestInterrupted: a failure names what is done and what is not, and another run does the
-// rest only.
+// TestInterrupted: if an apply is interrupted, the error names what is done and what is
+// not. A second run does only the rest.
 func TestInterrupted(t *testing.T) {
-	for _, crash := range []bool{false, true} { // of the program that applies, and of the cluster's leader
+	for _, crash := range []bool{false, true} { // whether the program that applies ends, or the cluster loses its leader
 		c := newCluster(t)
 		d := declaration(t, three)
 		gone := errors.New("the program ends here")
@@ -124,7 +124,7 @@ func subjects(p *apply.Plan) (all []string) {
 	return all
 }
 
-// TestAtOnce: many applies of one file at the same time do it once.
+// TestAtOnce: if many programs apply one file at the same time, each change is made once.
 func TestAtOnce(t *testing.T) {
 	c := newCluster(t)
 	d := declaration(t, three)
@@ -144,7 +144,7 @@ func TestAtOnce(t *testing.T) {
 	require.Empty(t, c.plan(t, d, options).Steps)
 }
 
-// TestConflict: a plan never overwrites what it did not see.
+// TestConflict: an apply never overwrites a change that was made after its plan.
 func TestConflict(t *testing.T) {
 	operator := ledger.Actor{Operator: true}
 	for name, test := range map[string]struct {
@@ -216,8 +216,8 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// TestExportPlansNothing: in any state, the file of a cluster changes nothing there, and
-// makes the same clients of an empty one.
+// TestExportPlansNothing: the export of any state, applied to the same cluster, changes
+// nothing. Applied to an empty cluster, it makes the same clients.
 func TestExportPlansNothing(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		c := newCluster(t)
@@ -226,7 +226,8 @@ func TestExportPlansNothing(t *testing.T) {
 		plan := c.plan(r, declaration(r, text), options)
 		require.Empty(r, plan.Steps, text)
 
-		// Elsewhere, owners must be able to own, and confidential clients need secrets.
+		// In another cluster, the owners must be able to own clients, and confidential
+		// clients need secrets.
 		d := declaration(r, text)
 		d.Clients = slices.DeleteFunc(d.Clients, func(one declare.Client) bool {
 			owner := c.View().User(c.View().Client(one.ID).Owner)
@@ -257,7 +258,7 @@ func TestExportPlansNothing(t *testing.T) {
 	})
 }
 
-// clientText is a client without what does not leave its cluster.
+// clientText returns the fields of a client that an export has.
 func clientText(v ledger.View, id string) string {
 	c := v.Client(id)
 	return fmt.Sprint(c.ID, c.Type, c.State, v.User(c.Owner).Username, c.Name, c.Purpose, c.Website, c.RedirectURIs, c.Scopes, c.Legacy)
@@ -269,7 +270,7 @@ func shown(s *ledger.Settings) *ledger.Settings {
 	return &row
 }
 
-// random makes a random state.
+// random puts the cluster into a random state.
 func (c *cluster) random(r *rapid.T) {
 	operator := ledger.Actor{Operator: true}
 	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(r, label) }
@@ -335,7 +336,8 @@ func (c *cluster) random(r *rapid.T) {
 	c.Do(&ledger.Configure{Settings: s})
 }
 
-// TestRemovedNameIsFree: a resource server may get the name of one that the same plan removes.
+// TestRemovedNameIsFree: a resource server may get the name of another one that the same
+// plan removes.
 func TestRemovedNameIsFree(t *testing.T) {
 	c := newCluster(t)
 	c.apply(t, declaration(t, three), options)
@@ -347,7 +349,8 @@ func TestRemovedNameIsFree(t *testing.T) {
 	require.Equal(t, "https://api.example/v2", c.View().ResourceServerNamed("api").ID)
 }
 
-// TestPlan compares files with states: what is a step, and what is not.
+// TestPlan compares files with a state, and checks which differences are changes in the
+// plan.
 func TestPlan(t *testing.T) {
 	app := func() *admin.DescribedClient {
 		return &admin.DescribedClient{Client: admin.Client{
@@ -361,7 +364,7 @@ func TestPlan(t *testing.T) {
 		file   string
 		change func(c *admin.DescribedClient)
 		o      apply.Options
-		want   string // fields, or the error
+		want   string // the changed fields, or the error
 	}{
 		"the same":                {file: same},
 		"owner by id":             {file: strings.Replace(same, "owner: ada", "owner: u_1", 1)},

@@ -14,14 +14,15 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// hashes are bcrypt of "correct horse" and of "x", 80 times, by libxcrypt.
+// hashes are bcrypt hashes of "correct horse" and of 80 times "x". They were made by
+// libxcrypt.
 var hashes = [2]string{
 	"$2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e",
 	"$2a$04$abcdefghijklmnopqrstuubzadhGtS2zEF.gu0yd0opP6cVzb.e0i",
 }
 
-// TestImportedPassword: a user gets an imported hash when made, and again by reset_password as
-// long as nobody signed in with it.
+// TestImportedPassword: a new user gets the imported hash as password. reset_password
+// sets it again, until the user has signed in.
 func TestImportedPassword(t *testing.T) {
 	c := newCluster(t)
 	file := func(hash, more string) string {
@@ -39,7 +40,7 @@ func TestImportedPassword(t *testing.T) {
 	require.Empty(t, c.plan(t, d, options).Steps)
 	require.NotContains(t, c.export(t), "$2a$")
 
-	require.Empty(t, c.plan(t, declaration(t, file(hashes[1], "")), options).Steps, "the password is for a new user")
+	require.Empty(t, c.plan(t, declaration(t, file(hashes[1], "")), options).Steps, "the password is only set for a new user")
 	d = declaration(t, file(hashes[1], ", reset_password: true"))
 	require.Equal(t, password, c.plan(t, d, options).Steps[0].Fields)
 	c.apply(t, d, options)
@@ -52,8 +53,8 @@ func TestImportedPassword(t *testing.T) {
 	require.Equal(t, "own", c.View().User("u-ada").Password)
 }
 
-// TestImportedSecrets: a file that has hashes of another system recognises the secrets before
-// and after their first use, and never brings back one that was revoked.
+// TestImportedSecrets: an apply recognises secrets of another system by their hashes,
+// before and after their first use. It never restores a revoked secret.
 func TestImportedSecrets(t *testing.T) {
 	c := newCluster(t)
 	c.apply(t, declaration(t, "users: [{username: ada}]"), options)
@@ -73,7 +74,7 @@ func TestImportedSecrets(t *testing.T) {
 	own.ID = rows[0].ID
 	c.Do(&ledger.UpgradeSecret{Client: "app", VerifiedHash: sha256.Sum256([]byte(hashes[0])), Secret: own})
 	require.Empty(t, c.plan(t, two, options).Steps, "after the first use")
-	require.Empty(t, c.plan(t, declaration(t, file(fmt.Sprintf("secret: plain, secret_hash: %q", hashes[1]))), options).Steps, "the same secret, in clear")
+	require.Empty(t, c.plan(t, declaration(t, file(fmt.Sprintf("secret: plain, secret_hash: %q", hashes[1]))), options).Steps, "the same secret, as plain text")
 
 	one := declaration(t, file(fmt.Sprintf("secret_hash: %q", hashes[0])))
 	require.Equal(t, []string{rows[1].ID}, c.plan(t, one, options).Steps[0].Fields[0].Removed)
@@ -85,8 +86,7 @@ func TestImportedSecrets(t *testing.T) {
 	require.ErrorContains(t, err, "secret_hashes[1] was revoked")
 }
 
-// TestManyPasswords verifies that a plan compares the passwords of more users than one operation
-// does.
+// TestManyPasswords: a plan can compare more passwords than one admin operation accepts.
 func TestManyPasswords(t *testing.T) {
 	c := newCluster(t)
 	var users, again strings.Builder
@@ -96,6 +96,6 @@ func TestManyPasswords(t *testing.T) {
 	}
 	c.apply(t, declaration(t, "users:\n"+users.String()), options)
 	p := c.plan(t, declaration(t, "users:\n"+again.String()), options)
-	require.Equal(t, 2*admin.MaxPasswordChecks+1, p.Count(apply.Change), "none of the passwords is that of its user")
+	require.Equal(t, 2*admin.MaxPasswordChecks+1, p.Count(apply.Change), "the password of every user differs")
 	require.Equal(t, 2*admin.MaxPasswordChecks+1, p.Count(apply.Add))
 }

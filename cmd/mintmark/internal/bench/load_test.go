@@ -19,7 +19,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// tokens answers each refresh with the next token of its client, and keeps the forms.
+// tokens is a server that answers each refresh with a new token, and records the forms.
 type tokens struct {
 	mu     sync.Mutex
 	forms  []string
@@ -72,17 +72,17 @@ func TestClosedLoop(t *testing.T) {
 		require.Contains(t, s.forms, "client_id=an+app&client_secret=s%26cret&grant_type=refresh_token&refresh_token=first-0")
 		presented := map[string]bool{}
 		for _, form := range s.forms {
-			require.False(t, presented[form], "a token is presented once")
+			require.False(t, presented[form], "a token must be presented only once")
 			presented[form] = true
 		}
 		for _, c := range list {
-			require.NotContains(t, c.RefreshToken, "first", "the next token is kept")
+			require.NotContains(t, c.RefreshToken, "first", "each client must keep its latest token")
 		}
 	}
 }
 
-// TestOpenLoop: requests that wait for a server that stands still count as slow, although
-// each was answered at once.
+// TestOpenLoop: if the server hangs, the requests that had to wait count as slow,
+// although the server answered each at once when it received it.
 func TestOpenLoop(t *testing.T) {
 	const still = 400 * time.Millisecond
 	s := &tokens{before: func(n int, _ http.ResponseWriter) bool {
@@ -100,11 +100,11 @@ func TestOpenLoop(t *testing.T) {
 			slow++
 		}
 	}
-	require.GreaterOrEqual(t, slow, 15, "at least those of the first 200 ms")
+	require.GreaterOrEqual(t, slow, 15, "at least the requests that were due in the first 200 ms")
 }
 
-// TestFailures: a request without a definite answer is repeated with the same token; a
-// client that is refused is used no more.
+// TestFailures: a request without a definite answer is repeated with the same token. A
+// client that is refused is not used again.
 func TestFailures(t *testing.T) {
 	s := &tokens{before: func(n int, w http.ResponseWriter) bool {
 		switch n {
@@ -130,12 +130,12 @@ func TestFailures(t *testing.T) {
 	_, err = load(t, refuses, bench.Load{Clients: clients(3), Connections: 2, Duration: time.Minute})
 	require.ErrorIs(t, err, bench.ErrNoClients)
 	require.ErrorContains(t, err, "status 400")
-	require.Less(t, time.Since(began), 30*time.Second, "it does not go on without clients")
+	require.Less(t, time.Since(began), 30*time.Second, "the load ends when no client is left")
 	require.Len(t, refuses.forms, 3)
 }
 
-// TestIntrospect verifies that the token of each client is presented, and that a token that is
-// not active counts as a failure and not as an answer.
+// TestIntrospect: the token of each client is introspected. A token that is not active
+// counts as a failure.
 func TestIntrospect(t *testing.T) {
 	var mu sync.Mutex
 	presented, answer := map[string]bool{}, `{"active":true,"sub":"u"}`

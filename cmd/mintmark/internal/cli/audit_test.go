@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAuditAfter: whoever remembers the last seq gets what is behind it.
+// TestAuditAfter: --after returns the events after a seq, so a program that remembers the
+// last seq can continue there.
 func TestAuditAfter(t *testing.T) {
 	c := newCLI(t)
 	for i := range 5 {
@@ -40,7 +41,8 @@ func TestAuditAfter(t *testing.T) {
 	c.Fails(ExitLocal, "--follow needs --output text or jsonl", "audit", "--follow", "-o", "json")
 }
 
-// TestAuditRefusesWhatItDoesNotKnow: a mistyped kind is not an empty trail.
+// TestAuditRefusesWhatItDoesNotKnow: an unknown kind is an error. An empty result would
+// hide the typing error.
 func TestAuditRefusesWhatItDoesNotKnow(t *testing.T) {
 	c := newCLI(t)
 	c.Fails(ExitRefused, `kind "zz" is no kind of event: there are the groups settings, user,`, "audit", "--kind", "zz")
@@ -48,7 +50,8 @@ func TestAuditRefusesWhatItDoesNotKnow(t *testing.T) {
 	c.OK("", "audit", "--kind", "client.created", "--limit", "0")
 }
 
-// TestRefusedClientNamesNoMadeUpID, which would mean nothing to who reads it.
+// TestRefusedClientNamesNoMadeUpID: the error doesn't contain the generated id of a
+// client that was not created, since the operator doesn't know that id.
 func TestRefusedClientNamesNoMadeUpID(t *testing.T) {
 	c := newCLI(t)
 	r := c.Run("", "client", "add", "--name", "App", "--owner", "nobody", "--redirect-uri", "https://a.example/", "--scope", "BOOKING_READ")

@@ -17,13 +17,13 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A cliEnv is the command line in front of a ledger in memory.
+// A cliEnv is the command line, connected to a ledger in memory.
 type cliEnv struct {
 	*admintest.Env
 	*testkit.CLI
 }
 
-// newCLI has the user alice and her pending client cal-app.
+// newCLI returns a cliEnv with the user alice and her pending client cal-app.
 func newCLI(t *testing.T) *cliEnv {
 	t.Helper()
 	w := admintest.New(t)
@@ -34,7 +34,7 @@ func newCLI(t *testing.T) *cliEnv {
 	return c
 }
 
-// authenticates reports whether a secret is one of a client's active ones.
+// authenticates reports whether a secret is an active secret of the client.
 func (c *cliEnv) authenticates(client, secret string) bool {
 	s, _ := c.Secret(secret)
 	for _, have := range c.View().Client(client).Secrets {
@@ -69,7 +69,8 @@ func TestExitCodes(t *testing.T) {
 	c.Fails(ExitUnreachable, "no answer at", "client", "list")
 }
 
-// A script captures a secret that was made as the one line of standard output.
+// A generated secret is the only line of standard output, so that a script can capture
+// it.
 func TestSecretsOnTheCommandLine(t *testing.T) {
 	c := newCLI(t)
 	made := c.OK("", "client", "secret", "add", "cal-app")
@@ -193,8 +194,8 @@ func TestExplainOnTheCommandLine(t *testing.T) {
 	require.InDelta(t, 6, c.Object("explain", id)["generation_due"], 0)
 }
 
-// TestExplainThrottled: what is refused unseen because it may be a guess is explained with the
-// way out, of clients and of resource servers.
+// TestExplainThrottled: for a request that was refused unchecked, since its secret may be
+// a guess, explain shows what to do: for clients and for resource servers.
 func TestExplainThrottled(t *testing.T) {
 	c := newCLI(t)
 	c.Do(&ledger.PutResourceServer{Actor: ledger.Actor{Operator: true}, ID: "https://api.example", Name: "api"})

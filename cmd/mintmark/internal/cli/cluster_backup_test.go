@@ -21,8 +21,7 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// newBackupCLI is the command line in front of a node whose backup is what
-// write writes.
+// newBackupCLI returns the command line of a node whose backup is what write writes.
 func newBackupCLI(t *testing.T, write func(context.Context, io.Writer) error) *cliEnv {
 	t.Helper()
 	w := admintest.New(t)
@@ -61,13 +60,13 @@ func TestBackupSave(t *testing.T) {
 	c.Fails(ExitLocal, "already exists", "cluster", "backup", "save", file)
 	got, err = os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, "older", string(got), "it is not overwritten")
+	require.Equal(t, "older", string(got), "an existing file must not be overwritten")
 	require.Equal(t, []string{"backup"}, names(t, dir))
 	c.Fails(ExitLocal, "no such file", "cluster", "backup", "save", filepath.Join(dir, "none", "backup"))
 }
 
-// TestBackupOnStandardOutput: nothing but the backup is there, and a failure has an exit
-// code.
+// TestBackupOnStandardOutput: standard output has only the backup. The exit code shows a
+// failure.
 func TestBackupOnStandardOutput(t *testing.T) {
 	fail := false
 	c := newBackupCLI(t, func(_ context.Context, w io.Writer) error {
@@ -86,7 +85,7 @@ func TestBackupOnStandardOutput(t *testing.T) {
 	require.Equal(t, ExitRefused, c.Run("", "cluster", "backup", "save", "-").Code)
 }
 
-// TestBackupOnStandardInput: inspect and restore read it.
+// TestBackupOnStandardInput: inspect and restore read a backup from standard input.
 func TestBackupOnStandardInput(t *testing.T) {
 	c := newSetupCLI(t, admin.Setup{
 		Name: "n1",
@@ -132,7 +131,8 @@ func TestBackupThatIsCutLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestRestoreSaysWhereKnowledgeEnds: with the backup where a journal ends before it.
+// TestRestoreSaysWhereKnowledgeEnds: the restore reports up to when revocations are
+// known: until the backup was made, or until the journal ends if that is later.
 func TestRestoreSaysWhereKnowledgeEnds(t *testing.T) {
 	made := admintest.Started
 	for _, row := range []struct {
@@ -191,7 +191,7 @@ func TestBackupRestore(t *testing.T) {
 	c.Fails(ExitRefused, "the file is damaged", "cluster", "backup", "restore", damaged, "--yes")
 
 	r := c.Run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run")
-	require.Equal(t, ExitRefused, r.Code, "as the restore would be")
+	require.Equal(t, ExitRefused, r.Code, "a dry run has the exit code that the restore would have")
 	require.Equal(t, ExitOK, c.Run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run", "--yes").Code)
 	require.Equal(t, "dry run, would be restored: cluster c-1 as of "+formatTimeSeconds(admintest.Started)+", up to command 12\n"+
 		"in the backup: clients: 3, users: 2\n"+

@@ -29,7 +29,8 @@ func TestBackupLine(t *testing.T) {
 	}
 }
 
-// TestStatusNeedsAttention: the line is there, and a cluster stays healthy.
+// TestStatusNeedsAttention: the status has a line about backups that failed or are
+// overdue, although the cluster is healthy.
 func TestStatusNeedsAttention(t *testing.T) {
 	c := newClusterCLI(t)
 	c.Cluster.Change(func(s *admin.ClusterStatus) {

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files of the command line")
 
-// newClusterCLI is the command line in front of a node of three.
+// newClusterCLI returns the command line of a node in a cluster of three nodes.
 func newClusterCLI(t *testing.T) *cliEnv {
 	t.Helper()
 	w := admintest.New(t)
@@ -32,7 +32,7 @@ func newClusterCLI(t *testing.T) *cliEnv {
 	return &cliEnv{w, runnerOf(t, w.Serve())}
 }
 
-// newSetupCLI is the command line in front of a node that waits.
+// newSetupCLI returns the command line of a node that has no cluster yet.
 func newSetupCLI(t *testing.T, s admin.Setup) *cliEnv {
 	t.Helper()
 	s.Log = slog.New(slog.DiscardHandler)
@@ -40,7 +40,7 @@ func newSetupCLI(t *testing.T, s admin.Setup) *cliEnv {
 	return &cliEnv{nil, runnerOf(t, dir)}
 }
 
-// golden compares an output with a file. Times are those of UTC there.
+// golden compares an output with a file. The file has times in UTC.
 func (c *cliEnv) golden(name, got string) {
 	c.T.Helper()
 	for _, at := range []time.Time{admintest.Started.Add(10 * time.Minute), admintest.Started.Add(30 * 24 * time.Hour), admintest.Started.Add(90 * 24 * time.Hour)} {
@@ -56,7 +56,7 @@ func (c *cliEnv) golden(name, got string) {
 	require.Equal(c.T, string(want), got)
 }
 
-// unhealthy is what an operator finds in the worst hour.
+// unhealthy changes the status to that of a cluster with several faults.
 func unhealthy(s *admin.ClusterStatus) {
 	s.Leader, s.Nodes[0].Follows, s.Nodes[2].Follows = "", "", ""
 	s.Nodes[0].State = "candidate"
@@ -86,7 +86,8 @@ func TestClusterStatusOnTheCommandLine(t *testing.T) {
 	}
 }
 
-// Who waits for a node that was just started waits until it votes and answers.
+// With --voters, the status is not healthy until that many nodes vote and answer. An
+// operator can thus wait for a node that was just started.
 func TestStatusWaitsForVoters(t *testing.T) {
 	c := newClusterCLI(t)
 	c.OK("", "cluster", "status", "--voters", "3")
@@ -112,8 +113,8 @@ func TestStatusWaitsForVoters(t *testing.T) {
 	require.Contains(t, c.OK("", "cluster", "--help"), "nothing can be decided now or the cluster is not healthy")
 }
 
-// TestStatusExpectsTheVotersOfBefore: a cluster of which three nodes have voted is not well
-// with fewer, until an operator says how many are meant to vote.
+// TestStatusExpectsTheVotersOfBefore: a cluster in which three nodes have voted is not
+// healthy with fewer, unless an operator passes --voters.
 func TestStatusExpectsTheVotersOfBefore(t *testing.T) {
 	for most, wanted := range map[int]int{0: 0, 1: 0, 2: 0, 3: 3, 4: 3, 5: 5, 6: 5} {
 		require.Equal(t, wanted, (&admin.ClusterStatus{MostMembers: most}).ExpectedVoters(), most)
@@ -131,21 +132,21 @@ func TestStatusExpectsTheVotersOfBefore(t *testing.T) {
 	c.OK("", "cluster", "status", "--voters", "2")
 }
 
-// A node that runs is to be stopped before it is taken out, and whoever did not
-// is told what that costs.
+// A running node should be stopped before it is removed. Otherwise the command reports
+// what that costs.
 func TestTakingOutANodeThatRuns(t *testing.T) {
 	const living, removed = "still runs", "was still running"
 	c := newClusterCLI(t)
 	require.Contains(t, c.Run("", "cluster", "replace", "n2", "--name", "n4").Err, living)
 	require.Contains(t, c.Run("", "cluster", "remove", "n2", "--yes").Err, removed)
-	c.Cluster.Change(unhealthy) // n2 is silent
+	c.Cluster.Change(unhealthy) // n2 doesn't answer any more
 	require.NotContains(t, c.Run("", "cluster", "replace", "n2", "--name", "n4").Err, living)
 	require.NotContains(t, c.Run("", "cluster", "remove", "n2", "--yes").Err, removed)
 	require.Contains(t, c.OK("", "cluster", "remove", "--help"), "Stop a node that still runs first")
 }
 
-// A removed node says so, and nothing that would have somebody start other nodes
-// or recover.
+// The status of a removed node reports the removal. It doesn't advise to start other
+// nodes or to recover.
 func TestStatusOfARemovedNode(t *testing.T) {
 	c := newClusterCLI(t)
 	why := member.ErrRemoved.Error() + " (as n2 reports)"
@@ -161,8 +162,8 @@ func TestStatusOfARemovedNode(t *testing.T) {
 	require.Equal(t, []string{why}, told.Problems)
 }
 
-// A script captures the token as the one line of standard output; a person is
-// told the command that uses it.
+// The join token is the only line of standard output, so that a script can capture it.
+// Standard error has the command that uses the token.
 func TestInviteOnTheCommandLine(t *testing.T) {
 	c := newClusterCLI(t)
 	r := c.Run("", "cluster", "invite", "--name", "n4")
@@ -189,7 +190,7 @@ func TestInvitationsOnTheCommandLine(t *testing.T) {
 	require.Contains(t, c.Run("", "cluster", "invitation", "list").Err, "the cluster can't decide now")
 }
 
-// What a person is told to type is what serve takes.
+// The command that invite prints is accepted by serve.
 func TestInviteNamesACommandThatExists(t *testing.T) {
 	c := newClusterCLI(t)
 	remark := c.Run("", "cluster", "invite", "--name", "n4").Err
@@ -291,16 +292,17 @@ func TestInitOnTheCommandLine(t *testing.T) {
 	c.Fails(ExitRefused, "belongs to a cluster already", "cluster", "init", "--public-url", "https://id.example")
 }
 
-// TestSecondInvitationSaysSo: the first token is worthless from then on.
+// TestSecondInvitationSaysSo: invite reports that the earlier token for the same node is
+// no longer valid.
 func TestSecondInvitationSaysSo(t *testing.T) {
 	c := newClusterCLI(t)
-	r := c.Run("", "cluster", "invite", "--name", "n4") // there is one for n4
+	r := c.Run("", "cluster", "invite", "--name", "n4") // the node has an earlier invitation for n4
 	require.Equal(t, ExitOK, r.Code, r.Err)
 	require.Contains(t, r.Err, "this token replaces an earlier one for node n4")
 	require.NotContains(t, c.Run("", "cluster", "invite", "--name", "n5").Err, "this token replaces")
 }
 
-// TestReplacingANodeHasOneOrder, in the help and in the guide.
+// TestReplacingANodeHasOneOrder: the help and the guide list the steps in the same order.
 func TestReplacingANodeHasOneOrder(t *testing.T) {
 	c := newClusterCLI(t)
 	guide := ""
@@ -317,7 +319,7 @@ func TestReplacingANodeHasOneOrder(t *testing.T) {
 	for what, text := range map[string]string{"help": help, "guide": guide} {
 		for _, step := range []string{"out of the proxy", "mintmark cluster replace ", "mintmark serve --name ", "mintmark cluster status --voters "} {
 			_, after, ok := strings.Cut(text, step)
-			require.True(t, ok, "%s: %q is not there, or too early", what, step)
+			require.True(t, ok, "%s: %q is missing, or before an earlier step", what, step)
 			text = after
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// completions are what a shell offers after a line, without descriptions.
+// completions returns what a shell offers after a line, without descriptions.
 func (c *cliEnv) completions(line ...string) (offered []string) {
 	c.T.Helper()
 	c.T.(*testing.T).Setenv("MINTMARK_DATA_DIR", c.Dir)
@@ -27,7 +27,7 @@ func (c *cliEnv) completions(line ...string) (offered []string) {
 	return offered
 }
 
-// TestCompletions: a shell completes what the node knows.
+// TestCompletions: a shell offers the names and ids that the node knows.
 func TestCompletions(t *testing.T) {
 	c := newCLI(t)
 	secret := c.View().Client("cal-app").Secrets[0].ID
@@ -62,14 +62,14 @@ func TestCompletions(t *testing.T) {
 	require.Equal(t, []string{"n4"}, nodes.completions("cluster", "invitation", "withdraw", ""))
 }
 
-// TestCompletionOfAnUnknownCommand offers no files.
+// TestCompletionOfAnUnknownCommand: the shell doesn't offer files.
 func TestCompletionOfAnUnknownCommand(t *testing.T) {
 	r := runLine(t, "__complete", "keys", "drop", "")
 	require.Equal(t, ExitOK, r.Code, r.Err)
 	require.Equal(t, fmt.Sprintf(":%d\n", cobra.ShellCompDirectiveNoFileComp), r.Out)
 }
 
-// TestCompletionsWithoutANode offer nothing, and report nothing.
+// TestCompletionsWithoutANode: the shell offers nothing, and shows no error.
 func TestCompletionsWithoutANode(t *testing.T) {
 	c := newCLI(t)
 	c.Dir = filepath.Join(c.Dir, "elsewhere")

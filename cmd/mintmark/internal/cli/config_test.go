@@ -25,12 +25,12 @@ func runConfig(t *testing.T, arguments ...string) (string, error) {
 	return out.String(), err
 }
 
-// noVariables hides what the environment of this test has of ours.
+// noVariables removes the variables of Mintmark from the environment of the test.
 func noVariables(t *testing.T) {
 	t.Helper()
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, config.EnvPrefix) {
-			t.Setenv(name, "") // so that it is put back
+			t.Setenv(name, "") // restores the variable at the end of the test
 			require.NoError(t, os.Unsetenv(name))
 		}
 	}
@@ -120,7 +120,8 @@ upstream-client-secret       (not shown)      environment MINTMARK_UPSTREAM_CLIE
 	require.Equal(t, [3]any{config.Hidden, "environment", config.EnvUpstreamSecret}, found["upstream-client-secret"])
 }
 
-// TestConfigShowOfAMistake: the table is there, and so is the error.
+// TestConfigShowOfAMistake: if a setting is wrong, the command prints both the table and
+// the error.
 func TestConfigShowOfAMistake(t *testing.T) {
 	noVariables(t)
 	text, err := runConfig(t, "show", "--listen", "nowhere")
@@ -132,7 +133,7 @@ func TestConfigShowOfAMistake(t *testing.T) {
 	require.ErrorContains(t, err, "--output")
 }
 
-// TestConfigExample prints the file that the configuration explains itself with.
+// TestConfigExample: the command prints the example of package config.
 func TestConfigExample(t *testing.T) {
 	text, err := runConfig(t, "example")
 	require.NoError(t, err)

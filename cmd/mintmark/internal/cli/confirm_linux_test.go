@@ -10,7 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
-// TestDeleteAsksOnATerminal, and nothing is deleted without a yes.
+// TestDeleteAsksOnATerminal: on a terminal the command asks, and deletes only after a
+// yes.
 func TestDeleteAsksOnATerminal(t *testing.T) {
 	for typed, deleted := range map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "yep\n": false} {
 		c := newCLI(t)
@@ -32,7 +33,8 @@ func TestDeleteAsksOnATerminal(t *testing.T) {
 	}
 }
 
-// TestDeleteWithoutATerminal names the flag that confirms, and asks nobody.
+// TestDeleteWithoutATerminal: without a terminal the command doesn't ask. Its error names
+// --yes.
 func TestDeleteWithoutATerminal(t *testing.T) {
 	c := newCLI(t)
 	for _, args := range [][]string{{"client", "delete", "cal-app"}, {"user", "delete", "alice"}, {"cluster", "remove", "n3"}} {
@@ -44,7 +46,7 @@ func TestDeleteWithoutATerminal(t *testing.T) {
 	c.OK("", "user", "delete", "alice", "--yes")
 }
 
-// TestConfirmWithoutAnAnswer: the end of the input is a no.
+// TestConfirmWithoutAnAnswer: the end of the input means no.
 func TestConfirmWithoutAnAnswer(t *testing.T) {
 	person, input := testkit.Terminal(t)
 	_, err := person.Write([]byte{4}) // end of input

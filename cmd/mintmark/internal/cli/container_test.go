@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 )
 
-// TestContainerGuide: the image's settings with those of packages.md's command are accepted,
-// and its health check needs none but the image's own.
+// TestContainerGuide: the settings of the image, with those of the command in
+// packages.md, are valid. The health check needs only the settings of the image.
 func TestContainerGuide(t *testing.T) {
 	guide := readText(t, filepath.Join("..", "..", "docs", "packages.md"))
 	image := readText(t, filepath.Join("..", "..", "packaging", "Containerfile"))
@@ -34,13 +34,14 @@ func TestContainerGuide(t *testing.T) {
 	run := regexp.MustCompile(`(?s)\ndocker run (.*?) serve ([^\n]*)\n`).FindStringSubmatch(guide)
 	require.NotNil(t, run)
 	r = runLine(t, append([]string{"config", "show"}, strings.Fields(run[2])...)...)
-	require.Contains(t, r.Err, "advertise", "the image needs it")
+	require.Contains(t, r.Err, "advertise", "the image needs --advertise from the command")
 	set(run[1])
 	r = runLine(t, append([]string{"config", "show"}, strings.Fields(run[2])...)...)
 	require.Equal(t, ExitOK, r.Code, r.Err)
 }
 
-// TestReachableHere: a listener on every address is asked at the loopback.
+// TestReachableHere: if a listener accepts connections on every address, the health check
+// uses the loopback address.
 func TestReachableHere(t *testing.T) {
 	for listener, want := range map[string]string{
 		":8081": "127.0.0.1:8081", "0.0.0.0:8081": "127.0.0.1:8081", "[::]:8081": "[::1]:8081",

@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// TestDefaultDataDir: the socket is looked for in the working folder, then in that of the
-// package.
+// TestDefaultDataDir: the command line looks for the socket in the working folder's data
+// folder first, and then in that of the package.
 func TestDefaultDataDir(t *testing.T) {
 	own, packaged := filepath.Join(t.TempDir(), "own"), filepath.Join(t.TempDir(), "packaged")
 	none := func(string) string { return "" }
@@ -31,5 +31,5 @@ func TestDefaultDataDir(t *testing.T) {
 	require.Equal(t, own, defaultDataDir(none, own, packaged))
 	require.Equal(t, "/elsewhere", defaultDataDir(at, own, packaged))
 	require.Contains(t, packaging.Unit{}.Text(), "\nStateDirectory="+filepath.Base(packagedDataDir)+"\n")
-	require.Equal(t, "/var/lib", filepath.Dir(packagedDataDir), "where systemd puts it")
+	require.Equal(t, "/var/lib", filepath.Dir(packagedDataDir), "systemd makes the StateDirectory there")
 }

@@ -37,8 +37,8 @@ func TestDocs(t *testing.T) {
 	require.NotContains(t, runLine(t, "__complete", "docs", "disaster", "").Out, "install")
 }
 
-// TestDocumentsLinkToDocuments: a document leads to others by the names that docs takes, and
-// else only to README.md, which the binary does not have.
+// TestDocumentsLinkToDocuments: documents link only to other documents that the docs
+// command can show, and to README.md, which is not in the binary.
 func TestDocumentsLinkToDocuments(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+\.md)`)
 	found := 0
@@ -50,7 +50,7 @@ func TestDocumentsLinkToDocuments(t *testing.T) {
 				continue
 			}
 			_, ok := docs.Read(strings.TrimSuffix(m[1], ".md"))
-			require.True(t, ok, "%s leads to %s", d.Name, m[1])
+			require.True(t, ok, "%s links to %s", d.Name, m[1])
 			found++
 		}
 	}

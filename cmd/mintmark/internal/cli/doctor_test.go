@@ -27,7 +27,7 @@ func checkedState(t *testing.T, dir, check string, more ...string) (state doctor
 	return "", 0
 }
 
-// TestDoctor: it works without a node, and its exit codes are 1 for warnings and 2 for
+// TestDoctor: doctor works without a node. Its exit code is 1 for warnings and 2 for
 // failures.
 func TestDoctor(t *testing.T) {
 	require.Equal(t, ExitLocal, exitCode(&checkupError{warnings: 1}))
@@ -36,7 +36,7 @@ func TestDoctor(t *testing.T) {
 	state, code := checkedState(t, dir, "data folder", "--trust-clock")
 	require.Equal(t, doctor.OK, state)
 	require.NoDirExists(t, dir)
-	require.Contains(t, []int{ExitOK, ExitLocal}, code, "this machine may have findings of its own, but no failure")
+	require.Contains(t, []int{ExitOK, ExitLocal}, code, "the test machine may have warnings, but no failure")
 
 	state, code = checkedState(t, dir, "settings", "--trust-clock", "--listen", "nowhere")
 	require.Equal(t, doctor.Failure, state)
@@ -46,7 +46,7 @@ func TestDoctor(t *testing.T) {
 	require.NoError(t, os.Chmod(dir, 0o755))
 	state, code = checkedState(t, dir, "data folder", "--trust-clock")
 	require.Equal(t, doctor.Warning, state)
-	require.NotEqual(t, ExitOK, code) // the disk of a busy machine may be a failure of its own
+	require.NotEqual(t, ExitOK, code) // not compared exactly: the disk of a busy machine may be a failure
 	require.NoError(t, os.Chmod(dir, 0o777))
 	state, code = checkedState(t, dir, "data folder")
 	require.Equal(t, doctor.Failure, state)

@@ -33,7 +33,7 @@ func TestGenerateOnTheCommandLine(t *testing.T) {
 	require.Contains(t, r.Out, "n2  n2.example:8301  "+filepath.Join(out, "n2"))
 	require.Contains(t, r.Err, "then delete "+out)
 
-	// What is private is for its owner only, and there is one cluster key.
+	// Only the owner may read the files. All nodes have the same cluster key.
 	files := 0
 	require.NoError(t, filepath.WalkDir(out, func(path string, e fs.DirEntry, err error) error {
 		require.NoError(t, err)
@@ -80,8 +80,8 @@ func TestGenerateOnTheCommandLine(t *testing.T) {
 	require.Equal(t, "10.0.0.1:8300", made.Nodes[0].Address)
 }
 
-// TestGenerateSaysWhoCanReachTheAPI: a proxy on another machine does not reach a
-// loopback address.
+// TestGenerateSaysWhoCanReachTheAPI: the command warns if the API would listen on a
+// loopback address, which a proxy on another machine can't reach.
 func TestGenerateSaysWhoCanReachTheAPI(t *testing.T) {
 	const warning = "warning: the API will listen on "
 	apart := []string{"--node", "n1=10.0.0.1:8300", "--node", "n2=n2.example:8300", "--node", "n3=10.0.0.3:8300"}
@@ -139,13 +139,13 @@ func TestGenerateRefuses(t *testing.T) {
 			require.Contains(t, r.Err, row.want)
 			left, err := os.ReadDir(dir)
 			require.NoError(t, err)
-			require.Empty(t, left, "nothing half-made is left")
+			require.Empty(t, left, "no incomplete files must be left")
 		})
 	}
 }
 
-// TestGenerateNamesWhatExists: what people copy from the help is what the
-// program takes.
+// TestGenerateNamesWhatExists: the program accepts the commands in the help and in the
+// manifests.
 func TestGenerateNamesWhatExists(t *testing.T) {
 	help := runLine(t, "cluster", "generate", "--help").Out
 	unit := regexp.MustCompile(`(?m)^  mintmark (unit .*) > `).FindStringSubmatch(help)
@@ -195,9 +195,9 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 	require.Equal(t, "mintmark-1.mintmark-nodes:8300", o.Advertise)
 	require.Equal(t, packagedDataDir, o.DataDir)
 	ready := container.Ready
-	require.Greater(t, o.Drain/2, time.Duration(ready.Period*ready.Failures)*time.Second, "the probe notices a planned stop in time")
+	require.Greater(t, o.Drain/2, time.Duration(ready.Period*ready.Failures)*time.Second, "the readiness probe must fail before a drained node stops")
 
-	// The command in its comment, as a shell reads it.
+	// The command in the comment of the manifests, as a shell reads it.
 	_, command, ok := strings.Cut(packaging.Manifests(), "#   mintmark ")
 	require.True(t, ok)
 	command, _, _ = strings.Cut(command, "#   for")

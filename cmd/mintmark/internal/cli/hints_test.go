@@ -29,7 +29,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// TestHints: an error of a start names the flag that mends it.
+// TestHints: the error of a start names the flag to change.
 func TestHints(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -52,8 +52,8 @@ func TestHints(t *testing.T) {
 	require.Contains(t, r.Err, " (see --token-file)\n")
 }
 
-// TestHintOverTheSocket: an error keeps its code on its way from the node, and so finds its
-// advice.
+// TestHintOverTheSocket: the code of an error passes from the node to the command line,
+// which finds the advice by it.
 func TestHintOverTheSocket(t *testing.T) {
 	c := newClusterCLI(t)
 	for _, fact := range []error{member.ErrRemoved, store.ErrDataLost} {
@@ -61,7 +61,7 @@ func TestHintOverTheSocket(t *testing.T) {
 		c.Cluster.Fail(refused)
 		r := c.Run("", "cluster", "accept-clock")
 		require.Equal(t, ExitRefused, r.Code)
-		require.Equal(t, fmt.Sprintf("mintmark: refused (%s)\n", adviceFor(fact)), r.Err, "the text says nothing, the code does")
+		require.Equal(t, fmt.Sprintf("mintmark: refused (%s)\n", adviceFor(fact)), r.Err, "the advice is found by the code, not by the text")
 	}
 	c.Cluster.Fail(nil)
 
@@ -71,20 +71,20 @@ func TestHintOverTheSocket(t *testing.T) {
 	require.NotErrorIs(t, &admin.Problem{Class: admin.Refused, Text: "x"}, member.ErrRemoved)
 }
 
-// An admintestRule is a refusal that tells operators nothing but its code.
+// An admintestRule is a refusal whose text has no information, only its code.
 type admintestRule struct{ error }
 
 func (admintestRule) Refusal() string { return "refused" }
 func (r admintestRule) Unwrap() error { return r.error }
 
-// TestHintOfAnUnreachableNode names the flag, but not where the folder is right.
+// TestHintOfAnUnreachableNode: the advice names --data-dir.
 func TestHintOfAnUnreachableNode(t *testing.T) {
 	c := newCLI(t)
 	c.Dir = filepath.Join(c.Dir, "elsewhere")
 	c.Fails(ExitUnreachable, "(start the node, or name its data folder with --data-dir)", "client", "list")
 }
 
-// TestHintsInTheLog: a record with a fact gets its advice, once.
+// TestHintsInTheLog: a log record with a known error gets its advice once.
 func TestHintsInTheLog(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(hintHandler{slog.NewTextHandler(&out, nil)}).With("node", "n1")
@@ -110,8 +110,8 @@ func TestHintsOfAList(t *testing.T) {
 	require.EqualError(t, withHint(wrapped), wrapped.Error()+" ("+adviceFor(second)+")")
 }
 
-// TestHintTable: each row has an error of its own, which something returns, and an advice
-// that names commands and flags that exist.
+// TestHintTable: each row has a different error, which the product uses. Its advice names
+// only commands and flags that exist.
 func TestHintTable(t *testing.T) {
 	used := sentinelUses(t)
 	codes := map[string]bool{}
@@ -125,16 +125,16 @@ func TestHintTable(t *testing.T) {
 			require.True(t, i == j || !strings.Contains(other.err.Error(), h.err.Error()), "%q is part of %q", h.err, other.err)
 		}
 		require.Equal(t, h.advice, adviceFor(fmt.Errorf("do a thing: %w", h.err)))
-		require.Equal(t, h.advice, adviceIn("n1: "+h.err.Error()+" (as n2 reports)"), "as a node passes it on")
+		require.Equal(t, h.advice, adviceIn("n1: "+h.err.Error()+" (as n2 reports)"), "as text in the report of another node")
 	}
 	for _, h := range causeHints {
 		require.Equal(t, h.advice, adviceFor(fmt.Errorf("do a thing: %w", &admin.Problem{Cause: h.cause, Text: "refused"})))
-		require.Equal(t, h.advice, adviceIn("the journal: "+h.cause.String()), "as a node passes it on")
+		require.Equal(t, h.advice, adviceIn("the journal: "+h.cause.String()), "as text in the report of another node")
 	}
 	rows := hintRows(t)
 	require.Len(t, rows, len(hints))
 	for _, name := range rows {
-		require.True(t, used[name], "nothing returns %s", name)
+		require.True(t, used[name], "no source uses %s", name)
 	}
 	checkAdvice(t)
 }
@@ -174,7 +174,7 @@ func checkAdvice(t *testing.T) {
 // repository is the folder of the module.
 const repository = "../../../.."
 
-// eachSource parses the sources of the module that are no tests.
+// eachSource parses the sources of the module, except tests.
 func eachSource(t *testing.T, f func(path string, file *ast.File)) {
 	t.Helper()
 	for _, top := range []string{"issuer", "cluster", "keys", "cmd/mintmark"} {
@@ -193,7 +193,7 @@ func eachSource(t *testing.T, f func(path string, file *ast.File)) {
 	}
 }
 
-// hintRows are the errors of the table by package and name, as hints.go spells them.
+// hintRows returns the errors in the table, by package and name, as in hints.go.
 func hintRows(t *testing.T) (names []string) {
 	t.Helper()
 	text, err := os.ReadFile("hints.go")
@@ -204,7 +204,7 @@ func hintRows(t *testing.T) (names []string) {
 	return names
 }
 
-// sentinelUses are the errors that a source names elsewhere than in its declaration and in
+// sentinelUses returns the errors that sources use, apart from their declaration and
 // hints.go.
 func sentinelUses(t *testing.T) map[string]bool {
 	t.Helper()
@@ -235,7 +235,8 @@ func sentinelUses(t *testing.T) map[string]bool {
 	return used
 }
 
-// mayNameCommands are the sources whose strings name commands or flags, and why.
+// mayNameCommands are the sources whose strings may name commands or flags, with the
+// reason.
 var mayNameCommands = map[string]string{
 	"cmd/mintmark/internal/config/options.go":  "declares the flags of serve",
 	"cmd/mintmark/internal/config/upstream.go": "declares the flags of serve",
@@ -244,7 +245,8 @@ var mayNameCommands = map[string]string{
 	"issuer/keyring/ring.go":                   "labels of derived keys, which are no commands",
 }
 
-// TestLibrariesNameNoCommandAndNoFlag: advice is in hints.
+// TestLibrariesNameNoCommandAndNoFlag: only the hints of the command line name commands
+// and flags.
 func TestLibrariesNameNoCommandAndNoFlag(t *testing.T) {
 	var commands []string
 	for _, c := range testRoot().Commands() {

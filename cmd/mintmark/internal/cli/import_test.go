@@ -20,7 +20,7 @@ func legacyLine(id, secret string) string {
 	return `{"id":"` + id + `","name":"Old App","owner":"alice","redirect_uris":["https://old.example/cb"],"secret":"` + secret + `"}`
 }
 
-// A bad line is reported, changes nothing and does not stop the others.
+// A line with an error is reported and changes nothing. The other lines are imported.
 func TestImport(t *testing.T) {
 	c := newCLI(t)
 	sum := sha256.Sum256([]byte("exported"))
@@ -59,8 +59,8 @@ func TestImport(t *testing.T) {
 	require.Equal(t, before, c.Proposals.Load())
 }
 
-// Hashes of another system are imported, and refused where they cost too much. Neither the
-// command nor what it lists repeats one.
+// Hashes of another system are imported, except those that are too expensive to verify.
+// No output repeats a hash.
 func TestImportOfHashes(t *testing.T) {
 	c := newCLI(t)
 	line := func(id, hash string) string {
@@ -90,8 +90,8 @@ func TestImportOfHashes(t *testing.T) {
 	require.NotEqual(t, ExitOK, c.Run("x", "user", "add", "lee", "--password-hash-file", user, "--password-file", "-").Code)
 }
 
-// A file that others can read ends the import at its first secret in clear, and
-// nothing of that line is sent. One with digests only may be anybody's.
+// If others can read the file, the import ends at the first line with a secret or a hash,
+// and doesn't send that line. SHA-256 digests may be readable by others.
 func TestImportRefusesSecretsThatOthersCanRead(t *testing.T) {
 	c := newCLI(t)
 	digest := strings.Repeat("ab", sha256.Size)
@@ -114,12 +114,13 @@ func TestImportRefusesSecretsThatOthersCanRead(t *testing.T) {
 			require.Contains(t, r.Err, "chmod 600")
 			require.NotContains(t, r.Out+r.Err, "hidden-secret")
 			require.Nil(t, c.View().Client("one"))
-			require.Nil(t, c.View().Client("two"), "nothing after it")
+			require.Nil(t, c.View().Client("two"), "no later line is imported")
 		})
 	}
 }
 
-// Without a server an import stops; it would only fail line by line.
+// If the server is unavailable, the import stops at the first line: all others would fail
+// too.
 func TestImportStopsWithoutAServer(t *testing.T) {
 	c := newCLI(t)
 	c.SetNoLeader(true)
@@ -129,7 +130,7 @@ func TestImportStopsWithoutAServer(t *testing.T) {
 	require.NotContains(t, r.Err, "line 2")
 }
 
-// A file from elsewhere can't write to the operator's terminal.
+// Control characters in a file must not reach the operator's terminal.
 func TestImportShowsControlCharacters(t *testing.T) {
 	c := newCLI(t)
 	r := c.Run(legacyLine(`a\u001b[2Jb`, "s"), "client", "import", "-")
@@ -201,8 +202,8 @@ func TestLineReader(t *testing.T) {
 	}
 }
 
-// What is accepted is read the same way again, and an error never repeats a
-// secret.
+// An accepted line can be written and read again without a change. An error never repeats
+// a secret.
 func FuzzParseLegacyClient(f *testing.F) {
 	f.Add("hunter2-hunter2", `"id":"a","name":"A"`)
 	f.Add("a \" quote", `"id":"a","secrets":["x"]`)

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestImportWarnsOfWeakSecrets: what may be guessed is told, and imported.
+// TestImportWarnsOfWeakSecrets: a secret that may be guessable is imported, with a
+// warning.
 func TestImportWarnsOfWeakSecrets(t *testing.T) {
 	c := newCLI(t)
 	for secret, warns := range map[string]bool{

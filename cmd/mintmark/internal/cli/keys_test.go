@@ -23,7 +23,8 @@ func TestRotateOnTheCommandLine(t *testing.T) {
 	c.Fails(ExitRefused, "this name is taken", "keys", "rotate")
 }
 
-// TestEmergencyOnTheCommandLine: it says what happened and what remains.
+// TestEmergencyOnTheCommandLine: the command reports what was done and what the operator
+// still has to do.
 func TestEmergencyOnTheCommandLine(t *testing.T) {
 	w := admintest.New(t)
 	var asked []string

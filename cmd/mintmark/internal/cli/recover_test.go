@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// TestRecoverySaysWhatMayComeBack where it may, and not where the journals have
-// all of it.
+// TestRecoverySaysWhatMayComeBack: recover warns that revocations may be undone, unless the
+// journals are complete.
 func TestRecoverySaysWhatMayComeBack(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	others := recovery.Plan{Abandoned: []recovery.AbandonedNode{{Member: member.Member{Name: "n2"}}}}

@@ -20,12 +20,12 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A remoteCLI is the command line on a machine without a node.
+// A remoteCLI is the command line on a machine that has no node.
 type remoteCLI struct {
 	*cliEnv
 	server *admintest.RemoteServer
-	flags  []string // of the server
-	token  string   // file
+	flags  []string // of the connection to the server
+	token  string   // file of the operator token
 }
 
 func newRemoteCLI(t *testing.T, scopes string) *remoteCLI {
@@ -61,7 +61,7 @@ func (r *remoteCLI) fails(t *testing.T, code int, text string, args ...string) {
 	result := r.run(t, args...)
 	require.Equal(t, code, result.Code, "%v: %s", args, result.Err)
 	require.Contains(t, result.Err, text)
-	require.Equal(t, 1, strings.Count(result.Err, "\n"), "one line: %s", result.Err)
+	require.Equal(t, 1, strings.Count(result.Err, "\n"), "the error must be one line: %s", result.Err)
 }
 
 func TestCommandsWithAToken(t *testing.T) {
@@ -85,8 +85,9 @@ func TestCommandsWithAToken(t *testing.T) {
 	require.NotContains(t, r.Log.String(), "mmo_")
 }
 
-// TestTokenWithoutALeader verifies that the status, refused for want of a leader, does not
-// send the operator to itself.
+// TestTokenWithoutALeader: without a leader the token can't be checked, so cluster status
+// fails too. Its advice names a client certificate, since with the token the same command
+// would fail again.
 func TestTokenWithoutALeader(t *testing.T) {
 	r := newRemoteCLI(t, "read")
 	r.flags = append(r.flags, "--token-file", r.token)
@@ -94,8 +95,8 @@ func TestTokenWithoutALeader(t *testing.T) {
 	r.fails(t, ExitUnhealthy, "the operator token can't be checked while no leader answers, and nothing was changed (mintmark cluster status has the reason with a client certificate", "cluster", "status")
 }
 
-// TestApplyWithAToken verifies that the plan refuses what the server would: to make an
-// administrator, or to change one.
+// TestApplyWithAToken: the plan already refuses what the server would refuse to a token:
+// to make or change an administrator.
 func TestApplyWithAToken(t *testing.T) {
 	r := newRemoteCLI(t, "read,clients,users")
 	r.flags = append(r.flags, "--token-file", r.token)
@@ -112,14 +113,14 @@ func TestApplyWithAToken(t *testing.T) {
 	}
 }
 
-// TestDryRunWithAToken verifies the scopes that a dry run needs: read, and to compare secrets or
-// passwords the scope that changes them.
+// TestDryRunWithAToken: a dry run needs the scope read. To compare secrets or passwords
+// it also needs the scope that may change them.
 func TestDryRunWithAToken(t *testing.T) {
 	const client = "clients: [{id: app, name: App, owner: alice, type: confidential, redirect_uris: [\"https://app.example/cb\"], scopes: [PROFILE_READ]"
 	file := filepath.Join(t.TempDir(), "f.yaml")
 	for text, missing := range map[string]string{
 		"users: [{username: ada, name: Ada}]\nsettings: {code_lifetime: 60s}": "",
-		"users: [{username: ada, password: \"lantern under oak\"}]":           "", // of a new user: nothing to compare
+		"users: [{username: ada, password: \"lantern under oak\"}]":           "", // a new user has no password to compare
 		"clients: [{id: cal-app, name: C, owner: alice, type: confidential, redirect_uris: [\"https://app.example/cb\"], scopes: [PROFILE_READ]}]\nresource_servers: [{id: \"https://r.example\", name: r}]": "",
 		client + ", secret_sha256: " + strings.Repeat("0", 64) + "}]":                                              "clients",
 		"resource_servers: [{id: \"https://r.example\", name: r, secret_sha256: " + strings.Repeat("0", 64) + "}]": "clients",
@@ -144,7 +145,7 @@ func TestDryRunWithAToken(t *testing.T) {
 		require.Equal(t, ExitRefused, reader.Code, text)
 		require.Contains(t, reader.Err, "does not have the scope of the operation ("+missing+")", text)
 		require.Equal(t, ExitChanges, plan("read,"+missing).Code, text)
-		require.Equal(t, ExitRefused, plan(missing).Code, "read is needed too")
+		require.Equal(t, ExitRefused, plan(missing).Code, "the scope read is needed too")
 	}
 }
 
@@ -181,8 +182,8 @@ func TestCommandsWithACertificate(t *testing.T) {
 	r.fails(t, ExitLocal, "others can read", "client", "list")
 }
 
-// TestServerInTheEnvironment verifies that the variables are the defaults of the flags, and
-// that --data-dir names the node on this machine nevertheless.
+// TestServerInTheEnvironment: variables set the defaults of the flags. --data-dir selects
+// the node on this machine nevertheless.
 func TestServerInTheEnvironment(t *testing.T) {
 	r := newRemoteCLI(t, "read")
 	t.Setenv(config.EnvServer, r.server.URL)
@@ -198,11 +199,11 @@ func TestServerInTheEnvironment(t *testing.T) {
 	o.Flags(serve)
 	_, from, err := config.Load(serve, []string{config.EnvServer + "=x", config.EnvServerTokenFile + "=y"})
 	require.NoError(t, err)
-	require.NotContains(t, from, "server", "no setting of a node")
+	require.NotContains(t, from, "server", "server is not a setting of a node")
 }
 
-// TestServerInAFile verifies that flags override variables, which override the file, that the
-// paths of the file are relative to it, and that its credentials go to its own server only.
+// TestServerInAFile: flags override variables, and variables override the file. Paths in
+// the file are relative to it. Its credentials are sent only to the server that it names.
 func TestServerInAFile(t *testing.T) {
 	r := newRemoteCLI(t, "read")
 	dir := filepath.Join(t.TempDir(), "mintmark")
@@ -220,7 +221,7 @@ func TestServerInAFile(t *testing.T) {
 	r.fails(t, ExitRefused, "only an operator on a node's own machine may do that", "cluster", "invite", "--name", "n4")
 	require.Contains(t, testkit.Run(t, r.Execute, "__complete", "client", "show", "").Out, "cal-app")
 	r.flags = []string{"--server", r.server.URL}
-	require.Contains(t, r.ok(t, "client", "list"), "cal-app", "the flag names the server of the file")
+	require.Contains(t, r.ok(t, "client", "list"), "cal-app", "the flag names the same server as the file")
 	require.Contains(t, r.OK("", "client", "list"), "cal-app", "--data-dir overrides the file")
 
 	other := filepath.Join(t.TempDir(), "none")
@@ -259,8 +260,8 @@ func TestServerInAFile(t *testing.T) {
 	r.fails(t, ExitLocal, "open settings file: ", "cluster", "status")
 }
 
-// TestServerUnreachable verifies that a command without an answer never falls back to the
-// files of this machine.
+// TestServerUnreachable: if the server doesn't answer, a command never uses the files of
+// this machine instead.
 func TestServerUnreachable(t *testing.T) {
 	r := newRemoteCLI(t, "cluster")
 	r.flags = []string{"--server", "https://127.0.0.1:1", "--token-file", r.token}
@@ -273,7 +274,8 @@ func TestServerUnreachable(t *testing.T) {
 	r.fails(t, ExitLocal, "must be https://HOST:PORT", "client", "list")
 }
 
-// TestApplyFromElsewhere: a laptop or a pipeline applies a file, and needs no other access.
+// TestApplyFromElsewhere: a token suffices to apply a file from another machine, such as
+// a laptop or a pipeline.
 func TestApplyFromElsewhere(t *testing.T) {
 	r := newRemoteCLI(t, "read,clients,users,settings")
 	s := ledger.DefaultSettings()

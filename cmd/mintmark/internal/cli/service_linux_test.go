@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestServiceAccountIsMade in an empty system, by the line that install.md and the help of
-// "cluster generate" have.
+// TestServiceAccountIsMade: the useradd command of install.md and of the help of "cluster
+// generate" works in an empty system.
 func TestServiceAccountIsMade(t *testing.T) {
 	guide, account := readText(t, filepath.Join("..", "..", "docs", "install.md")), set(t, units(t)["default"], "User")
 	line := regexp.MustCompile(`(?m)^sudo useradd (.*)$`).FindStringSubmatch(guide)
@@ -30,8 +30,8 @@ func TestServiceAccountIsMade(t *testing.T) {
 	require.Regexp(t, `(?m)^`+account+`:`, readText(t, filepath.Join(dir, "etc", "group")))
 }
 
-// TestUnitsAreUnderstood by systemd, which warns of a word that it does not know and goes
-// on, and expose little by its rules.
+// TestUnitsAreUnderstood: systemd accepts the units without a warning (it ignores unknown
+// settings otherwise), and rates their exposure low.
 func TestUnitsAreUnderstood(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	require.NoError(t, err, "make deps installs systemd-analyze")

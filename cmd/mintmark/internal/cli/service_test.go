@@ -19,7 +19,7 @@ func readText(t *testing.T, path string) string {
 	return string(text)
 }
 
-// units are the units that "mintmark unit" prints.
+// units returns the units that "mintmark unit" prints.
 func units(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -34,12 +34,12 @@ func units(t *testing.T) map[string]string {
 	}
 	require.Contains(t, all["packaged"], "\nExecStart=/usr/bin/mintmark serve --config /etc/mintmark/mintmark.yaml ")
 	require.Contains(t, all["low ports"], "\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n")
-	require.NotContains(t, all["low ports"], "PrivateUsers", "the capability would be one of the namespace")
+	require.NotContains(t, all["low ports"], "PrivateUsers", "in a user namespace the capability would not permit low ports")
 	require.NotContains(t, all["default"], "AmbientCapabilities")
 	return all
 }
 
-// set is the only value of a setting of a unit.
+// set returns the value of a setting that a unit has exactly once.
 func set(t *testing.T, unit, name string) string {
 	t.Helper()
 	all := regexp.MustCompile(`(?m)^`+name+`=(.*)$`).FindAllStringSubmatch(unit, -1)
@@ -47,8 +47,7 @@ func set(t *testing.T, unit, name string) string {
 	return all[0][1]
 }
 
-// TestServiceGuideMakesWhatTheUnitNames: a newcomer has nothing but what install.md tells
-// them to make.
+// TestServiceGuideMakesWhatTheUnitNames: install.md makes everything that the unit uses.
 func TestServiceGuideMakesWhatTheUnitNames(t *testing.T) {
 	guide, unit := readText(t, filepath.Join("..", "..", "docs", "install.md")), units(t)["default"]
 	program, line, ok := strings.Cut(set(t, unit, "ExecStart"), " ")
@@ -59,11 +58,11 @@ func TestServiceGuideMakesWhatTheUnitNames(t *testing.T) {
 	require.NoError(t, serve.ParseFlags(flags))
 	settings, err := serve.Flags().GetString(config.KeyConfig)
 	require.NoError(t, err)
-	require.Contains(t, guide, "\nsudo install -m 644 .scratch/service.yaml "+settings+"\n", "the node reads it")
+	require.Contains(t, guide, "\nsudo install -m 644 .scratch/service.yaml "+settings+"\n", "install.md must install the settings file that the unit names")
 	name, key, ok := strings.Cut(set(t, unit, "LoadCredential"), ":")
 	require.True(t, ok)
-	require.Equal(t, "cluster.key", name, "which the node looks for")
-	require.NotContains(t, key, "/", "a missing file of a path would stop the start")
+	require.Equal(t, "cluster.key", name, "the node looks for a credential of this name")
+	require.NotContains(t, key, "/", "with a path, the unit would fail if the file is missing")
 	require.Contains(t, guide, "\nsudo install -m 600 .scratch/cluster.key /etc/credstore/"+key+"\n")
 	require.Contains(t, guide, "`LoadCredentialEncrypted="+name+":"+key+"`")
 	data, err := serve.Flags().GetString(config.KeyDataDir)
@@ -73,8 +72,8 @@ func TestServiceGuideMakesWhatTheUnitNames(t *testing.T) {
 	require.Contains(t, guide, "\nsudo -u "+set(t, unit, "User")+" mintmark cluster init --data-dir "+data+" ")
 }
 
-// TestUnitsKeepSecretsInMemory and start when the clock is set: a core file would
-// have the cluster key, and no token may be minted by a clock that is not set yet.
+// TestUnitsKeepSecretsInMemory: the units forbid core files, which would contain the
+// cluster key. They also wait until the clock is synchronized, since tokens have times.
 func TestUnitsKeepSecretsInMemory(t *testing.T) {
 	for name, text := range units(t) {
 		require.Equal(t, "0", set(t, text, "LimitCORE"), name)

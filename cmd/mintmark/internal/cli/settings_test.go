@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestShortLifetimesAreConfirmed: a slip of the unit ends what can't be brought
-// back.
+// TestShortLifetimesAreConfirmed: a lifetime that would end existing grants or tokens
+// needs --yes, since that can't be undone. A wrong unit is an easy mistake.
 func TestShortLifetimesAreConfirmed(t *testing.T) {
 	c := newCLI(t)
 	const testURL = "https://api.example.com"
@@ -27,7 +27,7 @@ func TestShortLifetimesAreConfirmed(t *testing.T) {
 	}
 	require.Regexp(t, `refresh_idle +59m`, c.OK("", "settings", "set", "refresh_idle=59m", "--yes"))
 
-	// What is no slip is asked for by nobody, and a day has a letter.
+	// Other changes need no confirmation. Durations may be in days.
 	require.Regexp(t, `grant_absolute +365d`, c.OK("", "settings", "set", "grant_absolute=365d", "refresh_idle=1d12h"))
 	require.Regexp(t, `code_lifetime +30s`, c.OK("", "settings", "set", "code_lifetime=30s"))
 	c.Fails(ExitRefused, "must be a duration such as 60s, 12h or 90d", "settings", "set", "grant_absolute=1y", "--yes")

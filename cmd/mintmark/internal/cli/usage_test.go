@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eachCommand calls f for every command that does something.
+// eachCommand calls f for every command that has no subcommands.
 func eachCommand(c *cobra.Command, f func(path string, c *cobra.Command)) {
 	for _, below := range c.Commands() {
 		eachCommand(below, f)
@@ -37,14 +37,14 @@ func checkLine(line string) error {
 	if err != nil {
 		return err
 	}
-	c.InheritedFlags() // which ParseFlags knows then
+	c.InheritedFlags() // ParseFlags needs this call first
 	if err := c.ParseFlags(rest); err != nil {
 		return flagError(c, err)
 	}
 	return c.Args(c, c.Flags().Args())
 }
 
-// TestExamples: each command has an example, and each example is one of its command.
+// TestExamples: each command has an example, and the example is of that command.
 func TestExamples(t *testing.T) {
 	seen := map[string]bool{}
 	eachCommand(testRoot(), func(path string, c *cobra.Command) {
@@ -58,13 +58,13 @@ func TestExamples(t *testing.T) {
 	for path := range examples {
 		first, _, _ := strings.Cut(path, " ")
 		if first != "dev" && first != "demo" && first != "docs" { // see TestExamplesOfTheProgram
-			require.True(t, seen[path], "%s is no command", path)
+			require.True(t, seen[path], "%s is not a command", path)
 		}
 	}
 }
 
-// TestUsageErrors: errors of a command line are in words of this program, and name what is
-// wrong.
+// TestUsageErrors: an error of the command line is in the product's own words, and names
+// the wrong argument.
 func TestUsageErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		"mintmark shwo":                            `unknown command "shwo" for "mintmark"`,
@@ -108,7 +108,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
-// TestUsageErrorIsPrinted as one line, with exit code 1.
+// TestUsageErrorIsPrinted: a usage error is one line, with exit code 1.
 func TestUsageErrorIsPrinted(t *testing.T) {
 	r := runLine(t, "client", "shwo")
 	require.Equal(t, ExitLocal, r.Code)
@@ -120,7 +120,7 @@ func TestUsageErrorIsPrinted(t *testing.T) {
 	require.Contains(t, r.Out, "Available Commands")
 }
 
-// TestConfirmingFlags: --yes is the one word by which an operator confirms something.
+// TestConfirmingFlags: every command that needs a confirmation uses the flag --yes.
 func TestConfirmingFlags(t *testing.T) {
 	var confirming []string
 	eachCommand(testRoot(), func(path string, c *cobra.Command) {
@@ -137,7 +137,7 @@ func TestConfirmingFlags(t *testing.T) {
 	}, confirming)
 }
 
-// TestOptionalArguments may be left out, and are not taken twice.
+// TestOptionalArguments: an optional argument may be omitted, and may be given once.
 func TestOptionalArguments(t *testing.T) {
 	c := &cobra.Command{Use: "show NAME [FILE]"}
 	for n, ok := range []bool{false, true, true, false} {

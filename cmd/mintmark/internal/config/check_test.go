@@ -93,7 +93,8 @@ func TestConfigChecks(t *testing.T) {
 	}
 }
 
-// TestConfigTellsAllThatIsWrong: one start reports every mistake.
+// TestConfigTellsAllThatIsWrong: one start reports all mistakes, from flags, variables
+// and the file.
 func TestConfigTellsAllThatIsWrong(t *testing.T) {
 	_, _, err := loadConfig(t, []string{"--listen=x", "--drain=-1s"}, []string{"MINTMARK_PUBLIC_URL=x"}, "join: x\n")
 	for _, want := range []string{"listen (flag", "drain (flag", "public-url (environment MINTMARK_PUBLIC_URL)", "join (", "token-file ("} {

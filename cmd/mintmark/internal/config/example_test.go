@@ -12,7 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// TestExampleConfig: the example has every setting with its default, and no other.
+// TestExampleConfig: the example has all settings with their defaults, and no others.
 func TestExampleConfig(t *testing.T) {
 	o, from, err := loadConfig(t, []string{"--name", "n1"}, nil, Example)
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestExampleConfig(t *testing.T) {
 	}
 	lines, err := linesOfKeys([]byte(Example))
 	require.NoError(t, err)
-	require.Len(t, lines, len(o.Settings())-1, "all but config")
+	require.Len(t, lines, len(o.Settings())-1, "the example must have every setting except config")
 }
 
 // TestConfigFlagsOfTheContract: scripts of operators rely on these names.
@@ -51,8 +51,8 @@ func TestConfigFlagsOfTheContract(t *testing.T) {
 	require.Equal(t, ".data", filepath.Clean(o.DataDir))
 }
 
-// TestSignInIsDocumented: the setting that has no flag and the address to register at the
-// provider; the flags are in the generated table.
+// TestSignInIsDocumented: sign-in.md has the variable of the client secret, which has no
+// flag, and the path to register at the provider. The flags are in a generated table.
 func TestSignInIsDocumented(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "sign-in.md"))
 	require.NoError(t, err)

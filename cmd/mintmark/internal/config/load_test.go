@@ -56,10 +56,10 @@ func TestConfigOrder(t *testing.T) {
 		require.Equal(t, row.want, row.got, key)
 		require.Equal(t, row.source, base(from[key]), key)
 	}
-	require.Len(t, from, len(o.Settings()), "a source for every setting")
+	require.Len(t, from, len(o.Settings()), "every setting must have a source")
 }
 
-// TestConfigTypes: each type from each source.
+// TestConfigTypes: each source can set values of each type.
 func TestConfigTypes(t *testing.T) {
 	want := func(o Options) {
 		t.Helper()
@@ -67,7 +67,7 @@ func TestConfigTypes(t *testing.T) {
 		require.Equal(t, map[string]string{"n2": "10.0.0.2:8300", "n3": "10.0.0.3:8300"}, o.PeerAddresses())
 		require.Equal(t, 1500*time.Millisecond, o.Drain)
 		require.Equal(t, "debug", o.LogLevel)
-		require.Equal(t, "https://api.example.com", o.PublicURL, "without the slash")
+		require.Equal(t, "https://api.example.com", o.PublicURL, "the slash at the end is removed")
 	}
 	o, _, err := loadConfig(t, []string{
 		"--peer", "n2=10.0.0.2:8300", "--peer", "n3=10.0.0.3:8300", "--drain", "1.5s", "--log-level", "debug", "--public-url", "https://api.example.com/",
@@ -103,8 +103,8 @@ func TestConfigFileFromTheEnvironment(t *testing.T) {
 	require.Equal(t, "n8", o.Name, "--config overrides MINTMARK_CONFIG")
 }
 
-// TestConfigOfTheInstalledNode is read without a file of one's own, unless another data
-// folder is named.
+// TestConfigOfTheInstalledNode: without a named settings file, the file of the installed
+// node is read, unless another data folder is named.
 func TestConfigOfTheInstalledNode(t *testing.T) {
 	dir := t.TempDir()
 	node := Installed{File: filepath.Join(dir, "mintmark.yaml"), DataDir: filepath.Join(dir, "data")}
@@ -122,7 +122,7 @@ func TestConfigOfTheInstalledNode(t *testing.T) {
 		return o.Config, base(from[KeyName])
 	}
 	file, _ := load(nil, nil)
-	require.Empty(t, file, "there is none")
+	require.Empty(t, file, "the file of the installed node does not exist yet")
 	require.NoError(t, os.WriteFile(node.File, []byte("name: installed\n"), 0o600))
 	for _, test := range []struct {
 		args, environ []string
@@ -150,11 +150,12 @@ func TestConfigNameIsTheHosts(t *testing.T) {
 	require.Equal(t, "default", from[KeyName].String())
 }
 
-// TestConfigVariablesOfOthers: variables that are neither settings nor mistakes.
+// TestConfigVariablesOfOthers: some variables that begin with MINTMARK are neither
+// settings nor mistakes.
 func TestConfigVariablesOfOthers(t *testing.T) {
 	_, _, err := loadConfig(t, nil, []string{
 		"MINTMARK_CLUSTER_KEY=whatever", "MINTMARK_TEST_RUN_AS=x", "MINTMARKER=x", "=C:=x", "none",
-		// Kubernetes, beside services named mintmark and mintmark-ops.
+		// Kubernetes sets these variables for services named mintmark and mintmark-ops.
 		"MINTMARK_SERVICE_HOST=10.0.0.1", "MINTMARK_SERVICE_PORT=8080", "MINTMARK_SERVICE_PORT_API=8080",
 		"MINTMARK_PORT=tcp://10.0.0.1:8080", "MINTMARK_PORT_8080_TCP=tcp://10.0.0.1:8080",
 		"MINTMARK_PORT_8080_TCP_ADDR=10.0.0.1", "MINTMARK_OPS_SERVICE_HOST=10.0.0.2", "MINTMARK_OPS_PORT=tcp://10.0.0.2:8081",
@@ -206,7 +207,7 @@ func TestConfigMistakes(t *testing.T) {
 				require.ErrorContains(t, err, want)
 			}
 			require.NotContains(t, err.Error(), pasted)
-			require.NotContains(t, err.Error(), pasted[:8], "not even the beginning")
+			require.NotContains(t, err.Error(), pasted[:8], "not even the beginning of a secret may be repeated")
 		})
 	}
 }

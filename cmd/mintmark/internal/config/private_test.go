@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFilesForAGroup: the group may read a file of root if the process is not root's.
+// TestFilesForAGroup: a file that root owns may be readable by its group, if the process
+// doesn't run as root.
 func TestFilesForAGroup(t *testing.T) {
 	require.True(t, forGroup(0, 10001))
 	require.False(t, forGroup(0, 0))

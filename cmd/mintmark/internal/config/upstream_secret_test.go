@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUpstreamSecret: the file's mode is checked, and no error has its content.
+// TestUpstreamSecret: a secret file that others can read is refused. No error contains
+// the secret.
 func TestUpstreamSecret(t *testing.T) {
 	dir := t.TempDir()
 	env := map[string]string{}
@@ -31,14 +32,14 @@ func TestUpstreamSecret(t *testing.T) {
 
 	got, err := read("")
 	require.NoError(t, err)
-	require.Empty(t, got, "a client without a secret")
+	require.Empty(t, got, "the client needs no secret")
 	env[EnvUpstreamSecret] = "of the environment"
 	got, err = read("")
 	require.NoError(t, err)
 	require.Equal(t, "of the environment", got)
 	got, err = read("secret")
 	require.NoError(t, err)
-	require.Equal(t, "hunter2", got, "the file that was named")
+	require.Equal(t, "hunter2", got, "a named file overrides the environment")
 	for _, name := range []string{"shared", "open", "empty", "none", "."} {
 		_, err = read(name)
 		require.Error(t, err, name)

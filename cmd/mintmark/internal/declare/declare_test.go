@@ -21,8 +21,8 @@ import (
 
 const client = `{id: app, name: App, owner: alice, redirect_uris: ["https://app.example/cb"], scopes: [PROFILE_READ], `
 
-// TestSecretsOfFiles: files are named relative to the one that names them, and digests are
-// of the secret.
+// TestSecretsOfFiles: the path of a secret file is relative to the file that names it.
+// The line break at its end is not part of the secret.
 func TestSecretsOfFiles(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "secrets"), 0o700))
@@ -81,7 +81,7 @@ func TestSecretsOfFiles(t *testing.T) {
 	require.Zero(t, d.Clients[0].Secrets[0].Declared().SHA256)
 }
 
-// TestReadingEndsWithTheContext: a pipe that nobody writes to can be interrupted.
+// TestReadingEndsWithTheContext: reading from a pipe without a writer can be interrupted.
 func TestReadingEndsWithTheContext(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
@@ -98,7 +98,8 @@ func TestReadingEndsWithTheContext(t *testing.T) {
 	require.NoError(t, f.Close())
 }
 
-// TestWriteReadsBack: whatever text a field has, it is read as it was.
+// TestWriteReadsBack: a written declaration is read back unchanged, whatever texts its
+// fields have.
 func TestWriteReadsBack(t *testing.T) {
 	text := rapid.OneOf(
 		rapid.String(),
@@ -136,7 +137,7 @@ func TestWriteReadsBack(t *testing.T) {
 	})
 }
 
-// TestWriteNothing: an empty declaration is a file, too.
+// TestWriteNothing: an empty declaration is written as a valid file.
 func TestWriteNothing(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, (&declare.Declaration{}).Write(&b, "nothing"))

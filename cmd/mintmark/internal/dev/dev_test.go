@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestAddresses: what is given on the command line against what the data was
-// made for.
+// TestAddresses: the URLs are those of the flags, of existing data, or of the listener.
+// Flags that contradict existing data are refused.
 func TestAddresses(t *testing.T) {
 	f, err := ParseFixtures("none", []byte("users: []"))
 	require.NoError(t, err)
@@ -62,13 +62,15 @@ func TestDemoStaysOnTheLoopback(t *testing.T) {
 	}
 }
 
-// TestDemoOnPort80: the demo's own redirect URI would be on the origin of the server.
+// TestDemoOnPort80: port 80 is refused, since the redirect URI of the demo would then
+// have the same origin as the server.
 func TestDemoOnPort80(t *testing.T) {
 	_, err := Options{Listen: "127.0.0.1:80", OpsListen: "127.0.0.1:0"}.Config(io.Discard)
 	require.ErrorContains(t, err, "--listen: port 80")
 }
 
-// TestPlainHTTPNeedsAWord, as "mintmark serve" does.
+// TestPlainHTTPNeedsAWord: outside the loopback, plain http needs --plain-http, as for
+// "mintmark serve".
 func TestPlainHTTPNeedsAWord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "fixtures.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("users: []\n"), 0o600))

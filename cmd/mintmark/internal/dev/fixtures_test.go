@@ -57,7 +57,7 @@ func applyFixtures(t *testing.T, w *admintest.Env, text string) error {
 	return f.apply(t.Context(), depsOf(w))
 }
 
-// authenticates reports whether a client has an active secret.
+// authenticates reports whether a secret is an active secret of the client.
 func authenticates(w *admintest.Env, client, secret string) bool {
 	s, _ := w.Secret(secret)
 	for _, has := range w.View().Client(client).Secrets {
@@ -68,8 +68,8 @@ func authenticates(w *admintest.Env, client, secret string) bool {
 	return false
 }
 
-// TestFixturesOfHashes: users and clients can come with hashes of another system, and a change
-// of their entries leaves the passwords and secrets that replaced them.
+// TestFixturesOfHashes: fixtures may have hashes of another system. A later change of an
+// entry keeps the password or secret that has replaced the hash.
 func TestFixturesOfHashes(t *testing.T) {
 	w := admintest.New(t)
 	const hash = "$2a$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e"
@@ -140,7 +140,7 @@ func TestFixtures(t *testing.T) {
 	require.Equal(t, ledger.DefaultSettings().SessionIdle, s.SessionIdle)
 }
 
-// TestDemoFixtures are applied to a node on the loopback.
+// TestDemoFixtures: the fixtures of the demo can be applied to a node on the loopback.
 func TestDemoFixtures(t *testing.T) {
 	f, err := ParseFixtures("demo.yaml", demoFixtures)
 	require.NoError(t, err)
@@ -179,7 +179,7 @@ func TestFixtureSettings(t *testing.T) {
 	}
 }
 
-// TestDurationsWithDays are taken wherever a duration is.
+// TestDurationsWithDays: a duration in the fixtures may be in days.
 func TestDurationsWithDays(t *testing.T) {
 	f, err := ParseFixtures("f", []byte("settings:\n  refresh_idle: 30d\n  grant_absolute: 1d12h"))
 	require.NoError(t, err)
@@ -189,8 +189,8 @@ func TestDurationsWithDays(t *testing.T) {
 	require.Equal(t, 36*time.Hour, s.GrantAbsolute)
 }
 
-// A second start changes nothing, hashes nothing and undoes nothing that
-// happened since; an entry that was changed is applied, the others are not.
+// A second start with the same fixtures proposes no changes, and undoes no later changes.
+// If an entry was changed, only that entry is applied.
 func TestFixturesAreAppliedOnce(t *testing.T) {
 	w := admintest.New(t)
 	require.NoError(t, applyFixtures(t, w, wholeFixtures))
@@ -220,10 +220,10 @@ func TestFixturesAreAppliedOnce(t *testing.T) {
 	require.NoError(t, applyFixtures(t, w, strings.Replace(wholeFixtures, "[api-secret, 77]", "[77]", 1)))
 	api := w.View().ResourceServerNamed("bookings")
 	require.Equal(t, 1, api.ActiveSecrets())
-	require.True(t, api.Secrets[1].Active(), "a secret that both declarations name stays")
+	require.True(t, api.Secrets[1].Active(), "a secret in both declarations stays active")
 }
 
-// A fixture's owner may be a user that the cluster has already.
+// The owner of a client may be a user who is not in the fixtures, but in the cluster.
 func TestFixturesOfKnownUsers(t *testing.T) {
 	const app = `clients: [{name: App, owner: Carol, type: public, redirect_uris: ["https://a.example/"], scopes: [BOOKING_READ]}]`
 	w := admintest.New(t)
@@ -233,8 +233,7 @@ func TestFixturesOfKnownUsers(t *testing.T) {
 	require.Equal(t, "u_7", w.View().Client("app").Owner)
 }
 
-// What the state objects to in the last entry keeps the first from being
-// applied.
+// If the state refuses the last entry, none of the entries is applied.
 func TestFixturesAreAppliedAsAWhole(t *testing.T) {
 	w := admintest.New(t)
 	require.NoError(t, applyFixtures(t, w, wholeFixtures))
@@ -256,7 +255,7 @@ func TestFixturesAreAppliedAsAWhole(t *testing.T) {
 	require.Equal(t, before, w.Proposals.Load())
 }
 
-// Errors name file, entry and field, and never a secret.
+// An error names the file, the entry and the field, and never contains a secret.
 func TestFixtureErrors(t *testing.T) {
 	user := "users: [{username: alice}]\n"
 	client := func(fields string) string {
@@ -318,7 +317,8 @@ func TestFixtureErrors(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A secret that is not quoted keeps its spelling, whatever YAML takes it for.
+// An unquoted secret is read as it is spelled, even if YAML would parse it as a number or
+// another type.
 func TestFixtureSecretsMayBeAnyText(t *testing.T) {
 	for _, secret := range []string{"12345", "0012", "1e3", "0x1F", "yes", "null", "~", "true", "2026-11-21", ".inf", "1_000", `"with \" quote"`, "päss wörd"} {
 		f, err := ParseFixtures("f", []byte(`{users: [{username: a, password: `+secret+`}],
@@ -341,7 +341,7 @@ func TestEmptyFixtures(t *testing.T) {
 	}
 }
 
-// Whatever the file holds, it is read or refused, and the refusal names it.
+// Any file is either read or refused with an error that names the file.
 func FuzzParseFixtures(f *testing.F) {
 	f.Add(wholeFixtures)
 	f.Add("users: &x [*x]")
@@ -359,10 +359,10 @@ func FuzzParseFixtures(f *testing.F) {
 		w := admintest.New(t)
 		for _, c := range got.Clients {
 			if got.User(c.Owner) == nil {
-				return // only the state can tell
+				return // the owner may be in the cluster: ParseFixtures can't know that
 			}
 		}
-		// What was checked as a whole is applied as a whole, and only once.
+		// Fixtures that pass all checks are applied completely, and only once.
 		for i := range got.Users {
 			got.Users[i].Password = "" // slow
 		}
@@ -373,8 +373,8 @@ func FuzzParseFixtures(f *testing.F) {
 	})
 }
 
-// TestFixtureErrorsKeepSecrets: the rest of a password with a comma is no key
-// to be printed.
+// TestFixtureErrorsKeepSecrets: YAML reads the part of an unquoted password after a comma
+// as a key. The error must not print it.
 func TestFixtureErrorsKeepSecrets(t *testing.T) {
 	_, err := ParseFixtures("f.yaml", []byte("users:\n  - {id: u-a, username: alice, password: correct,horse battery staple}\n"))
 	require.ErrorContains(t, err, "unknown key")

@@ -72,7 +72,7 @@ func write(t *testing.T, key *issued, chain ...*issued) config.TLSFiles {
 	return files
 }
 
-// judged returns the finding about one of the files that the settings name, at the time now.
+// judged returns the result of one check of the files in the settings, at the time now.
 func judged(t *testing.T, check string, o config.Options) doctor.Result {
 	t.Helper()
 	f := gather(t, o)
@@ -151,17 +151,17 @@ func TestListenerCertificates(t *testing.T) {
 			require.Contains(t, r.Measured, test.measured)
 			if name == "other host" {
 				o.TrustedProxies = []string{"192.0.2.7"}
-				require.Equal(t, doctor.Warning, judged(t, check, o).State, "behind a proxy")
+				require.Equal(t, doctor.Warning, judged(t, check, o).State, "behind a proxy, another name is only a warning")
 				o.OperatorsListen, o.OperatorsTLS, o.TLS = "auth.example.com:8090", o.TLS, config.TLSFiles{}
 				require.Contains(t, judged(t, "certificate of operators-listen", o).Measured, "not of auth.example.com")
 				o.OperatorsListen = "192.0.2.9:8090"
-				require.Equal(t, doctor.OK, judged(t, "certificate of operators-listen", o).State, "its name is not known")
+				require.Equal(t, doctor.OK, judged(t, "certificate of operators-listen", o).State, "the expected name is unknown for an address without a host name")
 			}
 		})
 	}
 }
 
-// TestListenerFiles verifies what is found of files: their modes, and what is not there.
+// TestListenerFiles: doctor reports files that are missing or have the wrong mode.
 func TestListenerFiles(t *testing.T) {
 	root := issue(t, "root", nil, ofAuthority)
 	leaf := issue(t, "leaf", root, forHost)
@@ -193,7 +193,7 @@ func TestOperatorsAuthority(t *testing.T) {
 	o.DataDir, o.OperatorsCAFile = t.TempDir(), write(t, root, root).Cert
 	require.Equal(t, "CN=root", judged(t, check, o).Measured)
 	require.NoError(t, os.Chmod(o.OperatorsCAFile, 0o666))
-	require.Equal(t, doctor.Failure, judged(t, check, o).State, "anybody could become an operator")
+	require.Equal(t, doctor.Failure, judged(t, check, o).State, "whoever can write the file could become an operator")
 	old := issue(t, "old", nil, func(c *x509.Certificate) {
 		ofAuthority(c)
 		c.NotAfter = now
@@ -204,8 +204,8 @@ func TestOperatorsAuthority(t *testing.T) {
 	require.Contains(t, judged(t, check, o).Measured, "CN=ada in ")
 }
 
-// TestHostOfTheCluster verifies that the name is that of the cluster, where the settings of the
-// node have none.
+// TestHostOfTheCluster: if the node's settings have no URL, the certificate is compared
+// with the URLs of the cluster.
 func TestHostOfTheCluster(t *testing.T) {
 	root := issue(t, "root", nil, ofAuthority)
 	leaf := issue(t, "leaf", root, forHost)

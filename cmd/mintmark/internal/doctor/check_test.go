@@ -16,7 +16,7 @@ import (
 
 var now = time.Date(2026, 11, 3, 4, 5, 6, 0, time.UTC)
 
-// healthy are the facts of a machine with one of three healthy nodes.
+// healthy returns the facts of a machine whose node is one of three healthy nodes.
 func healthy() *doctor.Facts {
 	o := config.Default()
 	o.DataDir, o.BackupDir, o.BackupEvery = "/data", "/backups", 6*time.Hour
@@ -67,7 +67,8 @@ func TestHealthyMachine(t *testing.T) {
 	}
 }
 
-// TestChecks: each fact leads to one finding with an advice, and to no other.
+// TestChecks: each changed fact affects one check, which then has advice. All other
+// checks remain OK.
 func TestChecks(t *testing.T) {
 	for _, test := range []struct {
 		check    string
@@ -178,7 +179,7 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestNoNode: a machine before its first start has no findings.
+// TestNoNode: on a machine where no node has started yet, all checks are OK.
 func TestNoNode(t *testing.T) {
 	f := healthy()
 	f.Cluster, f.Folder, f.Secrets, f.Disk.Sync = nil, doctor.Folder{Path: "/data"}, nil, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// gather measures this machine with a data folder, where no node runs.
+// gather gathers the facts of this machine, with a data folder that no running node uses.
 func gather(t *testing.T, o config.Options) *doctor.Facts {
 	t.Helper()
 	m := doctor.Machine{
@@ -36,7 +36,8 @@ func state(f *doctor.Facts, check string) doctor.Result {
 	return doctor.Result{}
 }
 
-// TestGatherChangesNothing: the folder is as it was, and the disk was measured.
+// TestGatherChangesNothing: gathering doesn't change the data folder, although it
+// measures the disk.
 func TestGatherChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	o := config.Default()
@@ -67,7 +68,7 @@ func TestGatherBrokenFolders(t *testing.T) {
 	o := config.Default()
 	o.DataDir = t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(o.DataDir, "raft"), 0o700))
-	require.Equal(t, doctor.Failure, state(gather(t, o), "secret files").State, "data without their key")
+	require.Equal(t, doctor.Failure, state(gather(t, o), "secret files").State, "the folder has data, but no cluster key")
 	key := filepath.Join(o.DataDir, "cluster.key")
 	require.NoError(t, os.WriteFile(key, []byte("x"), 0o600))
 	require.NoError(t, os.Chmod(key, 0o644))
@@ -79,7 +80,7 @@ func TestGatherBrokenFolders(t *testing.T) {
 	o.BackupEvery, o.BackupDir = time.Hour, filepath.Join(o.DataDir, "no", "parent")
 	require.Equal(t, doctor.Failure, state(gather(t, o), "backup folder").State)
 	o.BackupDir = filepath.Join(o.DataDir, "backups")
-	require.Equal(t, doctor.Warning, state(gather(t, o), "backup folder").State, "on the disk of the data")
+	require.Equal(t, doctor.Warning, state(gather(t, o), "backup folder").State, "backups would be on the same disk as the data")
 	require.NoDirExists(t, o.BackupDir)
 
 	file := filepath.Join(o.DataDir, "file")
@@ -90,7 +91,7 @@ func TestGatherBrokenFolders(t *testing.T) {
 	require.Equal(t, doctor.Failure, state(gather(t, o), "data folder").State)
 }
 
-// system is the root of a system with the unit of packages, and this drop-in.
+// system returns the root of a system with the packaged unit, and with a drop-in for it.
 func system(t *testing.T, unit packaging.Unit, dropIn string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -105,26 +106,27 @@ func system(t *testing.T, unit packaging.Unit, dropIn string) string {
 	return root
 }
 
-// checkOf returns what is found in a system where no node runs.
+// checkOf returns the result of a check in a system where no node runs.
 func checkOf(t *testing.T, root, check string, o config.Options) doctor.Result {
 	t.Helper()
 	return checkOfChanged(t, root, check, o, func(*doctor.Facts) {})
 }
 
-// checkOfChanged is checkOf with other facts.
+// checkOfChanged is checkOf after a change of the facts.
 func checkOfChanged(t *testing.T, root, check string, o config.Options, change func(*doctor.Facts)) doctor.Result {
 	t.Helper()
 	m := doctor.Machine{Options: o, Root: root, Getenv: func(string) string { return "" }, Status: func(context.Context) (status admin.ClusterStatus, settings admin.Settings, err error) {
 		return status, settings, &admin.UnreachableError{Place: "socket", Err: os.ErrNotExist}
 	}}
 	f := m.Gather(t.Context())
-	f.MayBindLow, f.LowPorts, f.Backup = false, 1024, doctor.Disk{Dir: o.BackupDir} // whoever runs this test
+	f.MayBindLow, f.LowPorts, f.Backup = false, 1024, doctor.Disk{Dir: o.BackupDir} // independent of the user and machine that run this test
 	change(f)
 	return state(f, check)
 }
 
-// TestGatherUnit: the shipped unit lets a node write to the folder of the documents, and to
-// another one by a drop-in, and gives it low ports if it was printed so.
+// TestGatherUnit: with the packaged unit, a node can write to the backup folder of the
+// documents. Another folder needs a drop-in. Low ports need a unit with --low-ports, or a
+// drop-in.
 func TestGatherUnit(t *testing.T) {
 	o := config.Default()
 	o.DataDir, o.BackupEvery, o.BackupDir = "/var/lib/mintmark", time.Hour, "/var/backups/mintmark"
@@ -139,7 +141,7 @@ func TestGatherUnit(t *testing.T) {
 	require.Contains(t, r.Measured, "mounts /var/backups/mintmark-other read-only")
 	require.NotContains(t, checkOf(t, system(t, packaging.Unit{}, "ReadWritePaths=-/var/backups\n"), "backup folder", o).Measured, "mounts")
 	o.DataDir = t.TempDir()
-	require.NotContains(t, checkOf(t, shipped, "backup folder", o).Measured, "read-only", "the unit is of another node")
+	require.NotContains(t, checkOf(t, shipped, "backup folder", o).Measured, "read-only", "the unit is for a node with another data folder")
 
 	o.DataDir, o.Listen = "/var/lib/mintmark", "10.0.0.1:443"
 	require.Equal(t, doctor.Warning, checkOf(t, shipped, "ports", o).State)
@@ -147,7 +149,7 @@ func TestGatherUnit(t *testing.T) {
 	require.Equal(t, doctor.OK, checkOf(t, system(t, packaging.Unit{}, "AmbientCapabilities=CAP_NET_BIND_SERVICE\n"), "ports", o).State)
 }
 
-// TestGatherCredential: a cluster key among systemd's credentials is not missing.
+// TestGatherCredential: the cluster key is not missing if systemd has it as a credential.
 func TestGatherCredential(t *testing.T) {
 	for _, path := range []string{"etc/credstore/mintmark.cluster.key", "etc/credstore.encrypted/mintmark.cluster.key", "run/credentials/mintmark.service/cluster.key"} {
 		o := config.Default()
@@ -165,7 +167,7 @@ func TestGatherCredential(t *testing.T) {
 	}
 }
 
-// TestGatherHungNode: a node that runs and does not answer is a failure.
+// TestGatherHungNode: a running node that doesn't answer is a failure.
 func TestGatherHungNode(t *testing.T) {
 	m := doctor.Machine{Options: config.Default(), Getenv: os.Getenv, Status: func(context.Context) (status admin.ClusterStatus, settings admin.Settings, err error) {
 		return status, settings, &admin.UnreachableError{Place: "socket", Err: os.ErrPermission}

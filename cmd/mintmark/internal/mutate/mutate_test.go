@@ -56,7 +56,8 @@ func TestWrap(t *testing.T) {
 	require.Equal(t, condition{"p/p.go", "if a < b && !known(a) || (b == 3) {", "known(a)"}, s.conditions[1])
 }
 
-// TestPlay uses a module with one rule, of which the tests cover one side only.
+// TestPlay plays a module with one function. Its test covers only one of two conditions,
+// so a mutant of the other survives.
 func TestPlay(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
@@ -93,7 +94,7 @@ func TestReadExplained(t *testing.T) {
 	}
 }
 
-// TestExplained: each explanation is about an existing condition.
+// TestExplained: each explanation belongs to a condition that still exists.
 func TestExplained(t *testing.T) {
 	mod, err := exec.CommandContext(t.Context(), "go", "env", "GOMOD").Output()
 	require.NoError(t, err)

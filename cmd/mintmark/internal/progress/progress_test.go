@@ -14,8 +14,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/progress"
 )
 
-// TestLines: without a terminal there is a line every ten seconds, and none for a short
-// operation.
+// TestLines: without a terminal, a line appears every ten seconds. A short operation has
+// none.
 func TestLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lines []string

@@ -39,7 +39,8 @@ func TestClientIP(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestForwardedByNobodyTrusted: X-Forwarded-For of an untrusted peer is logged once.
+// TestForwardedByNobodyTrusted: X-Forwarded-For of an untrusted peer is ignored, and
+// logged once.
 func TestForwardedByNobodyTrusted(t *testing.T) {
 	p, err := Parse([]string{"10.0.0.0/8"})
 	require.NoError(t, err)

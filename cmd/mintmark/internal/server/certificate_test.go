@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCertificateWarnings: each threshold is logged once, and short-lived certificates
-// have theirs later.
+// TestCertificateWarnings: each warning is logged once. For a short-lived certificate the
+// warnings are closer to its expiry.
 func TestCertificateWarnings(t *testing.T) {
 	const day = 24 * time.Hour
 	begins := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

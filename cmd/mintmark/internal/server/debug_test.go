@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPagesSetNoLogLevel: no page in a browser of this machine changes the level, whatever its
-// origin and the name by which it reaches the listener.
+// TestPagesSetNoLogLevel: no page in a browser on this machine can change the log level,
+// whatever its origin and the host name of the request.
 func TestPagesSetNoLogLevel(t *testing.T) {
 	s := &Server{config: Config{LogLevel: new(slog.LevelVar), Log: slog.New(slog.DiscardHandler)}}
 	put := func(header, value string) int {

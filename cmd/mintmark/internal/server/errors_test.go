@@ -31,8 +31,8 @@ func TestPrivilegedPort(t *testing.T) {
 	require.NotErrorIs(t, listenError(ErrListenOps, ":80", inUse), ErrPrivilegedPort)
 }
 
-// TestDataFolderModes: a folder that others can open is worth a warning, and one that they
-// can write to is refused.
+// TestDataFolderModes: the node warns of a data folder that others can enter, and refuses
+// one that others can write to.
 func TestDataFolderModes(t *testing.T) {
 	for mode, want := range map[os.FileMode]string{0o700: "", 0o750: "mode=0750", 0o755: "mode=0755", 0o711: "mode=0711"} {
 		dir := t.TempDir()

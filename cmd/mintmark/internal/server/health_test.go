@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 )
 
-// TestOpenAPIHasTheOpsRoutes verifies that every route of the operators' listener has an
-// operation, and the reverse. Those of ops-debug are for people who look for a fault.
+// TestOpenAPIHasTheOpsRoutes: the OpenAPI description has exactly the routes of the
+// operators' listener, without those of ops-debug, which are for debugging only.
 func TestOpenAPIHasTheOpsRoutes(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData(endpoint.OpenAPI("https://api.example.com", "https://app.example.com"))
 	require.NoError(t, err)
@@ -19,7 +19,7 @@ func TestOpenAPIHasTheOpsRoutes(t *testing.T) {
 		for method, operation := range item.Operations() {
 			if operation.Tags[0] == "Monitoring" {
 				described[method+" "+path] = true
-				require.NotEmpty(t, item.Servers, "it is at another address than the API")
+				require.NotEmpty(t, item.Servers, "the operators' listener has another address than the API")
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestPlainRequests: pages are redirected, and no request that has a token or is one for the
-// API, in whatever spelling of the path.
+// TestPlainRequests: over plain HTTP, pages are redirected. Requests with a token, and
+// requests for the API in any spelling of the path, are refused.
 func TestPlainRequests(t *testing.T) {
 	s := &Server{started: make(chan struct{}), Settings: ledger.Settings{AppURL: "https://app.example"}}
 	close(s.started)

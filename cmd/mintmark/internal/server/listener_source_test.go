@@ -17,7 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 )
 
-// arrivals is a listener with connections from made-up addresses.
+// arrivals is a listener whose connections have invented addresses.
 type arrivals chan net.Conn
 
 func (a arrivals) Accept() (net.Conn, error) {
@@ -50,7 +50,8 @@ func (a *arrival) Close() error {
 	return nil
 }
 
-// TestConnectionsOfOneSource: the connections of one source leave room for others.
+// TestConnectionsOfOneSource: one source can't use all connections. Trusted proxies and
+// this machine have no limit.
 func TestConnectionsOfOneSource(t *testing.T) {
 	trusted, err := proxy.Parse([]string{"192.0.2.0/28"})
 	require.NoError(t, err)
@@ -86,7 +87,8 @@ func TestConnectionsOfOneSource(t *testing.T) {
 	require.ErrorIs(t, err, net.ErrClosed)
 }
 
-// TestOneSiteLeavesRoom: a subscriber with a /48 has thousands of /64s.
+// TestOneSiteLeavesRoom: a whole site is limited too, since a subscriber with a /48 has
+// thousands of /64s.
 func TestOneSiteLeavesRoom(t *testing.T) {
 	come := make(arrivals, 1000)
 	l := newFairListener(new(http.Server), bounded(come, 10_000), 2, nil)
@@ -145,8 +147,8 @@ func TestLongestIdleIsShedFirst(t *testing.T) {
 	require.False(t, proxied.closed)
 }
 
-// TestLocalConnectionsOfOperators: on the operators' listener idle connections from this
-// machine are closed too. They have no bound by source.
+// TestLocalConnectionsOfOperators: on the operators' listener, idle connections from this
+// machine are closed too. They have no limit per source.
 func TestLocalConnectionsOfOperators(t *testing.T) {
 	come := make(arrivals, 1)
 	l := newFairListener(new(http.Server), bounded(come, 16), 2, nil)
@@ -170,7 +172,7 @@ func TestLocalConnectionsOfOperators(t *testing.T) {
 	require.False(t, local[39].closed)
 }
 
-// remoteListener is a listener whose connections come from made-up addresses.
+// remoteListener is a listener whose connections report invented addresses.
 type remoteListener struct {
 	net.Listener
 	next func() string
@@ -191,8 +193,8 @@ type remoteConn struct {
 
 func (c remoteConn) RemoteAddr() net.Addr { return c.from }
 
-// TestIdleConnectionsLeaveRoom: a client that uses every slot, from any number of
-// addresses, keeps no other client out, and no request in progress is cut.
+// TestIdleConnectionsLeaveRoom: a client that uses all connections, from any number of
+// addresses, can't exclude other clients. No request in progress is interrupted.
 func TestIdleConnectionsLeaveRoom(t *testing.T) {
 	for name, from := range map[string]string{
 		"eight /48s": "[2001:db8:%[1]x:%[2]x::1]:1", "eight /64s of a /48": "[2001:db8:1:%[1]x::%[2]x]:1", "eight IPv4 hosts": "198.51.100.%[1]d:1%[2]d",
@@ -203,7 +205,8 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 	}
 }
 
-// idleConnectionsLeaveRoom takes the protocol that TLS negotiates; "" for plain HTTP.
+// idleConnectionsLeaveRoom runs the test with a protocol that TLS negotiates, or "" for
+// plain HTTP.
 func idleConnectionsLeaveRoom(t *testing.T, from, protocol string) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -251,7 +254,7 @@ func idleConnectionsLeaveRoom(t *testing.T, from, protocol string) {
 	}
 	slow := ask("/slow")
 	<-begun
-	for range 100 { // new connections without a request, and served ones
+	for range 100 { // each round opens a connection without a request, and one with a request
 		c, err := net.Dial("tcp", inner.Addr().String())
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })

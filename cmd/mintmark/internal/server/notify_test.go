@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// told collects what a notifier reports.
+// told collects the states that a notifier sends.
 type told struct {
 	mu    sync.Mutex // guards lines
 	lines []string
@@ -31,8 +31,9 @@ func (l *told) take() (lines []string) {
 	return lines
 }
 
-// TestNotifierOfAStartThatWaits: a start that waits longer than the grace is over for the
-// service manager, and a shorter one when the node serves.
+// TestNotifierOfAStartThatWaits: if a node waits longer than startGrace, the service
+// manager gets READY nevertheless, so that it doesn't end the start. Otherwise it gets
+// READY when the node serves.
 func TestNotifierOfAStartThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log told
@@ -43,7 +44,7 @@ func TestNotifierOfAStartThatWaits(t *testing.T) {
 		n.waiting("the clock")
 		require.Equal(t, []string{"STATUS=waiting: no leader is known", "STATUS=waiting: the clock"}, log.take())
 		n.reloading(func() { log.add("reload") })
-		require.Equal(t, []string{"reload"}, log.take(), "a reload ends no start")
+		require.Equal(t, []string{"reload"}, log.take(), "a reload must not send READY during the start")
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		require.Equal(t, []string{"READY=1"}, log.take())
@@ -61,7 +62,8 @@ func TestNotifierOfAStartThatWaits(t *testing.T) {
 	})
 }
 
-// TestNotifierKeepsAlive three times in each interval, until it is stopped.
+// TestNotifierKeepsAlive: the watchdog gets three messages in each interval, until the
+// notifier stops.
 func TestNotifierKeepsAlive(t *testing.T) {
 	t.Setenv("WATCHDOG_USEC", "3000000")
 	synctest.Test(t, func(t *testing.T) {
@@ -85,8 +87,8 @@ func TestNotifierKeepsAlive(t *testing.T) {
 	stop()
 }
 
-// TestNotifierOfAServiceManager: datagrams arrive, and a service manager that does not
-// listen stops nothing.
+// TestNotifierOfAServiceManager: a service manager receives the states. If it no longer
+// listens, the node continues.
 func TestNotifierOfAServiceManager(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify")
 	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})

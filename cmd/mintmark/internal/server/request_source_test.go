@@ -13,8 +13,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 )
 
-// TestRequestsOfOneSource: HTTP/2 does not multiply the requests of one source. So their
-// headers take 16 MiB at most, and those of one connection a third of a MiB.
+// TestRequestsOfOneSource: the limit for one source covers all its HTTP/2 connections. So
+// the headers of its requests take at most 16 MiB, and those of one connection at most
+// 400 KiB.
 func TestRequestsOfOneSource(t *testing.T) {
 	require.LessOrEqual(t, maxPerSource*maxHeader, 16<<20)
 	require.LessOrEqual(t, maxStreams*maxHeader+maxBuffer, 400<<10)
@@ -93,7 +94,8 @@ func TestRequestsOfOneSource(t *testing.T) {
 	require.EqualValues(t, most, peak.Load())
 }
 
-// TestRequestsOfProxies: a trusted proxy, and this machine, send the requests of many clients.
+// TestRequestsOfProxies: a trusted proxy, and this machine, have no limit, since they
+// send the requests of many clients.
 func TestRequestsOfProxies(t *testing.T) {
 	trusted, err := proxy.Parse([]string{"192.0.2.0/28"})
 	require.NoError(t, err)

@@ -38,7 +38,8 @@ func accessServer(out io.Writer, on *atomic.Bool, trusted proxy.Trusted) (http.H
 	return m.Timed(router, Recording{Access: access, Trusted: trusted}), access
 }
 
-// TestAccessLog: one line has what operators look for, and nothing that the sender chose.
+// TestAccessLog: a request is one line with route, status and client. It has no text that
+// the sender chose.
 func TestAccessLog(t *testing.T) {
 	var out bytes.Buffer
 	on := new(atomic.Bool)
@@ -51,7 +52,7 @@ func TestAccessLog(t *testing.T) {
 		h.ServeHTTP(httptest.NewRecorder(), r)
 		return out.String()
 	}
-	require.Empty(t, get("/items/1"), "it is off")
+	require.Empty(t, get("/items/1"), "the access log is off")
 	on.Store(true)
 	require.Regexp(t, `level=INFO msg=request method=GET route=/items/:id status=200 bytes=5 duration=\S+s address=192.0.2.1 client=cal-app request_id=[A-Z2-7]{26}\n$`, get("/items/marked?marked"))
 	require.Regexp(t, `level=WARN msg=request .*status=500`, get("/items/broken"))
@@ -59,8 +60,8 @@ func TestAccessLog(t *testing.T) {
 	require.NotContains(t, get("/items/marked?marked=marked")+get("/marked"), "marked")
 }
 
-// TestAccessLogOfClientsThatHungUp: a failure that no client waited for is neither a warning nor
-// a failure of the server, and shares the lines of other requests.
+// TestAccessLogOfClientsThatHungUp: if the client has hung up, the failure is logged as
+// 499. It is not a warning, and counts in the limit for successful requests.
 func TestAccessLogOfClientsThatHungUp(t *testing.T) {
 	var out bytes.Buffer
 	on := new(atomic.Bool)
@@ -77,14 +78,15 @@ func TestAccessLogOfClientsThatHungUp(t *testing.T) {
 	require.NotContains(t, out.String(), "level=WARN")
 	out.Reset()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/items/broken", nil))
-	require.Contains(t, out.String(), "level=WARN", "a failure has its line all the same")
+	require.Contains(t, out.String(), "level=WARN", "another failure is still logged")
 }
 
-// TestAccessLogAboveARate: the lines of a second are bounded, also those of failures, and one
-// line counts the others, without a further request.
+// TestAccessLogAboveARate: the lines in a second are limited, for successes and for
+// failures. One more line has the number of omitted requests. It is logged even without a
+// further request.
 func TestAccessLogAboveARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out testkit.Buffer // a timer writes to it too
+		var out testkit.Buffer // a timer writes to it concurrently
 		on := new(atomic.Bool)
 		on.Store(true)
 		h, access := accessServer(&out, on, nil)
@@ -96,7 +98,7 @@ func TestAccessLogAboveARate(t *testing.T) {
 		get("/items/1", accessRate+50)
 		get("/items/broken", accessRate+20)
 		require.Equal(t, accessRate, strings.Count(out.String(), "status=200"))
-		require.Equal(t, accessRate, strings.Count(out.String(), "status=500"), "failures are counted by themselves")
+		require.Equal(t, accessRate, strings.Count(out.String(), "status=500"), "failures have their own limit")
 		require.NotContains(t, out.String(), "left out")
 		time.Sleep(1100 * time.Millisecond)
 		synctest.Wait()
@@ -153,8 +155,9 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// TestTraceOfOwnRequests: a request to the provider belongs to the trace of the request
-// that caused it, and tells nothing else of it. The answer names the trace.
+// TestTraceOfOwnRequests: a request to the provider belongs to the trace of the client's
+// request, but passes on none of its other data. The response to the client names the
+// trace.
 func TestTraceOfOwnRequests(t *testing.T) {
 	seen := make(chan http.Header, 1)
 	provider := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r.Header }))

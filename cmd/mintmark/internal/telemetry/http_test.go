@@ -25,7 +25,7 @@ func timedServer(m *Metrics) http.Handler {
 	routes.Handler(http.MethodPost, "/me", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusEarlyHints)
 		w.WriteHeader(http.StatusForbidden)
-		w.WriteHeader(http.StatusOK) // too late
+		w.WriteHeader(http.StatusOK) // ignored: the status was already sent
 	}))
 	routes.Handle(http.MethodGet, "/empty", func(http.ResponseWriter, *http.Request, httprouter.Params) {})
 	routes.Handle(http.MethodGet, "/cut", func(http.ResponseWriter, *http.Request, httprouter.Params) {
@@ -89,7 +89,7 @@ func TestTimedRequests(t *testing.T) {
 	}
 }
 
-// serveCut survives a handler that cuts the connection, as net/http does.
+// serveCut recovers from a handler that aborts the connection, as net/http does.
 func serveCut(h http.Handler, r *http.Request) {
 	defer func() {
 		if err := recover(); err != nil && err != http.ErrAbortHandler {
@@ -151,7 +151,7 @@ func BenchmarkTimed(b *testing.B) {
 	}
 }
 
-// TestMetricsOfRoutesNeverAsked: they have no series.
+// TestMetricsOfRoutesNeverAsked: a route that was never requested has no series.
 func TestMetricsOfRoutesNeverAsked(t *testing.T) {
 	m := NewMetrics(leadingNode(), "dev")
 	route := m.route(http.MethodGet, "/never/asked")

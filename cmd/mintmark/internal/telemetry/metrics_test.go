@@ -67,8 +67,8 @@ func scrape(t testing.TB, m *Metrics) string {
 	return ours.String()
 }
 
-// TestMetricsScrape compares a scrape with testdata/metrics.txt, in which changes of
-// names and help texts are reviewed. MINTMARK_TEST_UPDATE=1 rewrites the file.
+// TestMetricsScrape compares a scrape with testdata/metrics.txt, so that changes of names
+// and help texts are reviewed. MINTMARK_TEST_UPDATE=1 rewrites the file.
 func TestMetricsScrape(t *testing.T) {
 	m := NewMetrics(leadingNode(), "dev")
 	m.Refused(ledger.SecretWrong)
@@ -89,7 +89,7 @@ func TestMetricsScrape(t *testing.T) {
 	token.served(200, 3*time.Millisecond)
 	token.served(503, 2*time.Second)
 	token.served(0, time.Second)
-	// TestMetricsNameEveryCause tests the causes.
+	// Causes are left out here: TestMetricsNameEveryCause tests them.
 	got := regexp.MustCompile(`mintmark_refusals_total\{.*\} 0\n`).ReplaceAllString(scrape(t, m), "")
 
 	file := filepath.Join("testdata", "metrics.txt")
@@ -120,8 +120,8 @@ func TestMetricsLeaveOutWhatIsUnknown(t *testing.T) {
 	require.Contains(t, got, `mintmark_keys{purpose="signing",state="active"} 0`)
 }
 
-// TestMetricsAreLinted checks, by the rules of promtool, the metrics of this package and
-// all that raft's source reports.
+// TestMetricsAreLinted checks the names and types of all metrics by promtool's rules,
+// including those that raft's source reports.
 func TestMetricsAreLinted(t *testing.T) {
 	m := NewMetrics(leadingNode(), "dev")
 	m.route(http.MethodGet, "/")
@@ -144,8 +144,8 @@ func TestMetricsAreLinted(t *testing.T) {
 	require.Greater(t, raft, 35)
 }
 
-// TestMetricsNameEveryCause reads the causes where they are declared: a cause without a
-// name would be counted as "other".
+// TestMetricsNameEveryCause compares the names with the causes that are declared in
+// package ledger. A cause without a name would be counted as "other".
 func TestMetricsNameEveryCause(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", "..", "issuer", "ledger", "cause.go"), nil, 0)
 	require.NoError(t, err)
@@ -173,7 +173,8 @@ func TestMetricsNameEveryCause(t *testing.T) {
 	}
 }
 
-// TestMetricsDoNotAllocate: they are on the path of every request.
+// TestMetricsDoNotAllocate: recording a metric allocates nothing, since every request
+// does it.
 func TestMetricsDoNotAllocate(t *testing.T) {
 	m := NewMetrics(leadingNode(), "dev")
 	route := m.route(http.MethodPost, oauth.PathToken)

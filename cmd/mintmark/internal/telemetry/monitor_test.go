@@ -14,7 +14,7 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// exported returns the names of everything that a node exports.
+// exported returns the names of all series that a node exports.
 func exported(t *testing.T) map[string]bool {
 	t.Helper()
 	m := NewMetrics(leadingNode(), "dev")
@@ -22,7 +22,7 @@ func exported(t *testing.T) map[string]bool {
 	m.route("GET", "/").served(200, 0)
 	families, err := m.registry.Gather()
 	require.NoError(t, err)
-	names := map[string]bool{"up": true} // Prometheus's own
+	names := map[string]bool{"up": true} // Prometheus adds it
 	for _, f := range families {
 		names[f.GetName()] = true
 		if f.GetType().String() == "HISTOGRAM" {
@@ -71,7 +71,8 @@ func rules(t *testing.T) (f ruleFile) {
 	return f
 }
 
-// TestRulesNameWhatExists: metrics, labels of a severity, and sections of documents.
+// TestRulesNameWhatExists: the rules use only metrics, severities and sections of
+// documents that exist.
 func TestRulesNameWhatExists(t *testing.T) {
 	names, seen := exported(t), 0
 	for _, r := range rules(t).Groups[0].Rules {
@@ -94,7 +95,8 @@ func TestRulesNameWhatExists(t *testing.T) {
 	require.Greater(t, seen, 20)
 }
 
-// TestDashboardNamesWhatExists, and shows each subject.
+// TestDashboardNamesWhatExists: the dashboard uses only metrics that exist, and shows
+// nearly all metrics of Mintmark.
 func TestDashboardNamesWhatExists(t *testing.T) {
 	var d struct {
 		Panels []struct {
@@ -133,7 +135,7 @@ func TestDashboardNamesWhatExists(t *testing.T) {
 	}
 }
 
-// healthy are the series of a cluster in which no alert fires, for an hour.
+// healthy has one hour of the series of a cluster in which no alert fires.
 var healthy = map[string]string{
 	`up{job="mintmark",instance="n1"}`:                                                             "1x120",
 	`mintmark_ready{instance="n1"}`:                                                                "1x120",
@@ -173,8 +175,9 @@ var healthy = map[string]string{
 
 const tokenRoute = `method="POST",route="/v2/auth/oauth2/token"`
 
-// broken has for each alert the series in which a cluster differs from a healthy one, and the
-// labels of the alert beside its severity: one case for each operand of "or" in its expression.
+// broken has, for each alert, the series that differs from a healthy cluster when the
+// alert fires, and the labels of the alert apart from its severity. There is one case for
+// each operand of "or" in the expression.
 var broken = map[string][]struct{ series, values, labels string }{
 	"MintmarkOutage":                     {{`mintmark_ready{instance="n1"}`, "0x120", ""}, {`mintmark_ready{instance="n1"}`, "_x120", ""}},
 	"MintmarkNodeDown":                   {{`up{job="mintmark",instance="n1"}`, "0x120", "job=mintmark instance=n1"}},
@@ -204,8 +207,9 @@ var broken = map[string][]struct{ series, values, labels string }{
 	"MintmarkCertificateExpires":         {{`mintmark_certificate_expiry_timestamp_seconds{instance="n1"}`, "90000x240", "instance=n1"}},
 }
 
-// promtoolTests returns the tests of rules: a healthy cluster, and one that is broken for
-// each alert. The annotations are left out, since promtool compares them with their values.
+// promtoolTests returns tests of the rules for promtool: one of a healthy cluster, and
+// one for each case in broken. Annotations are left out, since promtool would compare
+// them.
 func promtoolTests(t *testing.T) []byte {
 	t.Helper()
 	type object = map[string]any
@@ -245,8 +249,8 @@ func promtoolTests(t *testing.T) []byte {
 	return text
 }
 
-// TestRulesByPromtool: Prometheus takes the rules; each alert fires in a cluster that is
-// broken in its way, and none in a healthy one.
+// TestRulesByPromtool: Prometheus accepts the rules. Each alert fires in a cluster that
+// has its fault. No alert fires in a healthy cluster.
 func TestRulesByPromtool(t *testing.T) {
 	tests := promtoolTests(t)
 	promtool, err := exec.LookPath("promtool")

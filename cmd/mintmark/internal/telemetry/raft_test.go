@@ -123,7 +123,7 @@ func reportAsRaft(t *testing.T) {
 			for _, e := range key.Elts {
 				part, ok := e.(*ast.BasicLit)
 				if !ok {
-					return true // has a peer in the name, which the cluster disables
+					return true // the key has the name of a peer: the cluster disables such metrics
 				}
 				parts = append(parts, strings.Trim(part.Value, `"`))
 			}
@@ -134,7 +134,7 @@ func reportAsRaft(t *testing.T) {
 	gometrics.SetGauge([]string{"raft", "oldestLogAge"}, 1) // its key is not a literal
 }
 
-// raftPair starts two nodes and returns the one that leads.
+// raftPair starts two nodes and returns the leader.
 func raftPair(t *testing.T) *raft.Raft {
 	t.Helper()
 	var members []raft.Server
