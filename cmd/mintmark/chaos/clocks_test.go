@@ -49,7 +49,7 @@ func (w *env) requireAlive(list []*grant) {
 	require.Empty(w.t, r.violations)
 	require.Empty(w.t, r.late)
 	if !w.c.single {
-		require.Equal(w.t, exitOK, w.c.any().run("cluster", "status").Code, "all is well")
+		require.Equal(w.t, exitOK, w.c.any().run("cluster", "status").Code, "the cluster is healthy")
 	}
 }
 

@@ -59,7 +59,7 @@ func (c *cluster) assemble(n int) {
 		}
 		require.NoError(t, node.start())
 		if i == 0 {
-			require.True(t, testkit.Until(eventually, node.Alive), "%s does not live", node.Name)
+			require.True(t, testkit.Until(eventually, node.Alive), "%s is not alive", node.Name)
 			node.Must("", "cluster", "init", "--public-url", c.base)
 		}
 		c.requireReady(node)

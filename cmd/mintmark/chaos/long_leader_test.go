@@ -39,7 +39,7 @@ func TestSteadyLeader(t *testing.T) {
 		require.Equal(t, before.Term, now.Term, "L4: the term moved after %s", w.c.now()-began)
 		require.Equal(t, before.Leader, now.Leader)
 		n := w.h.written(since)
-		require.GreaterOrEqual(t, n, minWrites, "there is no load")
+		require.GreaterOrEqual(t, n, minWrites, "the load is too small")
 		counted += n
 	}
 	l.end()

@@ -20,7 +20,7 @@ func TestTwoStaticBootstraps(t *testing.T) {
 	one, two, three := c.add("n1"), c.add("n2"), c.add("n3")
 	for _, n := range c.all() {
 		require.NoError(t, n.start())
-		require.True(t, testkit.Until(eventually, n.Alive), "%s does not live", n.Name)
+		require.True(t, testkit.Until(eventually, n.Alive), "%s is not alive", n.Name)
 	}
 	var made [3]int
 	var all sync.WaitGroup
@@ -90,7 +90,7 @@ func TestStaticBootstrap(t *testing.T) {
 		require.NoError(t, n.start())
 	}
 	for _, n := range c.all() {
-		require.True(t, testkit.Until(eventually, n.Alive), "%s does not live", n.Name)
+		require.True(t, testkit.Until(eventually, n.Alive), "%s is not alive", n.Name)
 		n.Process().Kill()
 		require.NoError(t, n.start())
 	}

@@ -23,7 +23,7 @@ import (
 // root is the checkout.
 var root = filepath.Join("..", "..", "..")
 
-// limits are the most lines of each document.
+// limits are the maximum numbers of lines of the documents.
 var limits = map[string]int{
 	"README.md":                             250,
 	"middleware/README.md":                  350,
@@ -60,8 +60,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestLimits holds the length of each document, and of its lines, tables and code apart.
-// A new document needs a limit.
+// TestLimits checks the length of each document and of its lines, apart from tables and
+// code. A new document needs a limit.
 func TestLimits(t *testing.T) {
 	out, err := exec.Command("git", "-C", root, "ls-files", "-co", "--exclude-standard", "*.md").Output()
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestLimits(t *testing.T) {
 
 var fences = regexp.MustCompile("(?ms)^[ ]*```.*?^[ ]*```$")
 
-// prose is a document without its blocks of code.
+// prose returns a document without its blocks of code.
 func prose(text string) string { return fences.ReplaceAllString(text, "") }
 
 var (
@@ -89,7 +89,7 @@ var (
 	noAnchor = regexp.MustCompile(`[^\pL\pN _-]`)
 )
 
-// anchors are the anchors that GitHub gives to the headings of a document.
+// anchors returns the anchors that GitHub makes for the headings of a document.
 func anchors(text string) (all []string) {
 	for _, h := range headings.FindAllStringSubmatch(prose(text), -1) {
 		all = append(all, strings.ReplaceAll(noAnchor.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-"))
@@ -97,8 +97,8 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// TestLinks: each relative link names a file that is there, and each anchor a heading.
-// Pictures are small.
+// TestLinks: each relative link names an existing file, and each anchor an existing
+// heading. Pictures are small.
 func TestLinks(t *testing.T) {
 	for path := range limits {
 		for _, l := range links.FindAllStringSubmatch(prose(read(t, path)), -1) {
@@ -123,7 +123,8 @@ func TestLinks(t *testing.T) {
 	require.Equal(t, []string{"a-first-token", "see-mintmark-docs"}, anchors("# A first token\n```sh\n# no heading\n```\n## See `mintmark docs`\n"))
 }
 
-// TestNames: README.md's map has each document, and the binary has those of its folder.
+// TestNames: the map in README.md has each document, and the binary has the documents of
+// its folder.
 func TestNames(t *testing.T) {
 	readme, all := read(t, "README.md"), map[string]string{}
 	for _, d := range docs.All {
@@ -140,7 +141,7 @@ func TestNames(t *testing.T) {
 		require.Contains(t, all, strings.TrimSuffix(file, ".md"))
 		require.Contains(t, readme, "](cmd/mintmark/docs/"+file+")")
 	}
-	require.Len(t, docs.All, len(files)+1, "and the guide of package issuer")
+	require.Len(t, docs.All, len(files)+1, "the binary also has the guide of package issuer")
 	require.Contains(t, all["applications"], "# Applications")
 	_, ok := docs.Read("none")
 	require.False(t, ok)
@@ -152,8 +153,8 @@ var (
 	flagName  = regexp.MustCompile(`(?:^| )--([a-z-]+)`)
 )
 
-// TestCommands: each command that a document names exists, and has the flags that stand
-// with it.
+// TestCommands: each command in a document exists, and has the flags that follow it
+// there.
 func TestCommands(t *testing.T) {
 	program := cli.Root("dev", dev.Command(dev.Options{Version: "dev"}), dev.DemoCommand())
 	program.InitDefaultCompletionCmd()
@@ -213,7 +214,7 @@ func TestReference(t *testing.T) {
 
 var metricName = regexp.MustCompile(`\b(?:mintmark|raft)_[a-z_]+[a-z]`)
 
-// TestMetricsThatAreNamed exist.
+// TestMetricsThatAreNamed: each metric in a document exists.
 func TestMetricsThatAreNamed(t *testing.T) {
 	exported := scrape(t)
 	for path := range limits {

@@ -34,7 +34,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated sections anew")
 
-// generated are the sections that the code is the source of, by the name of their mark.
+// generated has the sections that are generated from the code, by the name of their mark.
 var generated = map[string]func(*testing.T) string{
 	"settings":         settingsOfANode,
 	"cluster settings": settingsOfTheCluster,
@@ -47,8 +47,8 @@ var generated = map[string]func(*testing.T) string{
 
 var section = regexp.MustCompile(`(?s)(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->\n)`)
 
-// TestGenerated fails if a generated section is not what the code has. With -update it
-// writes the sections.
+// TestGenerated fails if a generated section differs from the code. With -update it
+// rewrites the sections.
 func TestGenerated(t *testing.T) {
 	written := map[string]bool{}
 	for path := range limits {
@@ -72,7 +72,7 @@ func TestGenerated(t *testing.T) {
 	require.Len(t, written, len(generated))
 }
 
-// linesWithout returns the lines of a text that another does not have.
+// linesWithout returns the lines of a text that the other text does not have.
 func linesWithout(text, other string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
 		return slices.Contains(strings.Split(other, "\n"), line)
@@ -131,7 +131,7 @@ func settingsOfTheCluster(*testing.T) string {
 	return table([]string{"setting", "default", "what"}, rows)
 }
 
-// exitCodes are those that the help of a command has.
+// exitCodes returns the exit codes in the help of a command.
 func exitCodes(t *testing.T) string {
 	audit, _, err := cli.Root("dev").Find([]string{"user"})
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func exitCodes(t *testing.T) string {
 
 type metric struct{ name, kind, labels, help string }
 
-// aNode is a node that has everything that is exported.
+// aNode is a node with a value for every metric.
 type aNode struct{}
 
 func (aNode) Sample() telemetry.NodeSample {
@@ -199,7 +199,7 @@ func metrics(t *testing.T) string {
 	return table([]string{"metric (labels)", "type", "what"}, rows)
 }
 
-// alerts are those that the binary prints.
+// alerts returns the alerts of the rules that the binary prints.
 func alerts(t *testing.T) string {
 	var file struct {
 		Groups []struct {
@@ -219,7 +219,7 @@ func alerts(t *testing.T) string {
 	return table([]string{"alert", "severity", "after", "what to do"}, rows)
 }
 
-// auditEvents reads the kinds and their comments.
+// auditEvents reads the kinds of events and their comments from the source.
 func auditEvents(t *testing.T) string {
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "issuer/ledger/audit.go"), nil, parser.ParseComments)
 	require.NoError(t, err)
@@ -307,7 +307,7 @@ func logRecords(t *testing.T) string {
 	return table([]string{"level", "message", "package"}, rows)
 }
 
-// isLogger reports whether an expression is named as loggers are.
+// isLogger reports whether an expression has a name that loggers have.
 func isLogger(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.Ident:
@@ -318,7 +318,7 @@ func isLogger(x ast.Expr) bool {
 	return false
 }
 
-// literal is the value of an expression of string literals.
+// literal returns the value of an expression of string literals.
 func literal(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -17,7 +17,7 @@ import (
 // An Executor executes a command line and returns its exit code.
 type Executor func(ctx context.Context, args []string, in io.Reader, out, err io.Writer) int
 
-// A Result is what a program sees of a command.
+// A Result is the output and the exit code of a command.
 type Result struct {
 	Out, Err string
 	Code     int
@@ -43,7 +43,7 @@ type CLI struct {
 	Execute Executor
 }
 
-// Run executes a command with this standard input.
+// Run executes a command with the given standard input.
 func (c *CLI) Run(stdin string, args ...string) Result {
 	c.T.Helper()
 	return RunInput(c.T, c.Execute, stdin, append(args, "--data-dir", c.Dir)...)
@@ -57,8 +57,8 @@ func (c *CLI) OK(stdin string, args ...string) string {
 	return r.Out
 }
 
-// Fails executes a command that must end with this exit code, this text on standard
-// error and nothing on standard output.
+// Fails executes a command that must end with the exit code, with text in standard error,
+// and with an empty standard output.
 func (c *CLI) Fails(code int, text string, args ...string) {
 	c.T.Helper()
 	r := c.Run("", args...)
@@ -67,7 +67,7 @@ func (c *CLI) Fails(code int, text string, args ...string) {
 	require.Empty(c.T, r.Out)
 }
 
-// Object executes a command that must succeed, and returns its answer in JSON.
+// Object executes a command that must succeed, and returns its JSON output.
 func (c *CLI) Object(args ...string) map[string]any {
 	c.T.Helper()
 	var m map[string]any
@@ -75,9 +75,9 @@ func (c *CLI) Object(args ...string) map[string]any {
 	return m
 }
 
-// Decided executes a command, and again while the answer is that nothing was changed. A
-// leader steps down if no follower answers it for 400 ms, which a busy machine does to
-// healthy nodes, and until the next one is elected no command is decided.
+// Decided executes a command, and repeats it while the error is that nothing was changed.
+// On a busy machine a healthy leader may get no answer from its followers for 400 ms. It
+// then steps down, and no command succeeds until a new leader is elected.
 func (c *CLI) Decided(stdin string, args ...string) (r Result) {
 	c.T.Helper()
 	Until(Limit, func() bool {
@@ -87,7 +87,8 @@ func (c *CLI) Decided(stdin string, args ...string) (r Result) {
 	return r
 }
 
-// Must executes a command that must be decided and succeed, and returns its standard output.
+// Must executes a command with Decided. It must succeed. Must returns its standard
+// output.
 func (c *CLI) Must(stdin string, args ...string) string {
 	c.T.Helper()
 	r := c.Decided(stdin, args...)
@@ -95,8 +96,8 @@ func (c *CLI) Must(stdin string, args ...string) string {
 	return r.Out
 }
 
-// Program executes command lines of a binary. A command that takes longer than the limit
-// is killed; its exit code is -1.
+// Program returns an Executor of a binary. It kills a command that takes longer than the
+// limit, and the exit code is then -1.
 func Program(binary string, limit time.Duration) Executor {
 	return func(ctx context.Context, args []string, in io.Reader, out, remarks io.Writer) int {
 		ctx, cancel := context.WithTimeout(ctx, limit)

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Limit is how long anything may take on a machine that is busy.
+// Limit is the time limit of any step. It is long enough for a busy machine.
 const Limit = time.Minute
 
-// A Cluster is three nodes, each a process of its own.
+// A Cluster is three nodes, each of which is a process.
 type Cluster struct {
 	T     testing.TB
 	Nodes [3]*Node
@@ -20,8 +20,8 @@ type Cluster struct {
 	start func(n *Node, more ...string)
 }
 
-// NewCluster makes nodes n1, n2 and n3 in a folder. start starts a process of a node
-// with more flags, and returns at once or when it serves. Form must follow.
+// NewCluster makes nodes n1, n2 and n3 in a folder. start starts the process of a node
+// with further flags. It may return at once, or when the node serves. Call Form next.
 func NewCluster(t testing.TB, dir string, operator Executor, start func(n *Node, more ...string)) *Cluster {
 	t.Helper()
 	c := &Cluster{T: t, start: start}
@@ -31,8 +31,8 @@ func NewCluster(t testing.TB, dir string, operator Executor, start func(n *Node,
 	return c
 }
 
-// Form starts the nodes and makes them one cluster. init initializes the first one,
-// and is nil if its folder has data.
+// Form starts the nodes and joins them to one cluster. init initializes the first node;
+// it is nil if the node's folder already has data.
 func (c *Cluster) Form(init func(first *Node)) {
 	c.T.Helper()
 	first := c.Nodes[0]
@@ -46,7 +46,7 @@ func (c *Cluster) Form(init func(first *Node)) {
 			c.start(n)
 		default:
 			c.start(n)
-			require.True(c.T, Until(Limit, n.Alive), "%s does not live", n.Name)
+			require.True(c.T, Until(Limit, n.Alive), "%s is not alive", n.Name)
 			init(n)
 		}
 		require.True(c.T, n.WaitReady(Limit), "%s is not ready", n.Name)
@@ -55,7 +55,7 @@ func (c *Cluster) Form(init func(first *Node)) {
 }
 
 // Settle waits until each node reports a healthy cluster of three voters that have
-// applied nearly the same.
+// applied nearly the same commands.
 func (c *Cluster) Settle() {
 	c.T.Helper()
 	require.True(c.T, Until(Limit, func() bool {
@@ -74,7 +74,7 @@ func (c *Cluster) Settle() {
 	}), "the cluster does not become healthy")
 }
 
-// Leader is the index of the leader, according to any node that answers.
+// Leader returns the index of the leader, as reported by any node that answers.
 func (c *Cluster) Leader() int {
 	c.T.Helper()
 	leader := -1

@@ -1,5 +1,5 @@
-// Package testkit is what the tests of the program share: its processes, nodes and
-// clusters of three, a person at its pages, an OAuth client, and the command line as a
-// test runs it. It knows no package of the program, so the tests of each can use it, and
-// so can those of a binary.
+// Package testkit has the parts that tests of the program share: processes, nodes,
+// clusters of three nodes, a person who uses the pages, an OAuth client, and the command
+// line. It imports no package of the program. So the tests of every package can use it,
+// and tests of a binary too.
 package testkit

@@ -18,8 +18,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 )
 
-// A Node is a member of a cluster. It keeps its name, folder and addresses over all its
-// processes, and has the command line of its operator.
+// A Node is a member of a cluster. Its processes follow one another, with the same name,
+// folder and addresses. CLI is the command line of its operator.
 type Node struct {
 	*CLI
 	Name              string
@@ -31,8 +31,8 @@ type Node struct {
 	process *Process // the last one; guarded by mu
 }
 
-// NewNode makes a node without starting it. Its process ends with the test; the end of
-// its log is shown if the test has failed.
+// NewNode makes a node without starting it. Its process is killed at the end of the test.
+// If the test has failed, the end of the node's log is shown.
 func NewNode(t testing.TB, dir, name string, operator Executor) *Node {
 	n := &Node{
 		CLI: &CLI{T: t, Dir: filepath.Join(dir, name), Execute: operator}, Name: name, Log: filepath.Join(dir, name+".log"),
@@ -47,7 +47,7 @@ func NewNode(t testing.TB, dir, name string, operator Executor) *Node {
 	return n
 }
 
-// ServeArgs is the command line of the node's process.
+// ServeArgs returns the command line of the node's process.
 func (n *Node) ServeArgs(more ...string) []string {
 	return slices.Concat([]string{
 		"serve", "--name", n.Name, "--data-dir", n.Dir, "--listen", n.Public, "--ops-listen", n.Ops, "--cluster-listen", n.Raft,
@@ -75,10 +75,10 @@ func (n *Node) Process() *Process {
 // Running reports whether the node's process runs.
 func (n *Node) Running() bool { p := n.Process(); return p != nil && p.Running() }
 
-// Kill ends the node's process as a crash does.
+// Kill kills the node's process, as a crash would.
 func (n *Node) Kill() { n.Process().Kill() }
 
-// Release kills the node's process whatever state it is in.
+// Release kills the node's process, even if it is paused.
 func (n *Node) Release() {
 	if n.Running() {
 		_ = n.Process().Signal(syscall.SIGCONT)
@@ -86,16 +86,16 @@ func (n *Node) Release() {
 	}
 }
 
-// Stop ends the node's process as a service manager does; it must exit with 0.
+// Stop stops the node's process as a service manager does. The exit code must be 0.
 func (n *Node) Stop() {
 	n.T.Helper()
 	require.NoError(n.T, n.Process().Stop(syscall.SIGTERM, time.Minute), n.Name)
 }
 
-// URL is where clients reach the node.
+// URL returns the address of the node for clients.
 func (n *Node) URL() string { return "http://" + n.Public }
 
-// OpsURL is where operators reach the node.
+// OpsURL returns the address of the node for operators.
 func (n *Node) OpsURL() string { return "http://" + n.Ops }
 
 // Alive reports whether the node answers /livez with 200.
@@ -104,10 +104,11 @@ func (n *Node) Alive() bool { return n.asks("/livez") }
 // Ready reports whether the node answers /readyz with 200.
 func (n *Node) Ready() bool { return n.asks("/readyz") }
 
-// WaitReady waits until the node is ready and reports whether it was in time.
+// WaitReady waits until the node is ready, and reports whether that was within the limit.
 func (n *Node) WaitReady(limit time.Duration) bool { return Until(limit, n.Ready) }
 
-// Probe asks operators' listeners, on a new connection each time.
+// Probe is the HTTP client for operators' listeners. It uses a new connection for each
+// request.
 var Probe = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
 func (n *Node) asks(path string) bool {
@@ -123,7 +124,7 @@ func (n *Node) asks(path string) bool {
 	return r.StatusCode == http.StatusOK
 }
 
-// A Status is what a node knows of its cluster.
+// A Status is what a node reports about its cluster.
 type Status struct {
 	Name, Leader string
 	Healthy      bool
@@ -141,11 +142,11 @@ type Member struct {
 	ClockOffset                                    int64 `json:"clock_offset_ms"`
 }
 
-// Status asks the node. The command fails where the cluster is unhealthy, and prints
-// the status all the same.
+// Status returns the status that the node reports. The command prints it even if the
+// cluster is not healthy, although it then fails.
 func (n *Node) Status() (s Status, err error) { return s, n.show(&s, "cluster", "status") }
 
-// A Checksum is of a node's whole state at an applied index.
+// A Checksum is the checksum of a node's state at an applied index.
 type Checksum struct {
 	Applied  uint64
 	Checksum string

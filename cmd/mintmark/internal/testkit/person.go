@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A Person reads pages, fills in their forms and keeps cookies, without a browser. The
-// cookies are for all servers, as behind a balancer.
+// A Person reads pages, fills in their forms and keeps cookies, without a browser. All
+// servers get the same cookies, as behind a load balancer.
 type Person struct {
 	Name, Password string
 	HTTP           *http.Client  // with a cookie jar
@@ -23,8 +23,8 @@ func (p *Person) Get(ctx context.Context, path string) (Answer, error) {
 	return SendForm(ctx, p.HTTP, http.MethodGet, p.Server()+path, nil)
 }
 
-// Submit sends the form of a page that holds a field or button of that name, with its
-// hidden fields and what is filled in: pairs of name and value.
+// Submit sends the form that contains a field or button of that name. It sends the hidden
+// fields of the form, and pairs of name and value.
 func (p *Person) Submit(ctx context.Context, page Answer, holding string, fill ...string) (Answer, error) {
 	action, fields, found := Form(page.Body, holding)
 	if !found {
@@ -37,9 +37,9 @@ func (p *Person) Submit(ctx context.Context, page Answer, holding string, fill .
 	return SendForm(ctx, p.HTTP, http.MethodPost, server+action, fields, "Origin", server, "Sec-Fetch-Site", "same-origin")
 }
 
-// Decide opens an authorization request, signs in where that is asked, and presses a
-// button of the consent page: "allow" or "cancel". It returns where the application's
-// browser goes.
+// Decide opens an authorization request, signs in if necessary, and presses a button of
+// the consent page: "allow" or "cancel". It returns the address to which the browser is
+// then redirected.
 func (p *Person) Decide(ctx context.Context, path, decision string) (*url.URL, error) {
 	page, err := p.Get(ctx, path)
 	if err == nil && strings.Contains(page.Body, `name="password"`) {
@@ -69,8 +69,8 @@ var (
 	attrs  = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
 )
 
-// Form finds the form of a page that holds a field or button of that name, and returns
-// where it goes and its hidden fields.
+// Form finds the form that contains a field or button of that name. It returns the
+// address of the form, and its hidden fields.
 func Form(page, holding string) (action string, fields url.Values, found bool) {
 	for _, form := range forms.FindAllStringSubmatch(page, -1) {
 		if !strings.Contains(form[2], fmt.Sprintf("name=%q", holding)) {

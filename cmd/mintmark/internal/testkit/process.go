@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A Process is one run of a program. It is signalled by its handle only, so that no
-// other process can be met.
+// A Process is one run of a program. Signals are sent by its handle, so they never reach
+// another process.
 type Process struct {
 	Command *exec.Cmd
 	Log     string // file that standard error is appended to; it outlives the process
@@ -51,13 +51,13 @@ func Start(c *exec.Cmd, log string) (*Process, error) {
 	return p, nil
 }
 
-// CleanEnv returns the environment without what the program takes for its settings.
+// CleanEnv returns the environment without the variables of the program's settings.
 func CleanEnv() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MINTMARK_") })
 }
 
 // FirstLine returns the first line of standard output, which the program prints when it
-// serves. A process that prints none within the limit is killed.
+// serves. A process that prints nothing within the limit is killed.
 func (p *Process) FirstLine(limit time.Duration) (string, error) {
 	select {
 	case <-p.out.first:
@@ -72,7 +72,7 @@ func (p *Process) FirstLine(limit time.Duration) (string, error) {
 	return line, nil
 }
 
-// TimeToFirstLine is how long the process took to print its first line.
+// TimeToFirstLine returns the time from the start of the process to its first line.
 func (p *Process) TimeToFirstLine() time.Duration {
 	<-p.out.first
 	return p.out.at.Sub(p.began)
@@ -116,14 +116,14 @@ func (p *Process) Wait() error {
 	return p.err
 }
 
-// Kill ends the process as a crash does, and returns when it has ended.
+// Kill kills the process, as a crash would, and waits for its end.
 func (p *Process) Kill() {
 	_ = p.Signal(syscall.SIGKILL)
 	<-p.ended
 }
 
-// Stop ends the process with a signal that asks it to. An error is that it did not end
-// in time, in which case it is killed, or that it exited with another code than 0.
+// Stop sends a signal that asks the process to end. It returns an error if the exit code
+// is not 0, or if the process does not end in time; then it is killed.
 func (p *Process) Stop(s syscall.Signal, limit time.Duration) error {
 	if err := p.Signal(s); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (p *Process) Paused() bool {
 	return len(rest) > 1 && rest[1] == 'T'
 }
 
-// LastLine returns the last line of the log, such as why the process failed.
+// LastLine returns the last line of the log, which often has the reason of a failure.
 func (p *Process) LastLine() string {
 	text := strings.TrimSpace(p.LogText())
 	return text[strings.LastIndexByte(text, '\n')+1:]
@@ -161,7 +161,7 @@ func (p *Process) tail(length int) string {
 	return text[max(0, len(text)-length):]
 }
 
-// ordinary matches what a node logs of each page and command.
+// ordinary matches the lines that a node logs for each page and command.
 var ordinary = regexp.MustCompile(`msg=(page|"operator command done")`)
 
 // PrintTail logs the end of a log file without the ordinary lines.
@@ -180,7 +180,7 @@ func PrintTail(t testing.TB, name, file string) {
 	t.Logf("the end of the log of %s:\n%s", name, bytes.Join(all, []byte("\n")))
 }
 
-// Until waits for a condition and reports whether it came to hold in time.
+// Until waits for a condition, and reports whether it became true within the limit.
 func Until(limit time.Duration, holds func() bool) bool {
 	for end := time.Now().Add(limit); !holds(); time.Sleep(PollPause) {
 		if time.Now().After(end) {
@@ -190,10 +190,10 @@ func Until(limit time.Duration, holds func() bool) bool {
 	return true
 }
 
-// PollPause is how long a poll of a process leaves it alone.
+// PollPause is the pause between two polls of a process.
 const PollPause = 15 * time.Millisecond
 
-// A Buffer is a bytes.Buffer that goroutines may write and read at once.
+// A Buffer is a bytes.Buffer that is safe for concurrent use.
 type Buffer struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -216,7 +216,7 @@ func (b *Buffer) Bytes() []byte {
 // String returns what was written.
 func (b *Buffer) String() string { return string(b.Bytes()) }
 
-// An output keeps standard output and the time of its first line.
+// An output records standard output, and the time of its first line.
 type output struct {
 	mu    sync.Mutex   // guards text and at
 	text  bytes.Buffer // all of it

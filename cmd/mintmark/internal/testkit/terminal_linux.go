@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal returns the two ends of a new terminal: what a person types into and sees, and
-// what a command reads from and writes to.
+// Terminal returns the two ends of a new terminal. The test types at person, and reads
+// there what a person would see. The command uses the other end as its input and output.
 func Terminal(t testing.TB) (person, command *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
