@@ -20,11 +20,7 @@ func (i *Issuer) Register(r oauth.Registration) (clientID string, err error) {
 	}
 	if _, refused := i.View().CheckRegistration(&r); refused != nil {
 		text := "No application may register with such redirect_uris here."
-		switch refused.Field {
-		case "":
-		case "redirect_uris":
-			text = fmt.Sprintf("A member of redirect_uris is refused: it %s.", refused.Note)
-		default:
+		if refused.Field != "" {
 			text = fmt.Sprintf("The member %s %s.", refused.Field, refused.Note)
 		}
 		return "", refuse(refused.Code, refused.Cause, text)

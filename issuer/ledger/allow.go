@@ -79,15 +79,17 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		if v.agentGrants(who.user, stateTime(m)) >= maxAgentGrants {
 			return refuse(oauth.AccessDenied, TooManyAgentGrants)
 		}
-		isNew := a.Client.Created == 0 // a registered client that nobody has allowed before
-		if isNew && v.countClientsOfPublisher(d.Host(), true) >= maxRegistered(d.Host()) {
-			return refuse(oauth.TemporarilyUnavailable, TooManyDocuments)
+		if a.Client.Created == 0 { // a registered client that nobody has allowed before
+			if v.countClientsOfPublisher(d.Host(), true) >= maxRegistered(d.Host()) {
+				return refuse(oauth.TemporarilyUnavailable, TooManyDocuments)
+			}
+			if when := v.nextRegisteredAt(who.user); stateTime(m) < when {
+				return allowLater(when)
+			}
 		}
 	}
 	if when := v.nextAllowAt(who.user); stateTime(m) < when {
-		d := refuse(oauth.TemporarilyUnavailable, TooManyAllows)
-		outcome(d).Refusal.When = when
-		return d
+		return allowLater(when)
 	}
 	g := &Grant{
 		ID: c.Grant, Client: a.Client.ID, User: who.user.ID,
@@ -113,6 +115,33 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		changes = append(changes, put(TableClients, a.Client.withTraffic(g, m)))
 	}
 	return accept(c.outcome(g), changes...)
+}
+
+func allowLater(when Time) command.Decision {
+	d := refuse(oauth.TemporarilyUnavailable, TooManyAllows)
+	outcome(d).Refusal.When = when
+	return d
+}
+
+// nextRegisteredAt returns the time from which the user may again be the first to allow a
+// registered client: maxRegisteredOfUser ones within 24 hours. Like nextAllowAt it reads the
+// user's list of grants.
+func (v View) nextRegisteredAt(u *User) Time {
+	n := 0
+	for _, id := range slices.Backward(u.Grants[max(0, len(u.Grants)-maxAllowsPerDay):]) {
+		g := v.Grant(id)
+		if g == nil {
+			break
+		}
+		c := v.Client(g.Client)
+		if c == nil || c.Document == nil || c.Document.Registered == "" || c.Created != g.Created {
+			continue
+		}
+		if n++; n == maxRegisteredOfUser {
+			return g.Created.Add(24 * time.Hour)
+		}
+	}
+	return 0
 }
 
 // nextAllowAt returns the time from which the user may allow again. It reads the user's

@@ -21,10 +21,15 @@ func TestEndPublisherBounds(t *testing.T) {
 	} {
 		require.Equal(t, "ok", w.run(line), line)
 	}
-	allow := func(n int, uri string) string {
-		id := fmt.Sprintf("mmd_%s%d", uri, n)
-		defer w.memory.Do(&ledger.Disconnect{Actor: ledger.Actor{Operator: true}, User: "u-alice", Client: ledger.ClientKey(id)}, id16("disconnect "+id), false)
-		return w.run(fmt.Sprintf("allow alice client=%s registered=%s uri=%s verifier=v grant=%s revision=1", id, uri, uri, id))
+	allowed := 0
+	allow := func(n int, uri string) string { // by another user after every tenth one
+		id, user := fmt.Sprintf("mmd_%s%d", uri, n), fmt.Sprint("u", allowed/10)
+		if allowed%10 == 0 {
+			require.Equal(t, "ok", w.run("user "+user))
+			require.Equal(t, "ok", w.run("sign-in "+user))
+		}
+		allowed++
+		return w.run(fmt.Sprintf("allow %s client=%s registered=%s uri=%s verifier=v grant=%s revision=1", user, id, uri, uri, id))
 	}
 	const local, host = "http://127.0.0.1/cb", "https://agent.example/cb"
 	for n := range 190 {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
@@ -11,6 +12,10 @@ import (
 // name. It publishes nothing: its clients are registered ones that receive the code on the
 // loopback or at a private-use URI. None is accepted until an administrator lists it.
 const LocalPublisher = "local"
+
+// maxRegisteredOfUser is how many registered clients one user can be the first to allow within
+// 24 hours. Nobody can fill a publisher alone in a day.
+const maxRegisteredOfUser = 10
 
 // maxRegistered returns the maximum number of registered clients of a publisher that users have
 // allowed, deleted ones included. Those of a host never take the place of its documents. All
@@ -38,25 +43,33 @@ func (v View) CheckRegistration(r *oauth.Registration) (*Publisher, *Refusal) {
 		return bad(oauth.InvalidClientMetadata, "client_name", note)
 	}
 	if len(r.RedirectURIs) == 0 || len(r.RedirectURIs) > oauth.MaxRegisteredURIs {
-		return bad(oauth.InvalidRedirectURI, "redirect_uris", "must be from 1 to 5")
+		return bad(oauth.InvalidRedirectURI, "redirect_uris", "must have from 1 to 5 members")
 	}
+	// The consent page names one publisher: the host of the https URIs. Like that of a document, its
+	// client may also receive the code on the loopback, of which the page warns.
 	var publisher string
 	for i, uri := range r.RedirectURIs {
 		host, note := oauth.RegisteredHost(uri)
-		if note == "" && v.isOwn(uri) {
+		switch {
+		case note != "":
+		case v.isOwn(uri):
 			note = "is an address of this service, not of the application"
-		}
-		if host == "" {
-			host = LocalPublisher
-		}
-		if note == "" && i > 0 && host != publisher {
-			// The consent page names one publisher, so all must receive the code as it.
-			note = "must all have one host, or all be on the user's computer"
+		case host == "":
+		case publisher != "" && host != publisher:
+			return bad(oauth.InvalidRedirectURI, "redirect_uris", "must not have https URIs of two hosts")
+		default:
+			publisher = host
 		}
 		if note != "" {
-			return bad(oauth.InvalidRedirectURI, "redirect_uris", note)
+			return bad(oauth.InvalidRedirectURI, fmt.Sprintf("redirect_uris[%d]", i), note)
 		}
-		publisher = host
+	}
+	isPrivate := func(uri string) bool { return oauth.CheckPrivateURI(uri) == "" }
+	switch {
+	case publisher == "":
+		publisher = LocalPublisher
+	case slices.ContainsFunc(r.RedirectURIs, isPrivate):
+		return bad(oauth.InvalidRedirectURI, "redirect_uris", "must not have private-use URIs beside https ones")
 	}
 	p := v.Publisher(publisher)
 	switch {
