@@ -37,6 +37,9 @@ type Document struct {
 	// Registered is the publisher of a registered client: a host, or LocalPublisher. It is ""
 	// for a client with a document of its own, which has the host of its URL.
 	Registered string `cbor:"5,keyasint,omitempty"`
+	// Replaced reports that nothing of what was reviewed is left since the client was suspended:
+	// a resumption leaves it to be reviewed again.
+	Replaced bool `cbor:"6,keyasint,omitempty"`
 }
 
 // Host returns the host of the publisher, or LocalPublisher.
@@ -199,9 +202,15 @@ func (v View) agentGrants(u *User, at Time) (n int) {
 // lifetimes returns how long a refresh token of g may be unused, and how long g may last.
 func (g *Grant) lifetimes(s *Settings) (idle, absolute time.Duration) {
 	if g.Agent {
-		return min(s.RefreshIdle, agentIdle), min(s.GrantAbsolute, agentAbsolute)
+		return s.AgentLifetimes()
 	}
 	return s.RefreshIdle, s.GrantAbsolute
+}
+
+// AgentLifetimes returns how long a refresh token of a client with a document may be unused, and
+// how long a grant for one may last.
+func (s *Settings) AgentLifetimes() (idle, absolute time.Duration) {
+	return min(s.RefreshIdle, agentIdle), min(s.GrantAbsolute, agentAbsolute)
 }
 
 // NoteDocument records a document that a node fetched for a signed-in user. A client that is
@@ -263,7 +272,7 @@ func (c *NoteDocument) check(v View) (field, note string) {
 		return "website", note
 	}
 	if len(c.RedirectURIs) == 0 || len(c.RedirectURIs) > MaxRedirectURIs {
-		return "redirect_uris", "must be from 1 to 10"
+		return "redirect_uris", "must have from 1 to 10 members"
 	}
 	for i, uri := range c.RedirectURIs {
 		if note := v.uriFault(c.RedirectURIs, i, oauth.CheckDocumentRedirectURI(uri, oauth.DocumentHost(c.URL))); note != "" {
@@ -337,7 +346,7 @@ func (c *NoteDocument) document(old *Client, m command.Meta) *Document {
 	age := min(max(c.Age, oauth.MinDocumentAge), oauth.MaxDocumentAge)
 	d := &Document{ClientID: c.URL, Digest: c.Digest, Fresh: stateTime(m).Add(age)}
 	if old != nil {
-		d.Allowed = old.Document.Allowed
+		d.Allowed, d.Replaced = old.Document.Allowed, old.Document.Replaced
 	}
 	return d
 }
@@ -356,11 +365,8 @@ func (c *NoteDocument) again(v View, m command.Meta, who caller, old *Client) co
 	case v.PublisherOf(old).State == PublisherPending:
 		next.Profile = p
 	case len(intersect(old.RedirectURIs, p.RedirectURIs)) == 0:
-		// Nothing of what was reviewed is left.
 		next.Profile, next.Proposed, next.Refused = p, nil, nil
-		if next.State == Approved {
-			next.State = Pending
-		}
+		next.replaced()
 	default:
 		next.propose(p)
 		switch {
@@ -376,6 +382,18 @@ func (c *NoteDocument) again(v View, m command.Meta, who caller, old *Client) co
 	next.Revision++
 	next.queue(old, m)
 	return accept(Outcome{ID: old.ID}, put(TableClients, next), c.event(m, EventDocumentChanged, who, old.ID))
+}
+
+// replaced records that nothing of what was reviewed of c is left.
+func (c *Client) replaced() {
+	switch c.State {
+	case Approved:
+		c.State = Pending
+	case Suspended:
+		d := *c.Document
+		d.Replaced = true
+		c.Document = &d
+	}
 }
 
 func (c *NoteDocument) event(m command.Meta, kind EventKind, who caller, id string) command.Change {

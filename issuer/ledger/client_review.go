@@ -71,6 +71,11 @@ func (c *ReviewClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		next.State = Suspended
 	case c.Verdict == Resume && old.State == Suspended:
 		next.State = Approved
+		if d := old.Document; d != nil && d.Replaced {
+			reviewed := *d
+			reviewed.Replaced = false
+			next.State, next.Document = Pending, &reviewed
+		}
 	default:
 		return deny(WrongState)
 	}

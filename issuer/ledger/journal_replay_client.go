@@ -15,6 +15,9 @@ func (s *replayState) applyClient(e *Effect, at Time) bool {
 		changed = true
 	case EffectClientNarrowed:
 		changed = next.retain(e.URIs, e.Scopes)
+		if c.Document != nil && len(intersect(c.RedirectURIs, e.URIs)) == 0 {
+			next.replaced() // by URIs that nobody may have reviewed
+		}
 	case EffectScopesSelected:
 		changed = c.Legacy
 		next.Legacy, next.Scopes, next.Proposed = false, e.Scopes, nil
