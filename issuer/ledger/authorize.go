@@ -90,7 +90,11 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 	if p := v.PublisherOf(c); p != nil {
 		var cause Cause
 		if a.Scope, cause = p.agentScope(r.Scope); cause != NoCause {
-			return redirect(cause, oauth.InvalidScope, "No scope of the request is enabled for this application.")
+			text := "No scope of the request is enabled for this application."
+			if cause == ScopeMissing {
+				text = "The parameter scope is missing, and the publisher of the application has no default scopes."
+			}
+			return redirect(cause, oauth.InvalidScope, text)
 		}
 		if resource != nil {
 			if a.Scope = resource.ScopeFor(a.Scope); a.Scope == "" {

@@ -38,6 +38,9 @@ func (w *Web) connectedApp(c *request, v session) error {
 		connection: one, Website: client.Website, WebsiteHost: hostOf(client.Website), Purpose: client.Purpose,
 		Groups: permissionsOf(one.scopes.String()), Lifetimes: lifetimesOf(&v),
 	}
+	if l := &body.Lifetimes; one.Agent != "" {
+		l.Idle, l.Absolute = l.AgentIdle, l.AgentAbsolute
+	}
 	return w.show(c, v, "account_app", page{
 		Title: "What " + one.Name + " can do", Trail: []crumb{{"Connected apps", pathApps}}, Body: body,
 	})

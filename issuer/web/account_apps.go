@@ -40,12 +40,14 @@ type appsBody struct {
 	Lifetimes   lifetimes
 }
 
-// lifetimes are how long an application's access lasts without the user.
-type lifetimes struct{ Access, Idle, Absolute time.Duration }
+// lifetimes are how long an application's access lasts without the user, and that of an agent.
+type lifetimes struct{ Access, Idle, Absolute, AgentIdle, AgentAbsolute time.Duration }
 
 func lifetimesOf(v *session) lifetimes {
 	s := v.view.Settings()
-	return lifetimes{Access: oauth.AccessTokenLifetime * time.Second, Idle: s.RefreshIdle, Absolute: s.GrantAbsolute}
+	l := lifetimes{Access: oauth.AccessTokenLifetime * time.Second, Idle: s.RefreshIdle, Absolute: s.GrantAbsolute}
+	l.AgentIdle, l.AgentAbsolute = s.AgentLifetimes()
+	return l
 }
 
 // A connection is an application that the user has allowed, with all live grants taken

@@ -133,7 +133,11 @@ func explainAgent(cause ledger.Cause, detail string) *failure {
 	case ledger.PublisherIsRejected:
 		f.title = "This application was not approved"
 		f.text = "An administrator of this service has reviewed the publisher of the application and did not approve it. Nothing was shared with it."
-	case ledger.TooManyPublishers, ledger.TooManyDocuments:
+	case ledger.TooManyDocuments:
+		f.status = http.StatusTooManyRequests
+		f.title = "There are too many applications of this publisher"
+		f.text = "This service accepts no more applications of this publisher, so this one was not added. Nothing was shared with it. Please ask an administrator of this service."
+	case ledger.TooManyPublishers:
 		f.status = http.StatusTooManyRequests
 		f.title = "This application can not be reviewed now"
 		f.text = "Too many new applications wait for a review, from you or from everybody. Nothing was shared with it. Please try again tomorrow, or ask an administrator of this service."

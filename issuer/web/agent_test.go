@@ -465,6 +465,29 @@ func TestRegisteredAgent(t *testing.T) {
 	require.Zero(t, p.requests())
 }
 
+// TestRegisteredHost: a registered client that names a host is one of its publisher, and the page
+// warns of the loopback if the answer goes there.
+func TestRegisteredHost(t *testing.T) {
+	w := newEnv(t, func(c *web.Config) {
+		c.Registration = func(context.Context, string) *oauth.Registration {
+			return &oauth.Registration{Name: "Editor", RedirectURIs: []string{"https://vscode.dev/redirect", "http://127.0.0.1/", "http://localhost/"}}
+		}
+	})
+	s := *w.View().Settings()
+	s.Agents = ledger.AgentsListed
+	w.must(&ledger.Configure{Settings: s})
+	w.must(&ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: "vscode.dev", Scopes: []string{"BOOKING_READ"}})
+	b := w.signedIn()
+	for uri, warns := range map[string]bool{"http://127.0.0.1:33418/": true, "https://vscode.dev/redirect": false} {
+		page := b.get(at(agentRequest("client_id", "mmd_editor", "redirect_uri", uri)))
+		require.Equal(t, http.StatusOK, page.StatusCode, page.body)
+		require.Contains(t, page.body, "Allow <bdi>vscode.dev</bdi>")
+		require.Equal(t, warns, strings.Contains(page.body, "Any program on this computer"), uri)
+		b.decide(page, "allow").location(t, uri)
+	}
+	require.Contains(t, b.get("/connected-apps/"+ledger.ClientKey("mmd_editor")).body, "does not use your account for 14 days")
+}
+
 // TestRegisteredAgentOnALaggingNode: the setting agents or the key of the client_id may be newer
 // than the state of the node.
 func TestRegisteredAgentOnALaggingNode(t *testing.T) {
@@ -505,9 +528,9 @@ func TestTooManyRegisteredAgents(t *testing.T) {
 	w.must(&ledger.Configure{Settings: s})
 	w.must(&ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: ledger.LocalPublisher, Scopes: []string{"BOOKING_READ"}})
 	for n := range 190 {
-		user := fmt.Sprintf("u-%d", n/20)
-		actor := ledger.Actor{Session: [32]byte{1, byte(n / 20)}}
-		if n%20 == 0 {
+		user := fmt.Sprintf("u-%d", n/10)
+		actor := ledger.Actor{Session: [32]byte{1, byte(n / 10)}}
+		if n%10 == 0 {
 			w.user(user, user, "Somebody")
 			w.must(&ledger.SignIn{Session: actor.Session, User: user, VerifiedHash: sha256.Sum256([]byte(passwordHash()))})
 		}
@@ -519,7 +542,7 @@ func TestTooManyRegisteredAgents(t *testing.T) {
 	page := b.get(at(agentRequest("client_id", "mmd_more", "redirect_uri", "http://127.0.0.1/cb", "scope", "BOOKING_READ")))
 	res := b.decide(page, "allow")
 	require.Equal(t, http.StatusTooManyRequests, res.StatusCode, res.body)
-	require.Contains(t, res.body, "can not be reviewed now")
+	require.Contains(t, res.body, "accepts no more applications of this publisher")
 	require.Empty(t, w.grants())
 }
 
