@@ -3,6 +3,7 @@ package issuer_test
 import (
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -56,5 +57,11 @@ func goldenAgents() []goldenStep {
 		&ledger.PutPublisher{Actor: operator, Host: "other.example", Scopes: []string{"PROFILE_READ"}},
 		&ledger.EndPublisher{Actor: operator, Host: "other.example", How: ledger.EndRemove},
 		&ledger.Sweep{Documents: []string{ledger.ClientKey(asked)}},
+		&ledger.ApplyPublisher{Actor: operator, Host: host, Name: "Agent", Scopes: []string{"BOOKING_READ"}, Manager: "apply"}, // it has changed
+		&ledger.ApplyPublisher{
+			Actor: operator, Host: ledger.LocalPublisher, Scopes: []string{"BOOKING_READ"}, MaxClients: 5, LongRetry: true, RedirectURIs: []string{"vscode://a/cb"},
+			ExpectedLast: command.ID{19}, Manager: "apply", Adopt: true,
+		},
+		&ledger.ApplyPublisher{Actor: operator, Host: "other.example", Scopes: []string{"PROFILE_READ"}, Defaults: []string{"PROFILE_READ"}, Manager: "apply", Declared: []string{"digest"}},
 	)...)
 }

@@ -65,6 +65,7 @@ const (
 	ListPublishers  Operation[PublisherFilter, PublisherList] = "publisher.list"
 	ShowPublisher   Operation[PublisherRef, Publisher]        = "publisher.show"
 	SetPublisher    Operation[PublisherEdit, Publisher]       = "publisher.set"
+	ApplyPublisher  Operation[DeclaredPublisher, Applied]     = "publisher.apply"
 	RejectPublisher Operation[PublisherRejection, Done]       = "publisher.reject"
 	RemovePublisher Operation[PublisherRef, Done]             = "publisher.remove"
 	RevokePublisher Operation[PublisherRef, Done]             = "publisher.revoke"

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/hex"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -25,12 +26,14 @@ type NewPublisher struct {
 
 // A PublisherRef names a publisher by its host.
 type PublisherRef struct {
-	Host string `json:"host"`
+	Host    string `json:"host"`
+	Version string `json:"version,omitempty"` // for a removal: refuse it if the publisher was changed since; "" matches any
 }
 
 // A PublisherFilter selects publishers of the list.
 type PublisherFilter struct {
-	State string `json:"state,omitempty"` // pending, approved or rejected; "" for all
+	State  string `json:"state,omitempty"`  // pending, approved or rejected; "" for all
+	Grants bool   `json:"grants,omitempty"` // count the live grants, which walks all users
 }
 
 // A PublisherList is ordered by host.
@@ -53,6 +56,10 @@ type Publisher struct {
 	Requested    time.Time           `json:"requested_at,omitzero"`
 	ReviewedBy   string              `json:"reviewed_by,omitempty"`
 	Reviewed     time.Time           `json:"reviewed_at,omitzero"`
+	ManagedBy    string              `json:"managed_by,omitempty"` // like Client.ManagedBy
+	Version      string              `json:"version"`              // differs after each change
+	Grants       int                 `json:"grants,omitempty"`     // live ones for its clients, if PublisherFilter.Grants is set
+	Users        int                 `json:"users,omitempty"`      // who have one
 	Clients      []PublishedDocument `json:"clients"`
 }
 
@@ -101,7 +108,7 @@ func (c *call) putPublisher(ctx context.Context, cmd *ledger.PutPublisher) (Publ
 	if _, err := c.propose(ctx, subject, cmd); err != nil {
 		return Publisher{}, err
 	}
-	return c.showPublisher(ctx, PublisherRef{cmd.Host})
+	return c.showPublisher(ctx, PublisherRef{Host: cmd.Host})
 }
 
 func (c *call) listPublishers(ctx context.Context, q PublisherFilter) (PublisherList, error) {
@@ -114,6 +121,9 @@ func (c *call) listPublishers(ctx context.Context, q PublisherFilter) (Publisher
 		if q.State == "" || q.State == string(p.State) {
 			list.Publishers = append(list.Publishers, publisherOf(v, p))
 		}
+	}
+	if q.Grants {
+		c.countPublisherGrants(v, list.Publishers)
 	}
 	return list, nil
 }
@@ -134,7 +144,7 @@ func publisherOf(v ledger.View, p *ledger.Publisher) Publisher {
 	out := Publisher{
 		Host: p.Host, Name: p.Name, State: string(p.State), Reason: p.Reason, Scopes: notNil(p.Scopes), Defaults: notNil(p.Defaults),
 		MaxClients: p.MaxClients, LongRetry: p.LongRetry, RedirectURIs: p.RedirectURIs, Requested: stdTime(p.Requested), Reviewed: stdTime(p.Reviewed),
-		ReviewedBy: userName(v, p.ReviewedBy), Clients: []PublishedDocument{},
+		ReviewedBy: userName(v, p.ReviewedBy), ManagedBy: p.ManagedBy, Version: hex.EncodeToString(p.Last[:]), Clients: []PublishedDocument{},
 	}
 	if p.RequestedBy != "" {
 		out.RequestedBy = userName(v, p.RequestedBy)
@@ -177,18 +187,23 @@ func set[T any](field, value *T) {
 }
 
 func (c *call) rejectPublisher(ctx context.Context, q PublisherRejection) (Done, error) {
-	return c.endPublisher(ctx, q.Host, ledger.EndReject, q.Reason)
+	return c.endPublisher(ctx, &ledger.EndPublisher{Host: q.Host, How: ledger.EndReject, Reason: q.Reason})
 }
 
 func (c *call) removePublisher(ctx context.Context, q PublisherRef) (Done, error) {
-	return c.endPublisher(ctx, q.Host, ledger.EndRemove, "")
+	seen, err := versionOf(publisherSubject(q.Host), q.Version)
+	if err != nil {
+		return Done{}, err
+	}
+	return c.endPublisher(ctx, &ledger.EndPublisher{Host: q.Host, How: ledger.EndRemove, ExpectedLast: seen})
 }
 
 func (c *call) revokePublisher(ctx context.Context, q PublisherRef) (Done, error) {
-	return c.endPublisher(ctx, q.Host, ledger.EndGrants, "")
+	return c.endPublisher(ctx, &ledger.EndPublisher{Host: q.Host, How: ledger.EndGrants})
 }
 
-func (c *call) endPublisher(ctx context.Context, host string, how ledger.PublisherEnd, reason string) (Done, error) {
-	out, err := c.propose(ctx, publisherSubject(host), &ledger.EndPublisher{Actor: c.actor, Host: host, How: how, Reason: reason})
+func (c *call) endPublisher(ctx context.Context, cmd *ledger.EndPublisher) (Done, error) {
+	cmd.Actor = c.actor
+	out, err := c.propose(ctx, publisherSubject(cmd.Host), cmd)
 	return Done{out.ID}, err
 }

@@ -132,6 +132,7 @@ var requests = []struct {
 	{"publisher.list", `{}`, ""},
 	{"publisher.show", `{"host":"agent.example"}`, ""},
 	{"publisher.set", `{"host":"%s.example","default_scopes":["PROFILE_READ"]}`, "publisher.edited"},
+	{"publisher.apply", `{"host":"applied-%s.example","scopes":["PROFILE_READ"],"manager":"apply"}`, "publisher.applied"},
 	{"publisher.revoke", `{"host":"%s.example"}`, "publisher.revoked"},
 	{"publisher.reject", `{"host":"%s.example"}`, "publisher.rejected"},
 	{"publisher.remove", `{"host":"%s.example"}`, "publisher.removed"},

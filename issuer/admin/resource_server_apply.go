@@ -31,7 +31,7 @@ type DescribedResourceServers struct {
 // ResourceServerQuestion.
 type DescribedResourceServer struct {
 	ResourceServer
-	SecretIDs []string `json:"secret_ids,omitempty"` // like DescribedClient.SecretIDs
+	SecretIDs  []string `json:"secret_ids,omitempty"` // like DescribedClient.SecretIDs
 	LiveGrants          // that get no more tokens if it is removed
 }
 
@@ -108,21 +108,14 @@ func (c *call) applyResourceServer(ctx context.Context, q DeclaredResourceServer
 	if err != nil {
 		return Applied{}, err
 	}
-	result := ResultUnchanged
-	switch {
-	case out.Count > 0 && q.Version == "":
-		result = ResultAdded
-	case out.Count > 0:
-		result = ResultChanged
-	}
-	return Applied{ID: q.ID, Result: result}, nil
+	return appliedRow(q.ID, q.Version, out), nil
 }
 
-// versionOf returns the id of the command that a ResourceServer.Version names, zero for "".
+// versionOf returns the id of the command that the Version of a row names, zero for "".
 func versionOf(subject, version string) (id command.ID, err error) {
 	b, err := hex.DecodeString(version)
 	if err != nil || len(b) != 0 && len(b) != len(id) {
-		return id, badField(subject, "version", "is not one of a resource server")
+		return id, badField(subject, "version", "is not that of a row")
 	}
 	copy(id[:], b)
 	return id, nil

@@ -113,6 +113,7 @@ var routes = []route{
 	operationRoute(ledger.ScopeRead, ListPublishers, (*call).listPublishers),
 	operationRoute(ledger.ScopeRead, ShowPublisher, (*call).showPublisher),
 	operationRoute(ledger.ScopeClients, SetPublisher, (*call).setPublisher),
+	operationRoute(ledger.ScopeClients, ApplyPublisher, (*call).applyPublisher),
 	operationRoute(ledger.ScopeClients, RejectPublisher, (*call).rejectPublisher),
 	operationRoute(ledger.ScopeClients, RemovePublisher, (*call).removePublisher),
 	operationRoute(ledger.ScopeClients, RevokePublisher, (*call).revokePublisher),

@@ -66,7 +66,8 @@ const (
 
 	// The detail of these begins with the host.
 	EventPublisherAdded     EventKind = "publisher.added"     // or approved; the detail has the scopes
-	EventPublisherEdited    EventKind = "publisher.edited"    // the detail has the scopes
+	EventPublisherEdited    EventKind = "publisher.edited"    // the detail has the differences
+	EventPublisherApplied   EventKind = "publisher.applied"   // from a file of the operator; the detail has the differences
 	EventPublisherRevoked   EventKind = "publisher.revoked"   // the grants for all its clients
 	EventPublisherRejected  EventKind = "publisher.rejected"  // and the grants for all its clients revoked
 	EventPublisherRemoved   EventKind = "publisher.removed"   // and the grants for all its clients revoked
@@ -89,7 +90,7 @@ var EventKinds = []EventKind{
 	EventOperatorTokenAdded, EventOperatorTokenRevoked, EventOperation,
 	EventResourceAdded, EventResourceEdited, EventResourceRemoved, EventResourceSecretAdded, EventResourceSecretRevoked,
 	EventResourceApplied,
-	EventPublisherAdded, EventPublisherEdited, EventPublisherRevoked, EventPublisherRejected, EventPublisherRemoved,
+	EventPublisherAdded, EventPublisherEdited, EventPublisherApplied, EventPublisherRevoked, EventPublisherRejected, EventPublisherRemoved,
 	EventPublisherRequested, EventDocumentAdded, EventDocumentChanged,
 }
 

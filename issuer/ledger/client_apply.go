@@ -286,10 +286,14 @@ func (all *differences) list(field string, added, removed []string) {
 	*all = append(*all, field+": "+cmp.Or(strings.Join(words, " "), "reordered"))
 }
 
-func (all *differences) secrets(old, next Secrets) {
-	if a, b := old.activeIDs(), next.activeIDs(); !slices.Equal(a, b) {
-		all.list("secrets", subtract(b, a), subtract(a, b))
+func (all *differences) members(field string, old, next []string) {
+	if !slices.Equal(old, next) {
+		all.list(field, subtract(next, old), subtract(old, next))
 	}
+}
+
+func (all *differences) secrets(old, next Secrets) {
+	all.members("secrets", old.activeIDs(), next.activeIDs())
 }
 
 // maxAppliedDetail is the maximum length of the detail of the event of a declaration, in bytes.

@@ -193,9 +193,10 @@ func publisherEffects(to []Effect, before, after *Publisher, removed bool) []Eff
 		of.Kind = EffectPublisherRemoved
 	case after.State == PublisherRejected && before.State != PublisherRejected:
 		of.Kind, of.Reason = EffectPublisherRejected, after.Reason
-	case before.State == PublisherApproved && len(subtract(before.Scopes, after.Scopes))+len(subtract(before.Defaults, after.Defaults))+
-		len(subtract(before.RedirectURIs, after.RedirectURIs)) > 0:
+	case before.State == PublisherApproved && (len(subtract(before.Scopes, after.Scopes))+len(subtract(before.Defaults, after.Defaults))+
+		len(subtract(before.RedirectURIs, after.RedirectURIs)) > 0 || after.MaxClients < before.MaxClients || before.LongRetry && !after.LongRetry):
 		of.Kind, of.Scopes, of.Defaults, of.URIs = EffectPublisherNarrowed, after.Scopes, after.Defaults, after.RedirectURIs
+		of.MaxClients, of.LongRetry = after.MaxClients, after.LongRetry
 	default:
 		return to
 	}

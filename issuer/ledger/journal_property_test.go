@@ -127,7 +127,8 @@ func (w *env) event(r *rapid.T) []string {
 			"apply-resource "+name+" secrets="+r+" scopes="+pick("applied scopes", "PROFILE_READ", ""))}
 	case "publisher":
 		return []string{pick("on publisher",
-			"put-publisher agent.example scopes="+pick("ceiling", "PROFILE_READ", "BOOKING_READ", "PROFILE_READ,BOOKING_READ"),
+			"put-publisher agent.example scopes="+pick("ceiling", "PROFILE_READ", "BOOKING_READ", "PROFILE_READ,BOOKING_READ")+pick("more", "", " long-retry", " clients=5"),
+			"apply-publisher agent.example scopes=PROFILE_READ,BOOKING_READ"+pick("declared", "", " long-retry", " clients=5"),
 			"put-publisher agent.example scopes=PROFILE_READ,BOOKING_READ defaults="+pick("defaults", "PROFILE_READ", "BOOKING_READ", "PROFILE_READ,BOOKING_READ"),
 			"end-publisher agent.example how="+pick("how", "revoke", "reject", "remove"))}
 	case "agent":
@@ -241,6 +242,8 @@ func (w *env) comparePublishers(r *rapid.T, lost ledger.View) {
 			require.Equal(r, ledger.PublisherApproved, was.State)
 			require.Subset(r, was.Scopes, p.Scopes)
 			require.Subset(r, was.Defaults, p.Defaults)
+			require.LessOrEqual(r, p.MaxClients, was.MaxClients)
+			require.True(r, was.LongRetry || !p.LongRetry)
 		}
 	}
 }

@@ -18,7 +18,8 @@ func (s *replayState) applyPublisher(e *Effect) bool {
 		next.Scopes = orElse(intersect(p.Scopes, e.Scopes), e.Scopes)
 		next.Defaults = intersect(intersect(p.Defaults, e.Defaults), next.Scopes)
 		next.RedirectURIs = intersect(p.RedirectURIs, e.URIs)
-		changed = len(p.Scopes) > 0 && !p.sameAs(next)
+		next.MaxClients, next.LongRetry = min(p.MaxClients, e.MaxClients), p.LongRetry && e.LongRetry
+		changed = len(p.Scopes) > 0 && len(publisherChanges(p, next)) > 0
 	}
 	if changed {
 		s.publishers.put(p.Host, next)

@@ -66,6 +66,7 @@ const (
 	KindPutPublisher         command.Kind = 59
 	KindEndPublisher         command.Kind = 60
 	KindNoteDocument         command.Kind = 61
+	KindApplyPublisher       command.Kind = 62
 )
 
 // Commands returns a constructor for every kind of command, for decoding the log.
@@ -131,5 +132,6 @@ func Commands() map[command.Kind]func() command.Command {
 		KindPutPublisher:         func() command.Command { return new(PutPublisher) },
 		KindEndPublisher:         func() command.Command { return new(EndPublisher) },
 		KindNoteDocument:         func() command.Command { return new(NoteDocument) },
+		KindApplyPublisher:       func() command.Command { return new(ApplyPublisher) },
 	}
 }

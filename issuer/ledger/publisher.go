@@ -52,6 +52,9 @@ type Publisher struct {
 	Created Time       `cbor:"13,keyasint"`
 	Changed Time       `cbor:"14,keyasint"`
 	Last    command.ID `cbor:"15,keyasint"` // the last command that changed this row
+
+	ManagedBy string `cbor:"17,keyasint,omitempty"` // like Client.ManagedBy
+	Declared  string `cbor:"18,keyasint,omitempty"` // like Client.Declared
 }
 
 const (
@@ -160,37 +163,43 @@ func (c *PutPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case old == nil && count(v.Publishers()) >= maxPublishers:
 		return deny(TooManyPublishers)
 	}
-	scopes, defaults, field, note := c.check(v)
-	if note != "" {
+	next := &Publisher{Host: c.Host, Created: stateTime(m), Changed: stateTime(m), Last: m.ID}
+	if old != nil {
+		next = old.changed(m)
+	}
+	if field, note := c.onto(v, next); note != "" {
 		return badField(field, note)
 	}
-	next, kind := &Publisher{Host: c.Host, Created: stateTime(m), Changed: stateTime(m), Last: m.ID}, EventPublisherAdded
-	if old != nil {
-		next, kind = old.changed(m), EventPublisherEdited
+	kind, detail := EventPublisherAdded, list(next.Scopes)
+	if next.State == PublisherApproved {
+		kind, detail = EventPublisherEdited, clipApplied(strings.Join(publisherChanges(old, next), "; "))
+		if detail == "" {
+			return accept(Outcome{ID: c.Host})
+		}
+	} else {
+		next.approve(who, m)
 	}
-	if next.State != PublisherApproved {
-		kind = EventPublisherAdded
-		next.State, next.Reason = PublisherApproved, ""
-		next.ReviewedBy, next.Reviewed = who.name(), stateTime(m)
-	}
-	next.Name, next.Scopes, next.Defaults, next.LongRetry = c.Name, scopes, defaults, c.LongRetry
-	next.MaxClients, next.RedirectURIs = c.MaxClients, c.RedirectURIs
-	if next.MaxClients == 0 {
-		next.MaxClients = DefaultMaxClients
-	}
-	switch {
-	case old != nil && old.sameAs(next):
-		return accept(Outcome{ID: c.Host})
-	case !who.fresh(m):
+	if !who.fresh(m) {
 		return deny(SignInTooOld)
 	}
-	return accept(Outcome{ID: c.Host, Count: 1}, put(TablePublishers, next), detailEvent(m, kind, who, c.Host, list(scopes)))
+	return accept(Outcome{ID: c.Host, Count: 1}, put(TablePublishers, next), detailEvent(m, kind, who, c.Host, detail))
 }
 
-// sameAs reports whether two rows differ only in when and by whom they were changed.
-func (p *Publisher) sameAs(o *Publisher) bool {
-	return p.State == o.State && p.Name == o.Name && slices.Equal(p.Scopes, o.Scopes) && slices.Equal(p.Defaults, o.Defaults) &&
-		p.MaxClients == o.MaxClients && p.LongRetry == o.LongRetry && slices.Equal(p.RedirectURIs, o.RedirectURIs)
+// onto sets the fields of p that a review decides on, or returns which one is not valid, and why.
+func (c *PutPublisher) onto(v View, p *Publisher) (field, note string) {
+	scopes, defaults, field, note := c.check(v)
+	if note != "" {
+		return field, note
+	}
+	p.Name, p.Scopes, p.Defaults, p.LongRetry, p.MaxClients, p.RedirectURIs = c.Name, scopes, defaults, c.LongRetry, c.MaxClients, c.RedirectURIs
+	if p.MaxClients == 0 {
+		p.MaxClients = DefaultMaxClients
+	}
+	return "", ""
+}
+
+func (p *Publisher) approve(who caller, m command.Meta) {
+	p.State, p.Reason, p.ReviewedBy, p.Reviewed = PublisherApproved, "", who.name(), stateTime(m)
 }
 
 // check returns both lists of scopes in catalogue order, or which field is not valid, and why.

@@ -55,7 +55,7 @@ const (
 	EffectClientRevoked     EffectKind = 28 // Client: RevokedBefore; the grants of all users
 	EffectPublisherRejected EffectKind = 29 // Publisher: Reason
 	EffectPublisherRemoved  EffectKind = 30 // Publisher
-	EffectPublisherNarrowed EffectKind = 31 // Publisher: Scopes that remained, Defaults, URIs
+	EffectPublisherNarrowed EffectKind = 31 // Publisher: Scopes that remained, Defaults, URIs, MaxClients, LongRetry
 
 	lastEffect = EffectPublisherNarrowed
 )
@@ -95,8 +95,10 @@ type Effect struct {
 
 	PasswordCost HashCost `cbor:"21,keyasint,omitzero"` // like User.PasswordCost
 
-	Publisher string   `cbor:"22,keyasint,omitempty"` // host
-	Defaults  []string `cbor:"23,keyasint,omitempty"` // of scopes
+	Publisher  string   `cbor:"22,keyasint,omitempty"` // host
+	Defaults   []string `cbor:"23,keyasint,omitempty"` // of scopes
+	MaxClients int      `cbor:"24,keyasint,omitempty"` // like Publisher.MaxClients
+	LongRetry  bool     `cbor:"25,keyasint,omitempty"` // like Publisher.LongRetry
 }
 
 // when returns the time of e in its record.

@@ -172,7 +172,7 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 		ledger.EventResourceApplied: nothing, ledger.EventResourceSecretAdded: nothing, ledger.EventResourceSecretRevoked: nothing,
 
 		// A publisher that is changed keeps the grants of its clients.
-		ledger.EventPublisherAdded: nothing, ledger.EventPublisherEdited: nothing, ledger.EventPublisherRequested: nothing,
+		ledger.EventPublisherAdded: nothing, ledger.EventPublisherEdited: nothing, ledger.EventPublisherApplied: nothing, ledger.EventPublisherRequested: nothing,
 		ledger.EventDocumentAdded: nothing, ledger.EventDocumentChanged: nothing,
 		ledger.EventPublisherRevoked:  {{ledger.Event{Detail: "agent.example"}, list{{Client: "https://agent.example/1"}}}, {ledger.Event{Detail: "agent"}, nil}},
 		ledger.EventPublisherRejected: {{ledger.Event{Detail: "agent.example why"}, list{{Client: "https://agent.example/1"}}}},

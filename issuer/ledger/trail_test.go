@@ -103,6 +103,7 @@ var bounds = map[ledger.EventKind]bound{
 
 	ledger.EventPublisherAdded:     byTrusted,
 	ledger.EventPublisherEdited:    byTrusted,
+	ledger.EventPublisherApplied:   byTrusted,
 	ledger.EventPublisherRevoked:   byTrusted,
 	ledger.EventPublisherRejected:  byTrusted,
 	ledger.EventPublisherRemoved:   byTrusted,

@@ -26,6 +26,22 @@ func (w *env) agentsCommand(l line) command.Command {
 			c.ExpectedLast = id16(seen)
 		}
 		return c
+	case "apply-publisher":
+		c := &ledger.ApplyPublisher{
+			Actor: l.actor(), Host: l.name, Name: l.args["name"], Scopes: l.list("scopes"), Defaults: l.list("defaults"),
+			MaxClients: int(l.number("clients")), LongRetry: l.bool("long-retry"), RedirectURIs: l.list("uris"),
+			Manager: l.or("manager", "apply"), Adopt: l.bool("adopt"), Declared: l.list("declared"),
+		}
+		if old := w.view().Publisher(l.name); old != nil {
+			c.ExpectedLast = old.Last
+		}
+		if seen, ok := l.args["seen"]; ok {
+			c.ExpectedLast = command.ID{}
+			if seen != "none" {
+				c.ExpectedLast = id16(seen)
+			}
+		}
+		return c
 	case "end-publisher":
 		c := &ledger.EndPublisher{Actor: l.actor(), Host: l.name, How: ledger.PublisherEnd(l.args["how"]), Reason: l.args["reason"]}
 		if seen, ok := l.args["seen"]; ok {
@@ -65,6 +81,7 @@ func (w *env) showAgents(l line) string {
 				{"scopes", strings.Join(p.Scopes, " ")},
 				{"defaults", strings.Join(p.Defaults, " ")},
 				{"redirect URIs", strings.Join(p.RedirectURIs, " ")},
+				{"managed by", p.ManagedBy},
 			} {
 				if one.value != "" {
 					fmt.Fprintf(&b, ", %s %q", one.name, one.value)

@@ -59,6 +59,7 @@ var eventWords = []struct {
 	{ledger.EventResourceSecretRevoked, "Secret of a resource server revoked"},
 	{ledger.EventPublisherAdded, "Publisher approved"},
 	{ledger.EventPublisherEdited, "Publisher changed"},
+	{ledger.EventPublisherApplied, "Publisher set from a file"},
 	{ledger.EventPublisherRequested, "Publisher asked for"},
 	{ledger.EventPublisherRevoked, "Access for a publisher ended"},
 	{ledger.EventPublisherRejected, "Publisher rejected, its access ended"},

@@ -45,6 +45,12 @@ func (s *Step) do(ctx context.Context, c *admin.Caller) (string, error) {
 	case s.resourceRemoval != nil:
 		_, err := admin.RemoveResourceServer.Call(ctx, c, *s.resourceRemoval)
 		return ResultRemoved, err
+	case s.publisher != nil:
+		a, err := admin.ApplyPublisher.Call(ctx, c, *s.publisher)
+		return a.Result, err
+	case s.publisherRemoval != nil:
+		_, err := admin.RemovePublisher.Call(ctx, c, *s.publisherRemoval)
+		return ResultRemoved, err
 	default:
 		a, err := admin.ApplyClient.Call(ctx, c, *s.client)
 		return a.Result, err

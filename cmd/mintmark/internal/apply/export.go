@@ -26,6 +26,10 @@ func Export(ctx context.Context, c *admin.Caller) (*declare.Declaration, string,
 	if err := exportResourceServers(ctx, c, d); err != nil {
 		return nil, "", err
 	}
+	unreviewed, err := exportPublishers(ctx, c, d)
+	if err != nil {
+		return nil, "", err
+	}
 	settings, err := admin.ShowSettings.Call(ctx, c, admin.SettingsQuery{})
 	if err != nil {
 		return nil, "", err
@@ -41,6 +45,9 @@ func Export(ctx context.Context, c *admin.Caller) (*declare.Declaration, string,
 		"as it is."
 	if omitted > 0 {
 		comment += fmt.Sprintf("\nUsers who are disabled, or sign in through a provider, are left out: %d.", omitted)
+	}
+	if unreviewed > 0 {
+		comment += fmt.Sprintf("\nPublishers that wait for a review, or were rejected, are left out: %d.", unreviewed)
 	}
 	return d, comment, nil
 }
@@ -106,6 +113,23 @@ func exportResourceServers(ctx context.Context, c *admin.Caller, d *declare.Decl
 		d.ResourceServers = append(d.ResourceServers, s)
 	}
 	return err
+}
+
+// exportPublishers returns how many publishers it leaves out, since an entry approves one.
+func exportPublishers(ctx context.Context, c *admin.Caller, d *declare.Declaration) (omitted int, err error) {
+	list, err := admin.ListPublishers.Call(ctx, c, admin.PublisherFilter{})
+	for i := range list.Publishers {
+		one := &list.Publishers[i]
+		if one.State != string(ledger.PublisherApproved) {
+			omitted++
+			continue
+		}
+		d.Publishers = append(d.Publishers, declare.Publisher{
+			Host: one.Host, Name: one.Name, Scopes: one.Scopes, Defaults: one.Defaults, MaxClients: one.MaxClients, LongRetry: one.LongRetry,
+			RedirectURIs: one.RedirectURIs,
+		})
+	}
+	return omitted, err
 }
 
 func commentOn(c *admin.DescribedClient) string {

@@ -33,13 +33,14 @@ const (
 	KindClient   = "client"
 
 	KindResourceServer = "resource server"
+	KindPublisher      = "publisher"
 )
 
 // A Step is one decision of the ledger. No field of it has a secret.
 type Step struct {
 	Action Action  `json:"action"`
 	Kind   string  `json:"kind"`
-	ID     string  `json:"id,omitempty"` // of a client or a resource server, or a user's name
+	ID     string  `json:"id,omitempty"` // of a client or a resource server, a user's name, or a publisher's host
 	Fields []Field `json:"fields,omitempty"`
 	// Grants counts the live grants that the removal of a client ends, or that get no more
 	// tokens after that of a resource server, and Users whose they are.
@@ -56,6 +57,9 @@ type Step struct {
 
 	resource        *admin.DeclaredResourceServer
 	resourceRemoval *admin.ResourceServerRef
+
+	publisher        *admin.DeclaredPublisher
+	publisherRemoval *admin.PublisherRef
 }
 
 // Subject names what the step acts on, such as "client cal-app".
@@ -73,7 +77,7 @@ type Field struct {
 
 // Count returns the number of steps with an action.
 func (p *Plan) Count(a Action) (n int) {
-	for _, kind := range []string{KindSettings, KindUser, KindClient, KindResourceServer} {
+	for _, kind := range []string{KindSettings, KindUser, KindClient, KindResourceServer, KindPublisher} {
 		n += p.CountOf(a, kind)
 	}
 	return n
@@ -139,6 +143,7 @@ func New(d *declare.Declaration, s *State, o Options) (*Plan, error) {
 		})
 	}
 	p.resourceServers()
+	p.publishers()
 	if len(p.errs) > 0 {
 		return nil, &RefusedError{errors.Join(p.errs...)}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Options say how files are applied.
 type Options struct {
-	Manager string // name under which clients and resource servers are made: see ledger.Client.ManagedBy
+	Manager string // name under which clients, resource servers and publishers are made: see ledger.Client.ManagedBy
 	Adopt   bool   // manage existing ones that the files name
 	Prune   bool   // remove those of Manager that the files do not name
 	Remote  bool   // by an operator on another machine, who may not make or change administrators
@@ -26,6 +26,9 @@ type State struct {
 
 	ResourceServers  map[string]*admin.DescribedResourceServer // by identifier URI
 	SurplusResources []*admin.DescribedResourceServer          // as Surplus
+
+	Publishers        map[string]*admin.Publisher // by host
+	SurplusPublishers []*admin.Publisher          // as Surplus
 }
 
 // batch bounds how many rows one operation describes.
@@ -41,6 +44,9 @@ func ReadState(ctx context.Context, c *admin.Caller, d *declare.Declaration, o O
 		return nil, err
 	}
 	if err := s.readResourceServers(ctx, c, d); err != nil {
+		return nil, err
+	}
+	if err := s.readPublishers(ctx, c, d, o); err != nil {
 		return nil, err
 	}
 	settings, err := admin.ShowSettings.Call(ctx, c, admin.SettingsQuery{})
@@ -123,6 +129,26 @@ func (s *State) readSurplusResources(ctx context.Context, c *admin.Caller, manag
 			s.SurplusResources = append(s.SurplusResources, one)
 		}
 	})
+}
+
+func (s *State) readPublishers(ctx context.Context, c *admin.Caller, d *declare.Declaration, o Options) error {
+	s.Publishers = map[string]*admin.Publisher{}
+	if len(d.Publishers) == 0 && !o.Prune {
+		return nil
+	}
+	list, err := admin.ListPublishers.Call(ctx, c, admin.PublisherFilter{Grants: o.Prune})
+	declared := map[string]bool{}
+	for i := range d.Publishers {
+		declared[d.Publishers[i].Host] = true
+	}
+	for i := range list.Publishers {
+		one := &list.Publishers[i]
+		s.Publishers[one.Host] = one
+		if o.Prune && one.ManagedBy == o.Manager && !declared[one.Host] {
+			s.SurplusPublishers = append(s.SurplusPublishers, one)
+		}
+	}
+	return err
 }
 
 // readUsers reads the declared users, by name and by id, and the owners of clients.

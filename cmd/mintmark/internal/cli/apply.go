@@ -19,7 +19,7 @@ func (m *management) applyCommand() *cobra.Command {
 	var files []string
 	var o apply.Options
 	var yes, dryRun bool
-	c := command("apply [FILE...]", "Bring clients, users, resource servers and settings to what files declare", func(cmd *cobra.Command, args []string) error {
+	c := command("apply [FILE...]", "Bring clients, users, resource servers, publishers and settings to what files declare", func(cmd *cobra.Command, args []string) error {
 		files := append(files, args...)
 		switch {
 		case len(files) == 0:
@@ -37,10 +37,10 @@ func (m *management) applyCommand() *cobra.Command {
 		}
 		return m.apply(cmd, d, o, yes, dryRun)
 	})
-	c.Long = `Bring clients, users, resource servers and settings to what YAML files declare. First
-it prints a plan: what is added, what is changed and how, and, with --prune, what is
-removed. After a question, or with --yes, it does each step of the plan as one decision.
-With --dry-run it stops after the plan, and its exit code says whether there are changes.
+	c.Long = `Bring clients, users, resource servers, publishers and settings to what YAML files
+declare. First it prints a plan: what is added, what is changed and how, and, with
+--prune, what is removed. After a question, or with --yes, it does each step of the plan
+as one decision. With --dry-run it stops after the plan, and its exit code says whether there are changes.
 
 The files are in the language of the fixtures of "mintmark dev"; "mintmark export"
 writes one, and "mintmark docs apply" explains it. They are checked as a whole before
@@ -48,15 +48,16 @@ anything is changed. A step is refused if what it concerns was changed since the
 was made. Where a step fails, those before it are done: running the
 command again does the rest.
 
-A client that a file names counts as reviewed. --prune removes the clients and resource
-servers that an earlier apply with the same --manager made and that the files no longer
-name, never users. All grants and secrets of theirs end, so that it needs --yes.`
+A client or a publisher that a file names counts as reviewed. --prune removes the
+clients, resource servers and publishers that an earlier apply with the same --manager
+made and that the files no longer name, never users. All grants and secrets of theirs
+end, so that it needs --yes.`
 	f := c.Flags()
 	f.StringArrayVarP(&files, "file", "f", nil, "`FILE` of a declaration, - for standard input (repeat for more)")
 	f.BoolVar(&dryRun, "dry-run", false, "print the plan only; exit code 6 if it has changes")
-	f.BoolVar(&o.Prune, "prune", false, "remove clients and resource servers of this manager that the files do not name")
-	f.StringVar(&o.Manager, "manager", "apply", "`NAME` under which the clients and resource servers of these files are managed")
-	f.BoolVar(&o.Adopt, "adopt", false, "manage clients and resource servers that the files name and that were made otherwise")
+	f.BoolVar(&o.Prune, "prune", false, "remove what the files do not name of the clients, resource servers and publishers of this manager")
+	f.StringVar(&o.Manager, "manager", "apply", "`NAME` under which the clients, resource servers and publishers of these files are managed")
+	f.BoolVar(&o.Adopt, "adopt", false, "manage clients, resource servers and publishers that the files name and that were made otherwise")
 	confirmFlag(c, &yes, "apply the plan without a question")
 	return c
 }
@@ -107,7 +108,7 @@ func (m *management) apply(cmd *cobra.Command, d *declare.Declaration, o apply.O
 func removals(plan *apply.Plan) string {
 	var all []string
 	for _, kind := range []struct{ name, grants string }{
-		{apply.KindClient, "would end"}, {apply.KindResourceServer, "would get no more tokens"},
+		{apply.KindClient, "would end"}, {apply.KindResourceServer, "would get no more tokens"}, {apply.KindPublisher, "would end"},
 	} {
 		if n := plan.CountOf(apply.Remove, kind.name); n > 0 {
 			all = append(all, fmt.Sprintf("%s would be removed for good, and %s %s", counted(n, kind.name), counted(plan.GrantsOf(kind.name), "grant"), kind.grants))
@@ -203,9 +204,9 @@ func (m *management) exportCommand() *cobra.Command {
 		}
 		return d.Write(cmd.OutOrStdout(), comment)
 	})
-	c.Long = `Write users, clients, resource servers and settings to standard output, in the language of
-"mintmark apply". Applied to the same cluster the file changes nothing. It has no passwords and
-no secrets, since only digests are stored: a cluster that does not have a client yet
-needs a secret_file or secret_sha256 in its entry. Logos are left out too.`
+	c.Long = `Write users, clients, resource servers, publishers and settings to standard output, in the
+language of "mintmark apply". Applied to the same cluster the file changes nothing. It has no
+passwords and no secrets, since only digests are stored: a cluster that does not have a client
+yet needs a secret_file or secret_sha256 in its entry. Logos are left out too.`
 	return c
 }

@@ -13,12 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // TestApply runs the scenarios of testdata/apply. A line "-- NAME MODE --" begins a file,
-// "$ ARGUMENTS" runs a command, "% allow USER CLIENT SCOPE [RESOURCE_SERVER]" and "% edit USER CLIENT NAME" are
-// what users do. Each ends at an empty line. Below a command are its standard output, its
-// standard error behind "! ", and its exit code. -update rewrites the results.
+// "$ ARGUMENTS" runs a command, and "% allow USER CLIENT SCOPE [RESOURCE_SERVER]", "% edit USER CLIENT NAME",
+// "% document USER URL" and "% agent USER URL" are what users do. Each ends at an empty line. Below
+// a command are its standard output, its standard error behind "! ", and its exit code.
+// -update rewrites the results.
 func TestApply(t *testing.T) {
 	paths, err := filepath.Glob("testdata/apply/*.txt")
 	require.NoError(t, err)
@@ -96,6 +98,15 @@ func (c *cliEnv) userDoes(words []string) {
 		next := old.Profile
 		next.Name = words[3]
 		c.Do(&ledger.EditClient{Actor: c.SignIn(words[1]), ID: words[2], Revision: old.Revision, Profile: next})
+	case "document":
+		c.Do(&ledger.NoteDocument{Actor: c.SignIn(words[1]), URL: words[2], Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/cb"}})
+	case "agent":
+		c.Do(&ledger.Allow{
+			Actor: c.SignIn(words[1]), User: words[1], Grant: ledger.GrantID{1}, Revision: c.View().ClientNamed(words[2]).Revision,
+			Request: oauth.AuthorizationRequest{
+				ClientID: words[2], RedirectURI: "http://127.0.0.1/cb", CodeChallenge: strings.Repeat("A", 43),
+			},
+		})
 	default:
 		require.Fail(c.T, "unknown deed", "%v", words)
 	}

@@ -93,6 +93,7 @@ func showPublisher(p *printer, a admin.Publisher) {
 		singleValue("Requested", formatTime(a.Requested)),
 		singleValue("Reviewed by", a.ReviewedBy),
 		singleValue("Reviewed", formatTime(a.Reviewed)),
+		singleValue("Managed by", a.ManagedBy),
 	)
 	if len(a.Clients) == 0 {
 		return

@@ -55,7 +55,24 @@ func (d *Declaration) Check(settings ledger.Settings) error {
 			return r.Place.Refused(refused)
 		}
 	}
+	for i := range d.Publishers {
+		p := &d.Publishers[i]
+		if refused := s.Do(p.Apply()); refused != nil {
+			if refused.Field == "defaults" {
+				refused.Field = "default_scopes"
+			}
+			return p.Place.Refused(refused)
+		}
+	}
 	return nil
+}
+
+// Apply returns the command that makes the publisher what is declared.
+func (p *Publisher) Apply() *ledger.ApplyPublisher {
+	return &ledger.ApplyPublisher{
+		Actor: ledger.Actor{Operator: true}, Host: p.Host, Name: p.Name, Scopes: p.Scopes, Defaults: p.Defaults,
+		MaxClients: p.MaxClients, LongRetry: p.LongRetry, RedirectURIs: p.RedirectURIs,
+	}
 }
 
 // Apply returns the command that makes the resource server what is declared, without secrets.

@@ -16,6 +16,7 @@ type Declaration struct {
 	Users           []User
 	Clients         []Client
 	ResourceServers []ResourceServer
+	Publishers      []Publisher
 	Settings        Settings
 }
 
@@ -96,6 +97,18 @@ type ResourceServer struct {
 	Comment string   `json:"-"` // as Client.Comment
 }
 
+// A Publisher is a publisher that a file declares; as User.
+type Publisher struct {
+	Host         string   `json:"host"`
+	Name         string   `json:"name,omitempty"`
+	Scopes       []string `json:"scopes"`
+	Defaults     []string `json:"default_scopes,omitempty"`
+	MaxClients   int      `json:"max_clients,omitempty"` // 0 means ledger.DefaultMaxClients
+	LongRetry    bool     `json:"long_retry,omitempty"`
+	RedirectURIs []string `json:"redirect_uris,omitempty"`
+	Place        Place    `json:"-"`
+}
+
 // secretKeys are the keys of secrets, in clear, in files, as digests, and as hashes of another
 // system.
 var secretKeys = []string{"secret", "secrets", "secret_file", "secret_files", "secret_sha256", "secrets_sha256", "secret_hash", "secret_hashes"}
@@ -151,6 +164,7 @@ func (d *Declaration) merge(o *Declaration) error {
 	d.Users = append(d.Users, o.Users...)
 	d.Clients = append(d.Clients, o.Clients...)
 	d.ResourceServers = append(d.ResourceServers, o.ResourceServers...)
+	d.Publishers = append(d.Publishers, o.Publishers...)
 	for key, value := range o.Settings.Values {
 		p := o.Settings.Places[key]
 		if first, twice := d.Settings.Places[key]; twice {

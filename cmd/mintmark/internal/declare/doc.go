@@ -1,5 +1,5 @@
-// Package declare is the language of the files that declare users, clients, resource servers
-// and settings: fixtures of "mintmark dev", and what "mintmark apply" reads and "mintmark
+// Package declare is the language of the files that declare users, clients, resource servers,
+// publishers and settings: fixtures of "mintmark dev", and what "mintmark apply" reads and "mintmark
 // export" writes.
 //
 // It reads files (read.go, yaml.go), checks them as a whole with the ledger's own rules on

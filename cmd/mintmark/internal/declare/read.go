@@ -92,6 +92,13 @@ func (r Reader) read(name string, text []byte, mayHold func() error) (*Declarati
 					return err
 				})
 			},
+			"publishers": func(_ string, n *yaml.Node) error {
+				return eachItem("publishers", n, func(_ string, item *yaml.Node) error {
+					p, err := f.readPublisher(item)
+					f.out.Publishers = append(f.out.Publishers, p)
+					return err
+				})
+			},
 			"settings": func(_ string, n *yaml.Node) error { return f.readSettings(n) },
 		})
 	}
@@ -202,7 +209,7 @@ func (f *document) readClient(n *yaml.Node) (Client, error) {
 	if err := eachKey(n, label, c.Place.Lines, known); err != nil {
 		return c, err
 	}
-	if err := checkEntry(n, label, c.Scopes, [2]string{"name", c.Name}, [2]string{"owner", c.Owner}); err != nil {
+	if err := checkEntry(n, label, "scopes", c.Scopes, [2]string{"name", c.Name}, [2]string{"owner", c.Owner}); err != nil {
 		return c, err
 	}
 	if c.ID == "" {
@@ -226,7 +233,7 @@ func (f *document) readResourceServer(n *yaml.Node) (ResourceServer, error) {
 	if err := eachKey(n, label, s.Place.Lines, known); err != nil {
 		return s, err
 	}
-	if err := checkEntry(n, label, s.Scopes, [2]string{"id", s.ID}, [2]string{"name", s.Name}); err != nil {
+	if err := checkEntry(n, label, "scopes", s.Scopes, [2]string{"id", s.ID}, [2]string{"name", s.Name}); err != nil {
 		return s, err
 	}
 	var err error
@@ -234,9 +241,30 @@ func (f *document) readResourceServer(n *yaml.Node) (ResourceServer, error) {
 	return s, err
 }
 
+func (f *document) readPublisher(n *yaml.Node) (Publisher, error) {
+	p := Publisher{Place: f.place(n, entryName(n, "publisher", "host"))}
+	label := p.Place.Entry
+	err := eachKey(n, label, p.Place.Lines, map[string]yamlReader{
+		"host":           yamlText(&p.Host),
+		"name":           yamlText(&p.Name),
+		"scopes":         yamlTexts(&p.Scopes),
+		"default_scopes": yamlTexts(&p.Defaults),
+		"max_clients":    yamlNumber(&p.MaxClients),
+		"long_retry":     yamlBool(&p.LongRetry),
+		"redirect_uris":  yamlTexts(&p.RedirectURIs),
+	})
+	if err == nil {
+		err = checkEntry(n, label, "scopes", p.Scopes, [2]string{"host", p.Host})
+	}
+	if err == nil {
+		err = checkEntry(n, label, "default_scopes", p.Defaults)
+	}
+	return p, err
+}
+
 // checkEntry returns an error for a text that is missing, each with its key, or for a scope
-// that does not exist.
-func checkEntry(n *yaml.Node, label string, scopes []string, texts ...[2]string) error {
+// that does not exist, of a field.
+func checkEntry(n *yaml.Node, label, field string, scopes []string, texts ...[2]string) error {
 	for _, text := range texts {
 		if text[1] == "" {
 			return fmt.Errorf("line %d: %s: %s is missing", n.Line, label, text[0])
@@ -244,7 +272,7 @@ func checkEntry(n *yaml.Node, label string, scopes []string, texts ...[2]string)
 	}
 	for i, s := range scopes {
 		if !scope.Known(s) {
-			return fmt.Errorf("line %d: %s: scopes[%d] is no scope: %q", n.Line, label, i, s)
+			return fmt.Errorf("line %d: %s: %s[%d] is no scope: %q", n.Line, label, field, i, s)
 		}
 	}
 	return nil
@@ -422,6 +450,12 @@ func (d *Declaration) distinct() error {
 		}
 		// URIs that differ in the case of their paths only are hardly meant.
 		if err := twice(&s.Place, "id", "resource server "+s.ID); err != nil {
+			return err
+		}
+	}
+	for i := range d.Publishers {
+		p := &d.Publishers[i]
+		if err := twice(&p.Place, "host", p.Host); err != nil {
 			return err
 		}
 	}

@@ -36,6 +36,13 @@ func (d *Declaration) Write(w io.Writer, comment string) error {
 	if len(resources.Content) > 0 {
 		add(root, "resource_servers", resources)
 	}
+	publishers := &yaml.Node{Kind: yaml.SequenceNode}
+	for i := range d.Publishers {
+		publishers.Content = append(publishers.Content, d.Publishers[i].node())
+	}
+	if len(publishers.Content) > 0 {
+		add(root, "publishers", publishers)
+	}
 	e := yaml.NewEncoder(w)
 	e.SetIndent(2)
 	if err := e.Encode(root); err != nil {
@@ -101,6 +108,22 @@ func (s *ResourceServer) node() *yaml.Node {
 	addText(m, "id", s.ID)
 	addText(m, "name", s.Name)
 	addTexts(m, "scopes", s.Scopes)
+	return m
+}
+
+func (p *Publisher) node() *yaml.Node {
+	m := &yaml.Node{Kind: yaml.MappingNode}
+	addText(m, "host", p.Host)
+	addText(m, "name", p.Name)
+	addTexts(m, "scopes", p.Scopes)
+	addTexts(m, "default_scopes", p.Defaults)
+	if p.MaxClients != ledger.DefaultMaxClients {
+		addText(m, "max_clients", strconv.Itoa(p.MaxClients))
+	}
+	if p.LongRetry {
+		addText(m, "long_retry", strconv.FormatBool(p.LongRetry))
+	}
+	addTexts(m, "redirect_uris", p.RedirectURIs)
 	return m
 }
 

@@ -76,7 +76,7 @@ func (f *fixtures) do(ctx context.Context, d fixtureDeps, s fixtureStep) error {
 	return nil
 }
 
-// A fixtureStep is the command of one entry; one of user, client and resource is set.
+// A fixtureStep is the command of one entry; one of user, client, resource and publisher is set.
 type fixtureStep struct {
 	place    *declare.Place // for errors
 	user     *ledger.PutUser
@@ -84,6 +84,8 @@ type fixtureStep struct {
 	client   *ledger.ImportClient
 	owner    string // the username of the client's owner
 	resource *ledger.ApplyResourceServer
+
+	publisher *ledger.ApplyPublisher
 }
 
 func (s fixtureStep) command() command.Command {
@@ -92,6 +94,8 @@ func (s fixtureStep) command() command.Command {
 		return s.user
 	case s.resource != nil:
 		return s.resource
+	case s.publisher != nil:
+		return s.publisher
 	}
 	return s.client
 }
@@ -105,6 +109,9 @@ func (s fixtureStep) applied(v ledger.View) bool {
 	case s.resource != nil:
 		r := v.ResourceServer(s.resource.ID)
 		return r != nil && slices.Contains(s.resource.Declared, r.Declared)
+	case s.publisher != nil:
+		p := v.Publisher(s.publisher.Host)
+		return p != nil && slices.Contains(s.publisher.Declared, p.Declared)
 	}
 	c := v.Client(s.client.ID)
 	return c != nil && slices.Contains(s.client.Declared, c.Declared)
@@ -143,6 +150,12 @@ func (f *fixtures) dryRunOn(v ledger.View, due []fixtureStep) error {
 			}
 			if r := v.ResourceServer(s.resource.ID); r != nil {
 				s.resource.ExpectedLast, s.resource.Manager = r.Last, r.ManagedBy
+			}
+		}
+		if s.publisher != nil {
+			if p := v.Publisher(s.publisher.Host); p != nil {
+				scratch.Insert(ledger.TablePublishers, p)
+				s.publisher.ExpectedLast, s.publisher.Manager = p.Last, p.ManagedBy
 			}
 		}
 		if s.client == nil {
@@ -217,6 +230,16 @@ func (f *fixtures) commands(d fixtureDeps) ([]fixtureStep, error) {
 			cmd.Secrets = append(cmd.Secrets, ledger.DeclaredSecret{New: secrets[j], Digests: d.SecretDigests(r.Secrets[j].Sum())})
 		}
 		steps = append(steps, fixtureStep{place: &r.Place, resource: cmd})
+	}
+	for i := range f.Publishers {
+		p := &f.Publishers[i]
+		text, err := json.Marshal(p)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", f.file, p.Place.Entry, err)
+		}
+		cmd := p.Apply()
+		cmd.Declared = d.Declared(append([]byte("publisher "), text...))
+		steps = append(steps, fixtureStep{place: &p.Place, publisher: cmd})
 	}
 	return steps, nil
 }

@@ -43,6 +43,9 @@ clients:
 resource_servers:
   - {id: "https://api.example/v2", name: bookings, scopes: [BOOKING_READ], secrets: [api-secret, 77]}
   - {id: "https://everything.example", name: everything}
+publishers:
+  - {host: agent.example, scopes: [BOOKING_READ, PROFILE_READ], default_scopes: [PROFILE_READ], max_clients: 5}
+  - {host: local, scopes: [BOOKING_READ], redirect_uris: ["cursor://a/cb"]}
 settings: {retry_window: 45s, code_lifetime: 300s, refresh_idle: 720h, grant_absolute: 8760h, audience: "https://api.example"}
 `
 
@@ -132,6 +135,10 @@ func TestFixtures(t *testing.T) {
 	require.Equal(t, second.Digest, api.Secrets[1].Digest)
 	require.Empty(t, w.View().ResourceServer("https://everything.example").Scopes)
 
+	require.Equal(t, []string{"PROFILE_READ"}, w.View().Publisher("agent.example").Defaults)
+	require.Equal(t, ledger.PublisherApproved, w.View().Publisher("agent.example").State)
+	require.Equal(t, []string{"cursor://a/cb"}, w.View().Publisher(ledger.LocalPublisher).RedirectURIs)
+
 	s := ledger.DefaultSettings()
 	f.settings(&s)
 	require.Equal(t, 45*time.Second, s.RetryWindow)
@@ -202,6 +209,7 @@ func TestFixturesAreAppliedOnce(t *testing.T) {
 	w.Do(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "old-app"})
 	w.Do(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "cal-app", Verdict: ledger.Resume, Revision: 1})
 	w.Do(&ledger.PutResourceServer{Actor: ledger.Actor{Operator: true}, ID: "https://api.example/v2", Name: "renamed"})
+	w.Do(&ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: "agent.example", Scopes: []string{"BOOKING_READ"}})
 	before = w.Proposals.Load()
 	require.NoError(t, applyFixtures(t, w, "# only a remark\n"+wholeFixtures))
 	require.Equal(t, before, w.Proposals.Load())
@@ -213,6 +221,7 @@ func TestFixturesAreAppliedOnce(t *testing.T) {
 	require.Len(t, w.View().Client("cal-app").Secrets, 3)
 	require.True(t, w.View().User("u-bob").Disabled)
 	require.NotNil(t, w.View().ResourceServerNamed("renamed"))
+	require.Equal(t, []string{"BOOKING_READ"}, w.View().Publisher("agent.example").Scopes)
 
 	require.NoError(t, applyFixtures(t, w, strings.Replace(wholeFixtures, "correct horse", "battery staple", 1)))
 	require.NotEqual(t, hash, w.View().User("u-alice").Password)
@@ -301,6 +310,9 @@ func TestFixtureErrors(t *testing.T) {
 		"resource URI":        {"resource_servers: [{id: \"http://a.example\", name: a}]", "f.yaml: line 1: resource server http://a.example: id must be https; http is for localhost, 127.0.0.1 and [::1] only"},
 		"resource secrets":    {"resource_servers: [{id: \"https://a.example\", name: a, secrets: [hunter2, hunter2]}]", "f.yaml: line 1: resource server https://a.example: secrets has the same secret twice"},
 		"resource scope":      {"resource_servers: [{id: \"https://a.example\", name: a, scopes: [NONE]}]", "f.yaml: line 1: resource server https://a.example: scopes[0] is no scope: \"NONE\""},
+		"publisher host":      {"publishers: [{scopes: [BOOKING_READ]}]", "f.yaml: line 1: a publisher: host is missing"},
+		"publisher twice":     {"publishers: [{host: a.example, scopes: [BOOKING_READ]}, {host: a.example, scopes: [BOOKING_READ]}]", "f.yaml: line 1: publisher a.example: host is that of publisher a.example in f.yaml, line 1"},
+		"publisher scope":     {"publishers: [{host: a.example, scopes: [BOOKING_WRITE], default_scopes: [BOOKING_WRITE]}]", "f.yaml: line 1: publisher a.example: default_scopes has a scope that is not for reading only"},
 		"resource owner":      {"resource_servers: [{id: \"https://a.example\", name: a, owner: b}]", "f.yaml: line 1: resource server https://a.example has the unknown key \"owner\""},
 		"a list":              {"- users", "f.yaml: line 1: the file must be a mapping of keys to values"},
 		"two documents":       {"users: []\n---\nusers: []", "f.yaml: line 2: a second YAML document begins"},
