@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// TestErrorsTravel: an operator is told the same whichever node is asked, and
-// what the exit code hangs on is not lost on the way from the leader.
+// TestErrorsTravel: an error of the leader arrives unchanged at the node that forwarded
+// the request. So the operator gets the same text and exit code from every node.
 func TestErrorsTravel(t *testing.T) {
 	t.Parallel()
 	few := quorum{voters: []string{"n1", "n2", "n3"}, silent: []string{"n2", "n3"}}.noMajorityError()

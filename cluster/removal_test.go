@@ -19,13 +19,13 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// drop takes a node out of the cluster of three that is stopped or no member any more.
+// drop removes a node from tr. The node is stopped, or is no longer a member.
 func (tr *cluster3) drop(i int) {
 	tr.nodes = slices.Delete(tr.nodes, i, i+1)
 	tr.confs = slices.Delete(tr.confs, i, i+1)
 }
 
-// newCluster2 is a cluster of two.
+// newCluster2 returns a cluster of two nodes.
 func newCluster2(t testing.TB, change ...func(*cluster.Config)) *cluster3 {
 	t.Helper()
 	tr := newCluster3(t, change...)
@@ -43,15 +43,16 @@ func requireRefused(t testing.TB, err error, text string) {
 	require.ErrorContains(t, err, text)
 }
 
-// requireWrite makes sure that a node can have something decided.
+// requireWrite requires that a node can commit a write.
 func requireWrite(t testing.TB, n *cluster.Node) {
 	t.Helper()
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "goes on"})
 	require.NoError(t, err)
 }
 
-// TestRemovedLeaderOfTwo: the node that is left needs the one that goes until
-// the configuration has one voter only.
+// TestRemovedLeaderOfTwo: after the removal of the leader, the other node is the only
+// voter and can write alone. It needs the leaving node until the configuration has only
+// one voter.
 func TestRemovedLeaderOfTwo(t *testing.T) {
 	t.Parallel()
 	for _, by := range []string{"the other", "itself"} {
@@ -72,12 +73,13 @@ func TestRemovedLeaderOfTwo(t *testing.T) {
 	}
 }
 
-// TestRemovedFollowerOfTwo: whatever becomes of it, the leader goes on alone.
+// TestRemovedFollowerOfTwo: after the removal of the follower, the leader continues
+// alone, even if the follower stops.
 func TestRemovedFollowerOfTwo(t *testing.T) {
 	t.Parallel()
 	tr := newCluster2(t)
 	i := tr.leader()
-	require.NoError(t, tr.nodes[1-i].Remove(t.Context(), tr.confs[1-i].Name, false), "asked of itself")
+	require.NoError(t, tr.nodes[1-i].Remove(t.Context(), tr.confs[1-i].Name, false), "the follower is asked to remove itself")
 	require.Len(t, tr.nodes[i].Members(), 1)
 	shut(t, tr.nodes[1-i])
 	requireWrite(t, tr.nodes[i])
@@ -85,14 +87,14 @@ func TestRemovedFollowerOfTwo(t *testing.T) {
 	require.Eventually(t, func() bool {
 		err = tr.nodes[i].Remove(t.Context(), tr.confs[i].Name, true)
 		require.Error(t, err)
-		return !strings.Contains(err.Error(), "another node is being removed") // who was removed heard it first
+		return !strings.Contains(err.Error(), "another node is being removed") // the removed node may get its answer before the leader has finished the removal
 	}, 20*time.Second, time.Millisecond)
 	requireRefused(t, err, "no voter left")
 	require.Len(t, tr.nodes[i].Members(), 1)
 }
 
-// TestTwoRemovalsAtOnce never take away more than one at a time: each is done or
-// refused, and those that are left decide.
+// TestTwoRemovalsAtOnce: concurrent removals are done one at a time. Each succeeds or is
+// refused, and the remaining nodes can write.
 func TestTwoRemovalsAtOnce(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -101,7 +103,7 @@ func TestTwoRemovalsAtOnce(t *testing.T) {
 	var removing sync.WaitGroup
 	for k := 1; k < 3; k++ {
 		removing.Go(func() {
-			errs[k] = tr.nodes[(i+k)%3].Remove(t.Context(), tr.confs[(i+3-k)%3].Name, false) // each asks for the other's
+			errs[k] = tr.nodes[(i+k)%3].Remove(t.Context(), tr.confs[(i+3-k)%3].Name, false) // each node is asked to remove the other one
 		})
 	}
 	removing.Wait()
@@ -121,8 +123,8 @@ func TestTwoRemovalsAtOnce(t *testing.T) {
 	requireWrite(t, left)
 }
 
-// TestRemovalsOneAtATime: while one is between its steps another is refused, and
-// the leader does not take the node in again.
+// TestRemovalsOneAtATime: between the two steps of a removal, another removal is refused,
+// and the leader doesn't add the removed node again.
 func TestRemovalsOneAtATime(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -133,10 +135,10 @@ func TestRemovalsOneAtATime(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- tr.nodes[second].Remove(context.Background(), tr.confs[first].Name, false) }()
 	g.waitBlocked(t)
-	for range 3 { // as often as the leader looks
+	for range 3 { // long enough for several checks of the members by the leader
 		requireRefused(t, tr.nodes[i].Remove(t.Context(), tr.confs[second].Name, false), "another node is being removed")
 		require.NotContains(t, tr.nodes[i].Voters(), tr.nodes[first].ID())
-		require.Len(t, tr.nodes[i].Members(), 3, "its key is good until the configuration has followed")
+		require.Len(t, tr.nodes[i].Members(), 3, "its key must be valid until the removal is complete")
 		time.Sleep(300 * time.Millisecond)
 	}
 	require.Len(t, tr.nodes[i].Raft().GetConfiguration().Configuration().Servers, 2)
@@ -148,8 +150,8 @@ func TestRemovalsOneAtATime(t *testing.T) {
 	}
 }
 
-// TestRemovedNodeIsRefusedEverywhere when the answer is there, on connections
-// that stood before too, whomever was asked.
+// TestRemovedNodeIsRefusedEverywhere: when a removal is answered, all nodes refuse the
+// removed node, even on existing connections. It doesn't matter which node was asked.
 func TestRemovedNodeIsRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -157,7 +159,7 @@ func TestRemovedNodeIsRefusedEverywhere(t *testing.T) {
 	victim, other := (i+1)%3, (i+2)%3
 	for range 3 {
 		for _, j := range []int{i, other} {
-			require.Equal(t, 3, len(tr.nodes[victim].Overview(t.Context()).Nodes), "so that it has connections")
+			require.Equal(t, 3, len(tr.nodes[victim].Overview(t.Context()).Nodes), "the victim must have connections to all nodes")
 			require.True(t, cluster.HasPeer(tr.nodes[j], tr.nodes[victim].ID()))
 		}
 	}
@@ -168,8 +170,8 @@ func TestRemovedNodeIsRefusedEverywhere(t *testing.T) {
 	requireRefused(t, tr.nodes[other].Remove(t.Context(), tr.confs[victim].Name, false), "has no node")
 }
 
-// TestRemovalWaitsForThoseThatAreBehind: a member that has not applied it yet
-// would listen to the removed one still.
+// TestRemovalWaitsForThoseThatAreBehind: a removal is answered only after all members
+// have applied it, because a member that lags would still accept the removed node.
 func TestRemovalWaitsForThoseThatAreBehind(t *testing.T) {
 	t.Parallel()
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
@@ -185,7 +187,7 @@ func TestRemovalWaitsForThoseThatAreBehind(t *testing.T) {
 	g.waitBlocked(t)
 	select {
 	case err := <-done:
-		require.Fail(t, "it was answered", "%v", err)
+		require.Fail(t, "the removal was answered before a member had applied it", "%v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
 	g.open()
@@ -193,8 +195,9 @@ func TestRemovalWaitsForThoseThatAreBehind(t *testing.T) {
 	require.False(t, cluster.HasPeer(tr.nodes[slow], tr.nodes[victim].ID()))
 }
 
-// TestRemovalDoesNotDependOnAVoterThatHangs: it answers, and would commit
-// nothing; without the node that goes the leader would fall.
+// TestRemovalDoesNotDependOnAVoterThatHangs: a voter whose log hangs answers, but can't
+// commit anything. If the other voter were removed, the leader would lose its majority,
+// so that removal is refused. The hanging voter can be removed.
 func TestRemovalDoesNotDependOnAVoterThatHangs(t *testing.T) {
 	t.Parallel()
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
@@ -217,8 +220,8 @@ func TestRemovalDoesNotDependOnAVoterThatHangs(t *testing.T) {
 	requireWrite(t, tr.nodes[living])
 }
 
-// TestRemovalNeedsAQuorum: where one of two is down nothing can be decided, not
-// even that, with force or without.
+// TestRemovalNeedsAQuorum: if one of two nodes is down, nothing can be committed. So no
+// node can be removed, with force or without.
 func TestRemovalNeedsAQuorum(t *testing.T) {
 	t.Parallel()
 	tr := newCluster2(t, func(c *cluster.Config) { c.LeaderTimeout, c.ProposeTimeout = time.Second, 3*time.Second })
@@ -236,8 +239,8 @@ func TestRemovalNeedsAQuorum(t *testing.T) {
 	requireWrite(t, tr.nodes[down])
 }
 
-// TestForcedRemovalLeavesNothingHalfDone: it waits for the others in vain, and
-// the cluster is as it was.
+// TestForcedRemovalLeavesNothingHalfDone: if a forced removal can't get a majority, it
+// fails and leaves the cluster unchanged.
 func TestForcedRemovalLeavesNothingHalfDone(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t, func(c *cluster.Config) { c.ProposeTimeout = 3 * time.Second })
@@ -247,12 +250,12 @@ func TestForcedRemovalLeavesNothingHalfDone(t *testing.T) {
 	err := tr.nodes[living].Remove(t.Context(), tr.confs[living].Name, true)
 	requireRefused(t, err, "no majority")
 	requireRefused(t, err, "and "+tr.confs[down].Name+" not")
-	require.ErrorIs(t, err, member.ErrNoMajorityLeft, "as at the leader")
+	require.ErrorIs(t, err, member.ErrNoMajorityLeft, "the error must be that of the leader")
 	require.Len(t, tr.nodes[i].Members(), 3)
 	require.Len(t, tr.nodes[i].Voters(), 3)
 	requireWrite(t, tr.nodes[living])
 
-	// It is done as soon as those that it waits for are there.
+	// The removal succeeds once the stopped node runs again.
 	done := make(chan error, 1)
 	go func() { done <- tr.nodes[i].Remove(context.Background(), tr.confs[living].Name, true) }()
 	tr.start(down)
@@ -262,7 +265,8 @@ func TestForcedRemovalLeavesNothingHalfDone(t *testing.T) {
 	tr.settle(2)
 }
 
-// TestReplacedLeader: it hands over and goes, as any other.
+// TestReplacedLeader: a leader can be replaced like any other node. It transfers
+// leadership first.
 func TestReplacedLeader(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -284,8 +288,8 @@ func TestReplacedLeader(t *testing.T) {
 	}
 }
 
-// TestReplacedNodeWaitsForAMajority: with the new node and another one down, the
-// old one does not go.
+// TestReplacedNodeWaitsForAMajority: a replaced node stays a member until its removal is
+// complete. Meanwhile another node can't be removed.
 func TestReplacedNodeWaitsForAMajority(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -300,7 +304,7 @@ func TestReplacedNodeWaitsForAMajority(t *testing.T) {
 	tr.confs[0], tr.confs[i] = tr.confs[i], tr.confs[0]
 	require.NoError(t, tr.joinBy(t.Context(), c, token))
 	open(t, c)
-	g.waitBlocked(t) // the old node is out of the configuration, and its key is good
+	g.waitBlocked(t) // the old node is no longer in the configuration, but its key is still valid
 	require.Len(t, tr.nodes[i].Members(), 4)
 	err = tr.nodes[other].Remove(t.Context(), "n4", false)
 	requireRefused(t, err, "another node is being removed")
@@ -309,8 +313,8 @@ func TestReplacedNodeWaitsForAMajority(t *testing.T) {
 	require.Eventually(t, func() bool { return len(tr.nodes[other].Members()) == 3 }, 10*time.Second, time.Millisecond)
 }
 
-// TestLeaderFallsBetweenTheStepsOfARemoval: the next one takes the node in again,
-// and the removal can be asked for again.
+// TestLeaderFallsBetweenTheStepsOfARemoval: if leadership changes between the two steps
+// of a removal, the next leader adds the node again. The removal can then be repeated.
 func TestLeaderFallsBetweenTheStepsOfARemoval(t *testing.T) {
 	t.Parallel()
 	g := newGate()
@@ -326,8 +330,8 @@ func TestLeaderFallsBetweenTheStepsOfARemoval(t *testing.T) {
 	g.open()
 	require.ErrorIs(t, <-done, cluster.ErrUnknown)
 
-	// Of the two that the configuration has, one is cut off: its key was not
-	// dropped, so the cluster is whole when it is back.
+	// The configuration has two nodes, one of which is isolated. The victim's key is
+	// still valid, so the cluster is complete again when the isolated node is back.
 	require.Len(t, tr.nodes[other].Members(), 3)
 	cluster.Isolate(tr.nodes[i], false)
 	tr.settle(3)
@@ -338,8 +342,8 @@ func TestLeaderFallsBetweenTheStepsOfARemoval(t *testing.T) {
 	requireWrite(t, tr.nodes[0])
 }
 
-// TestRemovedNodeLearnsIt from those who refuse it, says so, and does not start
-// again.
+// TestRemovedNodeLearnsIt: a removed node learns of its removal from the nodes that
+// refuse it. It reports the removal, and doesn't start again.
 func TestRemovedNodeLearnsIt(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -369,7 +373,8 @@ func TestRemovedNodeLearnsIt(t *testing.T) {
 	}
 }
 
-// TestCutOffNodeIsNoRemovedNode: nobody answers it, which says nothing.
+// TestCutOffNodeIsNoRemovedNode: a node that gets no answers does not conclude that it
+// was removed.
 func TestCutOffNodeIsNoRemovedNode(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -385,7 +390,7 @@ func TestCutOffNodeIsNoRemovedNode(t *testing.T) {
 		cluster.Isolate(tr.nodes[j], false)
 	}
 	tr.settle(3)
-	cluster.CheckMembership(tr.nodes[i]) // now they answer
+	cluster.CheckMembership(tr.nodes[i]) // now the other nodes answer
 	require.NoError(t, tr.nodes[i].Removed())
 	for _, c := range tr.nodes[i].Checks() {
 		require.NoError(t, c.Err)
@@ -393,8 +398,8 @@ func TestCutOffNodeIsNoRemovedNode(t *testing.T) {
 	requireWrite(t, tr.nodes[i])
 }
 
-// slowToDepose lets the first node lead on for a while when the others do
-// without it.
+// slowToDepose makes the first node believe for a long time that it leads, although the
+// others have another leader.
 func slowToDepose(c *cluster.Config) {
 	if c.Name == "n1" {
 		*c = cluster.WithHooks(*c, cluster.Hooks{Raft: func(r *raft.Config) {
@@ -403,8 +408,8 @@ func slowToDepose(c *cluster.Config) {
 	}
 }
 
-// TestDeposedLeaderReleasesNoSecret: a node that was removed asks again, by the
-// token it once used, where nobody has heard of that.
+// TestDeposedLeaderReleasesNoSecret: a removed node presents its join token to a former
+// leader that doesn't know of the removal, and gets no secret.
 func TestDeposedLeaderReleasesNoSecret(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t, slowToDepose, func(c *cluster.Config) { c.ProposeTimeout = 3 * time.Second })
@@ -418,7 +423,7 @@ func TestDeposedLeaderReleasesNoSecret(t *testing.T) {
 	require.Empty(t, refusal)
 	require.Equal(t, "the cluster key", string(secret))
 	refusal, secret = cluster.Admit(ctx, tr.nodes[1], token, id, address, key)
-	require.Empty(t, refusal, "the answer may have been lost")
+	require.Empty(t, refusal, "the node may repeat the request, since its answer may have been lost")
 	require.Equal(t, "the cluster key", string(secret))
 
 	cluster.Isolate(tr.nodes[0], true)
@@ -426,7 +431,7 @@ func TestDeposedLeaderReleasesNoSecret(t *testing.T) {
 		return tr.nodes[1].Remove(ctx, "n4", false) == nil
 	}, 20*time.Second, 10*time.Millisecond)
 	leading, _ := tr.nodes[0].Leading()
-	require.True(t, leading, "or the test shows nothing")
+	require.True(t, leading, "the former leader must still believe that it leads")
 	refusal, secret = cluster.Admit(ctx, tr.nodes[0], token, id, address, key)
 	require.NotEmpty(t, refusal)
 	require.Empty(t, secret)
@@ -435,7 +440,8 @@ func TestDeposedLeaderReleasesNoSecret(t *testing.T) {
 	require.Empty(t, secret)
 }
 
-// TestInventedTokensCostLittle: however many come, they share the Barriers of strangers.
+// TestInventedTokensCostLittle: all requests with unknown tokens together cause few
+// Barriers, however many requests there are.
 func TestInventedTokensCostLittle(t *testing.T) {
 	t.Parallel()
 	tr := newCluster3(t)
@@ -448,18 +454,19 @@ func TestInventedTokensCostLittle(t *testing.T) {
 				token := unknownToken(t, fmt.Sprintf("%d-%d", j, k))
 				refusal, secret := cluster.Admit(t.Context(), tr.nodes[j], token, "0011223344556677", "127.0.0.1:1", make([]byte, 32))
 				if refusal == "" || len(secret) > 0 {
-					t.Error("somebody was let in")
+					t.Error("a node with an invented token was admitted")
 				}
 			})
 		}
-		strangers.Wait() // the next hundred come later, and see to it that Barriers add up
+		strangers.Wait() // the next hundred come later, so that their Barriers would add up
 	}
 	took := time.Since(started)
 	passed := tr.nodes[i].Barriers().Passed() - before
 	require.LessOrEqual(t, passed, uint64(took.Seconds()*20)+1)
 }
 
-// TestNewTokenWorksEverywhere, at a node that has not heard of it yet too.
+// TestNewTokenWorksEverywhere: a new token is accepted at every node, even at one that
+// has not applied the invitation yet.
 func TestNewTokenWorksEverywhere(t *testing.T) {
 	t.Parallel()
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
@@ -480,15 +487,15 @@ func TestNewTokenWorksEverywhere(t *testing.T) {
 	go func() { done <- tr.joinBy(context.Background(), c, token) }()
 	select {
 	case err := <-done:
-		require.Fail(t, "it was answered by a node that can't know", "%v", err)
+		require.Fail(t, "a node answered before it could know the token", "%v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
 	g.open()
 	require.NoError(t, <-done)
 }
 
-// TestNobodyIsPassedOverWithASecret: who is a member is in the state, whatever
-// list this node dials by.
+// TestNobodyIsPassedOverWithASecret: a secret is distributed to the members in the
+// replicated state, even if the peer list of this node lacks one of them.
 func TestNobodyIsPassedOverWithASecret(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -504,18 +511,18 @@ func TestNobodyIsPassedOverWithASecret(t *testing.T) {
 	})
 	require.NoError(t, tr.nodes[0].Secrets().Distribute(t.Context(), []byte("x")))
 	forgetPeer(t, tr.nodes[0], "n3")
-	require.NoError(t, tr.nodes[0].Secrets().Distribute(t.Context(), []byte("y")), "by the connection that stands")
+	require.NoError(t, tr.nodes[0].Secrets().Distribute(t.Context(), []byte("y")), "n3 must get it over the existing connection")
 	mu.Lock()
 	require.Equal(t, map[string]string{"n2": "y", "n3": "y"}, had)
 	mu.Unlock()
-	cluster.Isolate(tr.nodes[2], true) // and ends it
+	cluster.Isolate(tr.nodes[2], true) // this also closes the existing connection
 	var failed *cluster.DistributeError
 	require.ErrorAs(t, tr.nodes[0].Secrets().Distribute(t.Context(), []byte("z")), &failed)
 	require.Len(t, failed.Failures, 1)
 	require.Equal(t, "n3", failed.Failures[0].Name)
 }
 
-// unknownToken is a join token that nobody made.
+// unknownToken returns a join token that no cluster has issued.
 func unknownToken(t testing.TB, secret string) string {
 	raw := make([]byte, 32)
 	copy(raw, secret)

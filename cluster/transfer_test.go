@@ -10,7 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
-// TestTransferSaysWhyNot, at the leader and elsewhere, in words of ours.
+// TestTransferSaysWhyNot: an impossible transfer of leadership is refused with a reason
+// in Mintmark's own words, by the leader and by other nodes.
 func TestTransferSaysWhyNot(t *testing.T) {
 	t.Parallel()
 	clock := new(steppedClock) // of all nodes
@@ -19,12 +20,12 @@ func TestTransferSaysWhyNot(t *testing.T) {
 	down, asked := (i+1)%3, (i+2)%3
 	var unknown *member.NoNodeError
 	require.ErrorAs(t, tr.nodes[asked].TransferLeadership(t.Context(), "n9"), &unknown)
-	require.NoError(t, tr.nodes[asked].TransferLeadership(t.Context(), tr.confs[i].Name), "it leads already")
+	require.NoError(t, tr.nodes[asked].TransferLeadership(t.Context(), tr.confs[i].Name), "a transfer to the current leader succeeds")
 	require.Equal(t, tr.confs[i].Name, tr.nodes[asked].Leader())
 
 	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
 	require.NoError(t, err)
-	require.NoError(t, tr.joinBy(t.Context(), networked(t, "", "n4"), token)) // and it is not started
+	require.NoError(t, tr.joinBy(t.Context(), networked(t, "", "n4"), token)) // n4 is not started
 	for _, n := range []int{i, asked} {
 		require.Eventually(t, func() bool { return len(tr.nodes[n].Members()) == 4 }, 20*time.Second, time.Millisecond)
 		err := tr.nodes[n].TransferLeadership(t.Context(), "n4")
@@ -55,7 +56,7 @@ func TestTransferSaysWhyNot(t *testing.T) {
 	require.NotContains(t, err.Error(), "recover")
 }
 
-// TestNobodyElseToLead: a sole voter leads for good.
+// TestNobodyElseToLead: a sole voter can't transfer leadership.
 func TestNobodyElseToLead(t *testing.T) {
 	t.Parallel()
 	c := networked(t, "", "n1")

@@ -8,7 +8,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// goldenAgents has publishers, and clients with a metadata document.
+// goldenAgents has commands about publishers, and about clients with a metadata document.
 func goldenAgents() []goldenStep {
 	operator, alice := ledger.Actor{Operator: true}, ledger.Actor{Session: [32]byte{1}}
 	s := ledger.DefaultSettings()

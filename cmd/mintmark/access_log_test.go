@@ -23,8 +23,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestLogOfAWholeFlow: each answer has a request id, each request a line with it, and no
-// line of the whole log has a secret, a code, a token or a cookie.
+// TestLogOfAWholeFlow: each response has a request id, and each request has a log line
+// with that id. No line of the log has a secret, a code, a token or a cookie.
 func TestLogOfAWholeFlow(t *testing.T) {
 	t.Parallel()
 	var log testkit.Buffer
@@ -81,8 +81,8 @@ func TestLogOfAWholeFlow(t *testing.T) {
 	}
 }
 
-// TestRequestIDsOfOperators: each answer to operators and monitors has a request id too, and so has
-// what the log has of the request. Scrapes have no line.
+// TestRequestIDsOfOperators: each response to operators and monitors has a request id,
+// and so have the log lines of the request. A scrape has no line.
 func TestRequestIDsOfOperators(t *testing.T) {
 	t.Parallel()
 	n := newOperatorsNode(t, func(c *server.Config) { c.OpsDebug, c.LogLevel = true, new(slog.LevelVar) })
@@ -148,8 +148,8 @@ func TestRequestIDsOfOperators(t *testing.T) {
 	require.NotContains(t, n.log.String(), "of-the-sender")
 }
 
-// TestOpsDebug: profiles and the level of the log are on the operators' listener, if they
-// are asked for, and never on the public one.
+// TestOpsDebug: profiles and the log level are available on the operators' listener if
+// ops-debug is set. They are never available on the public listener.
 func TestOpsDebug(t *testing.T) {
 	t.Parallel()
 	level := new(slog.LevelVar)

@@ -92,8 +92,8 @@ func authorization(token admin.Plain) http.Header {
 	return http.Header{"Authorization": {"Bearer " + token.Reveal()}}
 }
 
-// requests are bodies with which every operation that is open to other machines succeeds, in
-// an order in which they do. %s is the name of the scope, so that each round has other names.
+// requests are bodies with which all operations for other machines succeed, in this
+// order. %s is the name of the scope, so that the names differ between rounds.
 var requests = []struct {
 	name, body string
 	event      string // kind of the event that the operation writes, "" for none
@@ -156,7 +156,7 @@ var requests = []struct {
 	{"cluster.backup.journal", `{}`, "operator.operation"},
 }
 
-// fill replaces the placeholders of a request by what there is in a round.
+// fill replaces the placeholders of a request by the values of a round.
 func (e *remoteEnv) fill(t *testing.T, body, round string, n int) string {
 	t.Helper()
 	switch {
@@ -187,8 +187,8 @@ func (e *remoteEnv) fill(t *testing.T, body, round string, n int) string {
 	return strings.ReplaceAll(body, "%s", round)
 }
 
-// TestCrossOriginRequests verifies that a browser that has the certificate of an operator runs
-// no operation for a page of another origin.
+// TestCrossOriginRequests: a browser that has an operator's certificate can't run an
+// operation for a page of another origin.
 func TestCrossOriginRequests(t *testing.T) {
 	e := newRemoteEnv(t)
 	client := e.withCertificate(t, e.server.Operators.Issue("ada", []string{"read", "users"}, nil))
@@ -286,8 +286,8 @@ func TestRemoteOperations(t *testing.T) {
 	require.Contains(t, e.Log.String(), "operator=token:token-clients")
 }
 
-// TestRemoteGuessesNoAdministrator: an operator on another machine, who may not change an
-// administrator, does not learn whether a password is one's either.
+// TestRemoteGuessesNoAdministrator: an operator on another machine may not change an
+// administrator, and can't find out either whether a password is the administrator's.
 func TestRemoteGuessesNoAdministrator(t *testing.T) {
 	e := newRemoteEnv(t)
 	ask(t, e.local, admin.AddUser, admin.NewUser{Username: "root", Admin: true, Password: alicePassword})
@@ -331,8 +331,8 @@ func TestComparingNeedsItsScope(t *testing.T) {
 	}
 }
 
-// TestDeclaredElsewhereMeanwhile: the scope of user.apply suffices to compare the password of
-// a user that another apply has made since this one described it.
+// TestDeclaredElsewhereMeanwhile: if another apply has created the user since this apply
+// read the state, the scope of user.apply suffices to compare the password.
 func TestDeclaredElsewhereMeanwhile(t *testing.T) {
 	e := newRemoteEnv(t)
 	users := authorization(e.token(t, "writer", "users").Token)
@@ -372,7 +372,8 @@ func problemOf(t *testing.T, body []byte) (p admin.Problem) {
 	return p
 }
 
-// TestRemoteAuthentication sends every operation with what is no valid token or certificate.
+// TestRemoteAuthentication sends every operation with tokens and certificates that are
+// not valid.
 func TestRemoteAuthentication(t *testing.T) {
 	e := newRemoteEnv(t)
 	all := []string{"read", "clients", "users", "settings", "cluster"}
@@ -381,7 +382,7 @@ func TestRemoteAuthentication(t *testing.T) {
 	short := ask(t, e.local, admin.AddOperatorToken, admin.NewOperatorToken{Name: "short", Scopes: all, Lifetime: time.Minute})
 	good := e.token(t, "good", all...)
 	e.Advance(time.Minute)
-	other := admintest.NewAuthority(t, "operators") // of the same name
+	other := admintest.NewAuthority(t, "operators") // another authority of the same name
 	foreign := credential.NewOperatorToken(bytes.NewReader(make([]byte, 32))).Reveal()
 
 	bearer := func(text string) func() (*http.Client, http.Header) {
@@ -444,8 +445,8 @@ func TestRemoteAuthentication(t *testing.T) {
 	require.NotContains(t, e.Log.String(), "hunter2")
 }
 
-// TestRefusedTokensAreCheap verifies that text that is no token costs no view, and that a
-// token that this node does not know costs a paced one only.
+// TestRefusedTokensAreCheap: a text that is not a token needs no view. A token that this
+// node doesn't know needs only a paced view.
 func TestRefusedTokensAreCheap(t *testing.T) {
 	e := newRemoteEnv(t)
 	before := e.Paced.Load()
@@ -459,9 +460,9 @@ func TestRefusedTokensAreCheap(t *testing.T) {
 	require.Equal(t, before+1, e.Paced.Load())
 }
 
-// TestStrangersWriteNoLog verifies that a sender who is not authenticated can't write to the
-// log, whether the sender hangs up or there is no leader, and that an operator's is logged
-// without a path that is no operation.
+// TestStrangersWriteNoLog: a sender who is not authenticated can't write to the log, even
+// by hanging up or while there is no leader. A request of an operator is logged, but not
+// its path if that is not an operation.
 func TestStrangersWriteNoLog(t *testing.T) {
 	e := newRemoteEnv(t)
 	good := e.token(t, "good", "read").Token
@@ -504,8 +505,8 @@ func TestStrangersWriteNoLog(t *testing.T) {
 	require.NotContains(t, e.Log.String(), "marked")
 }
 
-// TestRemoteWithoutALeader verifies that a token, which may have been revoked elsewhere, is
-// not accepted while nothing can be decided, and that a certificate is.
+// TestRemoteWithoutALeader: without a leader a token is refused, since another node may
+// have revoked it. A certificate is accepted.
 func TestRemoteWithoutALeader(t *testing.T) {
 	e := newRemoteEnv(t)
 	token := e.token(t, "reader", "read")
@@ -561,7 +562,7 @@ func TestRemoteCaller(t *testing.T) {
 	require.ErrorIs(t, p, admin.ErrLocalOnly)
 	_, err := admin.RestoreBackup(t.Context(), c, &saved, admin.RestoreOptions{})
 	require.ErrorIs(t, err, admin.ErrLocalOnly)
-	require.Empty(t, e.server.Refused(), "nothing was sent")
+	require.Empty(t, e.server.Refused(), "the Caller must not send anything")
 	require.Equal(t, ledger.LocalOnly, refused(t, c, admin.AddUser, admin.NewUser{Username: "root", Admin: true}).Cause)
 
 	for name, s := range map[string]admin.RemoteServer{

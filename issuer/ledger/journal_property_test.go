@@ -12,8 +12,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestReplayProperties loses a random history after a backup and replays its journal.
-// Everything that the history took away must then be gone, and everything else must exist.
+// TestReplayProperties restores a backup after a random history, and replays the journal.
+// Everything that was revoked or removed in the history must then be revoked or removed,
+// and everything else must exist.
 func TestReplayProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newEnv(t)
@@ -221,9 +222,9 @@ func activeOf(secrets ledger.Secrets) (ids []string) {
 	return ids
 }
 
-// compareResources verifies that no resource server has a secret or a scope that it had lost.
-// One that was removed and registered again is lost; one that was there all the time has all
-// of its secrets.
+// compareResources verifies that no resource server has a secret or a scope that it had
+// lost in the history. If a resource server was removed and registered again, it does not
+// exist. If it was never removed, it has all of its secrets.
 func (w *env) compareResources(r *rapid.T, lost ledger.View) {
 	for s := range w.view().ResourceServers() {
 		was := lost.ResourceServer(s.ID)
@@ -232,8 +233,8 @@ func (w *env) compareResources(r *rapid.T, lost ledger.View) {
 	}
 }
 
-// comparePublishers verifies that a publisher that is approved was approved, with at least
-// these scopes.
+// comparePublishers verifies that each approved publisher was also approved in the
+// history, with at least the same scopes.
 func (w *env) comparePublishers(r *rapid.T, lost ledger.View) {
 	for p := range w.view().Publishers() {
 		was := lost.Publisher(p.Host)

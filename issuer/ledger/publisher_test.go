@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestEndPublisherBounds: the clients of a publisher are bounded, deleted ones included, so that
-// one command ends their grants and one Replay repeats it.
+// TestEndPublisherBounds: the number of clients of a publisher is limited, including
+// deleted ones. So one command can end all their grants, and one Replay can repeat that.
 func TestEndPublisherBounds(t *testing.T) {
 	const full = "temporarily_unavailable: the publisher has as many clients as it may have"
 	w := newEnv(t)
@@ -67,8 +67,8 @@ func TestEndPublisherBounds(t *testing.T) {
 	}
 }
 
-// TestEndPublisherRefuses: a state with more clients than a publisher can have does not stop the
-// nodes.
+// TestEndPublisherRefuses: a publisher with more clients than the limit causes an error,
+// and does not stop the nodes.
 func TestEndPublisherRefuses(t *testing.T) {
 	var clients []*ledger.Client
 	for n := range 300 {

@@ -13,7 +13,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// agentsCommand is command for publishers and clients with a document.
+// agentsCommand is command for verbs about publishers, and about clients with a metadata
+// document.
 func (w *env) agentsCommand(l line) command.Command {
 	switch l.verb {
 	case "put-publisher":
@@ -109,7 +110,7 @@ func (w *env) showAgents(l line) string {
 	return suffix(b.Len() == 0, "none", b.String())
 }
 
-// checkAgents verifies what is true of clients with a document at every index of the log.
+// checkAgents verifies the invariants of clients with a metadata document.
 func (w *env) checkAgents(v ledger.View) {
 	w.t.Helper()
 	pending := 0
