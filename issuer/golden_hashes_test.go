@@ -4,7 +4,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// goldenHashes has what becomes of hashes that another system made, of passwords and of secrets.
+// goldenHashes has commands about imported hashes, of passwords and of secrets.
 func goldenHashes() []goldenStep {
 	operator := ledger.Actor{Operator: true}
 	cost := func(units uint64) ledger.HashCost {

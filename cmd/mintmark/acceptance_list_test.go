@@ -165,8 +165,8 @@ func readConformance(t *testing.T) (list []statement) {
 	return list
 }
 
-// notOffered takes the place of the tests of a statement about a feature that this server
-// does not have. After it stands the metadata member that would announce the feature.
+// notOffered replaces the tests of a statement about a feature that this server does not
+// have. It is followed by the metadata member that would announce the feature.
 const notOffered = "not offered: "
 
 // TestConformanceIsListed: every statement has a test unless the metadata does not

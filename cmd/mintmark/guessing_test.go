@@ -17,8 +17,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// counting returns a server that trusts X-Forwarded-For from the tests and whose clock
-// stands unless it is moved, so that no limit recovers while the test runs.
+// counting returns a server that trusts X-Forwarded-For from the tests. Its clock only
+// moves if forward is called, so that no limit recovers while the test runs.
 func counting(t *testing.T) (ts *testServer, forward func(time.Duration)) {
 	t.Helper()
 	var now atomic.Int64

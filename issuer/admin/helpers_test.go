@@ -11,7 +11,7 @@ import (
 
 const alicePassword = "correct horse"
 
-// newEnv has the user alice, who owns the pending client cal-app.
+// newEnv returns an Env with the user alice, who owns the pending client cal-app.
 func newEnv(t *testing.T) (*admintest.Env, *admin.Caller) {
 	t.Helper()
 	w := admintest.New(t)

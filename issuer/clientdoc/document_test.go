@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
 )
 
-// TestRefusedDocuments has documents that are refused, each for one reason.
+// TestRefusedDocuments: each of these documents is refused for one reason.
 func TestRefusedDocuments(t *testing.T) {
 	set := func(name string, value any) func(map[string]any) {
 		return func(d map[string]any) { d[name] = value }
@@ -60,7 +60,8 @@ func TestRefusedDocuments(t *testing.T) {
 	}
 }
 
-// TestDocumentsAreCut leaves out what this service does not offer.
+// TestDocumentsAreCut: values that this service does not support are removed from a
+// document.
 func TestDocumentsAreCut(t *testing.T) {
 	for _, change := range []func(map[string]any){
 		func(d map[string]any) { delete(d, "token_endpoint_auth_method") },
@@ -82,7 +83,7 @@ func TestDocumentsAreCut(t *testing.T) {
 	}
 }
 
-// FuzzParse checks what every accepted document satisfies.
+// FuzzParse verifies what is true of every accepted document.
 func FuzzParse(f *testing.F) {
 	f.Add(documentOf(agentURL, nil))
 	f.Add([]byte(`{"client_id":"https://example.com/client","client_name":"\ud800","redirect_uris":["http://[::1]:1/x"]}`))

@@ -19,10 +19,10 @@ func NewResolving(c Config, r *net.Resolver) *Fetcher {
 	return New(c)
 }
 
-// Guard is the check that the guarded dialer makes of each address before it connects.
+// Guard checks an address as the guarded dialer does before it connects.
 func Guard(network, address string) error {
 	return guarded().Control(network, address, syscall.RawConn(nil))
 }
 
-// Remembered returns the number of failed URLs in memory.
+// Remembered returns the number of URLs whose failure is remembered.
 func (f *Fetcher) Remembered() int { return f.failed.Len() }

@@ -31,7 +31,7 @@ func reasonOf(t *testing.T, err error) clientdoc.Reason {
 	return e.Reason
 }
 
-// A publisher is an https server on the loopback, as example.com.
+// A publisher is an https server on the loopback that serves as example.com.
 type publisher struct {
 	*httptest.Server
 	requests atomic.Int32
@@ -102,7 +102,7 @@ func TestFetch(t *testing.T) {
 	require.EqualValues(t, 1, p.requests.Load(), "the logo is not fetched")
 }
 
-// TestHostilePublishers fetches responses that are refused.
+// TestHostilePublishers: each of these responses is refused.
 func TestHostilePublishers(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -161,8 +161,8 @@ func TestHostilePublishers(t *testing.T) {
 	}
 }
 
-// TestUntrustedCertificate fetches nothing from a publisher whose certificate isn't valid for
-// its host.
+// TestUntrustedCertificate: a publisher without a valid certificate for its host gets no
+// request.
 func TestUntrustedCertificate(t *testing.T) {
 	p := newPublisher(t, serveDocument)
 	_, _, err := p.fetcher.Fetch(t.Context(), "https://other.org/client")
@@ -170,7 +170,8 @@ func TestUntrustedCertificate(t *testing.T) {
 	require.Zero(t, p.requests.Load())
 }
 
-// TestErrorsAreRemembered fetches a document that can't be fetched once in five minutes.
+// TestErrorsAreRemembered: a document whose fetch has failed is not requested again for
+// five minutes.
 func TestErrorsAreRemembered(t *testing.T) {
 	p := newPublisher(t, http.NotFound)
 	for range 3 {
@@ -184,7 +185,7 @@ func TestErrorsAreRemembered(t *testing.T) {
 	require.EqualValues(t, 2, p.requests.Load())
 }
 
-// TestNewURLsOfOneUser limits one user, and not another.
+// TestNewURLsOfOneUser: the limit of new URLs applies to each user separately.
 func TestNewURLsOfOneUser(t *testing.T) {
 	p := newPublisher(t, http.NotFound)
 	fetch := func(user string, n int) clientdoc.Reason {
@@ -201,7 +202,8 @@ func TestNewURLsOfOneUser(t *testing.T) {
 	require.Equal(t, clientdoc.StatusNotOK, fetch("mallory", 10))
 }
 
-// TestAtMostFourAtOnce refuses a fifth fetch at once, and forgets that.
+// TestAtMostFourAtOnce: a fifth concurrent fetch is refused at once. The refusal is not
+// remembered.
 func TestAtMostFourAtOnce(t *testing.T) {
 	arrived, release := make(chan struct{}), make(chan struct{})
 	p := newPublisher(t, func(w http.ResponseWriter, r *http.Request) {
@@ -219,7 +221,7 @@ func TestAtMostFourAtOnce(t *testing.T) {
 	for range 4 {
 		<-arrived
 	}
-	for range 20 { // more than a user's new URLs: what is refused as busy is not counted
+	for range 20 { // more than the limit of new URLs: a refusal because of concurrent fetches doesn't count
 		_, _, err := p.fetcher.FetchNew(t.Context(), "alice", agentURL)
 		require.Equal(t, clientdoc.Busy, reasonOf(t, err))
 	}
@@ -232,7 +234,8 @@ func TestAtMostFourAtOnce(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestCancelledFetch is not remembered: a user who leaves keeps nobody out.
+// TestCancelledFetch: a fetch that is cancelled, since its user has left, is not
+// remembered as a failure. Other users can fetch the URL at once.
 func TestCancelledFetch(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	p := newPublisher(t, func(w http.ResponseWriter, r *http.Request) {
@@ -249,7 +252,7 @@ func TestCancelledFetch(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestFloodOfURLs keeps a bounded number of failed URLs.
+// TestFloodOfURLs: the number of remembered failures is limited.
 func TestFloodOfURLs(t *testing.T) {
 	c := config()
 	c.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }

@@ -14,7 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
 )
 
-// TestGuard refuses every address that is not a public one.
+// TestGuard: every address that is not public is refused.
 func TestGuard(t *testing.T) {
 	refused := []struct{ name, address string }{
 		{"this network", "0.0.0.0"},
@@ -76,7 +76,8 @@ func TestGuard(t *testing.T) {
 	require.Error(t, clientdoc.Guard("tcp4", "2130706433:443"), "an address in another spelling")
 }
 
-// TestNamesOfPrivateAddresses fetches from names that resolve to addresses of other networks.
+// TestNamesOfPrivateAddresses: no document is fetched if the name of the host resolves to
+// an address that is not public.
 func TestNamesOfPrivateAddresses(t *testing.T) {
 	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0", "100.64.0.1"} {
 		names := newNameServer(t, netip.MustParseAddr(address))
@@ -86,8 +87,8 @@ func TestNamesOfPrivateAddresses(t *testing.T) {
 	}
 }
 
-// TestRebinding resolves a name to a public address when it is looked at, and to the
-// loopback when it is connected to. The address that is connected to counts.
+// TestRebinding: a name resolves first to a public address and then, for the connection,
+// to the loopback. The address of the connection is checked.
 func TestRebinding(t *testing.T) {
 	names := newNameServer(t, netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr("127.0.0.1"))
 	r := names.resolver()
@@ -99,8 +100,8 @@ func TestRebinding(t *testing.T) {
 	require.Equal(t, clientdoc.AddressRefused, reasonOf(t, err))
 }
 
-// A nameServer answers each question for an A record with the next of its addresses, and at
-// last always with the last one. It has no AAAA records.
+// A nameServer answers each query for an A record with its next address, and repeats the
+// last one. It has no AAAA records.
 type nameServer struct {
 	conn net.PacketConn
 

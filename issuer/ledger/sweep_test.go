@@ -94,7 +94,7 @@ func TestSweepPages(t *testing.T) {
 	_, logo := v.UnusedLogos([32]byte{}, 2)
 	require.NotZero(t, logo)
 
-	// The row of a grant goes without its user's.
+	// A grant can be swept even if the row of its user does not exist.
 	alone := viewOf(t, tableOf(ledger.TableGrants, []*ledger.Grant{{ID: id16("g"), User: "none", Ended: 1, EndCause: ledger.GrantEnded}}))
 	o := alone.Decide(&ledger.Sweep{Grants: []ledger.GrantID{id16("g")}}, command.Meta{ID: command.ID{1}, Seq: 9, At: 1_800_000_000_000})
 	require.Equal(t, ledger.Outcome{Count: 1}, o)

@@ -52,8 +52,8 @@ func TestCheckResource(t *testing.T) {
 	}
 }
 
-// FuzzCheckResource verifies that what is accepted has one spelling, and that the spelling
-// that a refusal asks for is accepted.
+// FuzzCheckResource verifies that an accepted identifier has only one spelling, and that
+// the spelling in a refusal is accepted.
 func FuzzCheckResource(f *testing.F) {
 	for _, uri := range []string{"https://api.example.com/v2", "http://[::1]:80/%2f%7E/..", "https://a.example/;x=%41//b/./", "https://A:443"} {
 		f.Add(uri)
@@ -61,7 +61,7 @@ func FuzzCheckResource(f *testing.F) {
 	f.Fuzz(func(t *testing.T, uri string) {
 		note := oauth.CheckResource(uri)
 		if other, ok := strings.CutPrefix(note, "must be written as "); ok {
-			require.Empty(t, oauth.CheckResource(other), "%q is asked for instead of %q", other, uri)
+			require.Empty(t, oauth.CheckResource(other), "the refusal suggests %q instead of %q", other, uri)
 			return
 		}
 		if note != "" {
@@ -76,8 +76,8 @@ func FuzzCheckResource(f *testing.F) {
 	})
 }
 
-// FuzzResourceSpellings verifies that the parameter stands for its own text and for that with
-// one slash more or less at the end, and that nothing else of it is read.
+// FuzzResourceSpellings verifies that a resource parameter matches its own text, and that
+// text with one slash more or less at the end. The parameter is not parsed.
 func FuzzResourceSpellings(f *testing.F) {
 	for _, resource := range []string{"", "/", "https://a.example", "https://a.example//", "https://A.example:443/%2f/../", "https://a.example/?x#y", "\x00/"} {
 		f.Add(resource)

@@ -31,7 +31,7 @@ type cluster struct {
 	nodes []*node // guarded by mu; without replaced nodes
 }
 
-// A node is one of the cluster, with what it joins by.
+// A node is a node of the cluster, with its invitation.
 type node struct {
 	*testkit.Node
 	c          *cluster
