@@ -15,7 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// introspect presents a token as the client "app".
+// introspect introspects a token as the client "app".
 func introspect(ctx context.Context, b *issuertest.Issuer, token string) (oauth.Introspection, error) {
 	return b.Introspect(ctx, oauth.PresentedToken{Client: oauth.ClientCredentials{ID: "app", Secret: "a-secret"}, Token: token})
 }
@@ -56,21 +56,21 @@ func TestIntrospectionWithoutKeys(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, a.Active, "no node has such a key")
 	for {
-		<-time.After(250 * time.Millisecond) // the keyring pauses as long between reloads: the next begins at once
+		<-time.After(250 * time.Millisecond) // the keyring waits this long between reloads, so the next reload starts at once
 		began := time.Now()
 		require.NoError(t, b.Keyring.Reload(t.Context()))
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		_, err = introspect(ctx, b, unknown)
 		cancel()
-		if time.Since(began) < 250*time.Millisecond { // no other reload has begun
+		if time.Since(began) < 250*time.Millisecond { // no other reload has started meanwhile
 			break
 		}
 	}
 	require.ErrorIs(t, err, oauth.ErrUnavailable)
 }
 
-// TestIntrospectionIsOneCommandAMinute verifies that an introspection answers without a
-// command, and that the use of the secret is recorded once a minute: not earlier, even if another
+// TestIntrospectionIsOneCommandAMinute verifies that an introspection needs no command,
+// except that the use of the secret is recorded once a minute: not earlier, even if another
 // minute of the clock has begun, and again afterwards.
 func TestIntrospectionIsOneCommandAMinute(t *testing.T) {
 	b := issuertest.New(t)

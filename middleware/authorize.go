@@ -31,13 +31,13 @@ func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Clai
 		return claims, nil
 	case err == nil:
 		return claims, nil
-	case errors.Is(err, verifier.ErrKeysUnavailable):
-		g.warned.keys.log(ctx, g.log, "token not verified", "error", err)
+	case errors.Is(err, verifier.ErrKeysUnavailable): // logged as its text, as below: the value may have claims
+		g.warned.keys.log(ctx, g.log, "token not verified", "error", err.Error())
 		var why *verifier.Error
 		errors.As(err, &why) // every refusal of Verify is one
 		return nil, unavailable("The access token can't be verified at the moment", why.RetryAfter)
 	}
-	g.log.DebugContext(ctx, "token refused", "reason", err.Error()) // the value may have claims
+	g.log.DebugContext(ctx, "token refused", "reason", err.Error())
 	if errors.Is(err, verifier.ErrExpired) {
 		return nil, expired.copy()
 	}
