@@ -49,7 +49,7 @@ type Publisher struct {
 	Reason       string              `json:"reason,omitempty"` // of a rejection
 	Scopes       []string            `json:"scopes"`
 	Defaults     []string            `json:"default_scopes"`
-	MaxClients   int                 `json:"max_clients,omitempty"`
+	MaxClients   int                 `json:"max_clients,omitempty"` // with a document each; "local" publishes none
 	LongRetry    bool                `json:"long_retry"`
 	RedirectURIs []string            `json:"redirect_uris,omitempty"` // of "local", private-use ones
 	RequestedBy  string              `json:"requested_by,omitempty"`  // user name
@@ -61,6 +61,8 @@ type Publisher struct {
 	Grants       int                 `json:"grants,omitempty"`     // live ones for its clients, if PublisherFilter.Grants is set
 	Users        int                 `json:"users,omitempty"`      // who have one
 	Clients      []PublishedDocument `json:"clients"`
+
+	MaxRegistered int `json:"max_registered"` // clients without a document
 }
 
 // A PublishedDocument is a client of a publisher.
@@ -145,6 +147,7 @@ func publisherOf(v ledger.View, p *ledger.Publisher) Publisher {
 		Host: p.Host, Name: p.Name, State: string(p.State), Reason: p.Reason, Scopes: notNil(p.Scopes), Defaults: notNil(p.Defaults),
 		MaxClients: p.MaxClients, LongRetry: p.LongRetry, RedirectURIs: p.RedirectURIs, Requested: stdTime(p.Requested), Reviewed: stdTime(p.Reviewed),
 		ReviewedBy: userName(v, p.ReviewedBy), ManagedBy: p.ManagedBy, Version: hex.EncodeToString(p.Last[:]), Clients: []PublishedDocument{},
+		MaxRegistered: p.MaxRegistered(),
 	}
 	if p.RequestedBy != "" {
 		out.RequestedBy = userName(v, p.RequestedBy)

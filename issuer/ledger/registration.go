@@ -27,6 +27,10 @@ func maxRegistered(host string) int {
 	return maxClientRows - mostClients
 }
 
+// MaxRegistered returns the maximum number of registered clients of p that users have allowed,
+// deleted ones included.
+func (p *Publisher) MaxRegistered() int { return maxRegistered(p.Host) }
+
 // CheckRegistration returns the publisher of a client with this registration, or why it is
 // refused. Field and Note are set with RegistrationRefused.
 func (v View) CheckRegistration(r *oauth.Registration) (*Publisher, *Refusal) {

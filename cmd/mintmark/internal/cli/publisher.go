@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 func (m *management) publisherCommand() *cobra.Command {
@@ -28,7 +29,7 @@ func (p *publisherFlags) register(c *cobra.Command) {
 	f.StringArrayVar(&p.defaults, "default-scope", nil, "what they get if they ask for none: scopes that only read")
 	f.StringArrayVar(&p.redirects, "redirect-uri", nil, "a private-use redirect URI that programs may register, for the publisher local (may be repeated)")
 	f.StringVar(&p.name, "name", "", "display name, for reviewers")
-	f.IntVar(&p.clients, "max-clients", 0, "the most clients that it may have, at most 100 (default 20)")
+	f.IntVar(&p.clients, "max-clients", 0, "the most clients with a document that it may have, at most 100 (default 20); local has none")
 	f.BoolVar(&p.longRetry, "long-retry", false, "its clients share a refresh token among several processes: a refresh may be repeated for 30 minutes")
 }
 
@@ -75,9 +76,12 @@ func (m *management) publisherShow() *cobra.Command {
 }
 
 func showPublisher(p *printer, a admin.Publisher) {
-	retry := ""
+	retry, documents := "", ""
 	if a.LongRetry {
 		retry = "30 minutes"
+	}
+	if a.Host != ledger.LocalPublisher { // which publishes none
+		documents = fmt.Sprint(a.MaxClients)
 	}
 	p.properties(
 		singleValue("Publisher", a.Host),
@@ -87,7 +91,8 @@ func showPublisher(p *printer, a admin.Publisher) {
 		property{"Scopes", a.Scopes},
 		property{"Default scopes", a.Defaults},
 		property{"Redirect URIs", a.RedirectURIs},
-		singleValue("Most clients", fmt.Sprint(a.MaxClients)),
+		singleValue("Most documents", documents),
+		singleValue("Most registered clients", fmt.Sprint(a.MaxRegistered)),
 		singleValue("Retry window", retry),
 		singleValue("Requested by", a.RequestedBy),
 		singleValue("Requested", formatTime(a.Requested)),
