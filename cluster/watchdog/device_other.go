@@ -4,5 +4,5 @@ package watchdog
 
 import "io/fs"
 
-// Device returns 0: the system does not report it.
-func Device(fs.FileInfo) uint64 { return 0 }
+// device returns 0: the system does not report it.
+func device(fs.FileInfo) uint64 { return 0 }

@@ -29,7 +29,7 @@ func CheckFreeSpace(dir string) error {
 func SameDisk(a, b string) bool {
 	i, errA := os.Stat(a)
 	j, errB := os.Stat(b)
-	return errA == nil && errB == nil && Device(i) != 0 && Device(i) == Device(j)
+	return errA == nil && errB == nil && device(i) != 0 && device(i) == device(j)
 }
 
 // FreeSpace returns the free bytes of the disk under dir, and the limits below which a node

@@ -90,7 +90,7 @@ type Disk struct {
 	Free, Low, Out uint64 // bytes: free, and the limits of a node; 0 if unknown
 	Sync           []time.Duration
 	Error          error // why Sync could not be measured, or Dir can't be used
-	Device         uint64
+	OfData         bool  // of backups: it is that of the data
 }
 
 // Check judges the facts. The order of the results is fixed.

@@ -31,8 +31,8 @@ func healthy() *doctor.Facts {
 		Version: "v1.0.0", Now: now, Options: o,
 		Folder:  doctor.Folder{Path: "/data", Exists: true, Mode: fs.ModeDir | 0o700, Owner: 7, User: 7, Data: true},
 		Secrets: []doctor.Secret{{Path: "/data/cluster.key", What: "cluster key", Owner: 7}},
-		Disk:    doctor.Disk{Dir: "/data", Free: 50 << 30, Low: 512 << 20, Out: 128 << 20, Sync: syncs(time.Millisecond), Device: 1},
-		Backup:  doctor.Disk{Dir: "/backups", Free: 50 << 30, Low: 512 << 20, Out: 128 << 20, Device: 2},
+		Disk:    doctor.Disk{Dir: "/data", Free: 50 << 30, Low: 512 << 20, Out: 128 << 20, Sync: syncs(time.Millisecond)},
+		Backup:  doctor.Disk{Dir: "/backups", Free: 50 << 30, Low: 512 << 20, Out: 128 << 20},
 
 		Descriptors: 1 << 20, LowPorts: 1024,
 		Cluster: &admin.ClusterStatus{
@@ -97,7 +97,7 @@ func TestChecks(t *testing.T) {
 		{"disk space", doctor.OK, "does not report", func(f *doctor.Facts) { f.Disk.Free, f.Disk.Low, f.Disk.Out = 0, 0, 0 }},
 		{"backup folder", doctor.Failure, "no such folder", func(f *doctor.Facts) { f.Backup.Error = errors.New("no such folder") }},
 		{"backup folder", doctor.Failure, "511 MiB free", func(f *doctor.Facts) { f.Backup.Free = 512<<20 - 1 }},
-		{"backup folder", doctor.Warning, "the disk of the data", func(f *doctor.Facts) { f.Backup.Device = 1 }},
+		{"backup folder", doctor.Warning, "the disk of the data", func(f *doctor.Facts) { f.Backup.OfData = true }},
 		{"backup folder", doctor.OK, "no scheduled backups", func(f *doctor.Facts) { f.Options.BackupEvery = 0 }},
 		{"descriptors", doctor.Warning, "4096", func(f *doctor.Facts) { f.Descriptors = 4096 }},
 		{"descriptors", doctor.Failure, "256", func(f *doctor.Facts) { f.Descriptors = 256 }},

@@ -51,6 +51,7 @@ func (m *Machine) Gather(ctx context.Context) *Facts {
 	}
 	if o.BackupEvery > 0 {
 		f.Backup = backupDisk(o.BackupDir)
+		f.Backup.OfData = watchdog.SameDisk(f.Backup.Dir, f.Disk.Dir)
 	}
 	f.MemoryNeeded = memoryNeeded(o.DataDir)
 	f.Unit = readUnit(m.Root, o.DataDir)
@@ -102,9 +103,6 @@ func nearest(path string) string {
 func diskOf(dir string) Disk {
 	d := Disk{Dir: dir}
 	d.Free, d.Low, d.Out, _ = watchdog.FreeSpace(dir)
-	if i, err := os.Stat(dir); err == nil {
-		d.Device = watchdog.Device(i)
-	}
 	return d
 }
 

@@ -115,7 +115,7 @@ func checkBackupFolder(f *Facts) Result {
 		return r.because(Failure, "make the folder, owned by the account of the node with mode 0700, or name another one with backup-dir")
 	case d.Low > 0 && d.Free < d.Low:
 		return r.because(Failure, "make room: backups are not made below "+size(d.Low))
-	case d.Device != 0 && d.Device == f.Disk.Device:
+	case d.OfData:
 		r.Measured += ", the disk of the data"
 		return r.because(Warning, "put backups on another disk: they are lost with this one")
 	}
