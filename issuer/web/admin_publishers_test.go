@@ -323,8 +323,11 @@ func TestReviewOfADocument(t *testing.T) {
 	}
 	assert.NotContains(t, page.body, "no longer has an account")
 	assert.NotContains(t, page.body, path+"/transfer")
+	assert.NotContains(t, page.body, "owner", "nobody owns it")
+	assert.Contains(t, root.submit(path, path+"/review", "verdict", "reject").body, "Please give a reason.")
 	assert.Contains(t, root.follow(root.submit(path, path+"/review", "verdict", "reject", "reason", "why")).body, "The reason:")
 	assert.NotContains(t, root.get(path).body, "owner")
+	assert.NotContains(t, root.get(path+"/suspend").body, "owner")
 
 	w.agents(ledger.AgentsOff)
 	assert.NotContains(t, root.get(path).body, publisherPage, "the page of the publisher does not exist")

@@ -28,6 +28,8 @@ func (w *Web) review(c *request, v session, f *form) error {
 	switch {
 	case verdict != ledger.Approve && verdict != ledger.Reject:
 		f.alert = "Please choose whether to approve or to reject."
+	case verdict == ledger.Reject && reasonOf(f) == "" && hasDocument(&v, f):
+		f.alert = "Please give a reason. Other administrators read it."
 	case verdict == ledger.Reject && reasonOf(f) == "":
 		f.addProblem("reason", "is missing: the owner must learn what to change")
 	}
@@ -35,6 +37,12 @@ func (w *Web) review(c *request, v session, f *form) error {
 		return w.showAdminClient(c, v, f)
 	}
 	return w.proposeVerdict(c, v, f, verdict, reasonOf(f), w.showAdminClient)
+}
+
+// hasDocument reports whether the client that a form is about has a document, and so no owner.
+func hasDocument(v *session, f *form) bool {
+	client := v.view.Client(f.get("id"))
+	return client != nil && client.Document != nil
 }
 
 // resume resumes a suspended application.

@@ -170,6 +170,9 @@ func (f *form) input(name, line, hint string) input {
 	return i
 }
 
+// Called replaces the label.
+func (i input) Called(label string) input { i.Label = label; return i }
+
 // Optional marks an input that may stay empty.
 func (i input) Optional() input { i.IsOptional = true; return i }
 
