@@ -89,9 +89,9 @@ func (w *Web) publisherFresh(c *request, v *session) (p *ledger.Publisher, err e
 // grantsOf returns the number of grants of each client of a publisher, and of all. The number is
 // kept for a while, but not after the publisher was changed.
 func (w *Web) grantsOf(c *request, v *session, p *ledger.Publisher) (byClient map[string]int, all int, counted bool) {
-	now := w.config.Ledger.Now()
+	view, now := v.view, w.config.Ledger.Now()
 	byClient, _, counted = w.agentCounters.get(c.r.Context(), p.Host+" "+expectedLast(p.Last), now, func() map[string]int {
-		return v.view.GrantsOfPublisher(p.Host, now)
+		return view.GrantsOfPublisher(p.Host, now)
 	})
 	for _, n := range byClient {
 		all += n
