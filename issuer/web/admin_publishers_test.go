@@ -288,6 +288,17 @@ func TestEndPublisher(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, root.get(remove).StatusCode)
 }
 
+// TestManagedPublisher verifies that the page warns of a change that a file undoes.
+func TestManagedPublisher(t *testing.T) {
+	w, root := publishers(t)
+	w.must(&ledger.ApplyPublisher{
+		Actor: operator, Host: "agent.example", Scopes: []string{"BOOKING_READ"}, Manager: "team", Adopt: true, ExpectedLast: w.publisher("agent.example").Last,
+	})
+	assert.Contains(t, root.get(publisherPage).body, "What you change here is undone when its file is applied again.")
+	w.list("other.example")
+	assert.NotContains(t, root.get(publishersPage+"/other.example").body, "applied again")
+}
+
 // TestPublisherOfManyClients: the page lists all of them, and the audit trail leads back to it.
 func TestPublisherOfManyClients(t *testing.T) {
 	w, root := publishers(t)

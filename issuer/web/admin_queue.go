@@ -45,7 +45,9 @@ func (w *Web) reviewQueue(c *request, v session) error {
 	}
 	return w.showAdmin(c, v, "admin_queue", page{
 		Title: "Waiting for review", Body: body, Rows: len(found),
-		Truncate: func(n int) { body.Waiting, body.Pages.Next = body.Waiting[:n], c.pageAt("after", clientKey(found[n-1])) },
+		Truncate: func(n int) {
+			body.Waiting, body.Pages.Next = body.Waiting[:n], c.pageAt("after", clientKey(found[n-1]))
+		},
 	})
 }
 

@@ -187,6 +187,29 @@ func TestBrowserKeyboardResourceServer(t *testing.T) {
 	require.Contains(t, b.text("[role=status]"), "The resource server was removed.")
 }
 
+// TestBrowserKeyboardPublisher: the programs on users' computers are turned on and off by keys.
+func TestBrowserKeyboardPublisher(t *testing.T) {
+	s, operator := startWithPublisher(t, fixtures(""), newPublisher(t, nil))
+	operator.OK("", "settings", "set", "agents=listed")
+	b := newTab(t)
+	b.signInByKeys(s.AppURL+"/admin", "root", "administers it")
+	b.enter(`nav[aria-label="Administration"] a[href="/admin/publishers"]`, kb.Enter)
+	b.enter(`main table a[href="/admin/publishers/local"]`, kb.Enter)
+	b.enter(`main a[href$="/edit"]`, kb.Enter)
+	b.tabTo(`input[name="scopes"][value="BOOKING_READ"]`)
+	b.keys(" ")
+	b.tabTo(`input[name="defaults"][value="BOOKING_READ"]`)
+	b.keys(" ")
+	b.tabTo("#f-redirect_uris")
+	b.keys("agent://callback/here")
+	b.enter("main button.primary", kb.Enter)
+	require.Contains(t, b.text("[role=status]"), "It was turned on.")
+	require.Contains(t, b.text("main"), "agent://callback/here")
+	b.enter(`main a[href$="/reject"]`, kb.Enter)
+	b.enter("main button.danger", kb.Enter)
+	require.Contains(t, b.text("[role=status]"), "It was turned off")
+}
+
 // TestBrowserKeyboardAudit: a filter is set and submitted by keys.
 func TestBrowserKeyboardAudit(t *testing.T) {
 	s := start(t, fixtures(""))
