@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"code.dny.dev/ssrf"
@@ -22,10 +23,12 @@ import (
 
 const (
 	maxFetches     = 4               // at once
+	maxUserFetches = 2               // at once, for one user
 	rememberErrors = 5 * time.Minute // how long a failed fetch isn't tried again
 	maxRemembered  = 1000            // failed URLs in memory
 	newURLs        = 10              // for each user, in an hour
-	maxUsers       = 10_000          // whose new URLs are counted
+	knownURLs      = 60              // fetched again, for each user, in an hour
+	maxUsers       = 10_000          // whose fetches are counted
 )
 
 // Config configures a Fetcher.
@@ -43,9 +46,13 @@ type Config struct {
 type Fetcher struct {
 	config Config
 	client *http.Client
-	slots  chan struct{}
 	failed *limit.Recent[Reason] // by URL
-	urls   *limit.Limiter        // new URLs, by user
+	first  *limit.Limiter        // fetches of new URLs, by user
+	again  *limit.Limiter        // fetches of known URLs, by user
+
+	mu       sync.Mutex     // guards the fields below
+	fetching int            // fetches that are running
+	byUser   map[string]int // the same, by user; never 0
 }
 
 // New returns a Fetcher.
@@ -70,46 +77,31 @@ func New(c Config) *Fetcher {
 			Timeout:       maxFetch,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		slots:  make(chan struct{}, maxFetches),
 		failed: limit.NewRecent[Reason](rememberErrors, maxRemembered),
-		urls:   limit.New(newURLs/time.Hour.Seconds(), newURLs, maxUsers),
+		first:  limit.New(newURLs/time.Hour.Seconds(), newURLs, maxUsers),
+		again:  limit.New(knownURLs/time.Hour.Seconds(), knownURLs, maxUsers),
+		byUser: map[string]int{},
 	}
 }
 
-// FetchNew is Fetch for a URL that is not known yet, on behalf of a signed-in user, whose new
-// URLs are limited. A URL whose fetch has failed a short time ago is not counted.
-func (f *Fetcher) FetchNew(ctx context.Context, user, clientID string) (Document, time.Duration, error) {
-	if err := f.refused(clientID); err != nil {
-		return Document{}, 0, err
-	}
-	wait, undo := f.urls.Try(user, f.config.Now())
-	if wait > 0 {
-		return Document{}, 0, &Error{Reason: TooManyURLs}
-	}
-	d, age, err := f.fetch(ctx, clientID)
-	if e, ok := errors.AsType[*Error](err); ok && e.Reason == Busy {
-		undo()
-	}
-	return d, age, err
-}
-
-// Fetch fetches the document at a client_id. age is how long it may be used, from
-// oauth.MinDocumentAge to oauth.MaxDocumentAge. The error is an *Error, or that of ctx. A failed
-// fetch is not tried again for five minutes.
-func (f *Fetcher) Fetch(ctx context.Context, clientID string) (d Document, age time.Duration, err error) {
+// Fetch fetches the document at a client_id on behalf of a signed-in user, whose fetches are
+// limited: those of new URLs, and those of URLs that are known. age is how long the document may
+// be used, from oauth.MinDocumentAge to oauth.MaxDocumentAge. The error is an *Error, or that of
+// ctx. A failed fetch is not tried again for five minutes, nor counted again.
+func (f *Fetcher) Fetch(ctx context.Context, user, clientID string, known bool) (d Document, age time.Duration, err error) {
 	if err := f.refused(clientID); err != nil {
 		return d, 0, err
 	}
-	return f.fetch(ctx, clientID)
-}
-
-// fetch is Fetch for a URL that is not refused.
-func (f *Fetcher) fetch(ctx context.Context, clientID string) (d Document, age time.Duration, err error) {
-	select {
-	case f.slots <- struct{}{}:
-		defer func() { <-f.slots }()
-	default:
+	if !f.begin(user) {
 		return d, 0, &Error{Reason: Busy}
+	}
+	defer f.end(user)
+	counted := f.first
+	if known {
+		counted = f.again
+	}
+	if counted.Take(user, f.config.Now()) > 0 {
+		return d, 0, &Error{Reason: TooManyURLs}
 	}
 	d, age, failure := f.get(ctx, clientID)
 	switch {
@@ -120,6 +112,27 @@ func (f *Fetcher) fetch(ctx context.Context, clientID string) (d Document, age t
 	}
 	f.failed.Mark(clientID, failure.Reason, f.config.Now())
 	return Document{}, 0, failure
+}
+
+// begin reports whether another fetch may run now. If so, end must follow.
+func (f *Fetcher) begin(user string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fetching >= maxFetches || f.byUser[user] >= maxUserFetches {
+		return false
+	}
+	f.fetching++
+	f.byUser[user]++
+	return true
+}
+
+func (f *Fetcher) end(user string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fetching--
+	if f.byUser[user]--; f.byUser[user] == 0 {
+		delete(f.byUser, user)
+	}
 }
 
 // refused returns why a URL is not fetched, or nil.

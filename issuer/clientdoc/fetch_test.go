@@ -92,7 +92,7 @@ func TestFetch(t *testing.T) {
 		}
 		serveDocument(w, r)
 	})
-	d, age, err := p.fetcher.FetchNew(t.Context(), "alice", agentURL)
+	d, age, err := p.fetcher.Fetch(t.Context(), "alice", agentURL, false)
 	require.NoError(t, err)
 	require.Equal(t, 2*time.Hour, age)
 	require.Equal(t, "Agent", d.Name)
@@ -154,7 +154,7 @@ func TestHostilePublishers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPublisher(t, c.serve)
-			_, _, err := p.fetcher.Fetch(t.Context(), agentURL)
+			_, _, err := p.fetcher.Fetch(t.Context(), "alice", agentURL, false)
 			require.Equal(t, c.reason, reasonOf(t, err))
 			require.EqualValues(t, 1, p.requests.Load())
 		})
@@ -165,7 +165,7 @@ func TestHostilePublishers(t *testing.T) {
 // request.
 func TestUntrustedCertificate(t *testing.T) {
 	p := newPublisher(t, serveDocument)
-	_, _, err := p.fetcher.Fetch(t.Context(), "https://other.org/client")
+	_, _, err := p.fetcher.Fetch(t.Context(), "alice", "https://other.org/client", false)
 	require.Equal(t, clientdoc.Unreachable, reasonOf(t, err))
 	require.Zero(t, p.requests.Load())
 }
@@ -175,63 +175,74 @@ func TestUntrustedCertificate(t *testing.T) {
 func TestErrorsAreRemembered(t *testing.T) {
 	p := newPublisher(t, http.NotFound)
 	for range 3 {
-		_, _, err := p.fetcher.FetchNew(t.Context(), "alice", agentURL)
+		_, _, err := p.fetcher.Fetch(t.Context(), "alice", agentURL, false)
 		require.Equal(t, clientdoc.StatusNotOK, reasonOf(t, err))
 	}
 	require.EqualValues(t, 1, p.requests.Load())
 	p.now = p.now.Add(5 * time.Minute)
-	_, _, err := p.fetcher.Fetch(t.Context(), agentURL)
+	_, _, err := p.fetcher.Fetch(t.Context(), "alice", agentURL, false)
 	require.Equal(t, clientdoc.StatusNotOK, reasonOf(t, err))
 	require.EqualValues(t, 2, p.requests.Load())
 }
 
-// TestNewURLsOfOneUser: the limit of new URLs applies to each user separately.
-func TestNewURLsOfOneUser(t *testing.T) {
-	p := newPublisher(t, http.NotFound)
-	fetch := func(user string, n int) clientdoc.Reason {
-		_, _, err := p.fetcher.FetchNew(t.Context(), user, fmt.Sprintf("https://example.com/client/%s/%d", user, n))
-		return reasonOf(t, err)
+// TestURLsOfOneUser: the limits apply to each user separately, and to new and known URLs
+// separately.
+func TestURLsOfOneUser(t *testing.T) {
+	for known, most := range map[bool]int{false: 10, true: 60} {
+		p := newPublisher(t, http.NotFound)
+		fetch := func(user string, n int, known bool) clientdoc.Reason {
+			_, _, err := p.fetcher.Fetch(t.Context(), user, fmt.Sprintf("https://example.com/client/%s/%d", user, n), known)
+			return reasonOf(t, err)
+		}
+		for n := range most {
+			require.Equal(t, clientdoc.StatusNotOK, fetch("mallory", n, known))
+		}
+		require.Equal(t, clientdoc.TooManyURLs, fetch("mallory", most, known))
+		require.Equal(t, clientdoc.StatusNotOK, fetch("alice", 0, known))
+		require.Equal(t, clientdoc.StatusNotOK, fetch("mallory", most, !known))
+		require.EqualValues(t, most+2, p.requests.Load())
+		p.now = p.now.Add(time.Hour)
+		require.Equal(t, clientdoc.StatusNotOK, fetch("mallory", most+1, known))
 	}
-	for n := range 10 {
-		require.Equal(t, clientdoc.StatusNotOK, fetch("mallory", n))
-	}
-	require.Equal(t, clientdoc.TooManyURLs, fetch("mallory", 10))
-	require.Equal(t, clientdoc.StatusNotOK, fetch("alice", 0))
-	require.EqualValues(t, 11, p.requests.Load())
-	p.now = p.now.Add(time.Hour)
-	require.Equal(t, clientdoc.StatusNotOK, fetch("mallory", 10))
 }
 
-// TestAtMostFourAtOnce: a fifth concurrent fetch is refused at once. The refusal is not
-// remembered.
-func TestAtMostFourAtOnce(t *testing.T) {
+// TestFetchesAtOnce: a third concurrent fetch of one user, and a fifth of all users, is refused
+// at once. The refusal is not remembered.
+func TestFetchesAtOnce(t *testing.T) {
 	arrived, release := make(chan struct{}), make(chan struct{})
 	p := newPublisher(t, func(w http.ResponseWriter, r *http.Request) {
 		arrived <- struct{}{}
 		<-release
 		serveDocument(w, r)
 	})
-	done := make(chan error)
-	for range 4 {
-		go func() {
-			_, _, err := p.fetcher.Fetch(context.Background(), agentURL)
-			done <- err
-		}()
+	fetch := func(user string, known bool) error {
+		_, _, err := p.fetcher.Fetch(context.Background(), user, agentURL, known)
+		return err
 	}
-	for range 4 {
+	done := make(chan error)
+	begin := func(user string, known bool) {
+		go func() { done <- fetch(user, known) }()
 		<-arrived
 	}
-	for range 20 { // more than the limit of new URLs: a refusal because of concurrent fetches doesn't count
-		_, _, err := p.fetcher.FetchNew(t.Context(), "alice", agentURL)
-		require.Equal(t, clientdoc.Busy, reasonOf(t, err))
+	busy := func(user string) { // more than its new URLs: what is refused as busy is not counted
+		for range 20 {
+			require.Equal(t, clientdoc.Busy, reasonOf(t, fetch(user, false)))
+		}
 	}
+	begin("mallory", false)
+	begin("mallory", true)
+	busy("mallory")
+	begin("bob", false)
+	begin("carol", false)
+	busy("alice")
 	close(release)
 	for range 4 {
 		require.NoError(t, <-done)
 	}
-	go func() { <-arrived }()
-	_, _, err := p.fetcher.FetchNew(t.Context(), "alice", agentURL)
-	require.NoError(t, err)
+	for _, user := range []string{"alice", "mallory"} {
+		go func() { <-arrived }()
+		require.NoError(t, fetch(user, false))
+	}
 }
 
 // TestCancelledFetch: a fetch that is cancelled, since its user has left, is not
@@ -246,9 +257,9 @@ func TestCancelledFetch(t *testing.T) {
 		}
 		serveDocument(w, r)
 	})
-	_, _, err := p.fetcher.Fetch(ctx, agentURL)
+	_, _, err := p.fetcher.Fetch(ctx, "alice", agentURL, false)
 	require.ErrorIs(t, err, context.Canceled)
-	_, _, err = p.fetcher.Fetch(t.Context(), agentURL)
+	_, _, err = p.fetcher.Fetch(t.Context(), "alice", agentURL, false)
 	require.NoError(t, err)
 }
 
@@ -258,7 +269,7 @@ func TestFloodOfURLs(t *testing.T) {
 	c.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }
 	f := clientdoc.New(c)
 	for n := range 3000 {
-		_, _, err := f.FetchNew(t.Context(), fmt.Sprint("user ", n), fmt.Sprintf("https://example.com/%d", n))
+		_, _, err := f.Fetch(t.Context(), fmt.Sprint("user ", n), fmt.Sprintf("https://example.com/%d", n), false)
 		require.Equal(t, clientdoc.Unreachable, reasonOf(t, err))
 	}
 	require.Equal(t, 1000, f.Remembered())

@@ -82,7 +82,7 @@ func TestNamesOfPrivateAddresses(t *testing.T) {
 	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0", "100.64.0.1"} {
 		names := newNameServer(t, netip.MustParseAddr(address))
 		f := clientdoc.NewResolving(config(), names.resolver())
-		_, _, err := f.Fetch(t.Context(), "https://agent.example.com/client")
+		_, _, err := f.Fetch(t.Context(), "alice", "https://agent.example.com/client", false)
 		require.Equal(t, clientdoc.AddressRefused, reasonOf(t, err), address)
 	}
 }
@@ -96,7 +96,7 @@ func TestRebinding(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "93.184.216.34", seen[0].String())
 	f := clientdoc.NewResolving(config(), r)
-	_, _, err = f.Fetch(t.Context(), "https://rebind.example.com/client")
+	_, _, err = f.Fetch(t.Context(), "alice", "https://rebind.example.com/client", false)
 	require.Equal(t, clientdoc.AddressRefused, reasonOf(t, err))
 }
 

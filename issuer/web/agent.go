@@ -19,8 +19,7 @@ import (
 
 // Documents fetches the metadata documents of clients, like clientdoc.Fetcher.
 type Documents interface {
-	Fetch(ctx context.Context, clientID string) (clientdoc.Document, time.Duration, error)
-	FetchNew(ctx context.Context, user, clientID string) (clientdoc.Document, time.Duration, error)
+	Fetch(ctx context.Context, user, clientID string, known bool) (clientdoc.Document, time.Duration, error)
 }
 
 // isAgent reports whether agents are accepted and the client_id is a document's URL or that of a
@@ -65,10 +64,8 @@ func (w *Web) lookUp(c *request, v *session, r oauth.AuthorizationRequest) error
 		return nil
 	case w.config.Documents == nil:
 		err = &clientdoc.Error{Reason: clientdoc.Unreachable}
-	case lookup == ledger.LookupNew:
-		d, age, err = w.config.Documents.FetchNew(c.r.Context(), v.user.ID, r.ClientID)
 	default:
-		d, age, err = w.config.Documents.Fetch(c.r.Context(), r.ClientID)
+		d, age, err = w.config.Documents.Fetch(c.r.Context(), v.user.ID, r.ClientID, lookup == ledger.LookupAgain)
 	}
 	failed, ok := errors.AsType[*clientdoc.Error](err)
 	switch {
