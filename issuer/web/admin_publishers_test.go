@@ -121,6 +121,7 @@ func TestReviewPublisher(t *testing.T) {
 	for _, says := range []string{"Waiting for review", "https://agent.example/client", "The agent", "Never", `href="` + publisherPage + `/reject"`} {
 		assert.Contains(t, page.body, says)
 	}
+	assert.NotContains(t, page.body, "Approved", "its client can't be used yet")
 	edit := publisherPage + "/edit"
 	form := root.get(edit).form(t, edit)
 	for name, test := range map[string]struct {
