@@ -28,6 +28,7 @@ var All = []Document{
 	{"api", "programs: revocation, browsers, the profile, OpenAPI"},
 	{"install", "operators, day one: service, three nodes, every setting"},
 	{"packages", "operators: packages, container, Kubernetes, releases"},
+	{"unit", "operators: the hardened systemd unit"},
 	{"tls", "operators: certificates in the node, or a proxy in front"},
 	{"sign-in", "operators: accounts of an OpenID Connect provider"},
 	{"remote", "operators on other machines: listener, tokens, certificates, scopes, programs"},

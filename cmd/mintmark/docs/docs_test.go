@@ -36,6 +36,7 @@ var limits = map[string]int{
 	"cmd/mintmark/docs/monitor.md":          150,
 	"cmd/mintmark/docs/packages.md":         150,
 	"cmd/mintmark/docs/support.md":          150,
+	"cmd/mintmark/docs/unit.md":             110,
 	"cmd/mintmark/docs/sizing.md":           150,
 	"cmd/mintmark/docs/remote.md":           160,
 	"cmd/mintmark/docs/resource-servers.md": 150,

@@ -43,6 +43,16 @@ var generated = map[string]func(*testing.T) string{
 	"audit events":     auditEvents,
 	"log records":      logRecords,
 	"alerts":           alerts,
+	"unit":             unit,
+}
+
+// unit returns the systemd unit, as the command prints it.
+func unit(t *testing.T) string {
+	root, out := cli.Root("dev"), new(strings.Builder)
+	root.SetArgs([]string{"unit"})
+	root.SetOut(out)
+	require.Zero(t, cli.Execute(t.Context(), root))
+	return "```ini\n" + out.String() + "```\n"
 }
 
 var section = regexp.MustCompile(`(?s)(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->\n)`)

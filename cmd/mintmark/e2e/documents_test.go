@@ -30,7 +30,7 @@ var stories = [][]string{
 	{docs + "api.md"},
 	{docs + "resource-servers.md"},
 	{docs + "agents.md"},
-	{docs + "packages.md", docs + "monitor.md", docs + "sizing.md", docs + "support.md"},
+	{docs + "packages.md", docs + "unit.md", docs + "monitor.md", docs + "sizing.md", docs + "support.md"},
 	{docs + "reference.md", docs + "design.md", docs + "security.md", docs + "contributing.md", docs + "changelog.md"},
 }
 
