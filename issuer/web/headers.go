@@ -1,15 +1,23 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
-// setHeaders sets the headers of every response. Referrer-Policy isn't no-referrer,
-// because browsers would then send Origin: null with this server's own forms.
-func (w *Web) setHeaders(h http.Header) {
+// setHeaders sets the headers of every response of a route. Referrer-Policy isn't
+// no-referrer, because browsers would then send Origin: null with this server's own forms.
+// The pages below /auth/ have no Cross-Origin-Opener-Policy: it would cut the connection
+// between an application in a browser and the window that it opens for the authorization
+// step, and the application would not learn that the user has decided.
+func (w *Web) setHeaders(h http.Header, route string) {
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if !strings.HasPrefix(route, "/auth/") {
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	}
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
 	h.Set("Cache-Control", "no-store")

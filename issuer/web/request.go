@@ -78,7 +78,7 @@ func (w *Web) handle(route string, h handler) httprouter.Handle {
 // and writes the log record.
 func (w *Web) serve(c *request, h handler) {
 	started := time.Now()
-	w.setHeaders(c.Header())
+	w.setHeaders(c.Header(), c.route)
 	defer func() {
 		p := recover()
 		if p == http.ErrAbortHandler {
