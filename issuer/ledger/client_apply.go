@@ -113,7 +113,7 @@ func (c *ApplyClient) declared(v View, old *Client, m command.Meta) (*Client, *R
 	case c.Type != Confidential && c.Type != Public:
 		return bad("type", "must be confidential or public")
 	case old != nil && old.State == Deleted:
-		return bad("id", "is that of a client that was deleted")
+		return bad("id", "is that of a deleted client, and can not be used again")
 	case old != nil && old.Type != c.Type:
 		return bad("type", "never changes")
 	case old != nil && !old.Legacy && c.Legacy:

@@ -95,7 +95,7 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 	case c.Type != Confidential && c.Type != Public:
 		return bad("type", "must be confidential or public")
 	case old != nil && old.State == Deleted:
-		return bad("id", "is that of a client that was deleted")
+		return bad("id", "is that of a deleted client, and can not be used again")
 	case old != nil && !old.Legacy && c.Legacy:
 		return bad("legacy", "never returns to a client that has scopes")
 	case old != nil && old.Type != c.Type:

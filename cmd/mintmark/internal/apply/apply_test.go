@@ -384,7 +384,7 @@ func TestPlan(t *testing.T) {
 		"a revoked secret":        {file: same + ", secret: a", change: func(c *admin.DescribedClient) { c.SecretIDs = []string{"s_0"} }, want: "line 1: client app: secret was revoked"},
 		"no secret at all":        {file: same + ", secrets: []", want: "the last active secret can only be replaced"},
 		"type":                    {file: same + ", type: public", want: "type never changes"},
-		"deleted":                 {file: same, change: func(c *admin.DescribedClient) { c.State = "deleted" }, want: "id is that of a client that was deleted"},
+		"deleted":                 {file: same, change: func(c *admin.DescribedClient) { c.State = "deleted" }, want: "id is that of a deleted client, and can not be used again"},
 		"legacy":                  {file: strings.Replace(same, ", scopes: [PROFILE_READ, BOOKING_READ]", ", legacy: true", 1), want: "legacy never returns"},
 		"migration":               {file: same, change: func(c *admin.DescribedClient) { c.Kind, c.Scopes = "legacy", nil }, want: "scopes +BOOKING_READ +PROFILE_READ; legacy true>false"},
 		"another manager":         {file: same, change: func(c *admin.DescribedClient) { c.ManagedBy = "team" }, want: "is managed under another name (team)"},

@@ -47,7 +47,7 @@ func (p *planner) client(c *declare.Client) {
 	case have == nil:
 		step.Fields = p.newClient(c, q)
 	case have.State == string(ledger.Deleted):
-		p.refuse(c.Place.Errorf("id", "is that of a client that was deleted"))
+		p.refuse(c.Place.Errorf("id", "is that of a deleted client, and can not be used again"))
 		return
 	default:
 		step.Action = Change

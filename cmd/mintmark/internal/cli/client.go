@@ -98,8 +98,8 @@ func (m *management) review(verdict, short string) *cobra.Command {
 
 func (m *management) clientDelete() *cobra.Command {
 	var yes bool
-	c := command("delete CLIENT", "Delete a client for good; all its grants end", func(cmd *cobra.Command, args []string) error {
-		if err := confirm(cmd, yes, "delete client "+args[0]+" for good, and end all its grants"); err != nil {
+	c := command("delete CLIENT", "Delete a client for good: its grants end, and its id can never be used again", func(cmd *cobra.Command, args []string) error {
+		if err := confirm(cmd, yes, "delete client "+args[0]+" for good and end all its grants; its id can never be used again"); err != nil {
 			return err
 		}
 		return runOperation(m, cmd, admin.DeleteClient, admin.ClientRef{ID: args[0]}, func(p *printer, a admin.Done) {

@@ -20,7 +20,7 @@ func TestDeleteAsksOnATerminal(t *testing.T) {
 		require.NoError(t, err)
 		var out, remarks bytes.Buffer
 		code := executeRoot(t.Context(), []string{"client", "delete", "cal-app", "--data-dir", c.Dir}, input, &out, &remarks)
-		require.Contains(t, remarks.String(), "delete client cal-app for good, and end all its grants? [y/N] ", typed)
+		require.Contains(t, remarks.String(), "delete client cal-app for good and end all its grants; its id can never be used again? [y/N] ", typed)
 		state := string(c.View().Client("cal-app").State)
 		if deleted {
 			require.Equal(t, ExitOK, code, remarks.String())

@@ -35,7 +35,7 @@ func TestHints(t *testing.T) {
 	require.NoError(t, err)
 	defer l.Close()
 	for flag, fact := range map[string]string{
-		"--listen": "listen for clients", "--ops-listen": "listen for operators", "--cluster-listen": "listen for other nodes",
+		"--listen": "listen for clients", "--ops-listen": "listen for monitors", "--cluster-listen": "listen for other nodes",
 	} {
 		args := []string{
 			"serve", "--name", "n1", "--data-dir", t.TempDir(),

@@ -13,7 +13,7 @@ import (
 // Errors of a start that an operator can correct.
 var (
 	ErrListen          = errors.New("listen for clients")          // on Config.Listen
-	ErrListenOps       = errors.New("listen for operators")        // on Config.OpsListen
+	ErrListenOps       = errors.New("listen for monitors")         // on Config.OpsListen
 	ErrListenCluster   = errors.New("listen for other nodes")      // on Cluster.Listen
 	ErrListenOperators = errors.New("listen for remote operators") // on Operators.Listen
 
