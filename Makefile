@@ -102,7 +102,7 @@ bench: ## Measure: requests beside their ceiling, introspection, minting, verifi
 	$(GO) test -run '^$$' -bench 'Propose' -benchtime 2s ./cluster
 	$(GO) test -run '^$$' -bench 'Refresh|Introspect' -benchtime 2s ./issuer
 	$(GO) test -run '^$$' -bench 'Revocations' -benchtime 1000x ./cmd/mintmark
-	$(GO) test -run '^$$' -bench 'Refresh|Exchange|Reads|StartUp' -benchtime 1x -timeout 20m ./cmd/mintmark
+	$(GO) test -run '^$$' -bench 'Refresh|Exchange|Reads|HalfOpen|StartUp' -benchtime 1x -timeout 20m ./cmd/mintmark
 
 bench-large: ## Measure with 1,000,000 live grants (about 10 minutes, 4 GB of memory)
 	$(GO) test -run '^$$' -bench 'Million' -benchtime 1x -timeout 60m ./cmd/mintmark

@@ -33,6 +33,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -60,8 +61,16 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, runCeiling(os.Getenv("MINTMARK_DATA_DIR")))
 		os.Exit(1)
 	}
+	var err error
+	if described, err = testkit.Describe(endpoint.OpenAPI("https://api.example.com", "https://app.example.com")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
+
+// described is the description of the API, by which the answers to all clients are verified.
+var described *testkit.Description
 
 // self returns a command that runs this binary as a program.
 func self(t testing.TB, as, dataDir string, arguments ...string) *exec.Cmd {

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -288,7 +289,7 @@ func (s *suite) from(address string, pairs ...string) answer {
 	c := noRedirects(nil)
 	transport := &http.Transport{DialContext: d.DialContext}
 	defer transport.CloseIdleConnections()
-	c.Transport = transport
+	c.Transport = testkit.Verified(transport)
 	r := must(http.NewRequestWithContext(s.t.Context(), "POST", s.Base+oauth.PathToken, strings.NewReader(encode(pairs...))))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return do(s.t, c, r)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,11 +56,13 @@ func TestDemoToken(t *testing.T) {
 // TestDemoTokenRefused: if there is no token, the error names the reason.
 func TestDemoTokenRefused(t *testing.T) {
 	demo, other := startDemo(t), newTestServer(t)
+	pages := httptest.NewServer(http.NotFoundHandler())
+	defer pages.Close()
 	for what, test := range map[string]struct{ issuer, scope, want string }{
 		"a scope that the application may not have": {demo.Settings.BaseURL, "ORG_PROFILE_READ", "invalid_scope"},
 		"an issuer without the demo":                {other.Base, "PROFILE_READ", "answered 400"},
 		"nobody":                                    {"http://127.0.0.1:1", "PROFILE_READ", "connection refused"},
-		"pages that are no issuer's":                {other.Ops, "PROFILE_READ", "answered 404"},
+		"pages that are no issuer's":                {pages.URL, "PROFILE_READ", "answered 404"},
 	} {
 		r := testkit.Run(t, executeMain, "demo", "token", "--issuer", test.issuer, "--scope", test.scope)
 		require.Equal(t, cli.ExitLocal, r.Code, what)

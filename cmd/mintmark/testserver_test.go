@@ -144,11 +144,7 @@ func (ts *testServer) request(method, path, body string, headers ...string) answ
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Add(headers[i], headers[i+1])
 	}
-	a := do(ts.t, noRedirects(nil), r)
-	if strings.HasPrefix(path, ts.Base+"/") { // other addresses are resource servers of the test
-		require.NoError(ts.t, undescribed(r, a), "%s %s answers %d %s", method, path, a.Status, a.Body)
-	}
-	return a
+	return do(ts.t, noRedirects(nil), r)
 }
 
 // form posts a form to the token endpoint: pairs of name and value.

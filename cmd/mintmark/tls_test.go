@@ -94,12 +94,12 @@ func startSecure(t *testing.T, files config.TLSFiles, change ...func(*server.Con
 func secureClient(address string, conf *tls.Config, http2 bool) *http.Client {
 	conf.ServerName = secureHost
 	c := noRedirects(nil)
-	c.Transport = &http.Transport{
+	c.Transport = testkit.Verified(&http.Transport{
 		TLSClientConfig: conf, ForceAttemptHTTP2: http2,
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, address)
 		},
-	}
+	})
 	return c
 }
 

@@ -130,18 +130,17 @@ func (s *site) waits(n *testkit.Node) {
 // client sends requests for any host to the first of the addresses that takes the connection,
 // as clients do with the A records of a name, and verifies the certificate for the domain.
 func (s *site) client(addresses ...string) *http.Client {
-	c := testkit.NewHTTP(nil, false, 20*time.Second)
-	transport := c.Transport.(*http.Transport)
-	transport.TLSClientConfig = &tls.Config{RootCAs: s.authority, ServerName: domain}
-	transport.DialContext = func(ctx context.Context, network, _ string) (c net.Conn, err error) {
-		for _, address := range addresses {
-			if c, err = (&net.Dialer{}).DialContext(ctx, network, address); err == nil {
-				return c, nil
+	return &http.Client{Timeout: 20 * time.Second, Transport: testkit.Verified(&http.Transport{
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: s.authority, ServerName: domain},
+		DialContext: func(ctx context.Context, network, _ string) (c net.Conn, err error) {
+			for _, address := range addresses {
+				if c, err = (&net.Dialer{}).DialContext(ctx, network, address); err == nil {
+					return c, nil
+				}
 			}
-		}
-		return nil, err
-	}
-	return c
+			return nil, err
+		},
+	})}
 }
 
 // scrape returns the samples of a node's metrics as Prometheus stores them, and its up.

@@ -75,9 +75,9 @@ func (e *StatusError) Error() string {
 func NewHTTP(jar http.CookieJar, keep bool, limit time.Duration) *http.Client {
 	return &http.Client{
 		Jar: jar, Timeout: limit,
-		Transport: &http.Transport{
+		Transport: Verified(&http.Transport{
 			DisableKeepAlives: !keep, MaxIdleConnsPerHost: 4, DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
-		},
+		}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
