@@ -55,7 +55,7 @@ func (m *management) backupInspect() *cobra.Command {
 			}
 			p.line("sealed under cluster key %s", h.ClusterKey)
 			if n := len(h.Timelines); n > 0 {
-				p.line("of life %s of the cluster, which began with command %d", h.Timelines[n-1].ID, h.Timelines[n-1].From)
+				p.line("timeline %s, which began with command %d", h.Timelines[n-1].ID, h.Timelines[n-1].From)
 			}
 			for _, table := range slices.Sorted(maps.Keys(h.Counts)) {
 				p.line("  %s: %d", table, h.Counts[table])

@@ -24,6 +24,8 @@ func checkCluster(f *Facts) Result {
 	switch {
 	case f.ClusterError != nil:
 		return good(check, "%v", f.ClusterError).because(Failure, "run this as the account of the node, and look at the node's log")
+	case f.Cluster == nil && f.Folder.Data:
+		return good(check, "no node runs here, and the folder has the data of one").because(Warning, "start the node; if it ends, its log says why")
 	case f.Cluster == nil:
 		return good(check, notChecked)
 	case len(f.Cluster.Problems) > 0:
