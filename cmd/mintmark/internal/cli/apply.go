@@ -9,7 +9,6 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/apply"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/declare"
-	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // errPlanned ends a dry run whose plan has changes.
@@ -92,7 +91,7 @@ func (m *management) apply(cmd *cobra.Command, d *declare.Declaration, o apply.O
 	case dryRun:
 		return errLogged{errPlanned}
 	case removed != "" && !yes:
-		return &admin.Problem{Class: admin.Refused, Text: fmt.Sprintf("not confirmed: %s (--%s does it)", removed, yesFlag)}
+		return fmt.Errorf("not confirmed: %s (--%s does it)", removed, yesFlag)
 	}
 	if err := confirm(cmd, yes, "do this"); err != nil {
 		return err
