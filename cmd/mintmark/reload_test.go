@@ -141,6 +141,7 @@ func TestHangupOfAWaitingNode(t *testing.T) {
 // TestHangupEndsDev: SIGHUP ends "mintmark dev", since its terminal was closed. A process
 // started by nohup continues.
 func TestHangupEndsDev(t *testing.T) {
+	require.False(t, signal.Ignored(syscall.SIGHUP), "the test was started with SIGHUP ignored, as nohup does")
 	fixtures := filepath.Join(t.TempDir(), "fixtures.yaml")
 	require.NoError(t, os.WriteFile(fixtures, []byte(benchFixtures), 0o600))
 	p, _ := startDev(t, t.TempDir(), fixtures)
