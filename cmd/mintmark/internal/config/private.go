@@ -47,10 +47,28 @@ func forGroup(owner uint32, user int) bool { return owner == 0 && user != 0 }
 // MaxSecretFile is the longest accepted file of a secret or password, in bytes.
 const MaxSecretFile = 4096
 
+// OpenRegular opens a regular file, or a link to one, for reading. It refuses a named pipe
+// instead of waiting for a writer: a node that waits reloads nothing and does not stop.
+func OpenRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New(path + " is not a regular file")
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // ReadSecretFile reads a secret or a password from a file that nobody else can read:
 // credentials is as in RequirePrivate.
 func ReadSecretFile(path, credentials string) (admin.Plain, error) {
-	f, err := os.Open(path)
+	f, err := OpenRegular(path)
 	if err != nil {
 		return "", err
 	}

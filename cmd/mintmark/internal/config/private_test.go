@@ -28,3 +28,20 @@ func TestFilesForAGroup(t *testing.T) {
 		require.NoError(t, f.Close())
 	}
 }
+
+// TestNamedPipes: a named pipe that nobody writes to is refused at once, not waited for.
+func TestNamedPipes(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	_, err := ReadSecretFile(pipe, "")
+	require.ErrorContains(t, err, pipe+" is not a regular file")
+	_, err = (&Upstream{SecretFile: pipe}).Secret(func(string) string { return "" })
+	require.ErrorContains(t, err, pipe+" is not a regular file")
+
+	link := pipe + ".link"
+	require.NoError(t, os.WriteFile(pipe+".secret", []byte("secret\n"), 0o600))
+	require.NoError(t, os.Symlink(pipe+".secret", link))
+	secret, err := ReadSecretFile(link, "")
+	require.NoError(t, err)
+	require.EqualValues(t, "secret", secret)
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 )
 
 // EnvUpstreamSecret may have the client secret at the upstream provider instead of a
@@ -21,7 +20,7 @@ func (o *Upstream) Secret(getenv func(string) string) (string, error) {
 	if o.SecretFile == "" {
 		return getenv(EnvUpstreamSecret), nil
 	}
-	f, err := os.Open(o.SecretFile)
+	f, err := OpenRegular(o.SecretFile)
 	if err != nil {
 		return "", fmt.Errorf("open client secret at the provider: %w", err)
 	}

@@ -93,7 +93,7 @@ func (c *Certificate) read() ([]os.FileInfo, error) {
 // readPEM reads a file that passes check. The info is older than the content, so a later
 // write is noticed.
 func readPEM(path string, check func(*os.File) error) ([]byte, os.FileInfo, error) {
-	f, err := os.Open(path)
+	f, err := config.OpenRegular(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,7 +3,9 @@ package server
 import (
 	"bytes"
 	"log/slog"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,4 +35,15 @@ func TestCertificateWarnings(t *testing.T) {
 		require.Equal(t, 2, strings.Count(out.String(), "TLS certificate not renewed yet"))
 		require.Equal(t, 1, strings.Count(out.String(), "TLS certificate expired"))
 	}
+}
+
+// TestCertificateIsNoPipe: a named pipe in the place of a file of a certificate or a key is
+// refused at once. A node that waited for its writer would reload nothing, and not stop.
+func TestCertificateIsNoPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	_, _, err := readPEM(pipe, nil)
+	require.ErrorContains(t, err, "is not a regular file")
+	_, err = readToken(pipe)
+	require.ErrorContains(t, err, "is not a regular file")
 }

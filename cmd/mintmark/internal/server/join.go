@@ -147,7 +147,7 @@ const maxToken = 4096
 // readToken reads the join token, and refuses a file that others can read: the first to
 // use the token joins in this node's place, and receives the cluster key.
 func readToken(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := config.OpenRegular(path)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrReadToken, err)
 	}

@@ -67,6 +67,9 @@ func OpenOperators(o *config.Options, getenv func(string) string) (*Operators, e
 type OperatorsAuthority struct {
 	path    string
 	watched watchedFiles
+	// cluster returns the authorities of the cluster. It is nil before the node runs, and
+	// guarded by watched.mu.
+	cluster func() []*member.Authority
 	current atomic.Pointer[operatorRoots]
 }
 
@@ -99,6 +102,9 @@ func (a *OperatorsAuthority) read() ([]os.FileInfo, error) {
 	}
 	if len(next.certs) == 0 {
 		return nil, fmt.Errorf("parse operators' authority %s: it has no certificate", a.path)
+	}
+	if a.cluster != nil && next.isOf(a.cluster()) {
+		return nil, fmt.Errorf("use operators' authority %s: %w", a.path, ErrClusterAuthority)
 	}
 	a.current.Store(next)
 	return []os.FileInfo{info}, nil
@@ -171,6 +177,9 @@ func (s *Server) serveOperators(c admin.Config) error {
 	}
 	remote := admin.Remote{Config: c, Refused: s.operatorRefused}
 	if o.Authority != nil {
+		o.Authority.watched.mu.Lock()
+		o.Authority.cluster = func() []*member.Authority { return member.Authorities(s.Node.View()) }
+		o.Authority.watched.mu.Unlock()
 		if s.operatorRoots() == nil {
 			return fmt.Errorf("%s %s: %w", config.KeyOperatorsCAFile, o.Authority.path, ErrClusterAuthority)
 		}
