@@ -53,6 +53,10 @@ func BenchmarkHalfOpen(b *testing.B) {
 	b.Logf("rounds: %.2f", ratio)
 }
 
+// spread is the time over which the half-open requests begin. A node closes each after a few
+// seconds, so those that begin together would begin together again and again.
+const spread = 6 * time.Second
+
 // openHalf keeps connections with the beginning of a request, from some addresses of the
 // loopback, until stop is called. It returns when all are open.
 func openHalf(b *testing.B, address string, count, addresses int, text string) (stop func()) {
@@ -66,6 +70,7 @@ func openHalf(b *testing.B, address string, count, addresses int, text string) (
 		all.Go(func() {
 			first := sync.OnceFunc(begun.Done)
 			defer first()
+			time.Sleep(time.Duration(i) * spread / time.Duration(count))
 			for {
 				c, err := dialer.Dial("tcp", address)
 				if err != nil {
