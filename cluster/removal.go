@@ -119,7 +119,7 @@ func (n *Node) removeVia(ctx context.Context, w election.Route, id string, force
 		return nil // this node's own removal ended the connection that the answer would have come by
 	case err != nil:
 		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
-	case answer.Status == transport.ReplyFailed: // such as of a node that doesn't know the request
+	case answer.Status == transport.ReplyFailed: // the node may not know the request
 		return &member.RefusedError{Reason: string(answer.Body)}
 	case answer.Status != transport.ReplyOK:
 		return replyError(answer)

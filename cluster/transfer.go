@@ -50,7 +50,7 @@ func (n *Node) transferVia(ctx context.Context, w election.Route, to string) err
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 	case err != nil:
 		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
-	case answer.Status == transport.ReplyFailed: // such as of a node that doesn't know the request
+	case answer.Status == transport.ReplyFailed: // the node may not know the request
 		return &member.RefusedError{Reason: string(answer.Body)}
 	case answer.Status != transport.ReplyOK:
 		return replyError(answer)

@@ -35,7 +35,8 @@ type DescribedClient struct {
 	LiveGrants
 }
 
-// LiveGrants counts the live grants of a client, or those for a resource server.
+// LiveGrants counts the live grants of a client or of a publisher's clients, or those for
+// a resource server.
 type LiveGrants struct {
 	Grants int `json:"grants,omitempty"`
 	Users  int `json:"users,omitempty"` // who have one of them
@@ -88,7 +89,7 @@ func (c *call) secretIDs(subject string, given []DeclaredSecret, secrets ledger.
 }
 
 // countGrants adds each live grant to what of returns for it, unless that is nil. It walks the
-// users, since grants are indexed neither by client nor by resource server.
+// users, since grants are indexed by neither.
 func (c *call) countGrants(v ledger.View, of func(*ledger.Grant) *LiveGrants) {
 	now := c.Ledger.Now()
 	for u := range v.Users() {

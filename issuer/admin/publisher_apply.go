@@ -58,30 +58,19 @@ func appliedRow(id, version string, out ledger.Outcome) Applied {
 	return Applied{ID: id, Result: result}
 }
 
-// countPublisherGrants counts the live grants for the clients of publishers. It walks all users.
+// countPublisherGrants counts the live grants for the clients of publishers.
 func (c *call) countPublisherGrants(v ledger.View, publishers []Publisher) {
-	index := make(map[string]*Publisher, len(publishers))
+	index := make(map[string]*LiveGrants, len(publishers))
 	for i := range publishers {
-		index[publishers[i].Host] = &publishers[i]
+		index[publishers[i].Host] = &publishers[i].LiveGrants
 	}
-	now := c.Ledger.Now()
-	for u := range v.Users() {
-		seen := map[*Publisher]bool{}
-		for _, g := range v.GrantsOf(u.ID, now) {
-			if !g.Agent {
-				continue
-			}
-			one := v.Client(g.Client)
-			if one == nil {
-				continue
-			}
-			if p := index[one.Document.Host()]; p != nil {
-				p.Grants++
-				seen[p] = true
-			}
+	c.countGrants(v, func(g *ledger.Grant) *LiveGrants {
+		if !g.Agent {
+			return nil
 		}
-		for p := range seen {
-			p.Users++
+		if client := v.Client(g.Client); client != nil {
+			return index[client.Document.Host()]
 		}
-	}
+		return nil
+	})
 }

@@ -58,8 +58,7 @@ type Publisher struct {
 	Reviewed     time.Time           `json:"reviewed_at,omitzero"`
 	ManagedBy    string              `json:"managed_by,omitempty"` // like Client.ManagedBy
 	Version      string              `json:"version"`              // differs after each change
-	Grants       int                 `json:"grants,omitempty"`     // live ones for its clients, if PublisherFilter.Grants is set
-	Users        int                 `json:"users,omitempty"`      // who have one
+	LiveGrants                       // for its clients, if PublisherFilter.Grants is set
 	Clients      []PublishedDocument `json:"clients"`
 
 	MaxRegistered int `json:"max_registered"` // clients without a document

@@ -83,10 +83,13 @@ func newestFirst(list []ConnectedUser, most int) []ConnectedUser {
 // GrantsOfPublisher counts the live grants for each client of a publisher, by Client.ID. It walks
 // all users like Connected.
 func (v View) GrantsOfPublisher(host string, at Time) map[string]int {
-	counts, settings := map[string]int{}, v.Settings()
+	counts, settings, owner := map[string]int{}, v.Settings(), publisherOwner(host)
 	for u := range v.Users() {
 		for _, g := range v.grantsOf(u, "", settings, at) {
-			if c := v.Client(g.Client); g.Agent && c.Owner == publisherOwner(host) {
+			if !g.Agent {
+				continue
+			}
+			if c := v.Client(g.Client); c != nil && c.Owner == owner {
 				counts[g.Client]++
 			}
 		}

@@ -99,15 +99,16 @@ func (w *Web) grantsOf(c *request, v *session, p *ledger.Publisher) (byClient ma
 	return byClient, all, counted
 }
 
-func titleOf(p *ledger.Publisher) string {
-	if p.Host == ledger.LocalPublisher {
+// titleOf returns what pages call the publisher with a host.
+func titleOf(host string) string {
+	if host == ledger.LocalPublisher {
 		return localName
 	}
-	return p.Host
+	return host
 }
 
 func publisherTrail(p *ledger.Publisher) []crumb {
-	return []crumb{{"Publishers", pathAdminPublishers}, {titleOf(p), publisherPath(p.Host)}}
+	return []crumb{{"Publishers", pathAdminPublishers}, {titleOf(p.Host), publisherPath(p.Host)}}
 }
 
 // adminPublisher shows the page of one publisher.
@@ -140,7 +141,7 @@ func (w *Web) adminPublisher(c *request, v session) error {
 		body.Clients = append(body.Clients, line)
 	}
 	return w.showAdmin(c, v, "admin_publisher", page{
-		Title: titleOf(p), Trail: []crumb{{"Publishers", pathAdminPublishers}}, Notice: publisherNotices.text(c), Body: body, Rows: len(shown),
+		Title: titleOf(p.Host), Trail: []crumb{{"Publishers", pathAdminPublishers}}, Notice: publisherNotices.text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.pageAt("after", id(shown[n-1])) },
 	})
 }
@@ -214,8 +215,8 @@ func (f *form) publisher(host string) *ledger.PutPublisher {
 	return cmd
 }
 
-// isListed reports whether a publisher is what a command makes of it.
-func isListed(p *ledger.Publisher, cmd *ledger.PutPublisher) bool {
+// hasFieldsOf reports whether a publisher is approved and has the fields that a command sets.
+func hasFieldsOf(p *ledger.Publisher, cmd *ledger.PutPublisher) bool {
 	same := func(stored, sent []string) bool {
 		set, err := scope.Of(sent...)
 		return err == nil && slices.Equal(stored, set.Names())
@@ -248,7 +249,7 @@ func (w *Web) putPublisher(c *request, v session, f *form, cmd *ledger.PutPublis
 	p := v.view.Publisher(cmd.Host)
 	word := "saved"
 	switch {
-	case refused != nil && (refused.Cause != ledger.Conflict && refused.Cause != ledger.AlreadyExists || !isListed(p, cmd)):
+	case refused != nil && (refused.Cause != ledger.Conflict && refused.Cause != ledger.AlreadyExists || !hasFieldsOf(p, cmd)):
 		if now := publisherOrOff(v.view, cmd.Host); now != nil && f.kind == &editPublisherForm {
 			// The input is shown again, for the current state. What it would undo is what the
 			// page of the publisher shows.
@@ -297,7 +298,7 @@ func (w *Web) showEditPublisher(c *request, v session, f *form) error {
 	title := "Approve " + p.Host
 	switch {
 	case body.Approved:
-		title = "Edit " + titleOf(p)
+		title = "Edit " + titleOf(p.Host)
 	case body.Local:
 		title = "Turn on " + localName
 	}

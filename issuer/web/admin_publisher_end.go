@@ -12,7 +12,8 @@ type publisherEnd struct {
 	form formKind
 }
 
-// publisherEnds have a page each, since all users of the clients feel at once what it asks for.
+// publisherEnds has every publisherEnd. Each has a page that asks first, since all users of the clients
+// lose access at once.
 var publisherEnds = []*publisherEnd{
 	newPublisherEnd(ledger.EndGrants, forRevokePublisher),
 	newPublisherEnd(ledger.EndReject, forRejectPublisher, textField("reason", "Reason")),
@@ -63,7 +64,7 @@ func (w *Web) showEndPublisher(c *request, v session, e *publisherEnd, f *form) 
 	}
 	f.values.Set("expected_last", expectedLast(p.Last))
 	body := endPublisherBody{
-		How: e.how, Name: titleOf(p), Path: publisherPath(p.Host), Local: p.Host == ledger.LocalPublisher, Form: f,
+		How: e.how, Name: titleOf(p.Host), Path: publisherPath(p.Host), Local: p.Host == ledger.LocalPublisher, Form: f,
 	}
 	for _, n := range v.view.GrantsOfPublisher(p.Host, w.config.Ledger.Now()) {
 		body.Grants += n

@@ -110,13 +110,18 @@ func publisherOrOff(v ledger.View, host string) *ledger.Publisher {
 	return p
 }
 
+// displayName returns the name of a publisher in lists.
+func displayName(p *ledger.Publisher) string {
+	if p.Host == ledger.LocalPublisher {
+		return localName
+	}
+	return p.Name
+}
+
 func publisherLineOf(v ledger.View, p *ledger.Publisher) publisherLine {
 	line := publisherLine{
-		Host: p.Host, Name: p.Name, Path: publisherPath(p.Host), Pill: pillOf(p),
+		Host: p.Host, Name: displayName(p), Path: publisherPath(p.Host), Pill: pillOf(p),
 		RequestedBy: linkUser(v, p.RequestedBy), Requested: p.Requested, Reviewed: p.Reviewed,
-	}
-	if p.Host == ledger.LocalPublisher {
-		line.Name = localName
 	}
 	for range v.ClientsOfPublisher(p.Host) {
 		line.Clients++
@@ -135,11 +140,7 @@ func publishersOf(v ledger.View, state, find string) []*ledger.Publisher {
 	}
 	find = strings.ToLower(find)
 	all = slices.DeleteFunc(all, func(p *ledger.Publisher) bool {
-		name := p.Name
-		if p.Host == ledger.LocalPublisher {
-			name = localName
-		}
-		return state != "" && state != string(p.State) || !strings.Contains(p.Host, find) && !strings.Contains(strings.ToLower(name), find)
+		return state != "" && state != string(p.State) || !strings.Contains(p.Host, find) && !strings.Contains(strings.ToLower(displayName(p)), find)
 	})
 	waits := func(p *ledger.Publisher) int {
 		if p.State == ledger.PublisherPending {
@@ -212,10 +213,7 @@ func linkOwner(v ledger.View, client *ledger.Client) nameLink {
 		return linkUser(v, client.Owner)
 	}
 	host := client.Document.Host()
-	link := nameLink{Text: host}
-	if host == ledger.LocalPublisher {
-		link.Text = localName
-	}
+	link := nameLink{Text: titleOf(host)}
 	if v.Settings().AcceptsAgents() && publisherOrOff(v, host) != nil {
 		link.Path = publisherPath(host)
 	}

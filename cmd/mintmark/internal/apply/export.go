@@ -115,7 +115,8 @@ func exportResourceServers(ctx context.Context, c *admin.Caller, d *declare.Decl
 	return err
 }
 
-// exportPublishers returns how many publishers it leaves out, since an entry approves one.
+// exportPublishers adds the approved publishers, and returns the number of the others: their
+// entries would approve them where the file is applied.
 func exportPublishers(ctx context.Context, c *admin.Caller, d *declare.Declaration) (omitted int, err error) {
 	list, err := admin.ListPublishers.Call(ctx, c, admin.PublisherFilter{})
 	for i := range list.Publishers {

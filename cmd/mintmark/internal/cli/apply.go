@@ -39,7 +39,8 @@ func (m *management) applyCommand() *cobra.Command {
 	c.Long = `Bring clients, users, resource servers, publishers and settings to what YAML files
 declare. First it prints a plan: what is added, what is changed and how, and, with
 --prune, what is removed. After a question, or with --yes, it does each step of the plan
-as one decision. With --dry-run it stops after the plan, and its exit code says whether there are changes.
+as one decision. With --dry-run it stops after the plan, and its exit code says whether
+there are changes.
 
 The files are in the language of the fixtures of "mintmark dev"; "mintmark export"
 writes one, and "mintmark docs apply" explains it. They are checked as a whole before
@@ -49,8 +50,8 @@ command again does the rest.
 
 A client or a publisher that a file names counts as reviewed. --prune removes the
 clients, resource servers and publishers that an earlier apply with the same --manager
-made and that the files no longer name, never users. All grants and secrets of theirs
-end, so that it needs --yes.`
+made and that the files no longer name, never users. Their secrets end, and so do
+grants for clients; grants for resource servers get no more tokens. So it needs --yes.`
 	f := c.Flags()
 	f.StringArrayVarP(&files, "file", "f", nil, "`FILE` of a declaration, - for standard input (repeat for more)")
 	f.BoolVar(&dryRun, "dry-run", false, "print the plan only; exit code 6 if it has changes")
