@@ -47,7 +47,7 @@ deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAP
 # A race binary sleeps for a second at its end otherwise.
 export GORACE ?= atexit_sleep_ms=0
 # Tests that start the program, or nodes that wait for each other.
-WAITING := /(cluster|cmd/mintmark)(/(e2e|chaos|upgrade))?$$
+WAITING := /(cluster|cmd/mintmark)(/(e2e|chaos|packaging|upgrade))?$$
 
 # Tests that run what make deps installs.
 INSTALLED := ^(TestRulesByPromtool|TestUnitsAreUnderstood)$$
@@ -64,12 +64,12 @@ quick: ## Run the tests that neither start the program nor wait for nodes (about
 test: deps ## Run every test, with the race detector
 	@for module in $(LIBRARY); do (cd $$module && $(GO) test -race ./...) || exit 1; done
 	$(GO) test -race -timeout 20m -parallel 4 $$($(GO) list ./... | grep -v /cmd/mintmark)
-	$(GO) test -race -count=1 -timeout 30m -parallel 4 $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|chaos|upgrade)$$')
+	$(GO) test -race -count=1 -timeout 30m -parallel 4 $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|chaos|packaging|upgrade)$$')
 	$(GO) test -run 'Allocations$$' ./keys ./issuer/credential ./issuer # left out of a race build
 	cd middleware/examples && $(GO) test -race ./...
 	cd verifier/bench && $(GO) test -race -run 'Corpus|Judge|Fuzz' .
 	cd $(PACKAGING)/kustomize/check && $(GO) test .
-	$(GO) test -count=1 -timeout 30m ./cmd/mintmark/e2e ./cmd/mintmark/upgrade
+	$(GO) test -count=1 -timeout 30m ./cmd/mintmark/e2e ./cmd/mintmark/upgrade ./cmd/mintmark/packaging
 	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/chaos
 
 mutate: ## Break each condition of the rules in turn, and list those that no test misses

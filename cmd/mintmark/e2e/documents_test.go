@@ -5,13 +5,14 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // insideDocument is set for everything that the blocks of documents run.
@@ -86,7 +87,7 @@ func follow(t *testing.T, steps []step) {
 	}
 	requireFree(t, shells)
 
-	clone := copyCheckout(t)
+	clone := testkit.CopyCheckout(t, root)
 	vetPrograms(t, clone, programs)
 
 	s := startSession(t, clone)
@@ -195,42 +196,4 @@ func requireFree(t *testing.T, blocks []step) {
 			require.NoError(t, l.Close())
 		}
 	}
-}
-
-// copyCheckout copies the files that git tracks, as they are in the checkout,
-// into a repository of its own.
-func copyCheckout(t *testing.T) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "mintmark")
-	list, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
-	require.NoError(t, err)
-	for name := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
-		from, to := filepath.Join(root, name), filepath.Join(dir, name)
-		info, err := os.Stat(from)
-		if os.IsNotExist(err) {
-			continue // removed, and not yet committed
-		}
-		require.NoError(t, err)
-		text, err := os.ReadFile(from)
-		require.NoError(t, err)
-		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
-		require.NoError(t, os.WriteFile(to, text, info.Mode().Perm()))
-	}
-	for _, arguments := range [][]string{
-		{"init", "-q", "-b", "main"},
-		{"add", "-A"},
-		{"-c", "user.name=e2e", "-c", "user.email=e2e@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "copy"},
-	} {
-		out, err := exec.Command("git", append([]string{"-C", dir}, arguments...)...).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
-	return dir
-}
-
-// cloneFrom returns an environment in which git takes the repository from dir.
-func cloneFrom(t *testing.T, dir string) []string {
-	config := filepath.Join(t.TempDir(), "gitconfig")
-	text := fmt.Sprintf("[url %q]\n\tinsteadOf = https://github.com/mintmark-auth/mintmark.git\n\tinsteadOf = https://github.com/mintmark-auth/mintmark\n[safe]\n\tdirectory = *\n", "file://"+dir)
-	require.NoError(t, os.WriteFile(config, []byte(text), 0o600))
-	return []string{"GIT_CONFIG_GLOBAL=" + config}
 }

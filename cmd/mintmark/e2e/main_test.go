@@ -5,8 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // binary is the program that all tests start; root is the checkout of its source.
@@ -45,18 +46,7 @@ func run(m *testing.M) int {
 // It takes further flags of go build.
 func build(dir string, flags ...string) (string, error) {
 	path := filepath.Join(dir, "mintmark")
-	return path, goBuild(root, append(flags, "-o", path, "./cmd/mintmark")...)
-}
-
-// goBuild runs go build in a module.
-func goBuild(module string, arguments ...string) error {
-	c := exec.Command("go", append([]string{"build", "-race=false", "-trimpath"}, arguments...)...)
-	c.Dir = module
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build %s: %w\n%s", strings.Join(arguments, " "), err, out)
-	}
-	return nil
+	return path, testkit.GoBuild(root, append(flags, "-o", path, "./cmd/mintmark")...)
 }
 
 // installed returns the path of a program that make deps installs.

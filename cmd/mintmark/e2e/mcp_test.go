@@ -42,7 +42,7 @@ func (m *mcpServer) fixtures() string {
 func (m *mcpServer) start(s *server) {
 	m.t.Helper()
 	dir := m.t.TempDir()
-	require.NoError(m.t, goBuild(filepath.Join(root, "middleware", "examples"), "-o", dir, "./mcp"))
+	require.NoError(m.t, testkit.GoBuild(filepath.Join(root, "middleware", "examples"), "-o", dir, "./mcp"))
 	c := exec.Command(filepath.Join(dir, "mcp"), "-listen", m.address, "-issuer", s.Issuer, "-name", "scheduling")
 	c.Env = append(os.Environ(), "MCP_SECRET="+mcpSecret)
 	p, err := testkit.Start(c, filepath.Join(dir, "log"))
@@ -119,7 +119,7 @@ func (r *mcpResult) requireAsked(t testing.TB, scopes ...string) {
 func TestMCPClients(t *testing.T) {
 	m := newMCP(t)
 	goClient := filepath.Join(t.TempDir(), "mcp-go")
-	require.NoError(t, goBuild(filepath.Join(root, "cmd", "mintmark", "e2e", "clients", "mcp-go"), "-o", goClient, "."))
+	require.NoError(t, testkit.GoBuild(filepath.Join(root, "cmd", "mintmark", "e2e", "clients", "mcp-go"), "-o", goClient, "."))
 	inGo := func(_ testing.TB, args string) *exec.Cmd { return exec.Command(goClient, args) }
 	inNode := func(t testing.TB, args string) *exec.Cmd { return nodeScript(t, "mcp.mjs", args) }
 	clients := []struct {

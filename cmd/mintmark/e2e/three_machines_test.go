@@ -228,7 +228,7 @@ func (s *site) requireAlerts(rules string, scrapes []map[string]float64, wanted 
 	s.write("alerts.yaml", string(text))
 	// The texts of the alerts are not compared.
 	s.write("rules.yaml", regexp.MustCompile(`(?m)^        annotations:\n(?:          .*\n)+`).ReplaceAllString(rules, ""))
-	output(s.t, s.dir, nil, installed(s.t, "promtool"), "test", "rules", "alerts.yaml")
+	testkit.Output(s.t, s.dir, nil, installed(s.t, "promtool"), "test", "rules", "alerts.yaml")
 }
 
 // TestThreeMachines: with the documents alone an operator gets from three machines to a healthy

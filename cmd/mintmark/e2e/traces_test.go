@@ -11,13 +11,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // TestTraces: OpenTelemetry's own collector can read what a node sends.
 func TestTraces(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "50") // milliseconds until a batch is sent
 	programs := t.TempDir()
-	require.NoError(t, goBuild(filepath.Join(root, "cmd", "mintmark", "e2e", "verifiers"), "-o", programs, "./otlp"))
+	require.NoError(t, testkit.GoBuild(filepath.Join(root, "cmd", "mintmark", "e2e", "verifiers"), "-o", programs, "./otlp"))
 	bodies := make(chan string, 100)
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if body, err := io.ReadAll(r.Body); err == nil {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/oauth2"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // verifiers are those of verifiers/: each is a resource server that answers GET /bookings
@@ -60,7 +62,7 @@ func TestVerifiers(t *testing.T) {
 	}
 
 	programs := t.TempDir()
-	require.NoError(t, goBuild(filepath.Join(root, "cmd", "mintmark", "e2e", "verifiers"), "-o", programs, "./goidc", "./keyfunc"))
+	require.NoError(t, testkit.GoBuild(filepath.Join(root, "cmd", "mintmark", "e2e", "verifiers"), "-o", programs, "./goidc", "./keyfunc"))
 
 	// A verifier that caches results must not use them after a token's expiry.
 	remembers := serveBookings(t, resourceServer{file: "apache.conf", issuer: s.Issuer, audience: s.BaseURL}, apache)

@@ -1,4 +1,4 @@
-package e2e
+package packaging_test
 
 import (
 	"encoding/json"
@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // A sourcePackage is what "go list" knows of a package for one platform.
@@ -32,7 +34,7 @@ type sourcePackage struct {
 func checkPlatform(t *testing.T, platform string) (checked int, err error) {
 	t.Helper()
 	system, processor, _ := strings.Cut(platform, "/")
-	list := json.NewDecoder(strings.NewReader(output(t, root, []string{"CGO_ENABLED=0", "GOOS=" + system, "GOARCH=" + processor},
+	list := json.NewDecoder(strings.NewReader(testkit.Output(t, root, []string{"CGO_ENABLED=0", "GOOS=" + system, "GOARCH=" + processor},
 		"go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./cmd/mintmark")))
 	files, done := token.NewFileSet(), map[string]*types.Package{"unsafe": types.Unsafe}
 	for {

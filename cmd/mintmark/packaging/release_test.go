@@ -1,4 +1,4 @@
-package e2e
+package packaging_test
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // TestRelease: the tags of .ci/release are sufficient for "go install", and a checkout of
@@ -16,10 +18,10 @@ func TestRelease(t *testing.T) {
 	const version = "v0.1.0"
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	require.NoError(t, err)
-	clone, bin := copyCheckout(t), t.TempDir()
+	clone, bin := testkit.CopyCheckout(t, root), t.TempDir()
 	// The folders of a module cache form a module proxy. The version that is released
 	// here is only in the test's own cache.
-	environment := append(cloneFrom(t, clone),
+	environment := append(testkit.CloneFrom(t, clone),
 		"GIT_AUTHOR_NAME=e2e", "GIT_AUTHOR_EMAIL=e2e@example.com", "GIT_COMMITTER_NAME=e2e", "GIT_COMMITTER_EMAIL=e2e@example.com",
 		"GOPROXY=file://"+strings.TrimSpace(string(cache))+"/cache/download", "GOSUMDB=off", "GOPRIVATE=github.com/mintmark-auth/mintmark",
 		"GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw -trimpath", "GOWORK=off", "GOBIN="+bin, "CGO_ENABLED=0",

@@ -1,7 +1,6 @@
-package e2e
+package packaging_test
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -22,6 +21,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
+// root is the checkout of the program.
+const root = "../../.."
+
 // requireDebian fails a test where it can't run. Its programs are those of Debian, which make
 // deps installs.
 func requireDebian(t *testing.T) {
@@ -30,26 +32,14 @@ func requireDebian(t *testing.T) {
 	require.Zero(t, os.Geteuid(), "the packages are tested by root, with what make deps installs")
 }
 
-// output runs a program and returns what it prints.
-func output(t testing.TB, dir string, environment []string, name string, arguments ...string) string {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, name, arguments...)
-	c.Dir, c.Env = dir, append(os.Environ(), environment...)
-	out, err := c.CombinedOutput()
-	require.NoError(t, err, "%s %v: %s", name, arguments, out)
-	return string(out)
-}
-
 // released makes a release of a tagged copy of the checkout for this machine, in a folder of
 // its own, and returns its folder.
 func released(t *testing.T, source, version string) string {
 	t.Helper()
 	clone := filepath.Join(t.TempDir(), "clone")
-	output(t, "", nil, "git", "clone", "--quiet", "file://"+source, clone)
-	output(t, clone, nil, "git", "tag", version)
-	output(t, clone, nil, "cmd/mintmark/packaging/release", "linux/"+runtime.GOARCH)
+	testkit.Output(t, "", nil, "git", "clone", "--quiet", "file://"+source, clone)
+	testkit.Output(t, clone, nil, "git", "tag", version)
+	testkit.Output(t, clone, nil, "cmd/mintmark/packaging/release", "linux/"+runtime.GOARCH)
 	return filepath.Join(clone, "bin", "release")
 }
 
@@ -62,8 +52,8 @@ func released(t *testing.T, source, version string) string {
 func TestReleaseIsReproducible(t *testing.T) {
 	requireDebian(t)
 	const version = "v0.1.0"
-	source := copyCheckout(t)
-	revision := strings.TrimSpace(output(t, source, nil, "git", "rev-parse", "HEAD"))
+	source := testkit.CopyCheckout(t, root)
+	revision := strings.TrimSpace(testkit.Output(t, source, nil, "git", "rev-parse", "HEAD"))
 	dir, name := released(t, source, version), "mintmark-"+version+"-linux-"+runtime.GOARCH
 	sums, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
 	require.NoError(t, err)
@@ -71,12 +61,12 @@ func TestReleaseIsReproducible(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(sums), string(again))
 	require.Equal(t, 4, strings.Count(string(sums), name+"."))
-	output(t, dir, nil, "sha256sum", "--check", "SHA256SUMS")
+	testkit.Output(t, dir, nil, "sha256sum", "--check", "SHA256SUMS")
 
-	output(t, dir, nil, "tar", "-xf", name+".tar.gz")
+	testkit.Output(t, dir, nil, "tar", "-xf", name+".tar.gz")
 	program := filepath.Join(dir, name, "mintmark")
-	require.Contains(t, output(t, dir, nil, program, "version"), "mintmark version "+version+" (revision "+revision+", ")
-	require.NotContains(t, output(t, dir, nil, "go", "version", "-m", program), "CGO_ENABLED=1")
+	require.Contains(t, testkit.Output(t, dir, nil, program, "version"), "mintmark version "+version+" (revision "+revision+", ")
+	require.NotContains(t, testkit.Output(t, dir, nil, "go", "version", "-m", program), "CGO_ENABLED=1")
 
 	// The SBOM has each module that the program has.
 	text, err := os.ReadFile(filepath.Join(dir, name+".cdx.json"))
@@ -89,7 +79,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &bom))
 	require.Equal(t, "CycloneDX", bom.BOMFormat)
 	require.Equal(t, version, bom.Metadata.Component.Version)
-	modules := regexp.MustCompile(`(?m)^\tdep\t(\S+)\t(\S+)`).FindAllStringSubmatch(output(t, dir, nil, "go", "version", "-m", program), -1)
+	modules := regexp.MustCompile(`(?m)^\tdep\t(\S+)\t(\S+)`).FindAllStringSubmatch(testkit.Output(t, dir, nil, "go", "version", "-m", program), -1)
 	require.Len(t, bom.Components, len(modules)+1, "and the standard library")
 	for i, m := range modules {
 		c := bom.Components[i+1]
@@ -128,7 +118,7 @@ func newChroot(t *testing.T, programs ...string) *chroot {
 	for _, name := range programs {
 		path, err := exec.LookPath(name)
 		require.NoError(t, err)
-		files := append(regexp.MustCompile(`/\S+`).FindAllString(output(t, "", nil, "ldd", path), -1), path)
+		files := append(regexp.MustCompile(`/\S+`).FindAllString(testkit.Output(t, "", nil, "ldd", path), -1), path)
 		for _, file := range files {
 			text, err := os.ReadFile(strings.TrimSuffix(file, ":"))
 			require.NoError(t, err)
@@ -156,12 +146,12 @@ func (c *chroot) read(path string) string {
 
 func (c *chroot) dpkg(arguments ...string) string {
 	c.t.Helper()
-	return output(c.t, "", []string{"DEBIAN_FRONTEND=noninteractive"}, "dpkg", append([]string{"--root=" + c.dir, "--force-depends", "--force-confold"}, arguments...)...)
+	return testkit.Output(c.t, "", []string{"DEBIAN_FRONTEND=noninteractive"}, "dpkg", append([]string{"--root=" + c.dir, "--force-depends", "--force-confold"}, arguments...)...)
 }
 
 func (c *chroot) rpm(arguments ...string) string {
 	c.t.Helper()
-	return output(c.t, "", nil, "rpm", append([]string{"--root=" + c.dir, "--force-debian", "--nodeps"}, arguments...)...)
+	return testkit.Output(c.t, "", nil, "rpm", append([]string{"--root=" + c.dir, "--force-debian", "--nodeps"}, arguments...)...)
 }
 
 // scriptPrograms are the programs that the scripts of the packages call.
@@ -230,16 +220,16 @@ func testDeb(t *testing.T, file string) {
 
 // testRPM compares the package with the program, uses it and erases it.
 func testRPM(t *testing.T, file, program string) {
-	list := output(t, "", nil, "rpm", "-qlp", file)
+	list := testkit.Output(t, "", nil, "rpm", "-qlp", file)
 	for _, path := range []string{
 		"/usr/bin/mintmark", "/usr/lib/systemd/system/mintmark.service", "/usr/lib/sysusers.d/mintmark.conf", "/etc/mintmark/mintmark.yaml", "/usr/share/man/man1/mintmark.1.gz",
 	} {
 		require.Contains(t, list, path+"\n")
 	}
-	require.Equal(t, "/etc/mintmark/mintmark.yaml\n", output(t, "", nil, "rpm", "-qp", "--configfiles", file))
-	sum, _, _ := strings.Cut(output(t, "", nil, "sha256sum", program), " ")
-	require.Regexp(t, `(?m)^/usr/bin/mintmark \d+ \d+ `+sum+` 0100755 root root `, output(t, "", nil, "rpm", "-qp", "--dump", file))
-	require.Regexp(t, `(?m)^/etc/mintmark/mintmark.yaml \d+ \d+ \w+ 0100644 root root 1 `, output(t, "", nil, "rpm", "-qp", "--dump", file))
+	require.Equal(t, "/etc/mintmark/mintmark.yaml\n", testkit.Output(t, "", nil, "rpm", "-qp", "--configfiles", file))
+	sum, _, _ := strings.Cut(testkit.Output(t, "", nil, "sha256sum", program), " ")
+	require.Regexp(t, `(?m)^/usr/bin/mintmark \d+ \d+ `+sum+` 0100755 root root `, testkit.Output(t, "", nil, "rpm", "-qp", "--dump", file))
+	require.Regexp(t, `(?m)^/etc/mintmark/mintmark.yaml \d+ \d+ \w+ 0100644 root root 1 `, testkit.Output(t, "", nil, "rpm", "-qp", "--dump", file))
 
 	c := newChroot(t, scriptPrograms...)
 	useInstalled(t, c, func() string { return c.rpm("-i", file) }, func() string { return c.rpm("-U", "--replacepkgs", file) })
@@ -259,8 +249,10 @@ func TestImage(t *testing.T) {
 	require.NoError(t, os.WriteFile(storage, []byte("[storage]\ndriver = \"vfs\"\ngraphroot = \""+dir+"/graph\"\nrunroot = \""+dir+"/run\"\n"), 0o600))
 	certificates := filepath.Join(dir, "certificates")
 	require.NoError(t, os.WriteFile(certificates, []byte("none\n"), 0o600))
+	binary := filepath.Join(dir, "mintmark")
+	require.NoError(t, testkit.GoBuild(root, "-o", binary, "./cmd/mintmark"))
 	environment := []string{"CONTAINERS_STORAGE_CONF=" + storage, "BUILDAH_ISOLATION=chroot", "IMAGE=localhost/mintmark:test", "CA_CERTIFICATES=" + certificates}
-	output(t, root, environment, "./cmd/mintmark/packaging/image", binary, "buildah")
+	testkit.Output(t, root, environment, "./cmd/mintmark/packaging/image", binary, "buildah")
 
 	var image struct {
 		Docker struct {
@@ -272,13 +264,13 @@ func TestImage(t *testing.T) {
 			} `json:"config"`
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(output(t, dir, environment, "buildah", "inspect", "--type", "image", "localhost/mintmark:test")), &image))
+	require.NoError(t, json.Unmarshal([]byte(testkit.Output(t, dir, environment, "buildah", "inspect", "--type", "image", "localhost/mintmark:test")), &image))
 	require.Equal(t, "10001:10001", image.Docker.Config.User)
 	require.Equal(t, []string{"/usr/bin/mintmark"}, image.Docker.Config.Entrypoint)
 	require.Contains(t, image.Docker.Config.Volumes, "/var/lib/mintmark")
 	require.Equal(t, []string{"CMD", "/usr/bin/mintmark", "health"}, image.Docker.Config.Healthcheck.Test)
 
-	container := strings.TrimSpace(output(t, dir, environment, "buildah", "from", "--pull-never", "localhost/mintmark:test"))
+	container := strings.TrimSpace(testkit.Output(t, dir, environment, "buildah", "from", "--pull-never", "localhost/mintmark:test"))
 	ops := clustertest.Address(t)
 	run := func(arguments ...string) *exec.Cmd {
 		c := exec.Command("buildah", append([]string{
