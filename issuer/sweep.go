@@ -3,6 +3,7 @@ package issuer
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -50,24 +51,27 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 	return s.sweepEvents(ctx, i)
 }
 
-// sweepEvents removes the events beyond ledger.MaxEvents.
+// sweepEvents removes the events beyond ledger.MaxEvents. To find them takes a walk over the
+// counts of all actors, so one walk serves many commands.
 func (s *sweeper) sweepEvents(ctx context.Context, i *Issuer) error {
 	for {
 		v := i.View()
 		s.shares.Update(v)
-		events := s.shares.Surplus(v, i.keepEventsSince(i.Now()), ledger.MaxSweepEvents)
-		if len(events) == 0 {
+		surplus := s.shares.Surplus(v, i.keepEventsSince(i.Now()), maxSweepScan)
+		if len(surplus) == 0 {
 			return nil
 		}
-		_, index, err := i.Propose(ctx, &ledger.Sweep{Events: events})
-		if err == nil {
-			_, err = i.ViewAt(ctx, index)
+		for events := range slices.Chunk(surplus, ledger.MaxSweepEvents) {
+			_, index, err := i.Propose(ctx, &ledger.Sweep{Events: events})
+			if err == nil {
+				_, err = i.ViewAt(ctx, index)
+			}
+			if err != nil {
+				s.shares = ledger.Shares{} // count again, since the events may have been removed
+				return fmt.Errorf("propose: %w", err)
+			}
 		}
-		if err != nil {
-			s.shares = ledger.Shares{} // count again, since the events may have been removed
-			return fmt.Errorf("propose: %w", err)
-		}
-		s.shares.Drop(events)
+		s.shares.Drop(surplus)
 	}
 }
 

@@ -156,14 +156,21 @@ func seedWith(t testing.TB, dir string, grants int, then func(testing.TB, *issue
 	}
 	close(users)
 	wait.Wait()
-	for len(slices.Collect(s.Issuer.View().Events())) > ledger.MaxEvents {
-		time.Sleep(100 * time.Millisecond) // the sweep of the audit trail may be running
+	for countEvents(s.Issuer.View()) > ledger.MaxEvents {
+		time.Sleep(time.Second) // the sweep of the audit trail may be running
 	}
 	require.NoError(t, s.Node.Snapshot())
 	heap = liveHeap()
 	require.NoError(t, s.Close(context.WithoutCancel(t.Context())))
 	s = nil
 	return fixtures, tokens, heap - liveHeap()
+}
+
+func countEvents(v ledger.View) (n int) {
+	for range v.Events() {
+		n++
+	}
+	return n
 }
 
 // liveHeap returns the size of the heap that the collector can't free.
