@@ -1,0 +1,85 @@
+package ui
+
+import (
+	"strconv"
+	"time"
+)
+
+// A Clock formats times for one user. The zero value has UTC and 24 hours.
+type Clock struct {
+	Zone   *time.Location // nil for UTC
+	Hour12 bool
+	Now    time.Time
+}
+
+// A Stamp is a time for display: see the templates "time" and "time2".
+type Stamp struct {
+	ISO   string // for <time datetime>
+	Text  string // relative within a week, else the date
+	Exact string // date, time of day and zone; the date for a day
+	Ago   bool   // Text is relative
+	Zero  bool   // there is no such time
+}
+
+// week is how long ago a time is relative.
+const week = 7 * 24 * time.Hour
+
+// At returns the stamp of a time in milliseconds since 1970, to the minute. 0 is no time.
+func (c Clock) At(ms int64) Stamp {
+	if ms == 0 {
+		return Stamp{Zero: true}
+	}
+	t := time.UnixMilli(ms).In(c.zone())
+	hours := "15:04"
+	if c.Hour12 {
+		hours = "3:04 PM"
+	}
+	s := Stamp{
+		ISO: t.UTC().Format("2006-01-02T15:04:05Z"), Text: t.Format("2 January 2006"),
+		Exact: t.Format("2 January 2006, "+hours) + " " + c.zone().String(),
+	}
+	if text := relative(c.Now.Sub(t)); text != "" {
+		s.Text, s.Ago = text, true
+	}
+	return s
+}
+
+// Day returns the stamp of the day of a time in milliseconds since 1970. 0 is no time.
+func (c Clock) Day(ms int64) Stamp {
+	if ms == 0 {
+		return Stamp{Zero: true}
+	}
+	t := time.UnixMilli(ms).In(c.zone())
+	text := t.Format("2 January 2006")
+	return Stamp{ISO: t.Format(time.DateOnly), Text: text, Exact: text}
+}
+
+func (c Clock) zone() *time.Location {
+	if c.Zone == nil {
+		return time.UTC
+	}
+	return c.Zone
+}
+
+// relative returns how long ago something was, or how far off it is, or "" beyond a
+// week. The script has the same words.
+func relative(past time.Duration) string {
+	d := past.Abs()
+	var text string
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		text = strconv.Itoa(int(d/time.Minute)) + " min"
+	case d < 24*time.Hour:
+		text = Plural(int(d/time.Hour), "hour")
+	case d < week:
+		text = Plural(int(d/(24*time.Hour)), "day")
+	default:
+		return ""
+	}
+	if past < 0 {
+		return "in " + text
+	}
+	return text + " ago"
+}

@@ -1,0 +1,69 @@
+package ui
+
+// A PermissionRow is what an application may do with one kind of data. A list of them is
+// the template "perms".
+type PermissionRow struct {
+	Area, Text string
+	Change     bool // it may change something
+	New        bool // it was not granted before
+}
+
+// Badge returns the row's pill.
+func (r PermissionRow) Badge() Pill {
+	p := Pill{Text: "View"}
+	if r.Change {
+		p = Pill{Text: "View & change", Tone: Warn}
+	}
+	if r.New {
+		p = Pill{Text: "New · " + p.Text, Tone: Info}
+	}
+	return p
+}
+
+// A Tier is what an application may do to other people, in sentences.
+type Tier struct {
+	ID, Title string
+	Texts     []string
+}
+
+// A Matrix is a table of scopes: a row for each resource, and columns to view and to
+// manage those of the user, of teams and of the organization.
+type Matrix struct {
+	ID, Caption string
+	Rows        []MatrixRow
+}
+
+// Groups returns the titles above the columns.
+func (Matrix) Groups() []string { return []string{"You", "Team", "Organization"} }
+
+// A MatrixRow is a resource. Cells are in the order of the columns.
+type MatrixRow struct {
+	Area, Hint string
+	Cells      [6]Cell
+}
+
+// A Cell is a scope that can be chosen; Scope is "" if there is none. Label is what screen
+// readers read, such as "Bookings, you: view".
+type Cell struct {
+	Scope, Label string
+	On           bool
+}
+
+// A NamedCell is a cell with the title of its column.
+type NamedCell struct {
+	Cell
+	Column string
+}
+
+// Named returns the cells with their columns.
+func (r MatrixRow) Named() []NamedCell {
+	named := make([]NamedCell, 0, len(r.Cells))
+	for n, cell := range r.Cells {
+		column := "manage"
+		if n%2 == 0 {
+			column = Matrix{}.Groups()[n/2] + ": view"
+		}
+		named = append(named, NamedCell{Cell: cell, Column: column})
+	}
+	return named
+}

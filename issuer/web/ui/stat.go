@@ -1,0 +1,73 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Stat is a figure with its history. A list of them is the template "stats".
+type Stat struct {
+	Label, Value string
+	Bars         *Bars
+	Note         string
+}
+
+// Bars are a chart of figures, the oldest first, with its text alternative.
+type Bars struct {
+	Values []uint32
+	Text   string
+}
+
+const (
+	barsHeight = 18
+	barsWidth  = 120
+)
+
+// NewBars returns the chart of values. period is such as "Last 30 days", unit is such as
+// "day", and at names the time of a value by its index.
+func NewBars(values []uint32, period, unit string, at func(n int) string) *Bars {
+	var sum uint64
+	most, none := 0, 0
+	for n, v := range values {
+		sum += uint64(v)
+		if v > values[most] {
+			most = n
+		}
+		if v == 0 {
+			none++
+		}
+	}
+	text := period + ": " + Comma(sum)
+	if sum > 0 {
+		text += fmt.Sprintf(", most %s (%s)", at(most), Comma(uint64(values[most])))
+		if none > 0 {
+			text += ", none in " + Plural(none, unit)
+		}
+	}
+	return &Bars{Values: values, Text: text + "."}
+}
+
+// pitch is the width of a bar with the space after it.
+func (b *Bars) pitch() int { return max(2, barsWidth/max(1, len(b.Values))) }
+
+// Width returns the width of the chart, in its own units.
+func (b *Bars) Width() int { return max(1, b.pitch()*len(b.Values)-1) }
+
+// Path returns the bars as one path. The highest value has the whole height, and a value
+// above 0 at least one unit.
+func (b *Bars) Path() string {
+	var top uint64
+	for _, v := range b.Values {
+		top = max(top, uint64(v))
+	}
+	var path strings.Builder
+	pitch := b.pitch()
+	for n, v := range b.Values {
+		if v == 0 {
+			continue
+		}
+		high := max(1, uint64(v)*barsHeight/top)
+		fmt.Fprintf(&path, "M%d %dv-%dh%dv%dz", n*pitch, barsHeight, high, pitch-1, high)
+	}
+	return path.String()
+}
