@@ -1,22 +1,24 @@
 // The one script of the shell. Pages work without it: each block improves the
-// elements that its attribute marks. Whole-line comments are removed when it
-// is served.
+// elements that its attribute marks. Comments are removed when it is served.
 (() => {
-	'use strict';
-	const doc = document, all = (s, f) => doc.querySelectorAll(s).forEach(f), id = s => doc.getElementById(s);
+	const doc = document, id = s => doc.getElementById(s);
+	const all = (s, f, e = doc) => e.querySelectorAll(s).forEach(f), one = (e, s) => e.querySelector(s);
 	const on = (e, type, f) => e.addEventListener(type, f);
-	const say = text => setTimeout(() => id('live').textContent = text, 100);
-
-	// Copy the text of an element, or select it where the clipboard is closed.
-	all('[data-copy]', b => {
-		const word = b.firstChild;
+	const say = text => setTimeout(() => id('live').textContent = text, 99);
+	// The element that a button is for; without the script there is no button.
+	const aim = (b, name) => {
 		b.hidden = false;
+		return id(b.dataset[name]);
+	};
+
+	// Copy the text of an element, or select it where there is no clipboard.
+	all('[data-copy]', b => {
+		const e = aim(b, 'copy'), word = b.firstChild;
 		on(b, 'click', async () => {
-			const e = id(b.dataset.copy);
 			try {
 				await navigator.clipboard.writeText(e.textContent);
 				say(word.data = 'Copied');
-				setTimeout(() => word.data = 'Copy', 2000);
+				setTimeout(() => word.data = 'Copy', 2e3);
 			} catch {
 				getSelection().selectAllChildren(e);
 				say('Selected');
@@ -24,25 +26,8 @@
 		});
 	});
 
-	// One submission of each form that changes something.
-	let dirty = false;
-	on(doc, 'submit', e => {
-		const f = e.target;
-		if (f.method !== 'post' || e.defaultPrevented) return;
-		if (f.dataset.sent) return e.preventDefault();
-		f.dataset.sent = 1;
-		dirty = false;
-		if ('draft' in f.dataset) sessionStorage.removeItem(key);
-		f.querySelectorAll('button').forEach(b => b.ariaDisabled = true);
-	});
-	on(window, 'pageshow', () => all('form[data-sent]', f => {
-		delete f.dataset.sent;
-		f.querySelectorAll('button').forEach(b => b.ariaDisabled = null);
-	}));
-
 	all('[data-reveal]', b => {
-		const e = id(b.dataset.reveal);
-		b.hidden = false;
+		const e = aim(b, 'reveal');
 		on(b, 'click', () => {
 			const show = e.type === 'password';
 			e.type = show ? 'text' : 'password';
@@ -50,52 +35,68 @@
 		});
 	});
 
+	// One submission of each form that changes something.
+	const kept = 'draft:' + location.pathname, store = sessionStorage;
+	let dirty;
+	on(doc, 'submit', e => {
+		const f = e.target;
+		if (f.method !== 'post') return;
+		if (f.sent) return e.preventDefault();
+		f.sent = true;
+		if ('draft' in f.dataset) {
+			dirty = false;
+			store.removeItem(kept);
+		}
+		all('button', b => b.ariaDisabled = true, f);
+	});
+	onpageshow = () => all('form', f => {
+		f.sent = false;
+		all('button', b => b.ariaDisabled = null, f);
+	});
+
 	// Times: in the zone of the device if the user has none, and relative ones
 	// kept up to date. The words are those of Clock.At.
-	const local = doc.documentElement.dataset.zone === '';
 	const ago = ms => {
-		const s = Math.abs(ms) / 1000 | 0;
-		if (s < 60) return 'just now';
-		if (s >= 604800) return;
-		const [n, unit] = s < 3600 ? [s / 60 | 0, 'min'] : s < 86400 ? [s / 3600 | 0, 'hour'] : [s / 86400 | 0, 'day'];
-		const text = n + ' ' + unit + (n > 1 && unit !== 'min' ? 's' : '');
-		return ms < 0 ? 'in ' + text : text + ' ago';
+		const m = Math.abs(ms) / 6e4 | 0;
+		if (!m) return 'just now';
+		const [n, unit] = m < 60 ? [m, 'min'] : m < 1440 ? [m / 60 | 0, 'hour'] : [m / 1440 | 0, 'day'];
+		const text = `${n} ${unit}${n > 1 && m > 59 ? 's' : ''}`;
+		return m < 10080 && (ms < 0 ? 'in ' + text : text + ' ago');
 	};
-	const times = () => all('time[data-ago], time[data-exact]', e => {
-		const at = new Date(e.dateTime);
-		if (local) {
-			const text = at.toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' });
-			e.title = text;
-			if ('exact' in e.dataset) e.textContent = text;
+	const times = () => all('time[title], time[data-exact]', e => {
+		const at = new Date(e.dateTime), exact = 'exact' in e.dataset;
+		if (doc.documentElement.dataset.zone === '') {
+			e.title = at.toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' });
+			if (exact) e.textContent = e.title;
 		}
-		const text = 'ago' in e.dataset && ago(Date.now() - at);
+		const text = !exact && 'ago' in e.dataset && ago(Date.now() - at);
 		if (text) e.textContent = text;
 	});
 	times();
-	setInterval(times, 60000);
+	setInterval(times, 6e4);
 
 	// Lists of inputs: the empty ones appear one by one.
 	all('[data-rows]', r => {
-		const more = r.querySelector('details'), add = r.querySelector('[data-add]');
+		const more = one(r, 'details'), add = one(r, '[data-add]');
 		if (!more) return;
-		const spare = [...more.querySelectorAll('.field')].filter(f => !f.querySelector('input').value);
-		spare.forEach(f => f.hidden = true);
-		more.open = true;
-		more.firstElementChild.hidden = add.hidden = true;
-		add.hidden = !spare.length;
+		const spare = [];
+		all('.field', f => (f.hidden = !one(f, 'input').value) && spare.push(f), more);
+		more.open = more.firstChild.hidden = true;
+		add.hidden = !spare[0];
 		on(add, 'click', () => {
 			const f = spare.shift();
 			f.hidden = false;
-			f.querySelector('input').focus();
-			add.hidden = !spare.length;
+			one(f, 'input').focus();
+			add.hidden = !spare[0];
 		});
 	});
 
+	// Filter the rows of the page's table.
 	all('[data-filter]', f => {
-		f.hidden = false;
-		on(f, 'input', e => all(`#${f.dataset.filter} tbody tr, li#${f.dataset.filter}`, r => {
-			r.hidden = !r.textContent.toLowerCase().includes(e.target.value.trim().toLowerCase());
-		}));
+		const table = aim(f, 'filter');
+		on(f, 'input', e => all('tbody tr', r => {
+			r.hidden = !r.textContent.toLowerCase().includes(e.target.value.toLowerCase());
+		}, table));
 	});
 
 	all('[data-mirror]', e => {
@@ -104,37 +105,39 @@
 	});
 
 	// Drafts: the text of a long form, kept for this session only.
-	const session = doc.body.dataset.key, key = 'draft:' + location.pathname;
-	for (const k of Object.keys(sessionStorage)) {
-		if (k.startsWith('draft:') && JSON.parse(sessionStorage[k])[0] !== session) sessionStorage.removeItem(k);
+	const session = doc.body.dataset.key;
+	for (const k in store) {
+		if (/^draft:/.test(k) && JSON.parse(store[k])[0] !== session) store.removeItem(k);
 	}
-	all('form[data-draft]', f => {
-		const fields = [...f.elements].filter(e => e.name && !/^(hidden|password|file|submit)$/.test(e.type) && !('secret' in e.dataset));
-		const values = () => fields.map(e => /^(checkbox|radio)$/.test(e.type) ? e.checked : e.value);
-		const kept = JSON.parse(sessionStorage[key] ?? '[]')[1], offer = f.querySelector('[data-restore]');
-		if (kept?.length === fields.length && kept + '' !== values() + '') {
+	all('[data-draft]', f => {
+		const fields = [...f].filter(e => e.name && !/^(hidden|password|file|submit)$/.test(e.type) && !('secret' in e.dataset));
+		// A checkbox or a radio button; no other type ends so.
+		const prop = e => /[xo]$/.test(e.type) ? 'checked' : 'value';
+		const values = () => fields.map(e => e[prop(e)]);
+		const old = JSON.parse(store[kept] || '[]')[1], offer = one(f, '[data-restore]');
+		if (old?.length === fields.length && old + '' !== values() + '') {
 			offer.hidden = false;
-			on(offer.querySelector('button'), 'click', () => {
-				fields.forEach((e, n) => e[typeof kept[n] === 'boolean' ? 'checked' : 'value'] = kept[n]);
+			on(one(offer, 'button'), 'click', () => {
+				fields.forEach((e, n) => e[prop(e)] = old[n]);
 				offer.hidden = dirty = true;
 				fields[0].focus();
 			});
 		}
 		on(f, 'input', () => {
 			dirty = true;
-			if (session) sessionStorage[key] = JSON.stringify([session, values()]);
+			if (session) store[kept] = JSON.stringify([session, values()]);
 		});
 	});
-	on(window, 'beforeunload', e => dirty && e.preventDefault());
+	onbeforeunload = e => dirty && e.preventDefault();
 
-	// A notice was there before the screen reader listened.
+	// Screen readers read what appears later; the notice was there before.
 	all('.notice', e => say(e.textContent));
 	all('.tabs [aria-current]', e => e.scrollIntoView({ block: 'nearest', inline: 'center' }));
 
-	const floats = 'details.drop[open], details.confirm[open], details.menu[open]';
-	on(doc, 'click', e => all(floats, d => d.contains(e.target) || d.matches('.menu') || (d.open = false)));
-	on(doc, 'keydown', e => e.key === 'Escape' && all(floats, d => {
-		if (d.contains(doc.activeElement)) d.firstElementChild.focus();
+	const open = f => all('.drop[open], .confirm[open]', f);
+	on(doc, 'click', e => open(d => d.open = d.contains(e.target)));
+	on(doc, 'keydown', e => e.key === 'Escape' && open(d => {
+		if (d.contains(doc.activeElement)) d.firstChild.focus();
 		d.open = false;
 	}));
 })();

@@ -19,8 +19,8 @@ type Bars struct {
 }
 
 const (
-	barsHeight = 18
-	barsWidth  = 120
+	barsHeight = 36
+	barsWidth  = 240
 )
 
 // NewBars returns the chart of values. period is such as "Last 30 days", unit is such as
@@ -48,10 +48,13 @@ func NewBars(values []uint32, period, unit string, at func(n int) string) *Bars 
 }
 
 // pitch is the width of a bar with the space after it.
-func (b *Bars) pitch() int { return max(2, barsWidth/max(1, len(b.Values))) }
+func (b *Bars) pitch() int { return max(3, barsWidth/max(1, len(b.Values))) }
+
+// width is the width of a bar.
+func (b *Bars) width() int { return b.pitch() * 7 / 10 }
 
 // Width returns the width of the chart, in its own units.
-func (b *Bars) Width() int { return max(1, b.pitch()*len(b.Values)-1) }
+func (b *Bars) Width() int { return b.pitch()*max(0, len(b.Values)-1) + b.width() }
 
 // Path returns the bars as one path. The highest value has the whole height, and a value
 // above 0 at least one unit.
@@ -61,13 +64,13 @@ func (b *Bars) Path() string {
 		top = max(top, uint64(v))
 	}
 	var path strings.Builder
-	pitch := b.pitch()
+	pitch, width := b.pitch(), b.width()
 	for n, v := range b.Values {
 		if v == 0 {
 			continue
 		}
-		high := max(1, uint64(v)*barsHeight/top)
-		fmt.Fprintf(&path, "M%d %dv-%dh%dv%dz", n*pitch, barsHeight, high, pitch-1, high)
+		high := max(2, uint64(v)*barsHeight/top)
+		fmt.Fprintf(&path, "M%d %dv-%dh%dv%dz", n*pitch, barsHeight, high, width, high)
 	}
 	return path.String()
 }
