@@ -120,8 +120,10 @@ func shell(here string) *ui.Shell {
 		{ID: "build", Title: "Build", Items: []ui.NavItem{{Title: "Applications", Path: "/developer", Icon: "app"}}},
 		{ID: "administer", Title: "Administer", Items: []ui.NavItem{
 			{Title: "Reviews", Path: "/admin", Icon: "shield", Count: ui.NewCount(41, "waiting")},
-			{Title: "Applications", Path: "/admin/clients", Icon: "app"}, {Title: "Users", Path: "/admin/users", Icon: "users"},
-			{Title: "Branding", Path: "/admin/branding", Icon: "palette"}, {Title: "Audit log", Path: "/admin/audit", Icon: "log"},
+			{Title: "Applications", Path: "/admin/clients", Icon: "app"},
+			{Title: "Users", Path: "/admin/users", Icon: "users"},
+			{Title: "Branding", Path: "/admin/branding", Icon: "palette"},
+			{Title: "Audit log", Path: "/admin/audit", Icon: "log"},
 		}},
 	}
 	for g := range groups {
@@ -143,8 +145,10 @@ func application() *ui.Page {
 		Copy:    &ui.Copy{ID: "c-id", Label: "client ID", Value: "c_08684c46f4c228f8"},
 		Actions: []ui.Action{{Title: "Edit", Path: "/developer/clients/zeta/edit"}},
 		Tabs: []ui.Tab{
-			{Title: "Overview", Path: "/developer/clients/zeta", Here: true}, {Title: "Credentials", Path: "/developer/clients/zeta/secrets"},
-			{Title: "Scopes & URIs", Path: "/developer/clients/zeta/scopes"}, {Title: "Connect", Path: "/developer/clients/zeta/connect"},
+			{Title: "Overview", Path: "/developer/clients/zeta", Here: true},
+			{Title: "Credentials", Path: "/developer/clients/zeta/secrets"},
+			{Title: "Scopes & URIs", Path: "/developer/clients/zeta/scopes"},
+			{Title: "Connect", Path: "/developer/clients/zeta/connect"},
 			{Title: "Users", Path: "/developer/clients/zeta/users"},
 			{Title: "Errors", Path: "/developer/clients/zeta/errors", Count: &ui.Count{Text: "2", About: "in 24 hours", Tone: ui.Warn}},
 			{Title: "Settings", Path: "/developer/clients/zeta/settings"},
@@ -295,7 +299,7 @@ func specimenPage() *ui.Page {
 		},
 		"EmptyCard":  ui.Card{ID: "none", Title: "Connected apps"},
 		"Empty":      ui.Empty{Title: "Nothing is connected", Text: "Apps that you allow to use your account are listed here.", Actions: []ui.Action{{Title: "Register an application", Path: "/new", Icon: "plus", Primary: true}, {Title: "Connected apps", Path: "/connected-apps"}}},
-		"FactsCard":  ui.Card{Title: "What it is", Action: &ui.Action{Title: "Edit", Path: "/edit", Small: true}},
+		"FactsCard":  ui.Card{Title: "About", Action: &ui.Action{Title: "Edit", Path: "/edit", Small: true}},
 		"Copy":       ui.Copy{ID: "c-fact", Label: "client ID", Value: "c_08684c46f4c228f8"},
 		"SecretCard": ui.Card{Title: "New secret"},
 		"Once":       ui.Callout{Tone: ui.Warn, Title: "Shown once.", Text: "Copy it now: it can’t be shown again."},
@@ -328,7 +332,9 @@ func specimenPage() *ui.Page {
 		"PermsCard": ui.Card{Title: "What it can do"}, "Tier": tier, "Perms": perms(),
 		"DiffCard": ui.Card{Title: "Proposed changes", Side: "3 hours ago"},
 		"Differences": []ui.Difference{
-			{Title: "Name", Before: "Zeta Planner", After: "Zeta Planner Pro"}, {Title: "Purpose", After: "Plans meetings for sales teams."}, {Title: "Logo", Logo: true, After: "/icon.svg"},
+			{Title: "Name", Before: "Zeta Planner", After: "Zeta Planner Pro"},
+			{Title: "Purpose", After: "Plans meetings for sales teams."},
+			{Title: "Logo", Logo: true, After: "/icon.svg"},
 			{Title: "Redirect URIs", Removed: []string{"https://zeta.example.com/old"}, Added: []string{"https://zeta.example.com/new"}, Kept: []string{"https://zeta.example.com/cb"}},
 		},
 		"Danger": ui.Danger{Lines: []ui.DangerLine{
