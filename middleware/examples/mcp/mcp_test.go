@@ -137,6 +137,9 @@ func TestTools(t *testing.T) {
 		names = append(names, tool.Name)
 		require.Contains(t, scopes, tool.Name, "a tool without a scope is open to every token")
 		require.Equal(t, tool.Name != "reschedule_booking", tool.Annotations.ReadOnlyHint, tool.Name)
+		schemas, err := json.Marshal([]any{tool.InputSchema, tool.OutputSchema})
+		require.NoError(t, err)
+		require.NotContains(t, string(schemas), `"type":[`, "some clients can't express a choice of types")
 	}
 	require.ElementsMatch(t, []string{"list_bookings", "find_bookings", "reschedule_booking", "list_schedules", "who_am_i"}, names)
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mintmark-auth/mintmark/middleware"
@@ -88,8 +89,19 @@ func reading(name, description string) *mcp.Tool {
 	}
 }
 
-// addTool adds a tool that works for the user of the token.
+// addTool adds a tool that works for the user of the token. The result of run has no list that
+// is nil, and its schema says so: some clients can't express a type or null.
 func addTool[In, Out any](server *mcp.Server, tool *mcp.Tool, run func(*verifier.Claims, In) (Out, error)) {
+	output, err := jsonschema.For[Out](nil)
+	if err != nil {
+		panic(err) // as mcp.AddTool does
+	}
+	for _, property := range output.Properties {
+		if slices.Equal(property.Types, []string{"null", "array"}) {
+			property.Type, property.Types = "array", nil
+		}
+	}
+	tool.OutputSchema = output
 	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		token, _ := middleware.FromContext(ctx)
 		out, err := run(token, in)
