@@ -115,7 +115,21 @@ func (r *mcpResult) requireAsked(t testing.TB, scopes ...string) {
 
 // TestMCPClients: the SDKs connect to an MCP server of which they know the address only, ask
 // their user for more when a tool needs it, share a refresh token among five processes, are
-// refused when the user has disconnected them, and connect again.
+// refused when the user has disconnected them, and connect again. Every client that can do so is
+// tested with these steps; the guide for agents has their versions:
+//
+//	                                         connect  call a  step  five       refused when  connect
+//	                                                  tool    up    processes  disconnected  again
+//	@modelcontextprotocol/sdk          here     x       x      x        x           x          x
+//	@modelcontextprotocol/client       here     x       x      x        x           x          x
+//	SDK for Go                         here     x       x      x        x           x          x
+//	mcp-remote              TestMCPPrograms     x       x      x        x           x          x
+//	Inspector, command line TestMCPPrograms     x       x      x        x           x          x
+//	use-mcp                TestMCPInBrowser     x       x      x        x           x          x
+//	conformance             TestMCPPrograms     x       -      -        -           -          -
+//
+// The authorization command of the conformance tests ends when it has tokens. What is special
+// about a client is said where it is tested.
 func TestMCPClients(t *testing.T) {
 	m := newMCP(t)
 	goClient := filepath.Join(t.TempDir(), "mcp-go")
