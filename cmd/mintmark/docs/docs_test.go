@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -40,7 +41,7 @@ var limits = map[string]int{
 	"cmd/mintmark/docs/sizing.md":           150,
 	"cmd/mintmark/docs/remote.md":           160,
 	"cmd/mintmark/docs/resource-servers.md": 150,
-	"cmd/mintmark/docs/agents.md":           200,
+	"cmd/mintmark/docs/agents.md":           210,
 	"cmd/mintmark/docs/backup.md":           150,
 	"cmd/mintmark/docs/disaster.md":         200,
 	"cmd/mintmark/docs/apply.md":            150,
@@ -225,4 +226,27 @@ func TestMetricsThatAreNamed(t *testing.T) {
 			}), "%s: %s", path, name)
 		}
 	}
+}
+
+// TestClientsOfAgents: the guide for agents has each client that the end-to-end tests install,
+// with its version.
+func TestClientsOfAgents(t *testing.T) {
+	var npm struct{ Dependencies map[string]string }
+	require.NoError(t, json.Unmarshal([]byte(read(t, "cmd/mintmark/e2e/clients/package.json")), &npm))
+	installed := map[string]string{}
+	for name, version := range npm.Dependencies {
+		if strings.Contains(name, "mcp") || strings.HasPrefix(name, "@modelcontextprotocol/") {
+			installed[name] = version
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^\t(github.com/modelcontextprotocol/\S+) v(\S+)$`).FindAllStringSubmatch(read(t, "cmd/mintmark/e2e/clients/mcp-go/go.mod"), -1) {
+		installed[m[1]] = m[2]
+	}
+	require.Len(t, installed, 7)
+	_, section, _ := strings.Cut(read(t, "cmd/mintmark/docs/agents.md"), "\n## Clients\n")
+	documented := map[string]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\S+)` \\| (\\S+) \\|").FindAllStringSubmatch(section, -1) {
+		documented[m[1]] = m[2]
+	}
+	require.Equal(t, installed, documented)
 }

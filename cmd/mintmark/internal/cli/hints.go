@@ -161,6 +161,10 @@ func adviceOn(e admin.Explained) string {
 		return lockedOut
 	case ledger.Throttled:
 		return "a secret in the format that Mintmark generates is always looked at, unlike an imported one: " + add
+	case ledger.AgentsAreOff:
+		return "accept agents: mintmark settings set agents=listed"
+	case ledger.PublisherUnlisted, ledger.PublisherIsPending, ledger.PublisherIsRejected:
+		return "accept the publisher: mintmark publisher add HOST --scope SCOPES; HOST is local for programs that register themselves"
 	}
 	return ""
 }
