@@ -106,6 +106,7 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	changes := []command.Change{
 		put(TableGrants, g),
 		put(TableUsers, &u),
+		v.usageAfterAllow(g.Client, who.user, m),
 		event(m, Event{Kind: EventAllowed, Actor: u.ID, User: u.ID, Client: g.Client, Grant: g.ID, Detail: allowedDetail(a)}),
 	}
 	if a.Client.Document != nil {

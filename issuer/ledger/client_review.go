@@ -111,7 +111,7 @@ func (e *Event) Review() (verdict Verdict, reason string) {
 }
 
 // DeleteClient deletes a client and so ends all its grants. The row stays as a tombstone:
-// the command writes one row however many grants there are, and the id is never reused.
+// the command writes few rows however many grants there are, and the id is never reused.
 type DeleteClient struct {
 	Actor Actor  `cbor:"1,keyasint"`
 	ID    string `cbor:"2,keyasint"`
@@ -142,8 +142,8 @@ func (c *DeleteClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	next := old.changed(m)
 	next.tombstone()
 	next.Revision++
-	return accept(Outcome{ID: c.ID}, put(TableClients, next),
-		event(m, Event{Kind: EventClientDeleted, Actor: who.name(), Client: c.ID, User: old.Owner}))
+	return accept(Outcome{ID: c.ID}, append(v.withoutUsage(c.ID), put(TableClients, next),
+		event(m, Event{Kind: EventClientDeleted, Actor: who.name(), Client: c.ID, User: old.Owner}))...)
 }
 
 func (c *Client) tombstone() {

@@ -185,6 +185,7 @@ func (w *env) check() {
 	}
 	require.True(w.t, ledger.CurrentIsTrue(v))
 	w.checkAgents(v)
+	w.checkUsage(v)
 	w.checkRevocations(v)
 	w.checkTrail(v)
 	for g := range v.Grants() {

@@ -17,8 +17,8 @@ func JournalRecord(v View, c command.Command, d command.Decision, m command.Meta
 	}
 	if outcome(d).Refusal == nil {
 		switch c := c.(type) {
-		case *Refresh, *Allow, *TouchSession, *Sweep, *UpgradePassword:
-			return nil // these only give access, or remove rows without effect, or keep the password
+		case *Refresh, *Allow, *TouchSession, *Sweep, *UpgradePassword, *ReportUsage:
+			return nil // these only give access, or remove rows without effect, or keep the password, or count
 		case *Replay:
 			return c.journal(v, m)
 		}

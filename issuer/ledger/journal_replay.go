@@ -24,7 +24,7 @@ type Replay struct {
 	Records []Record `cbor:"2,keyasint"`
 }
 
-// MaxReplay is the maximum number of effects in one Replay.
+// MaxReplay is the maximum number of rows that the effects of one Replay may change.
 const MaxReplay = 200
 
 // maxReplayBytes keeps a Replay below the maximum size of a command.
@@ -34,15 +34,15 @@ const maxReplayBytes = 24 << 10
 // backup.
 func Replays(backup uint64, records []Record) []*Replay {
 	var all []*Replay
-	effects, bytes := 0, 0
+	rows, bytes := 0, 0
 	for _, r := range records {
 		if r.Seq <= backup {
 			continue
 		}
-		effects, bytes = effects+len(r.Effects), bytes+r.size()
-		if len(all) == 0 || effects > MaxReplay || bytes > maxReplayBytes {
+		rows, bytes = rows+r.rows(), bytes+r.size()
+		if len(all) == 0 || rows > MaxReplay || bytes > maxReplayBytes {
 			all = append(all, &Replay{Backup: backup})
-			effects, bytes = len(r.Effects), r.size()
+			rows, bytes = r.rows(), r.size()
 		}
 		last := all[len(all)-1]
 		last.Records = append(last.Records, r)
@@ -68,12 +68,12 @@ func (c *Replay) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	records := c.newRecords(restore)
-	effects, changed := 0, 0
+	effects, rows, changed := 0, 0, 0
 	for i := range records {
-		effects += len(records[i].Effects)
+		effects, rows = effects+len(records[i].Effects), rows+records[i].rows()
 	}
 	switch {
-	case effects > MaxReplay:
+	case rows > MaxReplay:
 		return badField("records", "have too many effects for one command")
 	case len(records) == 0:
 		return accept(Outcome{ID: RestoreID})
@@ -140,6 +140,17 @@ func checkRecords(records []Record) *Refusal {
 		}
 	}
 	return nil
+}
+
+// rows returns an upper bound of the rows that the effects of r change, the keyring apart.
+func (r *Record) rows() int {
+	n := len(r.Effects)
+	for i := range r.Effects {
+		if r.Effects[i].Kind == EffectClientDeleted {
+			n++ // its Usage
+		}
+	}
+	return n
 }
 
 // size returns an upper bound of the bytes that r takes in a command.

@@ -75,6 +75,11 @@ func (a *overlay[K, R]) changes(to []command.Change, table string) []command.Cha
 func (s *replayState) changes() []command.Change {
 	list := s.users.changes(nil, TableUsers)
 	list = s.clients.changes(list, TableClients)
+	for _, id := range s.clients.order {
+		if s.clients.rows[id].State == Deleted {
+			list = append(list, s.v.withoutUsage(id)...)
+		}
+	}
 	list = s.grants.changes(list, TableGrants)
 	list = s.sessions.changes(list, TableSessions)
 	list = s.tokens.changes(list, TableOperatorTokens)

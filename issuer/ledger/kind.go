@@ -67,6 +67,7 @@ const (
 	KindEndPublisher         command.Kind = 60
 	KindNoteDocument         command.Kind = 61
 	KindApplyPublisher       command.Kind = 62
+	KindReportUsage          command.Kind = 70
 )
 
 // Commands returns a constructor for every kind of command, for decoding the log.
@@ -133,5 +134,6 @@ func Commands() map[command.Kind]func() command.Command {
 		KindEndPublisher:         func() command.Command { return new(EndPublisher) },
 		KindNoteDocument:         func() command.Command { return new(NoteDocument) },
 		KindApplyPublisher:       func() command.Command { return new(ApplyPublisher) },
+		KindReportUsage:          func() command.Command { return new(ReportUsage) },
 	}
 }

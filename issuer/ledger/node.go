@@ -9,7 +9,7 @@ import (
 )
 
 // A Node records what rules need to know about a member of the cluster: which keys it has
-// opened, and which cluster keys it has.
+// opened, which cluster keys it has, and which of its reports was counted last.
 type Node struct {
 	ID          string     `cbor:"1,keyasint"`
 	Opened      []string   `cbor:"2,keyasint,omitempty"` // ids of keys, sorted
@@ -17,6 +17,7 @@ type Node struct {
 	Seen        Time       `cbor:"4,keyasint"`
 	Last        command.ID `cbor:"5,keyasint"`
 	ClusterKeys []string   `cbor:"6,keyasint,omitempty"` // public ids of cluster keys, sorted
+	Reported    command.ID `cbor:"30,keyasint,omitzero"` // the last ReportUsage
 }
 
 // HasOpened reports whether the node has opened a key.
@@ -47,12 +48,14 @@ func (c *AcknowledgeKeys) Decide(txn *memdb.Txn, m command.Meta) command.Decisio
 	}
 	opened := slices.Compact(slices.Sorted(slices.Values(c.Opened)))
 	holds := slices.Compact(slices.Sorted(slices.Values(c.ClusterKeys)))
-	if n := v.Node(c.Node); n != nil && slices.Equal(n.Opened, opened) && slices.Equal(n.ClusterKeys, holds) && n.Version == c.Version {
-		return accept(Outcome{ID: n.ID})
+	next := &Node{ID: c.Node, Opened: opened, ClusterKeys: holds, Version: c.Version, Seen: stateTime(m), Last: m.ID}
+	if n := v.Node(c.Node); n != nil {
+		if slices.Equal(n.Opened, opened) && slices.Equal(n.ClusterKeys, holds) && n.Version == c.Version {
+			return accept(Outcome{ID: n.ID})
+		}
+		next.Reported = n.Reported
 	}
-	return accept(Outcome{ID: c.Node}, put(TableNodes, &Node{
-		ID: c.Node, Opened: opened, ClusterKeys: holds, Version: c.Version, Seen: stateTime(m), Last: m.ID,
-	}))
+	return accept(Outcome{ID: c.Node}, put(TableNodes, next))
 }
 
 // ForgetNode removes the row of a node that has left the cluster. A row that stays delays

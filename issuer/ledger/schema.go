@@ -29,6 +29,7 @@ const (
 	TableOperatorTokens  = "operator_tokens"
 	TableResourceServers = "resource_servers"
 	TablePublishers      = "publishers"
+	TableUsage           = "usage"
 )
 
 const (
@@ -118,6 +119,9 @@ func Tables() map[string]*memdb.TableSchema {
 		TableOperatorTokens: table(TableOperatorTokens,
 			unique(indexID, false, text(func(t *OperatorToken) string { return t.ID })),
 		),
+		TableUsage: table(TableUsage,
+			unique(indexID, false, text(func(u *Usage) string { return u.Client })),
+		),
 	}
 }
 
@@ -141,6 +145,7 @@ func Rows() map[string]func() any {
 		TableOperatorTokens:  func() any { return new(OperatorToken) },
 		TablePublishers:      func() any { return new(Publisher) },
 		TableResourceServers: func() any { return new(ResourceServer) },
+		TableUsage:           func() any { return new(Usage) },
 	}
 }
 

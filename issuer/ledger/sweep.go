@@ -148,7 +148,11 @@ func (c *Sweep) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	at := stateTime(m)
 	changes = sweepRows(changes, TableSessions, c.Sessions, v.Session, func(s *Session) bool { return v.SessionSweepable(s, at) })
 	changes = sweepRows(changes, TableLogos, c.Logos, v.Logo, func(l *Logo) bool { return !v.logoInUse(l) })
-	changes = sweepRows(changes, TableClients, c.Documents, v.Client, func(c *Client) bool { return v.documentSweepable(c, at) })
+	for _, id := range c.Documents {
+		if one := v.Client(id); one != nil && v.documentSweepable(one, at) && len(changes) < 2*MaxSweep {
+			changes = append(append(changes, remove(TableClients, one)), v.withoutUsage(id)...)
+		}
+	}
 	changes = sweepRows(changes, TablePublishers, c.Publishers, v.Publisher, func(p *Publisher) bool { return p.sweepable(at) })
 	if len(c.Events) > 0 {
 		changes = append(changes, v.removeEvents(c.Events, max(0, MaxSweepEvents-len(changes)))...)

@@ -64,7 +64,7 @@ func (w *env) agentsCommand(l line) command.Command {
 		}
 		return c
 	}
-	return nil
+	return w.usageCommand(l)
 }
 
 func (w *env) showAgents(l line) string {
@@ -104,6 +104,8 @@ func (w *env) showAgents(l line) string {
 			return cause.String()
 		}
 		return [...]string{"nothing to fetch", "fetch for the first time", "fetch again"}[lookup]
+	case "usage":
+		return w.showUsage(l)
 	default:
 		w.t.Fatalf("show %q: unknown name", l.name)
 	}
