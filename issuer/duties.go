@@ -18,6 +18,7 @@ func (i *Issuer) startDuties(ctx context.Context) {
 	ctx, i.stop = context.WithCancel(ctx)
 	i.serveRevocations(ctx)
 	i.done.Go(func() { i.recordSecretUses(ctx) })
+	i.done.Go(func() { i.reportUsage(ctx) })
 	i.done.Go(func() { i.Rekey.Follow(ctx) })
 	i.done.Go(func() { i.Keyring.LoadFresh(ctx) })
 	i.done.Go(func() { i.runBackups(ctx) })

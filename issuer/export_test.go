@@ -31,6 +31,9 @@ func (o observedHasher) Matches(ctx context.Context, hash, presented string) (bo
 // HashPlaces returns how many requests may verify a hashed secret or wait for it.
 func (i *Issuer) HashPlaces() int { return cap(i.hashed.places) }
 
+// DrainUsage returns the reports of what this node has counted.
+func (i *Issuer) DrainUsage() []*ledger.ReportUsage { return i.usage.drain(i.Node.ID()) }
+
 // SweepOnce runs the sweep of the leader's duties.
 func (i *Issuer) SweepOnce(ctx context.Context) error {
 	var s sweeper

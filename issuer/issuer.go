@@ -74,6 +74,7 @@ type Issuer struct {
 	feed     *feed.Feed
 	uses     secretUses
 	hashed   hashedSecrets
+	usage    usageCounts
 	verifier atomic.Pointer[accessVerifier] // see accessVerifier
 
 	stop context.CancelFunc
@@ -90,7 +91,7 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	l := replica.New(replica.Config{Node: c.Node, Clock: c.Now, Tracer: c.Tracer, Committed: c.Observer.Committed})
 	k := keyring.New(keyring.Config{Ledger: l, ClusterKeys: c.ClusterKeys, Log: c.Log, Rand: c.Rand, FreshWait: c.FreshWait})
 	r := rekey.New(rekey.Config{Ledger: l, Keyring: k, ClusterKeys: c.ClusterKeys, Version: c.Version, Log: c.Log, Rand: c.Rand})
-	i := &Issuer{Ledger: l, Keyring: k, Rekey: r, config: c, uses: newSecretUses(), hashed: newHashedSecrets(c.Rand)}
+	i := &Issuer{Ledger: l, Keyring: k, Rekey: r, config: c, uses: newSecretUses(), hashed: newHashedSecrets(c.Rand), usage: newUsageCounts()}
 	if err := r.Open(ctx); err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	return i, nil
 }
 
-// Close ends the duties. The caller closes the node.
+// Close ends the duties, and reports what was counted. The caller closes the node.
 func (i *Issuer) Close() {
 	i.stop()
 	i.done.Wait()

@@ -30,7 +30,9 @@ func (i *Issuer) publicError(client string, r ledger.Refusal) *oauth.Error {
 // ErrorID seals the cause of a refusal for the client's owner. Nothing is stored, so a
 // refusal costs no log entry.
 func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
-	i.config.Observer.Refused(i.existingClientID(client), r.Cause)
+	id := i.existingClientID(client)
+	i.config.Observer.Refused(id, r.Cause)
+	i.CountRefusal(id)
 	return i.SealRefusal(client, r)
 }
 

@@ -55,6 +55,9 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	response, err := i.mint(ctx, outcome.Issued, index)
 	if err == nil {
 		i.config.Observer.Issued(r.GrantType, outcome.Issued.Retry, outcome.Issued.Shared)
+		if r.GrantType == oauth.RefreshToken && !outcome.Issued.Retry {
+			i.countRefresh(outcome.Issued.Client)
+		}
 	}
 	return response, err
 }

@@ -23,6 +23,9 @@ const (
 // sender can cause; and refusals in browsers, where nobody authenticates as the client,
 // don't displace those of the client's programs.
 type Refusals struct {
+	// Count is called for each refusal in a browser, with the id of the client. It may be nil.
+	Count func(client string)
+
 	mu       sync.Mutex // guards the fields below
 	browsers refusedClients
 	programs refusedClients
@@ -66,6 +69,9 @@ func (r *Refusals) Record(client string, cause ledger.Cause, at ledger.Time) {
 
 // recordBrowser records why the authorization step was refused.
 func (r *Refusals) recordBrowser(client string, cause ledger.Cause, word string, at ledger.Time) {
+	if r.Count != nil {
+		r.Count(client)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.browsers.record(client, refusal{Cause: cause, Scope: word, At: at})

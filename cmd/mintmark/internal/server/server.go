@@ -288,6 +288,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	refusals.Count = s.Issuer.CountRefusal
 	passwords := credential.NewHasher(rand.Reader, 0)
 	if c.Prepare != nil {
 		if err := c.Prepare(ctx, s.Issuer, passwords); err != nil {
