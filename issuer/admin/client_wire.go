@@ -12,6 +12,8 @@ type ClientRef struct {
 	ID string `json:"id"`
 	// Revision is the revision that the operator saw, for a deletion; 0 matches any.
 	Revision uint64 `json:"revision,omitempty"`
+	// Usage adds Client.Usage to what is shown, which walks all users.
+	Usage bool `json:"usage,omitempty"`
 }
 
 // A ClientFilter selects clients of the list. Empty fields match all but deleted ones.
@@ -61,6 +63,8 @@ type Client struct {
 	// scopes, for clients that are or were legacy.
 	Traffic     *Traffic `json:"traffic,omitempty"`
 	AskedScopes []string `json:"asked_scopes,omitempty"`
+
+	Usage *Usage `json:"usage,omitempty"` // if ClientRef.Usage asked for it
 }
 
 // A Secret is a secret of a client or a resource server, without its text.

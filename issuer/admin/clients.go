@@ -114,7 +114,11 @@ func (c *call) showClient(ctx context.Context, q ClientRef) (Client, error) {
 	if client == nil {
 		return Client{}, notFound(clientSubject(q.ID))
 	}
-	return clientOf(v, client, c.Ledger.Now()), nil
+	out := clientOf(v, client, c.Ledger.Now())
+	if q.Usage {
+		out.Usage = c.usageOf(v, client.ID)
+	}
+	return out, nil
 }
 
 // freshClient returns a client to base a change on.

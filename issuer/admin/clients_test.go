@@ -8,6 +8,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // TestAddClient verifies that a new client is pending (service document, section 2.1),
@@ -125,6 +126,32 @@ func TestProposedRevision(t *testing.T) {
 	got = ask(t, c, admin.ReviewClient, admin.Review{ID: "cal-app", Verdict: "approve", Revision: got.Revision})
 	require.Equal(t, "Calendar", got.Name)
 	require.Empty(t, got.Difference)
+}
+
+// TestUsage verifies that the figures of a client are shown if they are asked for, with zeros for
+// days and hours without any.
+func TestUsage(t *testing.T) {
+	w, c := newEnv(t)
+	approve(t, c, "cal-app")
+	require.Nil(t, ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"}).Usage)
+	none := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app", Usage: true}).Usage
+	require.Zero(t, none.LiveGrants)
+	require.Len(t, none.Days, 30)
+	require.Len(t, none.Hours, 24)
+
+	for n := range byte(2) {
+		w.Do(&ledger.Allow{
+			Actor: w.SignIn("u-alice"), User: "u-alice", Grant: ledger.GrantID{n}, Revision: w.View().Client("cal-app").Revision,
+			Request: oauth.AuthorizationRequest{ClientID: "cal-app", RedirectURI: calApp().RedirectURIs[0], Scope: "PROFILE_READ"},
+		})
+	}
+	w.Do(&ledger.AcknowledgeKeys{Node: "n1"})
+	w.Do(&ledger.ReportUsage{Node: "n1", Hour: ledger.HourOf(w.Now()) - 1, Counts: []ledger.UsageCount{{Client: "cal-app", Refreshes: 5, Refusals: 2}}})
+	got := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app", Usage: true}).Usage
+	require.Equal(t, admin.LiveGrants{Grants: 2, Users: 1}, got.LiveGrants)
+	now := w.Now().Std()
+	require.Equal(t, admin.DayUsage{Day: now.Format(time.DateOnly), Authorizations: 2, NewUsers: 1}, got.Days[29])
+	require.Equal(t, admin.HourUsage{Hour: now.Truncate(time.Hour).Add(-time.Hour), Refreshes: 5, Refusals: 2}, got.Hours[22])
 }
 
 func TestListClients(t *testing.T) {

@@ -128,6 +128,9 @@ func TestClientsOnTheCommandLine(t *testing.T) {
 	shown := c.OK("", "client", "show", "app")
 	require.Contains(t, shown, "~ name: App → Better App")
 	require.Contains(t, shown, "+ scopes: BOOKING_WRITE")
+	require.Regexp(t, `(?m)^Connected +0 users, 0 grants$`, shown)
+	require.Regexp(t, `(?m)^Allowed +0 times in the last 30 days, 0 of them by new users$`, shown)
+	require.Regexp(t, `(?m)^Refused +0 times in the last 24 hours$`, shown)
 	r := c.Run("", "client", "set", "app", "--purpose", "Books things.")
 	require.Contains(t, r.Err, "had proposed are dropped")
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,7 @@ import (
 
 func (m *management) clientShow() *cobra.Command {
 	return command("show CLIENT", "Show all that is known of a client", func(cmd *cobra.Command, args []string) error {
-		return runOperation(m, cmd, admin.ShowClient, admin.ClientRef{ID: args[0]}, printClient)
+		return runOperation(m, cmd, admin.ShowClient, admin.ClientRef{ID: args[0], Usage: true}, printClient)
 	})
 }
 
@@ -24,7 +25,7 @@ func printClient(p *printer, c admin.Client) {
 	if c.Kind == "legacy" {
 		scopes = []string{"(none selected: no limits)"}
 	}
-	p.properties(
+	p.properties(slices.Concat([]property{
 		singleValue("Client", c.ID),
 		singleValue("Name", c.Name),
 		singleValue("State", c.State),
@@ -34,15 +35,16 @@ func printClient(p *printer, c admin.Client) {
 		singleValue("Owner", c.Owner),
 		singleValue("Purpose", c.Purpose),
 		singleValue("Website", c.Website),
-		property{"Redirect URIs", c.RedirectURIs},
-		property{"Scopes", scopes},
+		{"Redirect URIs", c.RedirectURIs},
+		{"Scopes", scopes},
 		singleValue("Authorizations", traffic),
 		singleValue("Scopes asked for", strings.Join(c.AskedScopes, " ")),
+	}, usageProperties(c.Usage), []property{
 		singleValue("Managed by", c.ManagedBy),
 		singleValue("Revision", fmt.Sprint(c.Revision)),
 		singleValue("Created", formatTime(c.Created)),
 		singleValue("Changed", formatTime(c.Changed)),
-	)
+	})...)
 	if len(c.Secrets) > 0 {
 		p.line("\nSecrets")
 		printSecrets(p, c.Secrets)
@@ -52,6 +54,26 @@ func printClient(p *printer, c admin.Client) {
 		for _, d := range c.Difference {
 			printDifference(p, d)
 		}
+	}
+}
+
+// usageProperties returns the figures of a client, summed over days and hours.
+func usageProperties(u *admin.Usage) []property {
+	if u == nil {
+		return nil
+	}
+	var allowed, fresh, refreshed, refused int
+	for _, d := range u.Days {
+		allowed, fresh = allowed+int(d.Authorizations), fresh+int(d.NewUsers)
+	}
+	for _, h := range u.Hours {
+		refreshed, refused = refreshed+int(h.Refreshes), refused+int(h.Refusals)
+	}
+	return []property{
+		singleValue("Connected", counted(u.Users, "user")+", "+counted(u.Grants, "grant")),
+		singleValue("Allowed", fmt.Sprintf("%s in the last 30 days, %d of them by new users", counted(allowed, "time"), fresh)),
+		singleValue("Refreshed", counted(refreshed, "time")+" in the last 24 hours"),
+		singleValue("Refused", counted(refused, "time")+" in the last 24 hours"),
 	}
 }
 
