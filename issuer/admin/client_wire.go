@@ -65,6 +65,15 @@ type Client struct {
 	AskedScopes []string `json:"asked_scopes,omitempty"`
 
 	Usage *Usage `json:"usage,omitempty"` // if ClientRef.Usage asked for it
+
+	Queue *QueuePlace `json:"queue,omitempty"` // of client.show, while the client awaits a review
+}
+
+// A QueuePlace is the place of a client in the queue of reviews, the longest waiting first.
+type QueuePlace struct {
+	Since    time.Time `json:"since"`
+	Position int       `json:"position"` // from 1; 0 if it is behind 12,000 others
+	Waiting  int       `json:"waiting"`  // clients in the queue, 12,000 at most
 }
 
 // A Secret is a secret of a client or a resource server, without its text.

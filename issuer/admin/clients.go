@@ -115,6 +115,10 @@ func (c *call) showClient(ctx context.Context, q ClientRef) (Client, error) {
 		return Client{}, notFound(clientSubject(q.ID))
 	}
 	out := clientOf(v, client, c.Ledger.Now())
+	if client.AwaitsReview() {
+		p := v.QueuePosition(ledger.QueueQuery{}, client.ID)
+		out.Queue = &QueuePlace{Since: stdTime(client.WaitingSince()), Position: p.First, Waiting: p.Total}
+	}
 	if q.Usage {
 		out.Usage = c.usageOf(v, client.ID)
 	}

@@ -154,6 +154,22 @@ func TestUsage(t *testing.T) {
 	require.Equal(t, admin.HourUsage{Hour: now.Truncate(time.Hour).Add(-time.Hour), Refreshes: 5, Refusals: 2}, got.Hours[22])
 }
 
+// TestQueuePlace verifies the place of a client in the queue of reviews.
+func TestQueuePlace(t *testing.T) {
+	w, c := newEnv(t)
+	since := w.Now().Std()
+	w.Advance(time.Hour)
+	q := calApp()
+	q.ID = "another"
+	ask(t, c, admin.AddClient, q)
+	place := func(id string) *admin.QueuePlace { return ask(t, c, admin.ShowClient, admin.ClientRef{ID: id}).Queue }
+	require.Equal(t, &admin.QueuePlace{Since: since, Position: 1, Waiting: 2}, place("cal-app"))
+	require.Equal(t, &admin.QueuePlace{Since: since.Add(time.Hour), Position: 2, Waiting: 2}, place("another"))
+	approve(t, c, "cal-app")
+	require.Nil(t, place("cal-app"))
+	require.Equal(t, 1, place("another").Position)
+}
+
 func TestListClients(t *testing.T) {
 	_, c := newEnv(t)
 	ask(t, c, admin.ImportClient, legacyApp())

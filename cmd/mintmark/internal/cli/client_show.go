@@ -29,6 +29,7 @@ func printClient(p *printer, c admin.Client) {
 		singleValue("Client", c.ID),
 		singleValue("Name", c.Name),
 		singleValue("State", c.State),
+		singleValue("Waiting", queueText(c.Queue)),
 		singleValue("Reason", c.Reason),
 		singleValue("Type", c.Type),
 		singleValue("Kind", c.Kind),
@@ -55,6 +56,17 @@ func printClient(p *printer, c admin.Client) {
 			printDifference(p, d)
 		}
 	}
+}
+
+// queueText tells the place of a client in the queue of reviews, "" if it is in none.
+func queueText(q *admin.QueuePlace) string {
+	switch {
+	case q == nil:
+		return ""
+	case q.Position == 0:
+		return "for a review since " + formatTime(q.Since)
+	}
+	return fmt.Sprintf("for a review since %s, number %d of %d", formatTime(q.Since), q.Position, q.Waiting)
 }
 
 // usageProperties returns the figures of a client, summed over days and hours.
