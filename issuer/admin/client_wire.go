@@ -53,6 +53,8 @@ type Client struct {
 	OwnerID      string       `json:"owner_id"`
 	Purpose      string       `json:"purpose,omitempty"`
 	Website      string       `json:"website,omitempty"`
+	PrivacyURL   string       `json:"privacy_url,omitempty"`
+	TermsURL     string       `json:"terms_url,omitempty"`
 	RedirectURIs []string     `json:"redirect_uris"`
 	Scopes       []string     `json:"scopes"`
 	Changed      time.Time    `json:"changed_at"`
@@ -126,6 +128,7 @@ func clientOf(v ledger.View, c *ledger.Client, now ledger.Time) Client {
 	out := Client{
 		ClientSummary: summaryOf(v, c),
 		Reason:        c.Reason, OwnerID: c.Owner, Purpose: c.Purpose, Website: c.Website,
+		PrivacyURL: c.PrivacyURL, TermsURL: c.TermsURL,
 		RedirectURIs: notNil(c.RedirectURIs), Scopes: notNil(c.Scopes), Changed: stdTime(c.Changed),
 		Secrets: secretsOf(v, c.Secrets),
 	}

@@ -16,6 +16,8 @@ type NewClient struct {
 	Type         string   `json:"type"`
 	Purpose      string   `json:"purpose,omitempty"`
 	Website      string   `json:"website,omitempty"`
+	PrivacyURL   string   `json:"privacy_url,omitempty"`
+	TermsURL     string   `json:"terms_url,omitempty"`
 	RedirectURIs []string `json:"redirect_uris"`
 	Scopes       []string `json:"scopes"`
 	Secret       Plain    `json:"secret,omitempty"` // of a confidential client; generated if absent
@@ -53,7 +55,8 @@ func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) 
 	cmd := &ledger.CreateClient{
 		Actor: c.actor, ID: id, Owner: owner.ID, Type: ledger.ClientType(q.Type),
 		Profile: ledger.Profile{
-			Name: q.Name, Purpose: q.Purpose, Website: q.Website, RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
+			Name: q.Name, Purpose: q.Purpose, Website: q.Website, PrivacyURL: q.PrivacyURL, TermsURL: q.TermsURL,
+			RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
 		},
 	}
 	out := AddedClient{ID: id, State: string(ledger.Pending)}

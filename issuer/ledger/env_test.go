@@ -308,6 +308,10 @@ func challengeOf(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
+func linksText(p *ledger.Profile) string {
+	return suffix(p.PrivacyURL != "", ", privacy "+p.PrivacyURL, "") + suffix(p.TermsURL != "", ", terms "+p.TermsURL, "")
+}
+
 func (l line) profile(old *ledger.Client) ledger.Profile {
 	p := ledger.Profile{Name: "An Application", RedirectURIs: []string{"https://app.example/cb"}}
 	if old != nil {
@@ -318,6 +322,12 @@ func (l line) profile(old *ledger.Client) ledger.Profile {
 	}
 	if v, ok := l.args["website"]; ok {
 		p.Website = v
+	}
+	if v, ok := l.args["privacy"]; ok {
+		p.PrivacyURL = v
+	}
+	if v, ok := l.args["terms"]; ok {
+		p.TermsURL = v
 	}
 	if _, ok := l.args["uris"]; ok {
 		p.RedirectURIs = l.list("uris")
@@ -464,7 +474,7 @@ func (w *env) show(l line) string {
 		if c.Reason != "" {
 			fmt.Fprintf(&b, ", reason %q", c.Reason)
 		}
-		fmt.Fprintf(&b, "\nname %q\nuris %s\nscopes %s%s\n", c.Name, strings.Join(c.RedirectURIs, " "), strings.Join(c.Scopes, " "), logoText(&c.Profile))
+		fmt.Fprintf(&b, "\nname %q\nuris %s\nscopes %s%s\n", c.Name, strings.Join(c.RedirectURIs, " "), strings.Join(c.Scopes, " "), linksText(&c.Profile)+logoText(&c.Profile))
 		if c.ManagedBy != "" {
 			fmt.Fprintf(&b, "managed by %s\n", c.ManagedBy)
 		}
@@ -476,12 +486,12 @@ func (w *env) show(l line) string {
 			fmt.Fprintf(&b, "secret %s %s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), under)
 		}
 		if p := c.Proposed; p != nil {
-			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s%s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), logoText(p))
+			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s%s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), linksText(p)+logoText(p))
 		}
 		if r := c.Refused; r != nil {
 			p := &r.Profile
 			fmt.Fprintf(&b, "refused at %s, %q: name %q, uris %s, scopes %s%s\n", r.At.Std().Format(time.TimeOnly), r.Reason,
-				p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), logoText(p))
+				p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), linksText(p)+logoText(p))
 		}
 		if len(c.Traffic) > 0 {
 			without, with := c.RecentTraffic(w.at())

@@ -36,6 +36,8 @@ func printClient(p *printer, c admin.Client) {
 		singleValue("Owner", c.Owner),
 		singleValue("Purpose", c.Purpose),
 		singleValue("Website", c.Website),
+		singleValue("Privacy policy", c.PrivacyURL),
+		singleValue("Terms", c.TermsURL),
 		{"Redirect URIs", c.RedirectURIs},
 		{"Scopes", scopes},
 		singleValue("Authorizations", traffic),
