@@ -82,10 +82,12 @@ type QueuePlace struct {
 type Secret struct {
 	ID      string    `json:"id"`
 	Tail    string    `json:"tail,omitempty"`
+	Name    string    `json:"name,omitempty"`
 	State   string    `json:"state"` // "active", "revoked", or "void" if its key leaked and was dropped
 	Created time.Time `json:"created_at"`
 	Used    time.Time `json:"last_used_at,omitzero"`
 	Revoked time.Time `json:"revoked_at,omitzero"`
+	Ends    time.Time `json:"ends_at,omitzero"` // when it is to be revoked
 	// Imported reports that only a hash is known that another system made, until the first use.
 	Imported bool `json:"imported,omitempty"`
 }
@@ -155,8 +157,8 @@ func secretsOf(v ledger.View, all ledger.Secrets) []Secret {
 			state = "active"
 		}
 		list = append(list, Secret{
-			ID: s.ID, Tail: s.Tail, State: state, Created: stdTime(s.Created), Used: stdTime(s.Used), Revoked: stdTime(s.Revoked),
-			Imported: s.Hash != "",
+			ID: s.ID, Tail: s.Tail, Name: s.Name, State: state, Created: stdTime(s.Created), Used: stdTime(s.Used), Revoked: stdTime(s.Revoked),
+			Ends: stdTime(s.Ends), Imported: s.Hash != "",
 		})
 	}
 	return list

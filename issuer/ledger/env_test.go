@@ -168,6 +168,9 @@ func (w *env) check() {
 			continue
 		}
 		require.LessOrEqual(w.t, c.ActiveSecrets(), ledger.MaxActiveSecrets, c.ID)
+		for _, s := range c.Secrets {
+			require.False(w.t, s.Ends != 0 && (!s.Active() || c.ActiveSecrets() == 1), "%s: end of %s", c.ID, s.ID)
+		}
 		require.NotEmpty(w.t, c.RedirectURIs, c.ID)
 		require.LessOrEqual(w.t, len(c.RedirectURIs), ledger.MaxRedirectURIs, c.ID)
 		if !c.Legacy && c.Document == nil {
@@ -483,7 +486,8 @@ func (w *env) show(l line) string {
 			if s.Key == 0 {
 				under = suffix(s.Hash == "", ", without hash", ", hashed")
 			}
-			fmt.Fprintf(&b, "secret %s %s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), under)
+			about := suffix(s.Name == "", "", fmt.Sprintf(" %q", s.Name)) + suffix(s.Ends == 0, "", ", ends "+s.Ends.Std().Format(time.DateTime))
+			fmt.Fprintf(&b, "secret %s %s%s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), under, about)
 		}
 		if p := c.Proposed; p != nil {
 			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s%s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), linksText(p)+logoText(p))
@@ -540,6 +544,12 @@ func (w *env) show(l line) string {
 		return suffix(u.PasswordCost.Kind == "", u.Password, u.Password+", imported")
 	case "shared":
 		return fmt.Sprint(v.Grant(id16(l.args["grant"])).Shared())
+	case "due-secrets":
+		var all []string
+		for _, s := range v.DueSecrets(w.at(), int(l.number("most"))) {
+			all = append(all, s.Client+" "+s.Secret)
+		}
+		return suffix(len(all) == 0, "none", strings.Join(all, "\n"))
 	case "locked-out":
 		var all []string
 		for _, h := range v.LockedOut() {

@@ -69,7 +69,7 @@ func (v View) ReviewQueue(q QueueQuery) (found []*Client, next string) {
 	// If the client was reviewed meanwhile, its place in the queue is unknown: the list
 	// starts again.
 	if last := v.Client(q.After); last != nil && last.AwaitsReview() {
-		values = []any{waitingKey(last.WaitingSince()), last.ID}
+		values = []any{timeKey(last.WaitingSince()), last.ID}
 	} else if q.Back {
 		return nil, ""
 	}

@@ -61,6 +61,7 @@ func Tables() map[string]*memdb.TableSchema {
 			many("name", texts(func(c *Client) []string { return []string{fold(c.Name)} })),
 			many("state", texts(func(c *Client) []string { return []string{string(c.State), fold(c.Name)} })),
 			many("waiting", texts((*Client).waitingKey)),
+			many("ending", texts((*Client).endingKey)),
 			many("logo", each((*Client).logos)),
 			many("offered", texts((*Client).offeredTo)),
 			many(indexLooks, text((*Client).looks)),

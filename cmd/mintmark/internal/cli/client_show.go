@@ -93,6 +93,11 @@ func usageProperties(u *admin.Usage) []property {
 
 func printSecrets(p *printer, secrets []admin.Secret) {
 	var rows [][]string
+	heading := []string{"ID", "TAIL", "CREATED", "LAST USED", "STATE"}
+	named := slices.ContainsFunc(secrets, func(s admin.Secret) bool { return s.Name != "" })
+	if named {
+		heading = append(heading, "NAME")
+	}
 	for _, s := range secrets {
 		tail := s.Tail
 		if tail != "" {
@@ -108,9 +113,16 @@ func printSecrets(p *printer, secrets []admin.Secret) {
 		if !s.Revoked.IsZero() {
 			state += " " + formatTime(s.Revoked)
 		}
-		rows = append(rows, []string{s.ID, tail, formatTime(s.Created), formatTime(s.Used), state})
+		if !s.Ends.IsZero() {
+			state += ", ends " + formatTime(s.Ends)
+		}
+		row := []string{s.ID, tail, formatTime(s.Created), formatTime(s.Used), state}
+		if named {
+			row = append(row, s.Name)
+		}
+		rows = append(rows, row)
 	}
-	p.table([]string{"ID", "ENDS IN", "CREATED", "LAST USED", "STATE"}, rows)
+	p.table(heading, rows)
 }
 
 func printDifference(p *printer, d admin.Difference) {
