@@ -84,7 +84,7 @@ func (c *call) audit(ctx context.Context, q EventFilter) (EventList, error) {
 	if u := findUser(v, q.User); u != nil {
 		q.User = u.ID // otherwise it may be the id of a user who no longer exists
 	}
-	chosen := ledger.EventQuery{Client: q.Client, User: q.User, Kind: q.Kind}
+	chosen := ledger.EventQuery{Client: clientKey(q.Client), User: q.User, Kind: q.Kind}
 	events := v.EventsMatching(chosen)
 	if q.After != nil {
 		events, list.Read = v.EventsAfter(*q.After), *q.After

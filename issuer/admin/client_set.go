@@ -13,8 +13,6 @@ type ClientEdit struct {
 	Name         *string   `json:"name,omitempty"`
 	Purpose      *string   `json:"purpose,omitempty"`
 	Website      *string   `json:"website,omitempty"`
-	PrivacyURL   *string   `json:"privacy_url,omitempty"`
-	TermsURL     *string   `json:"terms_url,omitempty"`
 	RedirectURIs *[]string `json:"redirect_uris,omitempty"`
 	Scopes       *[]string `json:"scopes,omitempty"`
 	// Confirm selects the scopes of a legacy client although authorization requests still arrive
@@ -36,15 +34,13 @@ func (c *call) setClient(ctx context.Context, q ClientEdit) (EditedClient, error
 	if err != nil {
 		return EditedClient{}, err
 	}
-	cmd := &ledger.EditClient{Actor: c.actor, ID: q.ID, Revision: q.Revision, Profile: old.Profile, Confirm: q.Confirm}
+	cmd := &ledger.EditClient{Actor: c.actor, ID: old.ID, Revision: q.Revision, Profile: old.Profile, Confirm: q.Confirm}
 	if cmd.Revision == 0 {
 		cmd.Revision = old.Revision
 	}
 	replace(&cmd.Profile.Name, q.Name)
 	replace(&cmd.Profile.Purpose, q.Purpose)
 	replace(&cmd.Profile.Website, q.Website)
-	replace(&cmd.Profile.PrivacyURL, q.PrivacyURL)
-	replace(&cmd.Profile.TermsURL, q.TermsURL)
 	replace(&cmd.Profile.RedirectURIs, q.RedirectURIs)
 	replace(&cmd.Profile.Scopes, q.Scopes)
 	if err := checkScopes(clientSubject(q.ID), cmd.Profile.Scopes); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
@@ -16,8 +17,6 @@ type NewClient struct {
 	Type         string   `json:"type"`
 	Purpose      string   `json:"purpose,omitempty"`
 	Website      string   `json:"website,omitempty"`
-	PrivacyURL   string   `json:"privacy_url,omitempty"`
-	TermsURL     string   `json:"terms_url,omitempty"`
 	RedirectURIs []string `json:"redirect_uris"`
 	Scopes       []string `json:"scopes"`
 	Secret       Plain    `json:"secret,omitempty"` // of a confidential client; generated if absent
@@ -55,8 +54,7 @@ func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) 
 	cmd := &ledger.CreateClient{
 		Actor: c.actor, ID: id, Owner: owner.ID, Type: ledger.ClientType(q.Type),
 		Profile: ledger.Profile{
-			Name: q.Name, Purpose: q.Purpose, Website: q.Website, PrivacyURL: q.PrivacyURL, TermsURL: q.TermsURL,
-			RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
+			Name: q.Name, Purpose: q.Purpose, Website: q.Website, RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
 		},
 	}
 	out := AddedClient{ID: id, State: string(ledger.Pending)}
@@ -113,19 +111,24 @@ func (c *call) showClient(ctx context.Context, q ClientRef) (Client, error) {
 	if err != nil {
 		return Client{}, err
 	}
-	client := v.Client(q.ID)
+	client := v.Client(clientKey(q.ID))
 	if client == nil {
 		return Client{}, notFound(clientSubject(q.ID))
 	}
 	out := clientOf(v, client, c.Ledger.Now())
-	if client.AwaitsReview() {
-		p := v.QueuePosition(ledger.QueueQuery{}, client.ID)
-		out.Queue = &QueuePlace{Since: stdTime(client.WaitingSince()), Position: p.First, Waiting: p.Total}
-	}
 	if q.Usage {
 		out.Usage = c.usageOf(v, client.ID)
 	}
 	return out, nil
+}
+
+// clientKey returns the id of the client that an operator named by its id or by its client_id,
+// which differ if it is an agent.
+func clientKey(named string) string {
+	if oauth.IsAgentID(named) {
+		return ledger.ClientKey(named)
+	}
+	return named
 }
 
 // freshClient returns a client to base a change on.
@@ -134,7 +137,7 @@ func (c *call) freshClient(ctx context.Context, id string) (*ledger.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	client := v.Client(id)
+	client := v.Client(clientKey(id))
 	if client == nil || client.State == ledger.Deleted {
 		return nil, notFound(clientSubject(id))
 	}
@@ -142,7 +145,7 @@ func (c *call) freshClient(ctx context.Context, id string) (*ledger.Client, erro
 }
 
 func (c *call) deleteClient(ctx context.Context, q ClientRef) (Done, error) {
-	out, err := c.propose(ctx, clientSubject(q.ID), &ledger.DeleteClient{Actor: c.actor, ID: q.ID, Revision: q.Revision})
+	out, err := c.propose(ctx, clientSubject(q.ID), &ledger.DeleteClient{Actor: c.actor, ID: clientKey(q.ID), Revision: q.Revision})
 	return Done{out.ID}, err
 }
 
@@ -164,7 +167,7 @@ func (c *call) reviewClient(ctx context.Context, q Review) (Client, error) {
 		q.Revision = client.Revision
 	}
 	_, err = c.propose(ctx, clientSubject(q.ID), &ledger.ReviewClient{
-		Actor: c.actor, ID: q.ID, Verdict: ledger.Verdict(q.Verdict), Reason: q.Reason, Revision: q.Revision,
+		Actor: c.actor, ID: client.ID, Verdict: ledger.Verdict(q.Verdict), Reason: q.Reason, Revision: q.Revision,
 	})
 	if err != nil {
 		return Client{}, addDetails(err, client, c.Ledger.Now())

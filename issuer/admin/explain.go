@@ -46,7 +46,7 @@ func (c *call) explain(ctx context.Context, q ErrorID) (Explained, error) {
 	out := Explained{Cause: e.Cause, Text: e.Cause.String(), At: stdTime(e.At), When: stdTime(e.When)}
 	for client := range v.Clients() {
 		if credential.ClientDigest(client.ClientID()) == e.Client {
-			out.Client, out.ClientName = client.ID, client.Name
+			out.Client, out.ClientName = client.ClientID(), client.Name
 			break
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // A GrantFilter selects grants of a user, of a client, or of both. One of them is
@@ -75,7 +74,7 @@ func (c *call) listGrants(ctx context.Context, q GrantFilter) (GrantList, error)
 	if q.User == "" && q.Client == "" {
 		return list, badField("", "user", "or client must be named")
 	}
-	client := v.ClientNamed(q.Client)
+	client := v.Client(clientKey(q.Client))
 	if q.Client != "" && client == nil {
 		return list, notFound(clientSubject(q.Client))
 	}
@@ -142,10 +141,6 @@ func (c *call) disconnect(ctx context.Context, q Disconnection) (Done, error) {
 	if q.Client != "" {
 		subject = clientSubject(q.Client)
 	}
-	client := q.Client
-	if oauth.IsAgentID(client) {
-		client = ledger.ClientKey(client)
-	}
-	_, err = c.propose(ctx, subject, &ledger.Disconnect{Actor: c.actor, User: u.ID, Client: client})
+	_, err = c.propose(ctx, subject, &ledger.Disconnect{Actor: c.actor, User: u.ID, Client: clientKey(q.Client)})
 	return Done{u.ID}, err
 }

@@ -32,7 +32,6 @@ func ParseRegistration(body []byte) (oauth.Registration, *Error) {
 	if r.Name == "" {
 		r.Name = unnamed
 	}
-	r.RedirectURIs = oauth.RegistrableURIs(r.RedirectURIs)
 	return r, nil
 }
 

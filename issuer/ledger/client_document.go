@@ -266,12 +266,7 @@ func (c *NoteDocument) check(v View) (field, note string) {
 		return "client_id", note
 	}
 	if note := v.checkAgentName(c.Name); note != "" {
-		return "name", note
-	}
-	if old := v.ClientNamed(c.URL); old == nil || old.Name != c.Name { // one that was accepted stays
-		if note := v.likeAnother(c.Name, oauth.DocumentHost(c.URL)); note != "" {
-			return "name", note
-		}
+		return "client_name", note
 	}
 	if note := checkWebsite(c.Website); note != "" {
 		return "website", note
@@ -293,7 +288,8 @@ func (v View) checkAgentName(name string) string {
 	if note := checkText(name, 1, 80); note != "" {
 		return note
 	}
-	if v.LikeService(name) {
+	isIn := func(own string) bool { return strings.Contains(fold(name), own) }
+	if isIn("mintmark") || slices.ContainsFunc(v.Settings().Hosts(), isIn) {
 		return "is like this service's own"
 	}
 	return ""

@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/hashicorp/go-memdb"
 
@@ -21,9 +19,6 @@ type AddSecret struct {
 	// that a form that is sent twice adds one secret only, even after that secret was
 	// revoked and removed from the row. It is not checked for an operator.
 	After string `cbor:"4,keyasint,omitempty"`
-	// EndOld is the time after which the other active secret is revoked: 0 for never, or
-	// from MinSecretEnd to MaxSecretEnd.
-	EndOld time.Duration `cbor:"5,keyasint,omitempty"`
 }
 
 // Kind implements command.Command.
@@ -50,25 +45,10 @@ func (c *AddSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case !who.operator && old.NewestSecret() != c.After:
 		return deny(Conflict)
 	}
-	if note := checkText(c.Secret.Name, 0, MaxSecretName); note != "" {
-		return badField("name", note)
-	}
-	next, detail := old.changed(m), c.Secret.ID
+	next := old.changed(m)
 	next.Secrets = old.Secrets.added(c.Secret, stateTime(m))
-	if c.EndOld != 0 {
-		i := slices.IndexFunc(old.Secrets, func(s Secret) bool { return s.Active() })
-		switch {
-		case !secretEndAllowed(c.EndOld):
-			return badField("old_ends", secretEndBounds)
-		case i < 0:
-			return badField("old_ends", "needs another active secret")
-		}
-		s := &old.Secrets[i]
-		next.Secrets = next.Secrets.ending(s.ID, stateTime(m).Add(c.EndOld))
-		detail += " " + strings.Join(secretDifferences(s, next.SecretOf(s.ID), s.ID+" "), "; ")
-	}
 	return accept(Outcome{ID: c.Secret.ID}, put(TableClients, next),
-		event(m, Event{Kind: EventSecretAdded, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: detail}))
+		event(m, Event{Kind: EventSecretAdded, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret.ID}))
 }
 
 // RevokeSecret revokes a secret. The revocation takes effect before the response is sent.
@@ -76,9 +56,6 @@ type RevokeSecret struct {
 	Actor  Actor  `cbor:"1,keyasint"`
 	Client string `cbor:"2,keyasint"`
 	Secret string `cbor:"3,keyasint"` // the secret's id
-	// Due changes nothing unless the secret's end has come and another usable secret remains:
-	// the leader's duty sends it.
-	Due bool `cbor:"4,keyasint,omitempty"`
 }
 
 // Kind implements command.Command.
@@ -96,18 +73,15 @@ func (c *RevokeSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	switch {
 	case i < 0:
 		return deny(NotFound)
-	case !old.Secrets[i].Active(), c.Due && !v.secretDue(old, &old.Secrets[i], stateTime(m)):
+	case !old.Secrets[i].Active():
 		return accept(Outcome{ID: c.Secret})
 	case old.ActiveSecrets() == 1:
 		return deny(LastSecret)
 	}
-	next, detail := old.changed(m), c.Secret
+	next := old.changed(m)
 	next.Secrets, _ = old.Secrets.revoked(c.Secret, stateTime(m))
-	if c.Due {
-		detail += " at its end"
-	}
-	return accept(Outcome{ID: c.Secret, Count: 1}, put(TableClients, next),
-		event(m, Event{Kind: EventSecretRevoked, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: detail}))
+	return accept(Outcome{ID: c.Secret}, put(TableClients, next),
+		event(m, Event{Kind: EventSecretRevoked, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret}))
 }
 
 // revokeSecrets revokes all active secrets of the client.
@@ -118,7 +92,7 @@ func (c *Client) revokeSecrets(at Time) {
 			c.Secrets[i].revoke(at)
 		}
 	}
-	c.Secrets = c.Secrets.settled()
+	c.Secrets = c.Secrets.forgetOld()
 }
 
 // managedClient returns a client that the actor may manage.

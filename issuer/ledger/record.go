@@ -57,9 +57,7 @@ const (
 	EffectPublisherRemoved  EffectKind = 30 // Publisher
 	EffectPublisherNarrowed EffectKind = 31 // Publisher: Scopes that remained, Defaults, URIs, MaxClients, LongRetry
 
-	EffectSecretEnds EffectKind = 32 // Client: ID, Ends
-
-	lastEffect = EffectSecretEnds
+	lastEffect = EffectPublisherNarrowed
 )
 
 // An Effect is one thing that a command took away or gave back.
@@ -101,8 +99,6 @@ type Effect struct {
 	Defaults   []string `cbor:"23,keyasint,omitempty"` // of scopes
 	MaxClients int      `cbor:"24,keyasint,omitempty"` // like Publisher.MaxClients
 	LongRetry  bool     `cbor:"25,keyasint,omitempty"` // like Publisher.LongRetry
-
-	Ends Time `cbor:"26,keyasint,omitempty"` // like Secret.Ends
 }
 
 // when returns the time of e in its record.

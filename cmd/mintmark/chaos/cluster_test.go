@@ -27,8 +27,6 @@ type cluster struct {
 	base    string    // the issuer: the address of the first node, in place of a load balancer's
 	flags   []string  // additional flags of all nodes
 
-	publisher []string // environment of nodes that fetch documents from this test
-
 	mu    sync.Mutex
 	nodes []*node // guarded by mu; without replaced nodes
 }
@@ -82,9 +80,7 @@ func newDev(t testing.TB, binary string) *cluster {
 
 func newSingle(t testing.TB, binary string, single bool) *cluster {
 	t.Helper()
-	c := &cluster{t: t, binary: binary, dir: t.TempDir(), single: single, started: time.Now(), links: newLinks()}
-	c.serveDocuments()
-	return c
+	return &cluster{t: t, binary: binary, dir: t.TempDir(), single: single, started: time.Now(), links: newLinks()}
 }
 
 // printTails logs the end of every node's log.
@@ -198,7 +194,6 @@ func (n *node) start() error {
 	}
 	c := exec.Command(n.c.binary, append(arguments, n.c.flags...)...)
 	c.Env = append(testkit.CleanEnv(), "MINTMARK_TEST_DISK="+n.controlFile("disk"), "MINTMARK_TEST_CLOCK="+n.controlFile("clock"))
-	c.Env = append(c.Env, n.c.publisher...)
 	return n.Launch(c)
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/store"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/apply"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // TestHints: the error of a start names the flag to change.
@@ -159,6 +160,14 @@ func checkAdvice(t *testing.T) {
 	for _, h := range causeHints {
 		all = append(all, h.advice)
 	}
+	refusals := 0
+	for cause := range ledger.Cause(1 << 10) {
+		if advice := adviceOn(admin.Explained{Cause: cause}); advice != "" {
+			all = append(all, advice)
+			refusals++
+		}
+	}
+	require.Equal(t, 6, refusals)
 	for _, advice := range all {
 		for _, m := range flagIn.FindAllStringSubmatch(advice, -1) {
 			require.True(t, flags[m[1]], "no command has --%s: %s", m[1], advice)

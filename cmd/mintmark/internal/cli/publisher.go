@@ -80,7 +80,7 @@ func showPublisher(p *printer, a admin.Publisher) {
 	if a.LongRetry {
 		retry = "30 minutes"
 	}
-	if a.Host != ledger.LocalPublisher { // which publishes none
+	if a.Host != ledger.LocalPublisher && a.MaxClients > 0 { // local publishes none, and nobody has decided on a pending one
 		documents = fmt.Sprint(a.MaxClients)
 	}
 	p.properties(
@@ -107,6 +107,9 @@ func showPublisher(p *printer, a admin.Publisher) {
 	var rows [][]string
 	for _, one := range a.Clients {
 		state := one.State
+		if a.State != string(ledger.PublisherApproved) {
+			state += ", but the publisher is " + a.State
+		}
 		if one.Proposed {
 			state += ", with a proposed change"
 		}
