@@ -42,6 +42,7 @@ func (i *Issuer) lead(ctx context.Context) {
 		i.forgetNodes(ctx)
 		i.Rekey.CompleteRewrap(ctx)
 		i.sumFailures(ctx)
+		i.endSecrets(ctx)
 		if err := sweep.run(ctx, i); err != nil && ctx.Err() == nil {
 			i.config.Log.Warn("sweep failed", "error", err)
 		}
@@ -65,6 +66,20 @@ func (i *Issuer) forgetNodes(ctx context.Context) {
 		}
 		if _, _, err := i.Propose(ctx, &ledger.ForgetNode{Node: n.ID}); err != nil {
 			i.config.Log.Warn("node row not removed", "node", n.ID, "error", err)
+		}
+	}
+}
+
+// endSecrets revokes the secrets of clients whose end has come.
+func (i *Issuer) endSecrets(ctx context.Context) {
+	for _, due := range i.View().DueSecrets(i.Now(), ledger.MaxSweep) {
+		log := i.config.Log.With("client", due.Client, "secret", due.Secret)
+		outcome, _, err := i.Propose(ctx, &ledger.RevokeSecret{Actor: ledger.Actor{Operator: true}, Client: due.Client, Secret: due.Secret, Due: true})
+		switch {
+		case err != nil && ctx.Err() == nil:
+			log.Warn("secret not revoked at its end", "error", err)
+		case err == nil && outcome.Count > 0:
+			log.Info("secret revoked at its end")
 		}
 	}
 }

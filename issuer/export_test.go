@@ -40,6 +40,9 @@ func (i *Issuer) SweepOnce(ctx context.Context) error {
 	return s.run(ctx, i)
 }
 
+// EndSecrets runs a duty of the leader.
+func (i *Issuer) EndSecrets(ctx context.Context) { i.endSecrets(ctx) }
+
 // SweepEvents runs the sweep of an audit trail with that limit of events.
 func (i *Issuer) SweepEvents(ctx context.Context, most int) error {
 	s := sweeper{shares: ledger.Shares{Limit: most}}

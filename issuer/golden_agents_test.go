@@ -15,7 +15,7 @@ func goldenAgents() []goldenStep {
 	s.BaseURL, s.AppURL, s.Audience, s.Agents = "https://api.example.com", "https://app.example.com", "https://api.example.com", ledger.AgentsReviewed
 	const host, listed, asked = "agent.example", "https://agent.example/client", "https://other.example/client"
 	note := func(url string, digest byte, uris ...string) *ledger.NoteDocument {
-		return &ledger.NoteDocument{Actor: alice, URL: url, Name: "Agent", RedirectURIs: uris, Digest: [32]byte{digest}, Age: time.Hour}
+		return &ledger.NoteDocument{Actor: alice, URL: url, Name: "Helper", RedirectURIs: uris, Digest: [32]byte{digest}, Age: time.Hour}
 	}
 	auth := ledger.ClientAuth{Client: ledger.ClientKey(listed)}
 	const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"

@@ -24,7 +24,7 @@ func goldenEveryCommand() []goldenStep {
 		return ledger.ClientAuth{Client: "app", Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: id(n)}}}
 	}
 	profile := ledger.Profile{
-		Name: "App", Purpose: "To test.", Website: "https://app.example",
+		Name: "App", Purpose: "To test.", Website: "https://app.example", PrivacyURL: "https://app.example/privacy", TermsURL: "https://app.example/terms",
 		RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ", "BOOKING_READ"},
 	}
 	renamed := profile

@@ -38,6 +38,7 @@ func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 		"client reject":                 "client reject x --reason because",
 		"client suspend":                "client suspend x --reason because",
 		"client secret revoke":          "client secret revoke x y",
+		"client secret set":             "client secret set x y --name z",
 		"user add":                      "user add x --password-file " + secret,
 		"user password":                 "user password x --password-file " + secret,
 		"grant disconnect":              "grant disconnect --user x --client y",

@@ -125,6 +125,8 @@ type DeclaredClient struct {
 	Name         string   `json:"name"`
 	Purpose      string   `json:"purpose,omitempty"`
 	Website      string   `json:"website,omitempty"`
+	PrivacyURL   string   `json:"privacy_url,omitempty"`
+	TermsURL     string   `json:"terms_url,omitempty"`
 	RedirectURIs []string `json:"redirect_uris"`
 	Scopes       []string `json:"scopes,omitempty"`
 
@@ -171,7 +173,8 @@ func (c *call) applyClient(ctx context.Context, q DeclaredClient) (Applied, erro
 	cmd := &ledger.ApplyClient{
 		Actor: c.actor, ID: q.ID, Owner: owner.ID, Type: ledger.ClientType(q.Type), State: ledger.ClientState(q.State), Legacy: q.Legacy,
 		Profile: ledger.Profile{
-			Name: q.Name, Purpose: q.Purpose, Website: q.Website, RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
+			Name: q.Name, Purpose: q.Purpose, Website: q.Website, PrivacyURL: q.PrivacyURL, TermsURL: q.TermsURL,
+			RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
 		},
 		NamesSecrets: q.Secrets != nil, ActiveSecrets: q.ActiveSecrets,
 		Revision: q.Revision, Manager: q.Manager, Adopt: q.Adopt, Confirm: q.Confirm,

@@ -18,6 +18,8 @@ type LegacyClient struct {
 	Owner         string   `json:"owner"` // a user's name or id
 	Purpose       string   `json:"purpose,omitempty"`
 	Website       string   `json:"website,omitempty"`
+	PrivacyURL    string   `json:"privacy_url,omitempty"`
+	TermsURL      string   `json:"terms_url,omitempty"`
 	RedirectURIs  []string `json:"redirect_uris"`
 	Secrets       []Plain  `json:"secrets,omitempty"`
 	SecretsSHA256 []Plain  `json:"secrets_sha256,omitempty"` // hexadecimal
@@ -49,7 +51,9 @@ func (c *call) importClient(ctx context.Context, q LegacyClient) (Imported, erro
 	}
 	cmd := &ledger.ImportClient{
 		Actor: c.actor, ID: q.ID, Type: ledger.ClientType(q.Type), State: ledger.Approved, Legacy: true,
-		Profile:  ledger.Profile{Name: q.Name, Purpose: q.Purpose, Website: q.Website, RedirectURIs: q.RedirectURIs},
+		Profile: ledger.Profile{
+			Name: q.Name, Purpose: q.Purpose, Website: q.Website, PrivacyURL: q.PrivacyURL, TermsURL: q.TermsURL, RedirectURIs: q.RedirectURIs,
+		},
 		Declared: c.Declared(append([]byte("import "), declaration...)),
 	}
 	result := ResultImported

@@ -13,6 +13,8 @@ type ClientEdit struct {
 	Name         *string   `json:"name,omitempty"`
 	Purpose      *string   `json:"purpose,omitempty"`
 	Website      *string   `json:"website,omitempty"`
+	PrivacyURL   *string   `json:"privacy_url,omitempty"`
+	TermsURL     *string   `json:"terms_url,omitempty"`
 	RedirectURIs *[]string `json:"redirect_uris,omitempty"`
 	Scopes       *[]string `json:"scopes,omitempty"`
 	// Confirm selects the scopes of a legacy client although authorization requests still arrive
@@ -41,6 +43,8 @@ func (c *call) setClient(ctx context.Context, q ClientEdit) (EditedClient, error
 	replace(&cmd.Profile.Name, q.Name)
 	replace(&cmd.Profile.Purpose, q.Purpose)
 	replace(&cmd.Profile.Website, q.Website)
+	replace(&cmd.Profile.PrivacyURL, q.PrivacyURL)
+	replace(&cmd.Profile.TermsURL, q.TermsURL)
 	replace(&cmd.Profile.RedirectURIs, q.RedirectURIs)
 	replace(&cmd.Profile.Scopes, q.Scopes)
 	if err := checkScopes(clientSubject(q.ID), cmd.Profile.Scopes); err != nil {

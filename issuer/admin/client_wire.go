@@ -53,6 +53,8 @@ type Client struct {
 	OwnerID      string       `json:"owner_id"`
 	Purpose      string       `json:"purpose,omitempty"`
 	Website      string       `json:"website,omitempty"`
+	PrivacyURL   string       `json:"privacy_url,omitempty"`
+	TermsURL     string       `json:"terms_url,omitempty"`
 	RedirectURIs []string     `json:"redirect_uris"`
 	Scopes       []string     `json:"scopes"`
 	Changed      time.Time    `json:"changed_at"`
@@ -65,16 +67,27 @@ type Client struct {
 	AskedScopes []string `json:"asked_scopes,omitempty"`
 
 	Usage *Usage `json:"usage,omitempty"` // if ClientRef.Usage asked for it
+
+	Queue *QueuePlace `json:"queue,omitempty"` // of client.show, while the client awaits a review
+}
+
+// A QueuePlace is the place of a client in the queue of reviews, the longest waiting first.
+type QueuePlace struct {
+	Since    time.Time `json:"since"`
+	Position int       `json:"position"` // from 1; 0 if it is behind 12,000 others
+	Waiting  int       `json:"waiting"`  // clients in the queue, 12,000 at most
 }
 
 // A Secret is a secret of a client or a resource server, without its text.
 type Secret struct {
 	ID      string    `json:"id"`
 	Tail    string    `json:"tail,omitempty"`
+	Name    string    `json:"name,omitempty"`
 	State   string    `json:"state"` // "active", "revoked", or "void" if its key leaked and was dropped
 	Created time.Time `json:"created_at"`
 	Used    time.Time `json:"last_used_at,omitzero"`
 	Revoked time.Time `json:"revoked_at,omitzero"`
+	Ends    time.Time `json:"ends_at,omitzero"` // when it is to be revoked
 	// Imported reports that only a hash is known that another system made, until the first use.
 	Imported bool `json:"imported,omitempty"`
 }
@@ -117,6 +130,7 @@ func clientOf(v ledger.View, c *ledger.Client, now ledger.Time) Client {
 	out := Client{
 		ClientSummary: summaryOf(v, c),
 		Reason:        c.Reason, OwnerID: c.Owner, Purpose: c.Purpose, Website: c.Website,
+		PrivacyURL: c.PrivacyURL, TermsURL: c.TermsURL,
 		RedirectURIs: notNil(c.RedirectURIs), Scopes: notNil(c.Scopes), Changed: stdTime(c.Changed),
 		Secrets: secretsOf(v, c.Secrets),
 	}
@@ -143,8 +157,8 @@ func secretsOf(v ledger.View, all ledger.Secrets) []Secret {
 			state = "active"
 		}
 		list = append(list, Secret{
-			ID: s.ID, Tail: s.Tail, State: state, Created: stdTime(s.Created), Used: stdTime(s.Used), Revoked: stdTime(s.Revoked),
-			Imported: s.Hash != "",
+			ID: s.ID, Tail: s.Tail, Name: s.Name, State: state, Created: stdTime(s.Created), Used: stdTime(s.Used), Revoked: stdTime(s.Revoked),
+			Ends: stdTime(s.Ends), Imported: s.Hash != "",
 		})
 	}
 	return list

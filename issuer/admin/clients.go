@@ -17,6 +17,8 @@ type NewClient struct {
 	Type         string   `json:"type"`
 	Purpose      string   `json:"purpose,omitempty"`
 	Website      string   `json:"website,omitempty"`
+	PrivacyURL   string   `json:"privacy_url,omitempty"`
+	TermsURL     string   `json:"terms_url,omitempty"`
 	RedirectURIs []string `json:"redirect_uris"`
 	Scopes       []string `json:"scopes"`
 	Secret       Plain    `json:"secret,omitempty"` // of a confidential client; generated if absent
@@ -54,7 +56,8 @@ func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) 
 	cmd := &ledger.CreateClient{
 		Actor: c.actor, ID: id, Owner: owner.ID, Type: ledger.ClientType(q.Type),
 		Profile: ledger.Profile{
-			Name: q.Name, Purpose: q.Purpose, Website: q.Website, RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
+			Name: q.Name, Purpose: q.Purpose, Website: q.Website, PrivacyURL: q.PrivacyURL, TermsURL: q.TermsURL,
+			RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
 		},
 	}
 	out := AddedClient{ID: id, State: string(ledger.Pending)}
@@ -116,6 +119,10 @@ func (c *call) showClient(ctx context.Context, q ClientRef) (Client, error) {
 		return Client{}, notFound(clientSubject(q.ID))
 	}
 	out := clientOf(v, client, c.Ledger.Now())
+	if client.AwaitsReview() {
+		p := v.QueuePosition(ledger.QueueQuery{}, client.ID)
+		out.Queue = &QueuePlace{Since: stdTime(client.WaitingSince()), Position: p.First, Waiting: p.Total}
+	}
 	if q.Usage {
 		out.Usage = c.usageOf(v, client.ID)
 	}

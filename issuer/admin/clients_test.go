@@ -154,6 +154,22 @@ func TestUsage(t *testing.T) {
 	require.Equal(t, admin.HourUsage{Hour: now.Truncate(time.Hour).Add(-time.Hour), Refreshes: 5, Refusals: 2}, got.Hours[22])
 }
 
+// TestQueuePlace verifies the place of a client in the queue of reviews.
+func TestQueuePlace(t *testing.T) {
+	w, c := newEnv(t)
+	since := w.Now().Std()
+	w.Advance(time.Hour)
+	q := calApp()
+	q.ID = "another"
+	ask(t, c, admin.AddClient, q)
+	place := func(id string) *admin.QueuePlace { return ask(t, c, admin.ShowClient, admin.ClientRef{ID: id}).Queue }
+	require.Equal(t, &admin.QueuePlace{Since: since, Position: 1, Waiting: 2}, place("cal-app"))
+	require.Equal(t, &admin.QueuePlace{Since: since.Add(time.Hour), Position: 2, Waiting: 2}, place("another"))
+	approve(t, c, "cal-app")
+	require.Nil(t, place("cal-app"))
+	require.Equal(t, 1, place("another").Position)
+}
+
 func TestListClients(t *testing.T) {
 	_, c := newEnv(t)
 	ask(t, c, admin.ImportClient, legacyApp())
@@ -194,6 +210,32 @@ func TestSecrets(t *testing.T) {
 
 	require.Equal(t, admin.NotFound, refused(t, c, admin.RevokeSecret, admin.SecretRef{Client: "cal-app", ID: "s_none"}).Class)
 	require.Equal(t, admin.NotFound, refused(t, c, admin.AddSecret, admin.NewSecret{Client: "nobody"}).Class)
+}
+
+// TestSecretNamesAndEnds verifies that a secret can be named, and revoked after a time.
+func TestSecretNamesAndEnds(t *testing.T) {
+	w, c := newEnv(t)
+	secrets := func() []admin.Secret { return ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"}).Secrets }
+	first := secrets()[0]
+	name, day, cancel := "production", 24*time.Hour, time.Duration(0)
+	require.Equal(t, ledger.LastSecret, refused(t, c, admin.SetSecret, admin.SecretEdit{Client: "cal-app", ID: first.ID, EndsIn: &day}).Cause)
+	require.EqualError(t, refused(t, c, admin.AddSecret, admin.NewSecret{Client: "cal-app", OldEndsIn: time.Minute}),
+		"client cal-app: old_ends must be from 1h to 90d")
+
+	second := ask(t, c, admin.AddSecret, admin.NewSecret{Client: "cal-app", Name: name, OldEndsIn: day})
+	require.Equal(t, w.Now().Add(day).Std(), secrets()[0].Ends)
+	require.Equal(t, []any{second.ID, name, time.Time{}}, []any{secrets()[1].ID, secrets()[1].Name, secrets()[1].Ends})
+
+	got := ask(t, c, admin.SetSecret, admin.SecretEdit{Client: "cal-app", ID: first.ID, Name: &name, EndsIn: &cancel})
+	require.Equal(t, secrets()[0], got)
+	require.Equal(t, []any{name, time.Time{}}, []any{got.Name, got.Ends})
+	got = ask(t, c, admin.SetSecret, admin.SecretEdit{Client: "cal-app", ID: first.ID, EndsIn: &day})
+	require.Equal(t, []any{name, w.Now().Add(day).Std()}, []any{got.Name, got.Ends})
+
+	require.Equal(t, admin.NotFound, refused(t, c, admin.SetSecret, admin.SecretEdit{Client: "cal-app", ID: "s_none", Name: &name}).Class)
+	require.Equal(t, admin.NotFound, refused(t, c, admin.SetSecret, admin.SecretEdit{Client: "nobody", ID: first.ID, Name: &name}).Class)
+	ask(t, c, admin.RevokeSecret, admin.SecretRef{Client: "cal-app", ID: first.ID})
+	require.Equal(t, ledger.WrongState, refused(t, c, admin.SetSecret, admin.SecretEdit{Client: "cal-app", ID: first.ID, Name: &name}).Cause)
 }
 
 func TestSetClient(t *testing.T) {

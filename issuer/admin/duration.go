@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // ParseDuration is time.ParseDuration with a leading number of days of 24 hours: 90d, 1d12h.
@@ -31,25 +33,4 @@ func ParseDuration(text string) (time.Duration, error) {
 
 // FormatDuration formats a duration as ParseDuration reads it, with days and without units
 // that are zero: 30d, 1d12h, 1m30s.
-func FormatDuration(d time.Duration) string {
-	days := d / (24 * time.Hour)
-	if days < 1 {
-		return trimZeros(d)
-	}
-	text := strconv.FormatInt(int64(days), 10) + "d"
-	if rest := d % (24 * time.Hour); rest > 0 {
-		text += trimZeros(rest)
-	}
-	return text
-}
-
-func trimZeros(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
+func FormatDuration(d time.Duration) string { return ledger.FormatDuration(d) }

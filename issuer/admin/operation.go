@@ -34,6 +34,7 @@ const (
 	DescribeResourceServers Operation[ResourceServersQuery, DescribedResourceServers] = "resource-server.describe"
 
 	AddSecret    Operation[NewSecret, AddedSecret]          = "client.secret.add"
+	SetSecret    Operation[SecretEdit, Secret]              = "client.secret.set"
 	RevokeSecret Operation[SecretRef, Done]                 = "client.secret.revoke"
 	AddUser      Operation[NewUser, AddedUser]              = "user.add"
 	ListUsers    Operation[UserFilter, UserList]            = "user.list"

@@ -168,6 +168,9 @@ func (c *call) setPublisher(ctx context.Context, q PublisherEdit) (Publisher, er
 	if old == nil {
 		return Publisher{}, notFound(publisherSubject(q.Host))
 	}
+	if old.State != ledger.PublisherApproved { // the command would approve it
+		return Publisher{}, refusal(publisherSubject(q.Host), &ledger.Refusal{Cause: ledger.WrongState})
+	}
 	cmd := &ledger.PutPublisher{
 		Host: old.Host, Name: old.Name, Scopes: old.Scopes, Defaults: old.Defaults, MaxClients: old.MaxClients, LongRetry: old.LongRetry,
 		RedirectURIs: old.RedirectURIs, ExpectedLast: old.Last,

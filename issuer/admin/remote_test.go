@@ -113,6 +113,7 @@ var requests = []struct {
 	{"client.review", `{"id":"c-%s","verdict":"approve","reason":""}`, "client.reviewed"},
 	{"client.set", `{"id":"c-%s","name":"Other"}`, "client.edited"},
 	{"client.secret.add", `{"client":"c-%s"}`, "secret.added"},
+	{"client.secret.set", `{"client":"c-%s","id":"SECRET","name":"production"}`, "secret.edited"},
 	{"client.secret.revoke", `{"client":"c-%s","id":"SECRET"}`, "secret.revoked"},
 	{"client.import", `{"id":"old-%s","name":"Old","type":"confidential","owner":"alice","redirect_uris":["https://o.example/"]}`, "client.imported"},
 	{"grant.list", `{"user":"alice"}`, ""},

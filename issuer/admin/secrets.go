@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -10,6 +11,10 @@ import (
 type NewSecret struct {
 	Client string `json:"client"`
 	Secret Plain  `json:"secret,omitempty"` // generated if absent
+	Name   string `json:"name,omitempty"`
+	// OldEndsIn is the time after which the existing secret is revoked, from 1h to 90d; 0 for
+	// never.
+	OldEndsIn time.Duration `json:"old_ends_in,omitempty"`
 }
 
 // An AddedSecret has the secret only if it was generated.
@@ -28,7 +33,8 @@ func (c *call) addSecret(ctx context.Context, q NewSecret) (AddedSecret, error) 
 	if err != nil {
 		return AddedSecret{}, err
 	}
-	cmd := &ledger.AddSecret{Actor: c.actor, Client: q.Client, Secret: s}
+	s.Name = q.Name
+	cmd := &ledger.AddSecret{Actor: c.actor, Client: q.Client, Secret: s, EndOld: q.OldEndsIn}
 	if _, err := c.propose(ctx, subject, cmd); err != nil {
 		return AddedSecret{}, addDetails(err, client, c.Ledger.Now())
 	}
@@ -52,4 +58,35 @@ func (c *call) revokeSecret(ctx context.Context, q SecretRef) (Done, error) {
 		return Done{}, addDetails(err, client, c.Ledger.Now())
 	}
 	return Done{q.ID}, nil
+}
+
+// A SecretEdit changes the fields that are present.
+type SecretEdit struct {
+	Client string  `json:"client"`
+	ID     string  `json:"id"`
+	Name   *string `json:"name,omitempty"`
+	// EndsIn is the time after which the secret is revoked, from 1h to 90d; 0 cancels its end.
+	EndsIn *time.Duration `json:"ends_in,omitempty"`
+}
+
+func (c *call) setSecret(ctx context.Context, q SecretEdit) (Secret, error) {
+	client, err := c.freshClient(ctx, q.Client)
+	if err != nil {
+		return Secret{}, err
+	}
+	subject := clientSubject(q.Client) + ": secret " + q.ID
+	cmd := &ledger.SetSecret{Actor: c.actor, Client: q.Client, Secret: q.ID, Name: q.Name, EndsIn: q.EndsIn}
+	if _, err := c.propose(ctx, subject, cmd); err != nil {
+		return Secret{}, addDetails(err, client, c.Ledger.Now())
+	}
+	now, err := c.showClient(ctx, ClientRef{ID: q.Client})
+	if err != nil {
+		return Secret{}, err
+	}
+	for _, s := range now.Secrets {
+		if s.ID == q.ID {
+			return s, nil
+		}
+	}
+	return Secret{}, notFound(subject)
 }

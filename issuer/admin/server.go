@@ -99,6 +99,7 @@ var routes = []route{
 	operationRoute(ledger.ScopeClients, ApplyClient, (*call).applyClient),
 	operationRoute(ledger.ScopeRead, DescribeClients, (*call).describeClients).comparing(ledger.ScopeClients),
 	operationRoute(ledger.ScopeClients, AddSecret, (*call).addSecret),
+	operationRoute(ledger.ScopeClients, SetSecret, (*call).setSecret),
 	operationRoute(ledger.ScopeClients, RevokeSecret, (*call).revokeSecret),
 	operationRoute(ledger.ScopeClients, AddResourceServer, (*call).addResourceServer),
 	operationRoute(ledger.ScopeRead, ListResourceServers, (*call).listResourceServers),

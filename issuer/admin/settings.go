@@ -1,13 +1,11 @@
 package admin
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -36,33 +34,23 @@ type Setting struct {
 	About string `json:"about"`
 }
 
-// off is the text of a RotateEvery that disables scheduled rotation, and of AgentsOff.
-const off = "off"
-
-// settings has all settings in the order of display.
-var settings = []struct {
-	key, about string
-	text       func(*ledger.Settings) *string // exactly one of text, flag and duration is set
-	empty      string                         // stands for the text ""
-	flag       func(*ledger.Settings) *bool
-	duration   func(*ledger.Settings) *time.Duration
-	fixed      bool
-}{
-	{key: "base_url", about: "address of the API, and the issuer", fixed: true, text: func(s *ledger.Settings) *string { return &s.BaseURL }},
-	{key: "app_url", about: "address of the pages", fixed: true, text: func(s *ledger.Settings) *string { return &s.AppURL }},
-	{key: "plain_http", about: "whether http addresses outside the loopback were accepted", fixed: true, flag: func(s *ledger.Settings) *bool { return &s.PlainHTTP }},
-	{key: "audience", about: "audience of access tokens that name no resource server", fixed: true, text: func(s *ledger.Settings) *string { return &s.Audience }},
-	{key: "algorithm", about: "of signing keys made from now on: ES256, EdDSA or RS256", text: func(s *ledger.Settings) *string { return &s.Algorithm }},
-	{key: "code_lifetime", about: "of authorization codes", duration: func(s *ledger.Settings) *time.Duration { return &s.CodeLifetime }},
-	{key: "refresh_idle", about: "of refresh tokens that nobody uses", duration: func(s *ledger.Settings) *time.Duration { return &s.RefreshIdle }},
-	{key: "grant_absolute", about: "of grants, from the user's Allow", duration: func(s *ledger.Settings) *time.Duration { return &s.GrantAbsolute }},
-	{key: "retry_window", about: "in which a lost response may be asked for again, confidential clients", duration: func(s *ledger.Settings) *time.Duration { return &s.RetryWindow }},
-	{key: "retry_window_public", about: "the same for public clients", duration: func(s *ledger.Settings) *time.Duration { return &s.RetryWindowPublic }},
-	{key: "session_idle", about: "of sessions that nobody uses", duration: func(s *ledger.Settings) *time.Duration { return &s.SessionIdle }},
-	{key: "session_absolute", about: "of sessions, from the sign-in", duration: func(s *ledger.Settings) *time.Duration { return &s.SessionAbsolute }},
-	{key: "jwks_max_age", about: "for which verifiers may keep the key set", duration: func(s *ledger.Settings) *time.Duration { return &s.JWKSMaxAge }},
-	{key: "agents", about: "whose clients with a metadata document are accepted: off, listed or reviewed", empty: off, text: func(s *ledger.Settings) *string { return (*string)(&s.Agents) }},
-	{key: "rotate_every", about: "age at which keys are replaced, or off", duration: func(s *ledger.Settings) *time.Duration { return &s.RotateEvery }},
+// aboutSettings describes the settings by their keys.
+var aboutSettings = map[string]string{
+	"base_url":            "address of the API, and the issuer",
+	"app_url":             "address of the pages",
+	"plain_http":          "whether http addresses outside the loopback were accepted",
+	"audience":            "audience of access tokens that name no resource server",
+	"algorithm":           "of signing keys made from now on: ES256, EdDSA or RS256",
+	"code_lifetime":       "of authorization codes",
+	"refresh_idle":        "of refresh tokens that nobody uses",
+	"grant_absolute":      "of grants, from the user's Allow",
+	"retry_window":        "in which a lost response may be asked for again, confidential clients",
+	"retry_window_public": "the same for public clients",
+	"session_idle":        "of sessions that nobody uses",
+	"session_absolute":    "of sessions, from the sign-in",
+	"jwks_max_age":        "for which verifiers may keep the key set",
+	"agents":              "whose clients with a metadata document are accepted: off, listed or reviewed",
+	"rotate_every":        "age at which keys are replaced, or off",
 }
 
 func (c *call) showSettings(ctx context.Context, _ SettingsQuery) (Settings, error) {
@@ -80,22 +68,9 @@ func DefaultSettings() Settings {
 }
 
 func shownSettings(s *ledger.Settings) Settings {
-	row := *s
-	row.RotateEvery, _ = row.Rotation()
 	var all Settings
-	for _, k := range settings {
-		shown := Setting{Key: k.key, About: k.about, Fixed: k.fixed}
-		switch {
-		case k.text != nil:
-			shown.Value = cmp.Or(*k.text(&row), k.empty)
-		case k.flag != nil:
-			shown.Value = strconv.FormatBool(*k.flag(&row))
-		case k.key == "rotate_every" && s.RotateEvery == ledger.RotateNever:
-			shown.Value = off
-		default:
-			shown.Value = FormatDuration(*k.duration(&row))
-		}
-		all.Settings = append(all.Settings, shown)
+	for _, f := range ledger.SettingFields {
+		all.Settings = append(all.Settings, Setting{Key: f.Key, Value: f.Shown(s), About: aboutSettings[f.Key], Fixed: f.Fixed})
 	}
 	return all
 }
@@ -163,13 +138,13 @@ func CanonicalSetting(key, value string) (canonical, note string) {
 func SettingsOf(shown []Setting) ledger.Settings {
 	s := ledger.DefaultSettings()
 	for _, one := range shown {
-		for _, k := range settings {
+		for _, f := range ledger.SettingFields {
 			switch {
-			case k.key != one.Key:
-			case k.flag != nil:
-				*k.flag(&s) = one.Value == strconv.FormatBool(true)
-			case k.text != nil && k.fixed:
-				*k.text(&s) = one.Value
+			case f.Key != one.Key:
+			case f.Flag != nil:
+				*f.Flag(&s) = one.Value == strconv.FormatBool(true)
+			case f.Text != nil && f.Fixed:
+				*f.Text(&s) = one.Value
 			default:
 				_ = SetSetting(&s, one.Key, one.Value) // as it was shown
 			}
@@ -181,19 +156,19 @@ func SettingsOf(shown []Setting) ledger.Settings {
 // SetSetting sets one setting, and returns what is wrong with the value, or "". The ledger
 // checks bounds.
 func SetSetting(s *ledger.Settings, key, value string) (note string) {
-	for _, k := range settings {
+	for _, f := range ledger.SettingFields {
 		switch {
-		case k.key != key:
+		case f.Key != key:
 			continue
-		case k.fixed:
+		case f.Fixed:
 			return "was chosen when the cluster was made, for good"
-		case k.text != nil:
-			if value == k.empty {
+		case f.Text != nil:
+			if value == f.Empty {
 				value = ""
 			}
-			*k.text(s) = value
+			*f.Text(s) = value
 			return ""
-		case key == "rotate_every" && value == off:
+		case key == "rotate_every" && value == ledger.SettingOff:
 			s.RotateEvery = ledger.RotateNever
 			return ""
 		}
@@ -204,7 +179,7 @@ func SetSetting(s *ledger.Settings, key, value string) (note string) {
 		if key == "rotate_every" && d == 0 {
 			return "must be a duration such as 90d, or off"
 		}
-		*k.duration(s) = d
+		*f.Duration(s) = d
 		return ""
 	}
 	return "is not a setting"

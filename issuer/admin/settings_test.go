@@ -32,6 +32,10 @@ func TestSettings(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "90d", value(s, "rotate_every"))
 	require.Equal(t, "1m", value(s, "retry_window"))
+	require.Len(t, s.Settings, len(ledger.SettingFields))
+	for _, one := range s.Settings {
+		require.NotEmpty(t, one.About, one.Key)
+	}
 
 	set := func(pairs ...string) (admin.Settings, error) {
 		q := admin.SettingsChange{Set: map[string]string{}}
@@ -45,12 +49,14 @@ func TestSettings(t *testing.T) {
 	require.Equal(t, "30d", value(s, "rotate_every"))
 	require.Equal(t, "0s", value(s, "retry_window"))
 	require.Equal(t, 720*time.Hour, w.View().Settings().RotateEvery)
+	require.Equal(t, `retry_window: "1m" → "0s"; rotate_every: "90d" → "30d"`, w.View().LastEvent().Detail)
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
 		require.Equal(t, k.Activated.Add(720*time.Hour), k.NextStep, "the time of its rotation")
 	}
 	s, err = set("rotate_every", "off", "algorithm", "EdDSA")
 	require.NoError(t, err)
 	require.Equal(t, "off", value(s, "rotate_every"))
+	require.Equal(t, `algorithm: "ES256" → "EdDSA"; rotate_every: "30d" → "off"`, w.View().LastEvent().Detail)
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
 		require.Zero(t, k.NextStep, "no rotation is scheduled")
 	}

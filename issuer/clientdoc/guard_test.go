@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"net"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,53 +15,55 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
 )
 
+// refused are addresses that are not public.
+var refused = []struct{ name, address string }{
+	{"this network", "0.0.0.0"},
+	{"this network, another", "0.1.2.3"},
+	{"loopback", "127.0.0.1"},
+	{"loopback, another", "127.255.255.254"},
+	{"private 10", "10.0.0.1"},
+	{"private 172.16", "172.16.0.1"},
+	{"private 172.31", "172.31.255.255"},
+	{"private 192.168", "192.168.1.1"},
+	{"carrier-grade NAT", "100.64.0.1"},
+	{"carrier-grade NAT, end", "100.127.255.255"},
+	{"metadata of clouds", "169.254.169.254"},
+	{"metadata of containers", "169.254.170.2"},
+	{"metadata of Alibaba", "100.100.100.200"},
+	{"IETF assignments", "192.0.0.192"},
+	{"documentation", "192.0.2.1"},
+	{"6to4 relay", "192.88.99.1"},
+	{"benchmarking", "198.18.0.1"},
+	{"multicast", "224.0.0.1"},
+	{"multicast, administrative", "239.1.1.1"},
+	{"reserved", "240.0.0.1"},
+	{"broadcast", "255.255.255.255"},
+	{"unspecified v6", "[::]"},
+	{"loopback v6", "[::1]"},
+	{"IPv4-mapped loopback", "[::ffff:127.0.0.1]"},
+	{"IPv4-mapped public", "[::ffff:93.184.216.34]"},
+	{"IPv4-compatible", "[::7f00:1]"},
+	{"NAT64 of loopback", "[64:ff9b::7f00:1]"},
+	{"NAT64 of metadata", "[64:ff9b::a9fe:a9fe]"},
+	{"local NAT64", "[64:ff9b:1::1]"},
+	{"discard-only", "[100::1]"},
+	{"Teredo", "[2001::1]"},
+	{"ORCHID", "[2001:20::1]"},
+	{"documentation v6", "[2001:db8::1]"},
+	{"documentation v6, new", "[3fff::1]"},
+	{"6to4 of loopback", "[2002:7f00:1::1]"},
+	{"6to4 of private", "[2002:a00:1::1]"},
+	{"unique local", "[fd00:ec2::254]"},
+	{"unique local, fc", "[fc00::1]"},
+	{"link-local", "[fe80::1]"},
+	{"link-local with a zone", "[fe80::1%eth0]"},
+	{"site-local", "[fec0::1]"},
+	{"multicast v6", "[ff02::1]"},
+	{"SRv6", "[5f00::1]"},
+}
+
 // TestGuard: every address that is not public is refused.
 func TestGuard(t *testing.T) {
-	refused := []struct{ name, address string }{
-		{"this network", "0.0.0.0"},
-		{"this network, another", "0.1.2.3"},
-		{"loopback", "127.0.0.1"},
-		{"loopback, another", "127.255.255.254"},
-		{"private 10", "10.0.0.1"},
-		{"private 172.16", "172.16.0.1"},
-		{"private 172.31", "172.31.255.255"},
-		{"private 192.168", "192.168.1.1"},
-		{"carrier-grade NAT", "100.64.0.1"},
-		{"carrier-grade NAT, end", "100.127.255.255"},
-		{"metadata of clouds", "169.254.169.254"},
-		{"metadata of containers", "169.254.170.2"},
-		{"metadata of Alibaba", "100.100.100.200"},
-		{"IETF assignments", "192.0.0.192"},
-		{"documentation", "192.0.2.1"},
-		{"6to4 relay", "192.88.99.1"},
-		{"benchmarking", "198.18.0.1"},
-		{"multicast", "224.0.0.1"},
-		{"multicast, administrative", "239.1.1.1"},
-		{"reserved", "240.0.0.1"},
-		{"broadcast", "255.255.255.255"},
-		{"unspecified v6", "[::]"},
-		{"loopback v6", "[::1]"},
-		{"IPv4-mapped loopback", "[::ffff:127.0.0.1]"},
-		{"IPv4-mapped public", "[::ffff:93.184.216.34]"},
-		{"IPv4-compatible", "[::7f00:1]"},
-		{"NAT64 of loopback", "[64:ff9b::7f00:1]"},
-		{"NAT64 of metadata", "[64:ff9b::a9fe:a9fe]"},
-		{"local NAT64", "[64:ff9b:1::1]"},
-		{"discard-only", "[100::1]"},
-		{"Teredo", "[2001::1]"},
-		{"ORCHID", "[2001:20::1]"},
-		{"documentation v6", "[2001:db8::1]"},
-		{"documentation v6, new", "[3fff::1]"},
-		{"6to4 of loopback", "[2002:7f00:1::1]"},
-		{"6to4 of private", "[2002:a00:1::1]"},
-		{"unique local", "[fd00:ec2::254]"},
-		{"unique local, fc", "[fc00::1]"},
-		{"link-local", "[fe80::1]"},
-		{"link-local with a zone", "[fe80::1%eth0]"},
-		{"site-local", "[fec0::1]"},
-		{"multicast v6", "[ff02::1]"},
-		{"SRv6", "[5f00::1]"},
-	}
 	for _, r := range refused {
 		network := "tcp4"
 		if r.address[0] == '[' {
@@ -76,15 +79,28 @@ func TestGuard(t *testing.T) {
 	require.Error(t, clientdoc.Guard("tcp4", "2130706433:443"), "an address in another spelling")
 }
 
-// TestNamesOfPrivateAddresses: no document is fetched if the name of the host resolves to
-// an address that is not public.
+// TestNamesOfPrivateAddresses: no document is fetched if the name of the host resolves to an address
+// that is not public. The fetcher is that of the program, with another name server.
 func TestNamesOfPrivateAddresses(t *testing.T) {
-	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0", "100.64.0.1"} {
-		names := newNameServer(t, netip.MustParseAddr(address))
+	ipv6, err := net.ListenPacket("udp6", "[::1]:0")
+	if err == nil {
+		ipv6.Close()
+	}
+	tried := 0
+	for _, r := range refused {
+		ip, parseErr := netip.ParseAddr(strings.Trim(r.address, "[]"))
+		require.NoError(t, parseErr, r.name)
+		if ip.Zone() != "" || ip.Is4In6() || ip.Is6() && err != nil { // no record has a zone; the resolver unmaps
+			continue
+		}
+		tried++
+		names := newNameServer(t, ip)
 		f := clientdoc.NewResolving(config(), names.resolver())
 		_, _, err := f.Fetch(t.Context(), "alice", "https://agent.example.com/client", false)
-		require.Equal(t, clientdoc.AddressRefused, reasonOf(t, err), address)
+		require.Equal(t, clientdoc.AddressRefused, reasonOf(t, err), r.name)
 	}
+	require.GreaterOrEqual(t, tried, 20)
+	require.GreaterOrEqual(t, len(refused), 40)
 }
 
 // TestRebinding: a name resolves first to a public address and then, for the connection,
@@ -101,7 +117,7 @@ func TestRebinding(t *testing.T) {
 }
 
 // A nameServer answers each query for an A record with its next address, and repeats the
-// last one. It has no AAAA records.
+// last one. If that is of IPv6, it answers queries for AAAA records instead.
 type nameServer struct {
 	conn net.PacketConn
 
@@ -151,14 +167,15 @@ func (s *nameServer) answer(query []byte) []byte {
 	question := query[12 : end+5]
 	kind := binary.BigEndian.Uint16(question[len(question)-4:])
 	answer := append([]byte{query[0], query[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, question...)
-	if kind != 1 {
-		return answer
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	address := s.addresses[0].AsSlice()
+	if kind != map[int]uint16{4: 1, 16: 28}[len(address)] {
+		return answer
+	}
 	answer[7] = 1
-	answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
-	answer = append(answer, s.addresses[0].AsSlice()...)
+	answer = append(answer, 0xc0, 12, 0, byte(kind), 0, 1, 0, 0, 0, 0, 0, byte(len(address)))
+	answer = append(answer, address...)
 	if len(s.addresses) > 1 {
 		s.addresses = s.addresses[1:]
 	}

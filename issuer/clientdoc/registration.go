@@ -32,6 +32,7 @@ func ParseRegistration(body []byte) (oauth.Registration, *Error) {
 	if r.Name == "" {
 		r.Name = unnamed
 	}
+	r.RedirectURIs = oauth.RegistrableURIs(r.RedirectURIs)
 	return r, nil
 }
 

@@ -45,6 +45,11 @@ func TestRegister(t *testing.T) {
 		"grant_types":["authorization_code","refresh_token"],"response_types":["code"],"token_endpoint_auth_method":"none"}`, w.Body.String())
 	require.Equal(t, http.StatusCreated, s.register("192.0.2.1", `{"redirect_uris":["http://127.0.0.1/cb"]}`).Code)
 	require.Equal(t, "An unnamed program", s.registered[1].Name)
+
+	// A registration does not make a program one of a host.
+	w = s.register("192.0.2.1", `{"client_name":"Editor","redirect_uris":["https://vscode.dev/redirect","http://127.0.0.1:33418/"]}`)
+	require.Contains(t, w.Body.String(), `"redirect_uris":["http://127.0.0.1:33418/"]`)
+	require.Equal(t, []string{"http://127.0.0.1:33418/"}, s.registered[2].RedirectURIs)
 	require.Equal(t, http.StatusNoContent, s.do(http.MethodOptions, oauth.PathRegister, "Origin", spa, "Access-Control-Request-Method", "POST").Code)
 
 	var metadata map[string]any

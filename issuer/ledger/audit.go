@@ -11,7 +11,7 @@ type EventKind string
 // recorded. An ordinary refresh is not: it happens every half hour for every grant, and
 // the grant's row has the time of the last one.
 const (
-	EventConfigured        EventKind = "settings.changed"
+	EventConfigured        EventKind = "settings.changed" // the detail has the keys and their values
 	EventUserPut           EventKind = "user.put"
 	EventUserState         EventKind = "user.state"
 	EventUserAdded         EventKind = "user.added"   // by an administrator, or at the first sign-in through a provider
@@ -31,7 +31,8 @@ const (
 	EventClientImported    EventKind = "client.imported"
 	EventClientApplied     EventKind = "client.applied"         // from a file of the operator; the detail has the differences
 	EventScopesSelected    EventKind = "client.scopes_selected" // the migration of a legacy client
-	EventSecretAdded       EventKind = "secret.added"
+	EventSecretAdded       EventKind = "secret.added"           // the detail begins with the secret's id
+	EventSecretEdited      EventKind = "secret.edited"          // its name or its end
 	EventSecretRevoked     EventKind = "secret.revoked"
 	EventAllowed           EventKind = "grant.allowed"
 	EventExchanged         EventKind = "grant.exchanged"
@@ -83,7 +84,7 @@ var EventKinds = []EventKind{
 	EventSignedIn, EventSignedOut, EventClientCreated, EventClientEdited, EventClientProposed,
 	EventClientReviewed, EventClientDeleted, EventClientOffered, EventOfferEnded,
 	EventClientTransferred, EventClientImported, EventClientApplied, EventScopesSelected, EventSecretAdded,
-	EventSecretRevoked, EventAllowed, EventExchanged, EventRetried, EventShared, EventReuse,
+	EventSecretEdited, EventSecretRevoked, EventAllowed, EventExchanged, EventRetried, EventShared, EventReuse,
 	EventFastForwarded, EventGrantRevoked, EventDisconnected, EventKeyAdded, EventKeyActivated,
 	EventKeyDropped, EventKeyEmergency, EventRewrapped, EventNodeForgotten, EventRestored,
 	EventReplayed, EventRecovered, EventFailures,

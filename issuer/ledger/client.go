@@ -109,6 +109,8 @@ type Profile struct {
 	RedirectURIs []string `cbor:"9,keyasint"`
 	Scopes       []string `cbor:"21,keyasint,omitempty"` // in catalogue order; none on a legacy client
 	Logo         []byte   `cbor:"22,keyasint,omitempty"` // SHA-256 of the picture
+	PrivacyURL   string   `cbor:"40,keyasint,omitempty"` // policy_uri of RFC 7591 §2
+	TermsURL     string   `cbor:"41,keyasint,omitempty"` // tos_uri of RFC 7591 §2
 }
 
 // DailyTraffic counts the authorizations of one day.

@@ -202,7 +202,7 @@ func (l Secrets) declared(secrets []DeclaredSecret, at Time) (Secrets, *Refusal)
 	for i := range secrets {
 		d := &secrets[i]
 		j := slices.IndexFunc(all, func(s Secret) bool { return d.is(&s) })
-		switch note := d.New.checkHash(); {
+		switch note := d.New.check(); {
 		case note != "":
 			return bad(note)
 		case j < 0 && slices.ContainsFunc(secrets[:i], func(o DeclaredSecret) bool { return o.New.same(&d.New) }),
@@ -223,7 +223,7 @@ func (l Secrets) declared(secrets []DeclaredSecret, at Time) (Secrets, *Refusal)
 			s.revoke(at)
 		}
 	}
-	return append(all, added...).forgetOld(), nil
+	return append(all, added...).settled(), nil
 }
 
 // is reports whether the declared secret is s.

@@ -15,10 +15,15 @@ type NewSecret struct {
 	// Hash is a hash that another system made, of an imported secret of which nothing else
 	// is known: Key and Digest are zero.
 	Hash string `cbor:"5,keyasint,omitempty"`
+	Name string `cbor:"6,keyasint,omitempty"` // like Secret.Name
 }
 
+// MaxSecretName is the maximum length of a secret's name, in characters. It is less than that
+// of a generated secret, which may be pasted there by mistake.
+const MaxSecretName = 40
+
 func (n NewSecret) at(t Time) Secret {
-	s := Secret{ID: n.ID, Key: n.Key, Digest: n.Digest, Tail: n.Tail, Created: t, Hash: n.Hash}
+	s := Secret{ID: n.ID, Key: n.Key, Digest: n.Digest, Tail: n.Tail, Created: t, Hash: n.Hash, Name: n.Name}
 	if n.Hash != "" {
 		s.HashSum = digest(n.Hash)
 	}
@@ -36,8 +41,11 @@ func (n *NewSecret) is(s *Secret) bool {
 // same reports whether two declared secrets are the same one.
 func (n *NewSecret) same(o *NewSecret) bool { return n.Digest == o.Digest && n.Hash == o.Hash }
 
-// checkHash returns what is wrong with the hash of another system, or "".
-func (n *NewSecret) checkHash() string {
+// check returns what is wrong with the name, or with the hash of another system, or "".
+func (n *NewSecret) check() string {
+	if note := checkText(n.Name, 0, MaxSecretName); note != "" {
+		return "has a name that " + note
+	}
 	switch note := checkHash(n.Hash); {
 	case n.Hash == "":
 	case note != "":
@@ -105,6 +113,9 @@ func (c *CreateClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	row.queue(nil, m)
 	if c.Secret != nil {
+		if note := c.Secret.check(); note != "" {
+			return badField("secret", note)
+		}
 		row.Secrets = []Secret{c.Secret.at(stateTime(m))}
 	}
 	return accept(Outcome{ID: c.ID}, append(logo, put(TableClients, row),

@@ -268,6 +268,11 @@ func (c *NoteDocument) check(v View) (field, note string) {
 	if note := v.checkAgentName(c.Name); note != "" {
 		return "client_name", note
 	}
+	if old := v.ClientNamed(c.URL); old == nil || old.Name != c.Name { // one that was accepted stays
+		if note := v.likeAnother(c.Name, oauth.DocumentHost(c.URL)); note != "" {
+			return "name", note
+		}
+	}
 	if note := checkWebsite(c.Website); note != "" {
 		return "website", note
 	}
@@ -288,8 +293,7 @@ func (v View) checkAgentName(name string) string {
 	if note := checkText(name, 1, 80); note != "" {
 		return note
 	}
-	isIn := func(own string) bool { return strings.Contains(fold(name), own) }
-	if isIn("mintmark") || slices.ContainsFunc(v.Settings().Hosts(), isIn) {
+	if v.LikeService(name) {
 		return "is like this service's own"
 	}
 	return ""

@@ -108,7 +108,7 @@ func (c *Client) editDetail(old *Client, kind EventKind) string {
 
 // fieldWords maps the field of a Difference to its name in prose.
 var fieldWords = map[string]string{
-	"name": "name", "purpose": "purpose", "website": "website", "logo": "logo",
+	"name": "name", "purpose": "purpose", "website": "website", "privacy_url": "privacy policy", "terms_url": "terms", "logo": "logo",
 	"redirect_uris": "redirection URIs", "scopes": "scopes",
 }
 

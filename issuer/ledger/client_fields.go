@@ -33,6 +33,8 @@ func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 	bad("name", checkText(p.Name, 1, 80))
 	bad("purpose", checkText(p.Purpose, 0, 500))
 	bad("website", checkWebsite(p.Website))
+	bad("privacy_url", checkWebsite(p.PrivacyURL))
+	bad("terms_url", checkWebsite(p.TermsURL))
 	switch n := len(p.RedirectURIs); {
 	case n == 0:
 		bad("redirect_uris", "needs at least one")
@@ -103,6 +105,7 @@ func orElse(list, other []string) []string {
 }
 
 func (p *Profile) equal(o *Profile) bool {
-	return p.Name == o.Name && p.Purpose == o.Purpose && p.Website == o.Website && string(p.Logo) == string(o.Logo) &&
+	return p.Name == o.Name && p.Purpose == o.Purpose && p.Website == o.Website && p.PrivacyURL == o.PrivacyURL && p.TermsURL == o.TermsURL &&
+		string(p.Logo) == string(o.Logo) &&
 		slices.Equal(p.RedirectURIs, o.RedirectURIs) && slices.Equal(p.Scopes, o.Scopes)
 }

@@ -26,9 +26,10 @@ func TestProfileFaults(t *testing.T) {
 	assert.Empty(t, fields(good, ledger.Confidential, 2), "commas separate scopes too")
 	assert.Equal(t, []string{
 		"name is empty", "purpose holds a control character", "website must begin with https:// or http://",
+		"privacy_url is not an address", "terms_url must begin with https:// or http://",
 		"redirect_uris[0] is not an absolute URI", "redirect_uris[2] is there twice", "scopes names a scope that does not exist",
 	}, fields(ledger.Profile{
-		Purpose: "a\nb", Website: "x", RedirectURIs: []string{"x", "https://a.example/", "https://a.example/"}, Scopes: []string{"X"},
+		Purpose: "a\nb", Website: "x", PrivacyURL: "https://a b", TermsURL: "javascript:alert(1)", RedirectURIs: []string{"x", "https://a.example/", "https://a.example/"}, Scopes: []string{"X"},
 	}, ledger.Confidential, 1))
 	assert.Equal(t, []string{"redirect_uris needs at least one", "scopes needs at least one"}, fields(ledger.Profile{Name: "x"}, ledger.Public, 1))
 	assert.Empty(t, fields(ledger.Profile{Name: "x", RedirectURIs: []string{"com.example.app:/cb"}}, ledger.Public, 0))
@@ -169,6 +170,8 @@ func TestProfileChanges(t *testing.T) {
 	for name, change := range map[string]func(*ledger.Profile){
 		"name": func(p *ledger.Profile) { p.Name = "Other" }, "purpose": func(p *ledger.Profile) { p.Purpose = "to plan" },
 		"website":       func(p *ledger.Profile) { p.Website = "https://a.example/" },
+		"privacy_url":   func(p *ledger.Profile) { p.PrivacyURL = "https://a.example/privacy" },
+		"terms_url":     func(p *ledger.Profile) { p.TermsURL = "https://a.example/terms" },
 		"redirect_uris": func(p *ledger.Profile) { p.RedirectURIs = []string{"https://b.example/"} },
 		"scopes":        func(p *ledger.Profile) { p.Scopes = []string{"BOOKING_READ"} },
 		"nothing":       func(*ledger.Profile) {},

@@ -120,7 +120,7 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 				return bad("secrets", "has the same secret twice")
 			}
 		}
-		if note := all[i].checkHash(); note != "" {
+		if note := all[i].check(); note != "" {
 			return bad("secrets", note)
 		}
 		if old == nil || all[i].Hash == "" {
@@ -171,5 +171,5 @@ func (c *ImportClient) secrets(old Secrets, m command.Meta) Secrets {
 			list = append(list, s)
 		}
 	}
-	return list.forgetOld()
+	return list.settled()
 }

@@ -39,7 +39,7 @@ func (c *Client) waitingKey() []string {
 	if !c.AwaitsReview() {
 		return nil
 	}
-	return []string{waitingKey(c.WaitingSince())}
+	return []string{timeKey(c.WaitingSince())}
 }
 
-func waitingKey(t Time) string { return hex.EncodeToString(sequence(uint64(t))) }
+func timeKey(t Time) string { return hex.EncodeToString(sequence(uint64(t))) }

@@ -2,6 +2,8 @@ package ledger
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/hashicorp/go-memdb"
 
@@ -19,6 +21,9 @@ type AddSecret struct {
 	// that a form that is sent twice adds one secret only, even after that secret was
 	// revoked and removed from the row. It is not checked for an operator.
 	After string `cbor:"4,keyasint,omitempty"`
+	// EndOld is the time after which the other active secret is revoked: 0 for never, or
+	// from MinSecretEnd to MaxSecretEnd.
+	EndOld time.Duration `cbor:"5,keyasint,omitempty"`
 }
 
 // Kind implements command.Command.
@@ -45,10 +50,25 @@ func (c *AddSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case !who.operator && old.NewestSecret() != c.After:
 		return deny(Conflict)
 	}
-	next := old.changed(m)
+	if note := checkText(c.Secret.Name, 0, MaxSecretName); note != "" {
+		return badField("name", note)
+	}
+	next, detail := old.changed(m), c.Secret.ID
 	next.Secrets = old.Secrets.added(c.Secret, stateTime(m))
+	if c.EndOld != 0 {
+		i := slices.IndexFunc(old.Secrets, func(s Secret) bool { return s.Active() })
+		switch {
+		case !secretEndAllowed(c.EndOld):
+			return badField("old_ends", secretEndBounds)
+		case i < 0:
+			return badField("old_ends", "needs another active secret")
+		}
+		s := &old.Secrets[i]
+		next.Secrets = next.Secrets.ending(s.ID, stateTime(m).Add(c.EndOld))
+		detail += " " + strings.Join(secretDifferences(s, next.SecretOf(s.ID), s.ID+" "), "; ")
+	}
 	return accept(Outcome{ID: c.Secret.ID}, put(TableClients, next),
-		event(m, Event{Kind: EventSecretAdded, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret.ID}))
+		event(m, Event{Kind: EventSecretAdded, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: detail}))
 }
 
 // RevokeSecret revokes a secret. The revocation takes effect before the response is sent.
@@ -56,6 +76,9 @@ type RevokeSecret struct {
 	Actor  Actor  `cbor:"1,keyasint"`
 	Client string `cbor:"2,keyasint"`
 	Secret string `cbor:"3,keyasint"` // the secret's id
+	// Due changes nothing unless the secret's end has come and another usable secret remains:
+	// the leader's duty sends it.
+	Due bool `cbor:"4,keyasint,omitempty"`
 }
 
 // Kind implements command.Command.
@@ -73,15 +96,18 @@ func (c *RevokeSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	switch {
 	case i < 0:
 		return deny(NotFound)
-	case !old.Secrets[i].Active():
+	case !old.Secrets[i].Active(), c.Due && !v.secretDue(old, &old.Secrets[i], stateTime(m)):
 		return accept(Outcome{ID: c.Secret})
 	case old.ActiveSecrets() == 1:
 		return deny(LastSecret)
 	}
-	next := old.changed(m)
+	next, detail := old.changed(m), c.Secret
 	next.Secrets, _ = old.Secrets.revoked(c.Secret, stateTime(m))
-	return accept(Outcome{ID: c.Secret}, put(TableClients, next),
-		event(m, Event{Kind: EventSecretRevoked, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret}))
+	if c.Due {
+		detail += " at its end"
+	}
+	return accept(Outcome{ID: c.Secret, Count: 1}, put(TableClients, next),
+		event(m, Event{Kind: EventSecretRevoked, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: detail}))
 }
 
 // revokeSecrets revokes all active secrets of the client.
@@ -92,7 +118,7 @@ func (c *Client) revokeSecrets(at Time) {
 			c.Secrets[i].revoke(at)
 		}
 	}
-	c.Secrets = c.Secrets.forgetOld()
+	c.Secrets = c.Secrets.settled()
 }
 
 // managedClient returns a client that the actor may manage.

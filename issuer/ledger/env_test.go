@@ -168,6 +168,9 @@ func (w *env) check() {
 			continue
 		}
 		require.LessOrEqual(w.t, c.ActiveSecrets(), ledger.MaxActiveSecrets, c.ID)
+		for _, s := range c.Secrets {
+			require.False(w.t, s.Ends != 0 && (!s.Active() || c.ActiveSecrets() == 1), "%s: end of %s", c.ID, s.ID)
+		}
 		require.NotEmpty(w.t, c.RedirectURIs, c.ID)
 		require.LessOrEqual(w.t, len(c.RedirectURIs), ledger.MaxRedirectURIs, c.ID)
 		if !c.Legacy && c.Document == nil {
@@ -308,6 +311,10 @@ func challengeOf(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
+func linksText(p *ledger.Profile) string {
+	return suffix(p.PrivacyURL != "", ", privacy "+p.PrivacyURL, "") + suffix(p.TermsURL != "", ", terms "+p.TermsURL, "")
+}
+
 func (l line) profile(old *ledger.Client) ledger.Profile {
 	p := ledger.Profile{Name: "An Application", RedirectURIs: []string{"https://app.example/cb"}}
 	if old != nil {
@@ -318,6 +325,12 @@ func (l line) profile(old *ledger.Client) ledger.Profile {
 	}
 	if v, ok := l.args["website"]; ok {
 		p.Website = v
+	}
+	if v, ok := l.args["privacy"]; ok {
+		p.PrivacyURL = v
+	}
+	if v, ok := l.args["terms"]; ok {
+		p.TermsURL = v
 	}
 	if _, ok := l.args["uris"]; ok {
 		p.RedirectURIs = l.list("uris")
@@ -464,7 +477,7 @@ func (w *env) show(l line) string {
 		if c.Reason != "" {
 			fmt.Fprintf(&b, ", reason %q", c.Reason)
 		}
-		fmt.Fprintf(&b, "\nname %q\nuris %s\nscopes %s%s\n", c.Name, strings.Join(c.RedirectURIs, " "), strings.Join(c.Scopes, " "), logoText(&c.Profile))
+		fmt.Fprintf(&b, "\nname %q\nuris %s\nscopes %s%s\n", c.Name, strings.Join(c.RedirectURIs, " "), strings.Join(c.Scopes, " "), linksText(&c.Profile)+logoText(&c.Profile))
 		if c.ManagedBy != "" {
 			fmt.Fprintf(&b, "managed by %s\n", c.ManagedBy)
 		}
@@ -473,15 +486,16 @@ func (w *env) show(l line) string {
 			if s.Key == 0 {
 				under = suffix(s.Hash == "", ", without hash", ", hashed")
 			}
-			fmt.Fprintf(&b, "secret %s %s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), under)
+			about := suffix(s.Name == "", "", fmt.Sprintf(" %q", s.Name)) + suffix(s.Ends == 0, "", ", ends "+s.Ends.Std().Format(time.DateTime))
+			fmt.Fprintf(&b, "secret %s %s%s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), under, about)
 		}
 		if p := c.Proposed; p != nil {
-			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s%s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), logoText(p))
+			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s%s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), linksText(p)+logoText(p))
 		}
 		if r := c.Refused; r != nil {
 			p := &r.Profile
 			fmt.Fprintf(&b, "refused at %s, %q: name %q, uris %s, scopes %s%s\n", r.At.Std().Format(time.TimeOnly), r.Reason,
-				p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), logoText(p))
+				p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), linksText(p)+logoText(p))
 		}
 		if len(c.Traffic) > 0 {
 			without, with := c.RecentTraffic(w.at())
@@ -530,6 +544,12 @@ func (w *env) show(l line) string {
 		return suffix(u.PasswordCost.Kind == "", u.Password, u.Password+", imported")
 	case "shared":
 		return fmt.Sprint(v.Grant(id16(l.args["grant"])).Shared())
+	case "due-secrets":
+		var all []string
+		for _, s := range v.DueSecrets(w.at(), int(l.number("most"))) {
+			all = append(all, s.Client+" "+s.Secret)
+		}
+		return suffix(len(all) == 0, "none", strings.Join(all, "\n"))
 	case "locked-out":
 		var all []string
 		for _, h := range v.LockedOut() {

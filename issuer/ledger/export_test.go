@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/hex"
 	"iter"
 	"reflect"
 )
@@ -19,3 +20,12 @@ func CurrentIsTrue(v View) bool { return reflect.DeepEqual(v.current, Current(v.
 
 // LastEffect is lastEffect.
 const LastEffect = lastEffect
+
+// Reading is reading.
+var Reading = reading
+
+// DigestOf is the SHA-256 of a text, in hexadecimal.
+func DigestOf(text string) string { d := digest(text); return hex.EncodeToString(d[:]) }
+
+// LikeAnother is likeAnother.
+func (v View) LikeAnother(name, publisher string) string { return v.likeAnother(name, publisher) }

@@ -155,17 +155,26 @@ func clientEffects(to []Effect, before, after *Client) []Effect {
 // secretEffects appends the effects of a change of one row's secrets. of has the row.
 func secretEffects(to []Effect, before, after Secrets, of Effect, revoked, added EffectKind) []Effect {
 	// Revocations come first, so that there are never more active secrets than allowed.
+	cleared := false // a replay clears the end of the other secret
 	for i := range before {
 		if s := &before[i]; s.Active() && !after.has(s.ID) {
 			e := of
 			e.Kind, e.ID = revoked, s.ID
-			to = append(to, e)
+			to, cleared = append(to, e), true
 		}
 	}
 	for i := range after {
 		if s := &after[i]; s.Active() && !before.has(s.ID) {
 			e := of
-			e.Kind, e.Secret = added, &NewSecret{ID: s.ID, Key: s.Key, Digest: s.Digest, Tail: s.Tail, Hash: s.Hash}
+			e.Kind, e.Secret = added, &NewSecret{ID: s.ID, Key: s.Key, Digest: s.Digest, Tail: s.Tail, Hash: s.Hash, Name: s.Name}
+			to = append(to, e)
+		}
+	}
+	for i := range after { // only clients have secrets with ends
+		s := &after[i]
+		if had := before.of(s.ID); s.Active() && had != nil && had.Active() && (had.Ends != s.Ends || cleared && s.Ends != 0) {
+			e := of
+			e.Kind, e.ID, e.Ends = EffectSecretEnds, s.ID, s.Ends
 			to = append(to, e)
 		}
 	}

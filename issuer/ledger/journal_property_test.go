@@ -73,7 +73,7 @@ func (w *env) event(r *rapid.T) []string {
 		password = u.Password
 	}
 	switch pick("event", "user", "password", "sign-in", "sign-in", "sign-out", "allow", "allow", "reuse", "refresh", "revoke", "disconnect",
-		"add-secret", "revoke-secret", "import", "edit", "select", "owner edits", "review", "review", "rare", "keys", "keys",
+		"add-secret", "set-secret", "revoke-secret", "import", "edit", "select", "owner edits", "review", "review", "rare", "keys", "keys",
 		"transfer", "offer", "upstream", "upstream", "end-session", "resource", "resource", "publisher", "agent", "agent") {
 	case "user":
 		return []string{"user-state " + user + " to=" + pick("state", "disable", "enable", "enable", "promote", "demote")}
@@ -98,7 +98,9 @@ func (w *env) event(r *rapid.T) []string {
 	case "disconnect":
 		return []string{"disconnect " + user + pick("which", "", " client="+client)}
 	case "add-secret":
-		return []string{"add-secret " + client + " secret=" + secret}
+		return []string{"add-secret " + client + " secret=" + secret + pick("old ends", "", " old-ends=1h", " old-ends=2h")}
+	case "set-secret":
+		return []string{"set-secret " + client + " secret=" + secret + " ends=" + pick("ends", "0s", "1h", "3h")}
 	case "revoke-secret":
 		return []string{"revoke-secret " + client + " secret=" + secret}
 	case "import":
@@ -207,6 +209,9 @@ func (w *env) compareClients(r *rapid.T, lost ledger.View) {
 		require.Subset(r, was.RedirectURIs, c.RedirectURIs)
 		require.Subset(r, was.Scopes, c.Scopes)
 		require.Equal(r, active(was), active(c), "the active secrets of %s", c.ID)
+		for _, s := range c.Secrets {
+			require.False(r, s.Active() && was.SecretOf(s.ID).Ends != s.Ends, "the end of %s of %s", s.ID, c.ID)
+		}
 	}
 }
 

@@ -174,7 +174,7 @@ func (e *Effect) size() int {
 		n += 16 + len(s.ID) + len(s.Sealed)
 	}
 	if s := e.Secret; s != nil {
-		n += 64 + len(s.ID) + len(s.Tail) + len(s.Hash)
+		n += 64 + len(s.ID) + len(s.Tail) + len(s.Hash) + len(s.Name)
 	}
 	if k := e.Key; k != nil {
 		n += 128 + len(k.ID) + len(k.Algorithm) + len(k.Public) + len(k.Sealed) + len(k.SealedUnder)

@@ -126,7 +126,7 @@ func (s *replayState) apply(e *Effect, at Time) bool {
 		return true
 	case EffectKeyAdded, EffectKeyActivated, EffectKeyDropped, EffectRewrapped:
 		return s.applyKey(e, at)
-	case EffectClientState, EffectClientDeleted, EffectClientNarrowed, EffectScopesSelected, EffectSecretRevoked, EffectSecretAdded, EffectClientTransferred, EffectClientRevoked:
+	case EffectClientState, EffectClientDeleted, EffectClientNarrowed, EffectScopesSelected, EffectSecretRevoked, EffectSecretAdded, EffectSecretEnds, EffectClientTransferred, EffectClientRevoked:
 		return s.applyClient(e, at)
 	case EffectResourceSecretRevoked, EffectResourceSecretAdded, EffectResourceRemoved, EffectResourceNarrowed:
 		return s.applyResource(e, at)

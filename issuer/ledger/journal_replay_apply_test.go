@@ -162,6 +162,11 @@ func TestReplayOnClients(t *testing.T) {
 	secret := func(id string) ledger.Effect {
 		return ledger.Effect{Kind: ledger.EffectSecretAdded, Client: "app", Secret: &ledger.NewSecret{ID: id, Key: 1}}
 	}
+	second := func(c *ledger.Client) { c.Secrets = append(c.Secrets, ledger.Secret{ID: "s2", Key: 1}) }
+	ending := func(c *ledger.Client) { second(c); c.Secrets[0].Ends = 8 }
+	ends := func(id string, at ledger.Time) ledger.Effect {
+		return ledger.Effect{Kind: ledger.EffectSecretEnds, Client: "app", ID: id, Ends: at}
+	}
 	narrowed := func(uris, scopes []string) ledger.Effect {
 		return ledger.Effect{Kind: ledger.EffectClientNarrowed, Client: "app", URIs: uris, Scopes: scopes}
 	}
@@ -196,8 +201,17 @@ func TestReplayOnClients(t *testing.T) {
 		"secret active again":     {client(nil), secret("old"), 1, ""},
 		"secret added before":     {client(nil), secret("s1"), 0, ""},
 		"third secret": {
-			client(func(c *ledger.Client) { c.Secrets = append(c.Secrets, ledger.Secret{ID: "s2", Key: 1}) }), secret("s3"), 0, "the client has others",
+			client(second), secret("s3"), 0, "the client has others",
 		},
+		"secret ends":                 {client(second), ends("s1", 9), 1, ""},
+		"end cancelled":               {client(ending), ends("s1", 0), 1, ""},
+		"secret ends already":         {client(ending), ends("s1", 8), 0, ""},
+		"end of the only secret":      {client(nil), ends("s1", 9), 0, ""},
+		"end of a revoked secret":     {client(second), ends("old", 9), 0, ""},
+		"end of an unknown secret":    {client(second), ends("s9", 9), 0, "the backup does not have it"},
+		"end of a secret of nobody":   {nil, ends("s1", 9), 0, "the backup does not have the client"},
+		"revocation of the other one": {client(ending), ledger.Effect{Kind: ledger.EffectSecretRevoked, Client: "app", ID: "s2"}, 1, ""},
+
 		"secret of a public one": {client(public), secret("s2"), 0, "the client has others"},
 	} {
 		t.Run(name, func(t *testing.T) {

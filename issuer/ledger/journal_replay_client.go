@@ -28,6 +28,10 @@ func (s *replayState) applyClient(e *Effect, at Time) bool {
 		if !c.Public() {
 			next.Secrets, changed = c.Secrets.restored(*e.Secret, at)
 		}
+	case EffectSecretEnds:
+		if s := c.SecretOf(e.ID); s != nil && s.Active() && s.Ends != e.Ends && (e.Ends == 0 || c.ActiveSecrets() > 1) {
+			next.Secrets, changed = c.Secrets.ending(e.ID, e.Ends), true
+		}
 	case EffectClientRevoked:
 		born := e.revokedBefore(s.m.Seq)
 		if r := s.v.Restore(); r.Count > 0 {

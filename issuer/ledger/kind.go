@@ -68,6 +68,7 @@ const (
 	KindNoteDocument         command.Kind = 61
 	KindApplyPublisher       command.Kind = 62
 	KindReportUsage          command.Kind = 70
+	KindSetSecret            command.Kind = 74
 )
 
 // Commands returns a constructor for every kind of command, for decoding the log.
@@ -135,5 +136,6 @@ func Commands() map[command.Kind]func() command.Command {
 		KindNoteDocument:         func() command.Command { return new(NoteDocument) },
 		KindApplyPublisher:       func() command.Command { return new(ApplyPublisher) },
 		KindReportUsage:          func() command.Command { return new(ReportUsage) },
+		KindSetSecret:            func() command.Command { return new(SetSecret) },
 	}
 }

@@ -65,16 +65,20 @@ type QueueQuery struct {
 // ReviewQueue returns one page of the clients that await a review, the longest waiting
 // first. next is like that of ListClients.
 func (v View) ReviewQueue(q QueueQuery) (found []*Client, next string) {
-	search := fold(q.Search)
-	match := func(c *Client) bool { return anyContains(search, c.Name, c.ID) }
 	var values []any
 	// If the client was reviewed meanwhile, its place in the queue is unknown: the list
 	// starts again.
 	if last := v.Client(q.After); last != nil && last.AwaitsReview() {
-		values = []any{waitingKey(last.WaitingSince()), last.ID}
+		values = []any{timeKey(last.WaitingSince()), last.ID}
 	} else if q.Back {
 		return nil, ""
 	}
 	all := skipRow(scanFrom[Client](v, TableClients, "waiting", q.Back, values...), func(c *Client) bool { return c.ID == q.After })
-	return page(all, q.Back, q.Limit, match, func(c *Client) string { return c.ID })
+	return page(all, q.Back, q.Limit, q.match(), func(c *Client) string { return c.ID })
+}
+
+// match returns whether q selects a client that awaits a review.
+func (q *QueueQuery) match() func(*Client) bool {
+	search := fold(q.Search)
+	return func(c *Client) bool { return anyContains(search, c.Name, c.ID) }
 }

@@ -163,6 +163,11 @@ func TestReviewQueue(t *testing.T) {
 			require.Equal(r, ids(want[:last], idOfClient), ids(got, idOfClient))
 		}
 
+		for i, c := range want {
+			require.Equal(r, ledger.Position{First: i + 1, Total: len(want), Exact: true}, v.QueuePosition(q, c.ID))
+		}
+		require.Equal(r, ledger.Position{Total: len(want), Exact: true}, v.QueuePosition(q, "nobody"))
+
 		q.After, q.Back, q.Limit = "nobody", false, len(all)+1
 		got, _ = v.ReviewQueue(q)
 		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient), "the queue did not start again")
@@ -332,6 +337,18 @@ func TestListsAreBounded(t *testing.T) {
 	one, before := v.ListEvents(e)
 	require.Len(t, one, 1, "a time range is found without reading later events")
 	require.Zero(t, before)
+}
+
+// TestPositionsAreBounded verifies that a position reads as many rows as a page.
+func TestPositionsAreBounded(t *testing.T) {
+	var clients []*ledger.Client
+	for i := range 12_001 {
+		clients = append(clients, &ledger.Client{ID: fmt.Sprintf("%05d", i), State: ledger.Pending, Waiting: ledger.Time(i + 1)})
+	}
+	last := clients[len(clients)-1].ID
+	q := ledger.QueueQuery{}
+	require.Equal(t, ledger.Position{Total: 12_000}, viewOf(t, tableOf(ledger.TableClients, clients)).QueuePosition(q, last))
+	require.Equal(t, ledger.Position{First: 12_000, Total: 12_000, Exact: true}, viewOf(t, tableOf(ledger.TableClients, clients[1:])).QueuePosition(q, last))
 }
 
 func BenchmarkLists(b *testing.B) {

@@ -102,7 +102,7 @@ func (s *replayState) whyUnapplied(e *Effect) string {
 		if s.keyIndex(e.ID) < 0 {
 			return "it is not there"
 		}
-	case EffectSecretRevoked, EffectSecretAdded:
+	case EffectSecretRevoked, EffectSecretAdded, EffectSecretEnds:
 		return s.whySecretUnapplied(e)
 	case EffectResourceSecretRevoked, EffectResourceSecretAdded:
 		return s.whyResourceSecretUnapplied(e)

@@ -7,7 +7,7 @@ import (
 
 // A Difference is a field in which two profiles differ.
 type Difference struct {
-	Field string // like Refusal.Field: name, purpose, website, logo, redirect_uris or scopes
+	Field string // like Refusal.Field: name, purpose, website, privacy_url, terms_url, logo, redirect_uris or scopes
 
 	// For a field with one value; for a logo, the digest in hexadecimal. "" means none.
 	Before, After string
@@ -33,6 +33,8 @@ func Differences(before, after *Profile) []Difference {
 	text("name", before.Name, after.Name)
 	text("purpose", before.Purpose, after.Purpose)
 	text("website", before.Website, after.Website)
+	text("privacy_url", before.PrivacyURL, after.PrivacyURL)
+	text("terms_url", before.TermsURL, after.TermsURL)
 	text("logo", hex.EncodeToString(before.Logo), hex.EncodeToString(after.Logo))
 	list("redirect_uris", before.RedirectURIs, after.RedirectURIs)
 	list("scopes", before.Scopes, after.Scopes)

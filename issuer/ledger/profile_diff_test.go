@@ -21,6 +21,8 @@ func TestDifferences(t *testing.T) {
 		"name":    {func(p *ledger.Profile) { p.Name = "Bpp" }, []ledger.Difference{{Field: "name", Before: "App", After: "Bpp"}}},
 		"purpose": {func(p *ledger.Profile) { p.Purpose = "" }, []ledger.Difference{{Field: "purpose", Before: "To test."}}},
 		"website": {func(p *ledger.Profile) { p.Website = "https://a" }, []ledger.Difference{{Field: "website", Before: "https://app.example", After: "https://a"}}},
+		"privacy": {func(p *ledger.Profile) { p.PrivacyURL = "https://p" }, []ledger.Difference{{Field: "privacy_url", After: "https://p"}}},
+		"terms":   {func(p *ledger.Profile) { p.TermsURL = "https://t" }, []ledger.Difference{{Field: "terms_url", After: "https://t"}}},
 		"a logo":  {func(p *ledger.Profile) { p.Logo = []byte{0xff} }, []ledger.Difference{{Field: "logo", Before: "0102", After: "ff"}}},
 		"no logo": {func(p *ledger.Profile) { p.Logo = nil }, []ledger.Difference{{Field: "logo", Before: "0102"}}},
 		"redirect URIs": {

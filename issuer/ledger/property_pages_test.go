@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -21,20 +22,24 @@ func TestPagesProperties(t *testing.T) {
 			"user alice admin", "user bob admin", "user carol", "upstream 7 username=dave session=dave",
 			"sign-in alice", "sign-in bob", "sign-in carol",
 			"settings agents=reviewed", "put-publisher agent.example scopes=PROFILE_READ,BOOKING_READ defaults=PROFILE_READ",
+			"put-publisher local scopes=PROFILE_READ uris=cursor://a/cb", "document https://agent.example/1 by=carol",
 			"create cal by=carol scopes=PROFILE_READ", "create crm by=bob scopes=PROFILE_READ,BOOKING_READ logo=red",
 		} {
 			require.NotContains(r, w.run(line), "invalid")
 		}
-		for range rapid.IntRange(1, 40).Draw(r, "steps") {
+		for range rapid.IntRange(1, 50).Draw(r, "steps") {
 			w.now = w.now.Add(time.Minute)
 			line, by := w.randomAction(r)
 			who, _ := w.view().SignedIn(sessionOf(by), w.at())
 			before, sum := clientsOf(w.view()), w.memory.Checksum()
+			agents := w.agents()
 			said := w.run(line)
-			if !strings.HasPrefix(said, "ok") {
+			redeems := strings.HasPrefix(line, "exchange ") || strings.HasPrefix(line, "refresh ") // a refusal may end the grant
+			if !strings.HasPrefix(said, "ok") && !strings.HasPrefix(said, "issued") && !redeems {
 				require.Equal(r, sum, w.memory.Checksum(), "%s was refused but changed the state: %s", line, said)
 			}
 			w.checkPeople(r)
+			w.checkAgentGrants(r, agents, line, said == "ok")
 			for _, was := range before {
 				if was.Document != nil { // a client with a document has no owner
 					continue
@@ -62,7 +67,7 @@ func (w *env) randomAction(r *rapid.T) (line, by string) {
 	name := pick("name", "alice", "BOB", "carol", "dave", "new", "e\u0301\u0302\u0303\u0304\u0305", "f\ue000")
 	logo := pick("logo", "", " logo=red", " logo=blue", " logo=none", " logo=green picture=kept")
 	switch pick("deed", "state", "state", "add", "person", "password", "offer", "accept", "decline", "transfer", "edit", "edit", "review", "delete",
-		"end", "sign-in", "upstream", "sweep", "publisher", "document", "document", "later") {
+		"end", "sign-in", "upstream", "sweep", "publisher", "publisher", "document", "document", "agent", "agent", "agent", "refresh", "refresh", "later") {
 	case "state":
 		return "user-state " + user + " by=" + by + " to=" + pick("to", "promote", "demote", "enable", "disable", "delete"), by
 	case "add":
@@ -86,14 +91,39 @@ func (w *env) randomAction(r *rapid.T) (line, by string) {
 	case "delete":
 		return "delete " + client + " by=" + by, by
 	case "publisher":
-		host := pick("host", "agent.example", "other.example", "third.example")
+		host := pick("host", "agent.example", "other.example", "third.example", "local", "local")
 		if rapid.Bool().Draw(r, "put") {
 			return "put-publisher " + host + " by=" + by + " scopes=" + pick("ceiling", "PROFILE_READ", "BOOKING_READ") + pick("defaults", "", " defaults=PROFILE_READ"), by
+		}
+		if rapid.Bool().Draw(r, "apply") {
+			return "apply-publisher " + host + " scopes=" + pick("ceiling", "PROFILE_READ", "BOOKING_READ", "PROFILE_READ,BOOKING_READ") + pick("retry", "", " long-retry"), ""
 		}
 		return "end-publisher " + host + " by=" + by + " how=" + pick("how", "revoke", "reject", "remove"), by
 	case "document":
 		return "document https://" + pick("host", "agent.example", "other.example", "third.example") + "/" + pick("path", "1", "2", "3", "4") + " by=" + by + " name=" + name +
 			" digest=" + pick("digest", "1", "2", "3") + " uris=" + pick("uris", "http://127.0.0.1/cb", "http://127.0.0.1/cb,http://localhost/cb", "http://localhost/cb"), by
+	case "agent": // of a document, of a registration, and of one that names a host
+		grant := " scope=" + pick("asked", "PROFILE_READ", "BOOKING_READ,PROFILE_READ,BOOKING_WRITE") + " verifier=v revision=1 grant=" + pick("grant", "g1", "g2", "g3", "g4", "g5", "g6")
+		return "allow " + by + " client=" + pick("agent",
+			"https://agent.example/1 uri=http://127.0.0.1/cb", "https://other.example/1 uri=http://127.0.0.1/cb",
+			"mmd_a registered=http://127.0.0.1/cb uri=http://127.0.0.1/cb", "mmd_b registered=cursor://a/cb uri=cursor://a/cb",
+			"mmd_c registered=https://agent.example/cb uri=https://agent.example/cb",
+			"mmd_d registered=https://agent.example/cb,http://127.0.0.1/cb uri=http://127.0.0.1/cb") + grant, by
+	case "refresh":
+		grant := pick("grant", "g1", "g2", "g3", "g4", "g5", "g6")
+		g := w.view().Grant(id16(grant))
+		if g == nil {
+			return "sweep", by
+		}
+		c := w.view().Client(g.Client)
+		if c == nil {
+			return "sweep", by
+		}
+		line := fmt.Sprintf(" client=%s grant=%s verifier=v uri=%s", c.ClientID(), grant, c.RedirectURIs[0])
+		if g.Due == 0 {
+			return "exchange" + line, by
+		}
+		return fmt.Sprintf("refresh%s gen=%d", line, max(1, int(g.Due)-rapid.IntRange(0, 2).Draw(r, "behind"))), by
 	case "later":
 		return "now +" + pick("time", "1h", "25h", "170h"), by
 	case "end":
@@ -126,6 +156,66 @@ func (w *env) checkPeople(r *rapid.T) {
 		requireReadable(r, c.Name)
 	}
 	require.Positive(r, admins)
+}
+
+// An agentGrant is what is known of a grant for an agent before an action.
+type agentGrant struct {
+	ended bool
+	scope string
+}
+
+// agents returns the grants for agents.
+func (w *env) agents() map[ledger.GrantID]agentGrant {
+	all := map[ledger.GrantID]agentGrant{}
+	for g := range w.view().Grants() {
+		if g.Agent {
+			all[g.ID] = agentGrant{w.view().GrantEnded(g.ID) != ledger.NoCause, g.Scope}
+		}
+	}
+	return all
+}
+
+// checkAgentGrants verifies that no grant for an agent that had ended is live again, that none has
+// another scope, and that a new one is within the ceiling of its publisher, which is approved; and
+// that the end of a publisher ends all of them.
+func (w *env) checkAgentGrants(r *rapid.T, before map[ledger.GrantID]agentGrant, line string, done bool) {
+	v := w.view()
+	for g := range v.Grants() {
+		was, known := before[g.ID]
+		c := v.Client(g.Client)
+		if !g.Agent || c == nil {
+			continue
+		}
+		if known {
+			require.Equal(r, was.scope, g.Scope, line)
+			require.False(r, was.ended && v.GrantEnded(g.ID) == ledger.NoCause, "a grant is live again: %s", line)
+		} else {
+			p := v.PublisherOf(c)
+			require.NotNil(r, p, line)
+			require.Equal(r, ledger.PublisherApproved, p.State, line)
+			require.Subset(r, p.Scopes, strings.Fields(g.Scope), line)
+		}
+		if done && strings.HasPrefix(line, "end-publisher "+c.Document.Host()+" ") {
+			require.NotEqual(r, ledger.NoCause, v.GrantEnded(g.ID), line)
+		}
+	}
+	for c := range v.Clients() {
+		if c.Document == nil {
+			continue
+		}
+		require.False(r, v.LikeService(c.Name), c.Name)
+		remote := 0
+		for _, uri := range c.RedirectURIs {
+			if strings.HasPrefix(uri, "https:") {
+				remote++
+			}
+		}
+		if c.Document.Registered == ledger.LocalPublisher {
+			require.Zero(r, remote, "a program has the URI of a host")
+		} else if c.Document.Registered != "" {
+			require.Len(r, c.RedirectURIs, remote, "a registered client of a host has a URI on the computer")
+		}
+	}
 }
 
 // requireReadable verifies that a text has no private-use character and no stack of accents,

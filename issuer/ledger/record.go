@@ -57,7 +57,9 @@ const (
 	EffectPublisherRemoved  EffectKind = 30 // Publisher
 	EffectPublisherNarrowed EffectKind = 31 // Publisher: Scopes that remained, Defaults, URIs, MaxClients, LongRetry
 
-	lastEffect = EffectPublisherNarrowed
+	EffectSecretEnds EffectKind = 32 // Client: ID, Ends
+
+	lastEffect = EffectSecretEnds
 )
 
 // An Effect is one thing that a command took away or gave back.
@@ -99,6 +101,8 @@ type Effect struct {
 	Defaults   []string `cbor:"23,keyasint,omitempty"` // of scopes
 	MaxClients int      `cbor:"24,keyasint,omitempty"` // like Publisher.MaxClients
 	LongRetry  bool     `cbor:"25,keyasint,omitempty"` // like Publisher.LongRetry
+
+	Ends Time `cbor:"26,keyasint,omitempty"` // like Secret.Ends
 }
 
 // when returns the time of e in its record.

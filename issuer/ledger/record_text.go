@@ -41,6 +41,8 @@ var effectNames = map[EffectKind]string{
 	EffectPublisherRejected: "publishers rejected",
 	EffectPublisherRemoved:  "publishers removed",
 	EffectPublisherNarrowed: "publishers narrowed",
+
+	EffectSecretEnds: "ends of client secrets planned or cancelled",
 }
 
 // RevokingEffects returns the kinds of effects that take access away, in order. A state
@@ -107,6 +109,11 @@ func (e *Effect) String() string {
 		return fmt.Sprintf("client %s: secret %s revoked", e.Client, e.ID)
 	case EffectSecretAdded:
 		return fmt.Sprintf("client %s: secret %s added", e.Client, e.Secret.ID)
+	case EffectSecretEnds:
+		if e.Ends == 0 {
+			return fmt.Sprintf("client %s: end of secret %s cancelled", e.Client, e.ID)
+		}
+		return fmt.Sprintf("client %s: secret %s ends at %s", e.Client, e.ID, e.Ends.text())
 	case EffectKeyAdded:
 		return fmt.Sprintf("%s key %s added", e.Key.Purpose, e.Key.ID)
 	case EffectKeyActivated:

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,7 +11,9 @@ import (
 
 // LocalPublisher is the Publisher.Host of the programs on the user's computer. No host has this
 // name. It publishes nothing: its clients are registered ones that receive the code on the
-// loopback or at a private-use URI. None is accepted until an administrator lists it.
+// loopback or at a private-use URI. None is accepted until an administrator lists it. The document
+// of a host may have loopback URIs, since the host vouches for them; a registration, which anybody
+// can make, may not have them beside those of a host.
 const LocalPublisher = "local"
 
 // maxRegisteredOfUser is how many registered clients one user can be the first to allow within
@@ -49,8 +52,7 @@ func (v View) CheckRegistration(r *oauth.Registration) (*Publisher, *Refusal) {
 	if len(r.RedirectURIs) == 0 || len(r.RedirectURIs) > oauth.MaxRegisteredURIs {
 		return bad(oauth.InvalidRedirectURI, "redirect_uris", "must have from 1 to 5 members")
 	}
-	// The consent page names one publisher: the host of the https URIs. Like that of a document, its
-	// client may also receive the code on the loopback, of which the page warns.
+	// The consent page names one publisher, which is the only receiver of the code.
 	var publisher string
 	for i, uri := range r.RedirectURIs {
 		host, note := oauth.RegisteredHost(uri)
@@ -58,22 +60,14 @@ func (v View) CheckRegistration(r *oauth.Registration) (*Publisher, *Refusal) {
 		case note != "":
 		case v.isOwn(uri):
 			note = "is an address of this service, not of the application"
-		case host == "":
-		case publisher != "" && host != publisher:
-			return bad(oauth.InvalidRedirectURI, "redirect_uris", "must not have https URIs of two hosts")
+		case publisher != "" && cmp.Or(host, LocalPublisher) != publisher:
+			return bad(oauth.InvalidRedirectURI, "redirect_uris", "must all be of one host, or on the user's computer")
 		default:
-			publisher = host
+			publisher = cmp.Or(host, LocalPublisher)
 		}
 		if note != "" {
 			return bad(oauth.InvalidRedirectURI, fmt.Sprintf("redirect_uris[%d]", i), note)
 		}
-	}
-	isPrivate := func(uri string) bool { return oauth.CheckPrivateURI(uri) == "" }
-	switch {
-	case publisher == "":
-		publisher = LocalPublisher
-	case slices.ContainsFunc(r.RedirectURIs, isPrivate):
-		return bad(oauth.InvalidRedirectURI, "redirect_uris", "must not have private-use URIs beside https ones")
 	}
 	p := v.Publisher(publisher)
 	switch {
@@ -83,6 +77,9 @@ func (v View) CheckRegistration(r *oauth.Registration) (*Publisher, *Refusal) {
 		return refuse(PublisherIsRejected)
 	case slices.ContainsFunc(r.RedirectURIs, p.unlisted):
 		return bad(oauth.InvalidRedirectURI, "redirect_uris", "has a private-use URI that is not listed here")
+	}
+	if note := v.likeAnother(r.Name, p.Host); note != "" {
+		return bad(oauth.InvalidClientMetadata, "client_name", note)
 	}
 	return p, nil
 }

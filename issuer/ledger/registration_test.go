@@ -11,6 +11,7 @@ import (
 
 // TestCheckRegistration verifies which publisher a registered client has, and what a refusal says.
 func TestCheckRegistration(t *testing.T) {
+	const notOne = "redirect_uris must all be of one host, or on the user's computer"
 	s := ledger.DefaultSettings()
 	s.BaseURL, s.AppURL, s.Agents = "https://api.example.com", "https://app.example.com", ledger.AgentsListed
 	v := viewOf(t, tableOf(ledger.TableSettings, []*ledger.Settings{&s}), tableOf(ledger.TablePublishers, []*ledger.Publisher{
@@ -21,15 +22,15 @@ func TestCheckRegistration(t *testing.T) {
 		uris      []string
 		publisher string // or the field and the note of the refusal
 	}{
-		"loopback":          {[]string{"http://127.0.0.1/", "http://localhost/"}, "local"},
-		"private-use":       {[]string{"http://127.0.0.1/", "cursor://a/cb"}, "local"},
-		"host":              {[]string{"https://vscode.dev/redirect"}, "vscode.dev"},
-		"host and loopback": {[]string{"https://vscode.dev/redirect", "http://127.0.0.1:33418/", "http://localhost/"}, "vscode.dev"},
-		"loopback and host": {[]string{"http://[::1]/", "https://vscode.dev/a", "https://vscode.dev/b"}, "vscode.dev"},
+		"loopback":      {[]string{"http://127.0.0.1/", "http://localhost/"}, "local"},
+		"private-use":   {[]string{"http://127.0.0.1/", "cursor://a/cb"}, "local"},
+		"host":          {[]string{"https://vscode.dev/redirect"}, "vscode.dev"},
+		"two of a host": {[]string{"https://vscode.dev/a", "https://vscode.dev/b"}, "vscode.dev"},
 
-		"host and private-use": {[]string{"https://vscode.dev/redirect", "http://127.0.0.1/", "cursor://a/cb"}, "redirect_uris must not have private-use URIs beside https ones"},
-		"private-use and host": {[]string{"cursor://a/cb", "https://vscode.dev/redirect"}, "redirect_uris must not have private-use URIs beside https ones"},
-		"two hosts":            {[]string{"https://vscode.dev/redirect", "http://127.0.0.1/", "https://insiders.vscode.dev/redirect"}, "redirect_uris must not have https URIs of two hosts"},
+		"host and loopback":    {[]string{"https://vscode.dev/redirect", "http://127.0.0.1:33418/", "http://localhost/"}, notOne},
+		"loopback and host":    {[]string{"http://[::1]/", "https://vscode.dev/a", "https://vscode.dev/b"}, notOne},
+		"private-use and host": {[]string{"cursor://a/cb", "https://vscode.dev/redirect"}, notOne},
+		"two hosts":            {[]string{"https://vscode.dev/redirect", "https://insiders.vscode.dev/redirect"}, notOne},
 		"unlisted private-use": {[]string{"vscode://a/cb"}, "redirect_uris has a private-use URI that is not listed here"},
 		"this service's":       {[]string{"https://vscode.dev/redirect", "https://app.example.com/cb"}, "redirect_uris[1] is an address of this service, not of the application"},
 		"http":                 {[]string{"http://vscode.dev/"}, "redirect_uris[0] must be https; http is for localhost, 127.0.0.1 and [::1] only"},

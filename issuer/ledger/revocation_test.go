@@ -157,7 +157,7 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 		ledger.EventSignedOut: nothing, ledger.EventClientCreated: nothing, ledger.EventClientEdited: nothing,
 		ledger.EventClientProposed: nothing, ledger.EventClientOffered: nothing, ledger.EventOfferEnded: nothing,
 		ledger.EventClientTransferred: nothing, ledger.EventScopesSelected: nothing, ledger.EventSecretAdded: nothing,
-		ledger.EventSecretRevoked: nothing, ledger.EventAllowed: nothing, ledger.EventRetried: nothing, ledger.EventShared: nothing,
+		ledger.EventSecretEdited: nothing, ledger.EventSecretRevoked: nothing, ledger.EventAllowed: nothing, ledger.EventRetried: nothing, ledger.EventShared: nothing,
 		ledger.EventFastForwarded: nothing, ledger.EventNodeForgotten: nothing, ledger.EventRewrapped: nothing,
 		// Verifiers learn of keys through the key set.
 		ledger.EventKeyAdded: nothing, ledger.EventKeyActivated: nothing, ledger.EventKeyDropped: nothing,

@@ -35,6 +35,7 @@ const (
 const (
 	indexID     = "id"
 	indexNumber = "number" // of a resource server
+	indexLooks  = "looks"  // of names: see Skeleton
 )
 
 // Tables describes every table. Grants have one index, the id: each further index costs
@@ -60,8 +61,10 @@ func Tables() map[string]*memdb.TableSchema {
 			many("name", texts(func(c *Client) []string { return []string{fold(c.Name)} })),
 			many("state", texts(func(c *Client) []string { return []string{string(c.State), fold(c.Name)} })),
 			many("waiting", texts((*Client).waitingKey)),
+			many("ending", texts((*Client).endingKey)),
 			many("logo", each((*Client).logos)),
 			many("offered", texts((*Client).offeredTo)),
+			many(indexLooks, text((*Client).looks)),
 		),
 		TableUsers: table(TableUsers,
 			unique(indexID, false, text(func(u *User) string { return u.ID })),
@@ -109,6 +112,7 @@ func Tables() map[string]*memdb.TableSchema {
 		),
 		TablePublishers: table(TablePublishers,
 			unique(indexID, false, text(func(p *Publisher) string { return p.Host })),
+			many(indexLooks, each((*Publisher).looks)),
 		),
 		TableFailures: table(TableFailures,
 			unique(indexID, false, text(func(r *FailureReport) string { return r.ID })),

@@ -24,6 +24,12 @@ type Secret struct {
 	// the same import recognises the secret, and never brings back one that was revoked. The
 	// hash can't be found from it, since a hash has a random salt.
 	HashSum [32]byte `cbor:"9,keyasint,omitzero"`
+
+	// Name is what the owner of the client calls the secret, or "".
+	Name string `cbor:"10,keyasint,omitempty"`
+	// Ends is when the secret is to be revoked, 0 if that is not planned. The secret stays
+	// active until the leader's RevokeSecret. An only active secret has no end.
+	Ends Time `cbor:"11,keyasint,omitempty"`
 }
 
 // usable reports whether a client can authenticate by an active secret, where known tells the
@@ -33,7 +39,7 @@ func (s *Secret) usable(known func(number uint32) bool) bool {
 }
 
 // revoke revokes an active secret.
-func (s *Secret) revoke(at Time) { s.Revoked, s.Hash = at, "" }
+func (s *Secret) revoke(at Time) { s.Revoked, s.Hash, s.Ends = at, "", 0 }
 
 // Active reports whether the secret has not been revoked.
 func (s *Secret) Active() bool { return s.Revoked == 0 }
@@ -80,6 +86,13 @@ func (l Secrets) newest() string {
 	return l[len(l)-1].ID
 }
 
+// ending returns l after an active secret's end was set, 0 for none.
+func (l Secrets) ending(id string, at Time) Secrets {
+	l = slices.Clone(l)
+	l[l.index(id)].Ends = at
+	return l
+}
+
 // under returns the number of active secrets that are recorded under a credential key.
 func (l Secrets) under(number uint32) (n int) {
 	for i := range l {
@@ -100,8 +113,12 @@ func (l Secrets) lockedOut(known func(number uint32) bool) bool {
 // learn which of them an application still sends.
 const maxRevokedSecrets = 8
 
-// forgetOld removes the oldest revoked secrets. l must not be shared with another row.
-func (l Secrets) forgetOld() Secrets {
+// settled returns l without the oldest revoked secrets, and without the end of an only active
+// one, after secrets were revoked. l must not be shared with another row.
+func (l Secrets) settled() Secrets {
+	if l.active() == 1 {
+		l[slices.IndexFunc(l, func(s Secret) bool { return s.Active() })].Ends = 0
+	}
 	surplus := len(l) - l.active() - maxRevokedSecrets
 	return slices.DeleteFunc(l, func(s Secret) bool {
 		if s.Active() || surplus <= 0 {
@@ -122,7 +139,7 @@ func (l Secrets) revoked(id string, at Time) (Secrets, bool) {
 	}
 	l = slices.Clone(l)
 	l[l.index(id)].revoke(at)
-	return l.forgetOld(), true
+	return l.settled(), true
 }
 
 // restored returns l with a secret that is added, or becomes active again, as an import may

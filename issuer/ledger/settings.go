@@ -189,5 +189,5 @@ func (c *Configure) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	s.Last = m.ID
 	return accept(Outcome{ID: s.ID}, put(TableSettings, &s),
-		event(m, Event{Kind: EventConfigured, Actor: who.name()}))
+		event(m, Event{Kind: EventConfigured, Actor: who.name(), Detail: settingDifferences(&old, &s)}))
 }

@@ -114,6 +114,7 @@ func TestConfigure(t *testing.T) {
 	require.Nil(t, refused)
 	require.True(t, changed)
 	require.Equal(t, time.Minute, w.view().Settings().CodeLifetime)
+	require.Equal(t, `code_lifetime: "5m" → "1m"`, w.view().LastEvent().Detail)
 
 	refused, changed = configure(&ledger.Configure{Settings: lasting(2 * time.Minute)}, "minute")
 	require.Nil(t, refused)
@@ -141,6 +142,8 @@ func TestFirstSettings(t *testing.T) {
 	require.Len(t, d.Changes, 2)
 	stored := d.Changes[0].Row.(*ledger.Settings)
 	require.Equal(t, command.ID{1}, stored.Last)
+	require.Equal(t, `base_url: "" → "https://api.example.com"; app_url: "" → "https://app.example.com"; audience: "" → "https://api.example.com"; jwks_max_age: "5m" → "1s"`,
+		d.Changes[1].Row.(*ledger.Event).Detail)
 	require.Zero(t, stored.CachedJWKSUntil)
 }
 

@@ -80,7 +80,7 @@ func checkClientID(s string) string {
 	return checkID(s)
 }
 
-// checkWebsite returns why s is not valid as the address of a website, or "".
+// checkWebsite returns why s is not valid as the address of a page that people may open, or "".
 func checkWebsite(s string) string {
 	switch {
 	case s == "":

@@ -68,6 +68,7 @@ var bounds = map[ledger.EventKind]bound{
 	ledger.EventClientApplied:     byTrusted,
 	ledger.EventScopesSelected:    byForm,
 	ledger.EventSecretAdded:       byForm,
+	ledger.EventSecretEdited:      byForm,
 	ledger.EventSecretRevoked:     byForm,
 
 	ledger.EventAllowed:       byGrant,

@@ -6,14 +6,14 @@ import "strings"
 // mistake its user for another. A user who already has the name may keep it.
 func (v View) reservedName(name, id string) string {
 	switch other := v.User(name); {
-	case fold(name) == Operator:
+	case reading(name) == Operator:
 		return "is what the audit trail calls the operator of this service"
 	case looksLikeID(name):
 		return "looks like an identifier that this service makes"
 	case other != nil && other.ID != id:
 		return "is the identifier of another user"
 	}
-	return ""
+	return v.unclearName(name, id)
 }
 
 // reservedID does the same for the identifier of a new user.

@@ -94,7 +94,18 @@ func (w *env) command(l line) command.Command {
 	case "delete":
 		return &ledger.DeleteClient{Actor: l.actor(), ID: ledger.ClientKey(l.name), Revision: uint64(l.number("revision"))}
 	case "add-secret":
-		return &ledger.AddSecret{Actor: l.actor(), Client: l.name, Secret: secretOf(l.args["secret"]), After: w.newestSecret(l)}
+		c := &ledger.AddSecret{Actor: l.actor(), Client: l.name, Secret: secretOf(l.args["secret"]), After: w.newestSecret(l)}
+		c.Secret.Name = l.args["name"]
+		if d := w.duration(l, "old-ends"); d != nil {
+			c.EndOld = *d
+		}
+		return c
+	case "set-secret":
+		c := &ledger.SetSecret{Actor: l.actor(), Client: l.name, Secret: l.args["secret"], EndsIn: w.duration(l, "ends")}
+		if name, ok := l.args["name"]; ok {
+			c.Name = &name
+		}
+		return c
 	case "upgrade-secret":
 		to, key := l.or("to", "plain"), max(1, l.number("key"))
 		return &ledger.UpgradeSecret{
@@ -102,7 +113,7 @@ func (w *env) command(l line) command.Command {
 			Secret: ledger.NewSecret{ID: l.args["secret"], Key: key, Digest: digestUnder(key, to), Tail: "tail"},
 		}
 	case "revoke-secret":
-		return &ledger.RevokeSecret{Actor: l.actor(), Client: l.name, Secret: l.args["secret"]}
+		return &ledger.RevokeSecret{Actor: l.actor(), Client: l.name, Secret: l.args["secret"], Due: l.bool("due")}
 
 	case "allow":
 		return &ledger.Allow{
@@ -175,6 +186,17 @@ func (w *env) command(l line) command.Command {
 	c := w.pagesCommand(l)
 	require.NotNil(w.t, c, "%q?", l.verb)
 	return c
+}
+
+// duration returns the duration that a line has under a key, or nil.
+func (w *env) duration(l line, key string) *time.Duration {
+	text, ok := l.args[key]
+	if !ok {
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	require.NoError(w.t, err)
+	return &d
 }
 
 func (w *env) settings(l line) command.Command {

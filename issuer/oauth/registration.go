@@ -46,6 +46,18 @@ func ShareRegistration(uris []string) []string {
 	return slices.Compact(shared)
 }
 
+// RegistrableURIs returns the redirection URIs that one registration may have. If the code can be
+// sent to a program on the user's computer, those of hosts are left out: a registration proves
+// nothing, and any program could register as one of a host that it has nothing to do with. URIs
+// that RegisteredHost refuses stay, for a refusal.
+func RegistrableURIs(uris []string) []string {
+	isLocal := func(uri string) bool { host, note := RegisteredHost(uri); return host == "" && note == "" }
+	if !slices.ContainsFunc(uris, isLocal) {
+		return uris
+	}
+	return slices.DeleteFunc(slices.Clone(uris), func(uri string) bool { return schemeOf(uri) == "https" })
+}
+
 // A Registered is the response to a registration (RFC 7591 §3.2.1). It has what the client is
 // registered with, whatever else it asked for.
 type Registered struct {

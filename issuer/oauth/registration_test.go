@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,4 +51,21 @@ func TestShareRegistration(t *testing.T) {
 	require.Equal(t, []string{"cursor://a:1/cb", "http://127.0.0.1/cb", "https://agent.example:443/cb"},
 		oauth.ShareRegistration([]string{"https://agent.example:443/cb", "http://127.0.0.1:3000/cb", "cursor://a:1/cb", "http://127.0.0.1:4000/cb"}))
 	require.Equal(t, []string{"http://[::1]", "http://localhost/"}, oauth.ShareRegistration([]string{"http://localhost:1/", "http://[::1]:1"}))
+}
+
+// TestRegistrableURIs: URIs of hosts are left out beside those of a program, and nothing else is.
+func TestRegistrableURIs(t *testing.T) {
+	for _, c := range []struct{ asked, left []string }{
+		{[]string{"https://vscode.dev/redirect", "https://insiders.vscode.dev/redirect", "http://127.0.0.1/", "http://127.0.0.1:33418/"}, []string{"http://127.0.0.1/", "http://127.0.0.1:33418/"}},
+		{[]string{"cursor://a/cb", "https://cursor.example/cb"}, []string{"cursor://a/cb"}},
+		{[]string{"https://agent.example/a", "https://agent.example/b"}, []string{"https://agent.example/a", "https://agent.example/b"}},
+		{[]string{"https://agent.example/a", "http://evil.example/"}, []string{"https://agent.example/a", "http://evil.example/"}},
+		{[]string{"https://agent.example/a", "javascript:alert(1)"}, []string{"https://agent.example/a", "javascript:alert(1)"}},
+		{[]string{"http://localhost/", "http://evil.example/", "https://agent.example/a"}, []string{"http://localhost/", "http://evil.example/"}},
+		{nil, nil},
+	} {
+		asked := slices.Clone(c.asked)
+		require.Equal(t, c.left, oauth.RegistrableURIs(asked))
+		require.Equal(t, c.asked, asked, "the argument is not changed")
+	}
 }

@@ -50,6 +50,7 @@ var eventWords = []struct {
 	{ledger.EventClientImported, "Application imported"},
 	{ledger.EventClientApplied, "Application set from a file"},
 	{ledger.EventSecretAdded, "Client secret made"},
+	{ledger.EventSecretEdited, "Client secret changed"},
 	{ledger.EventSecretRevoked, "Client secret revoked"},
 	{ledger.EventResourceAdded, "Resource server registered"},
 	{ledger.EventResourceEdited, "Resource server changed"},

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,9 +12,6 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// serviceName is the name of this service on every page; see layout.html.
-const serviceName = "Mintmark"
-
 // maxNamesakes is the maximum number of applications with the same name on a page.
 const maxNamesakes = 5
 
@@ -22,7 +20,7 @@ const maxNamesakes = 5
 type nameWarnings struct {
 	Name    string
 	Scripts string // the scripts that Name mixes; "" if the mix is harmless
-	Service bool   // Name resembles serviceName
+	Service bool   // Name is like the name or a host of this service
 	Others  []namesake
 	More    bool // Others is incomplete
 }
@@ -58,7 +56,7 @@ func nameWarningsOf(view ledger.View, clients ...*ledger.Client) map[string][]na
 	doubts := map[string][]nameWarnings{}
 	for _, c := range clients {
 		for _, name := range namesOf(c) {
-			d := nameWarnings{Name: name, Scripts: mixedScripts(name), Service: fold(name) == fold(serviceName)}
+			d := nameWarnings{Name: name, Scripts: mixedScripts(name), Service: view.LikeService(name)}
 			for _, other := range same[fold(name)] {
 				if other.ID == c.ID {
 					continue
@@ -88,13 +86,14 @@ func namesOf(c *ledger.Client) []string {
 	return []string{c.Name}
 }
 
-// newNameFolder returns a function that maps names which look alike to the same text:
-// names that differ only in letter case, in compatible forms of a character (NFKC), in
-// spaces, or in characters that are not drawn. The function is not safe for concurrent
+// newNameFolder returns a function that maps names which look alike to the same text: those with
+// the same ledger.Skeleton, and those that differ only in letter case, in compatible forms of a
+// character (NFKC), in spaces, or in characters that are not drawn. The function is not safe for concurrent
 // use, since a cases.Caser has state.
 func newNameFolder() func(name string) string {
 	fold := cases.Fold()
 	return func(name string) string {
+		name = cmp.Or(ledger.Skeleton(name), name)
 		if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
 			return strings.Join(strings.Fields(strings.ToLower(name)), " ")
 		}

@@ -15,7 +15,7 @@ import (
 func TestReviewOfNames(t *testing.T) {
 	w, root := administration(t)
 	w.client("cal", func(c *ledger.ImportClient) { c.Profile.Name, c.Owner = "Straße 1", "u-bob" })
-	const scripts, own, another = "It mixes letters of several scripts", "It is the name of this service", `<a href="/admin/clients/cal"><bdi>Straße 1</bdi></a>, which`
+	const scripts, own, another = "It mixes letters of several scripts", "It is like the name or the address of this service", `<a href="/admin/clients/cal"><bdi>Straße 1</bdi></a>, which`
 	for i, test := range []struct {
 		name string
 		says []string
@@ -36,7 +36,10 @@ func TestReviewOfNames(t *testing.T) {
 		{"Mint\ufe0fmark", []string{own}},
 		{"STRASSE 1", []string{another}},
 		{"𝐒traße  ①", []string{another}},
-		{"M\u0456ntmark", []string{scripts}},
+		{"M\u0456ntmark", []string{scripts, own}},
+		{"My Mint-Mark", []string{own}},
+		{"Peppermint Markets", nil},
+		{"stra\u00dfe l", []string{another}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			id := fmt.Sprintf("c%d", i)

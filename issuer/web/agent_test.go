@@ -465,12 +465,13 @@ func TestRegisteredAgent(t *testing.T) {
 	require.Zero(t, p.requests())
 }
 
-// TestRegisteredHost: a registered client that names a host is one of its publisher, and the page
-// warns of the loopback if the answer goes there.
+// TestRegisteredHost: a registered client that names a host is one of its publisher, and receives
+// the answer there only. Anybody could have registered it for a program on the computer.
 func TestRegisteredHost(t *testing.T) {
+	uris := []string{"https://vscode.dev/redirect"}
 	w := newEnv(t, func(c *web.Config) {
 		c.Registration = func(context.Context, string) *oauth.Registration {
-			return &oauth.Registration{Name: "Editor", RedirectURIs: []string{"https://vscode.dev/redirect", "http://127.0.0.1/", "http://localhost/"}}
+			return &oauth.Registration{Name: "Editor", RedirectURIs: uris}
 		}
 	})
 	s := *w.View().Settings()
@@ -478,14 +479,23 @@ func TestRegisteredHost(t *testing.T) {
 	w.must(&ledger.Configure{Settings: s})
 	w.must(&ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: "vscode.dev", Scopes: []string{"BOOKING_READ"}})
 	b := w.signedIn()
-	for uri, warns := range map[string]bool{"http://127.0.0.1:33418/": true, "https://vscode.dev/redirect": false} {
-		page := b.get(at(agentRequest("client_id", "mmd_editor", "redirect_uri", uri)))
-		require.Equal(t, http.StatusOK, page.StatusCode, page.body)
-		require.Contains(t, page.body, "Allow <bdi>vscode.dev</bdi>")
-		require.Equal(t, warns, strings.Contains(page.body, "Any program on this computer"), uri)
-		b.decide(page, "allow").location(t, uri)
+	open := func(uri string) answer {
+		return b.get(at(agentRequest("client_id", "mmd_editor", "redirect_uri", uri)))
 	}
+	require.Equal(t, http.StatusBadRequest, open("http://127.0.0.1:33418/").StatusCode)
+	page := open(uris[0])
+	require.Equal(t, http.StatusOK, page.StatusCode, page.body)
+	require.Contains(t, page.body, "Allow <bdi>vscode.dev</bdi>")
+	require.NotContains(t, page.body, "Any program on this computer")
+	b.decide(page, "allow").location(t, uris[0])
 	require.Contains(t, b.get("/connected-apps/"+ledger.ClientKey("mmd_editor")).body, "does not use your account for 14 days")
+
+	// Such a client_id is never made: see oauth.RegistrableURIs.
+	uris = append(uris, "http://127.0.0.1/")
+	w.must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: ledger.ClientKey("mmd_editor")})
+	for _, uri := range uris {
+		require.Equal(t, http.StatusBadRequest, b.get(at(agentRequest("client_id", "mmd_other", "redirect_uri", uri))).StatusCode)
+	}
 }
 
 // TestRegisteredAgentOnALaggingNode: the setting agents or the key of the client_id may be newer

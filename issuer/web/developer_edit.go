@@ -41,6 +41,7 @@ func (w *Web) editPage(c *request, v session, client *ledger.Client) error {
 	values := url.Values{
 		"id": {client.ID}, "revision": {strconv.FormatUint(client.Revision, 10)}, "from": {from},
 		"name": {p.Name}, "purpose": {p.Purpose}, "website": {p.Website},
+		"privacy_url": {p.PrivacyURL}, "terms_url": {p.TermsURL},
 		"redirect_uris": p.RedirectURIs, "scopes": p.Scopes,
 	}
 	return w.showEdit(c, v, client, v.form(&editForm, values))

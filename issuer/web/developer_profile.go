@@ -12,6 +12,8 @@ var profileFields = []field{
 	textField("name", "Name"),
 	textField("purpose", "Purpose"),
 	textField("website", "Website"),
+	textField("privacy_url", "Privacy policy"),
+	textField("terms_url", "Terms"),
 	fileField("logo", "Logo", ledger.MaxLogo),
 	textField("no_logo", "No logo").chosen(),
 	listField("redirect_uris", "Redirection URI"),
@@ -46,6 +48,7 @@ func showProfile(f *form, logo []byte, legacy bool) profileForm {
 func (f *form) profile(view ledger.View, t ledger.ClientType, had *ledger.Client, logo []byte) (p ledger.Profile, picture []byte) {
 	p = ledger.Profile{
 		Name: f.trimmed("name"), Website: f.trimmed("website"), Logo: logo,
+		PrivacyURL: f.trimmed("privacy_url"), TermsURL: f.trimmed("terms_url"),
 		// The input may have line breaks, which are not stored.
 		Purpose:      strings.Join(strings.Fields(f.get("purpose")), " "),
 		RedirectURIs: f.filled("redirect_uris"), Scopes: f.filled("scopes"),

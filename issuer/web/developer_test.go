@@ -48,7 +48,8 @@ func TestRegister(t *testing.T) {
 		form[name] = list
 	}
 	form["redirect_uris"] = []string{"", callback, "  ", "https://app.example.com/second"}
-	form = with(form, "type", "confidential", "purpose", "One line\r\nand another", "website", "https://sync.example.com/")
+	form = with(form, "type", "confidential", "purpose", "One line\r\nand another", "website", "https://sync.example.com/",
+		"privacy_url", " https://sync.example.com/privacy", "terms_url", "https://sync.example.com/terms")
 	res := b.postParts(newPath, form, part{"logo", "logo.png", string(drawn(64, 64))})
 	after := b.follow(res)
 	assert.Equal(t, "/developer/clients/"+id+"?done=created", leadsTo(res))
@@ -58,6 +59,7 @@ func TestRegister(t *testing.T) {
 	assert.Equal(t, "u-ada", client.Owner)
 	assert.Equal(t, ledger.Profile{
 		Name: "Calendar Sync", Purpose: "One line and another", Website: "https://sync.example.com/",
+		PrivacyURL: "https://sync.example.com/privacy", TermsURL: "https://sync.example.com/terms",
 		RedirectURIs: []string{callback, "https://app.example.com/second"}, Scopes: []string{"BOOKING_READ", "ORG_PROFILE_READ"},
 		Logo: digestOf(drawn(64, 64)),
 	}, client.Profile)
@@ -126,6 +128,9 @@ func TestRegisterProblems(t *testing.T) {
 		}},
 		{"a long name", func(v url.Values) { v.Set("name", strings.Repeat("x", 81)) }, []string{"Name is too long."}},
 		{"a website", func(v url.Values) { v.Set("website", "javascript:alert(1)") }, []string{"Website must begin with https:// or http://."}},
+		{"links", func(v url.Values) { v.Set("privacy_url", "x"); v.Set("terms_url", "javascript:alert(1)") }, []string{
+			"Privacy policy must begin with https:// or http://.", "Terms must begin with https:// or http://.",
+		}},
 		{"a scope that there is not", func(v url.Values) { v.Set("scopes", "EVERYTHING") }, []string{"names a scope that does not exist"}},
 		{"a type that there is not", func(v url.Values) { v.Set("type", "secret") }, []string{"The type is not chosen."}},
 	} {

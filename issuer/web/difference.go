@@ -15,7 +15,7 @@ type difference struct {
 }
 
 var fieldTitles = map[string]string{
-	"name": "Name", "purpose": "Purpose", "website": "Website", "logo": "Logo",
+	"name": "Name", "purpose": "Purpose", "website": "Website", "privacy_url": "Privacy policy", "terms_url": "Terms", "logo": "Logo",
 	"redirect_uris": "Redirection URIs", "scopes": "Scopes",
 }
 

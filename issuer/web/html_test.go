@@ -14,7 +14,7 @@ import (
 )
 
 // maxPage is the maximum size of a page, in bytes.
-const maxPage = 15 << 10
+const maxPage = 20 << 10
 
 // checkPage verifies what is true of every page. The tests' browser calls it for each.
 func checkPage(t testing.TB, page answer) {

@@ -204,7 +204,7 @@ func (f *full) app(id string, change func(*ledger.ImportClient)) {
 	c := &ledger.ImportClient{
 		ID: long(id), Owner: ownerID, Type: ledger.Confidential, State: ledger.Approved,
 		Profile: ledger.Profile{
-			Name: id + f.wide(f.name-len(id)), Purpose: f.wide(f.note), Website: f.website("app"), RedirectURIs: f.uris("app"), Scopes: scopeNames(),
+			Name: id + f.wide(f.name-len(id)), Purpose: f.wide(f.note), Website: f.website("app"), PrivacyURL: f.website("app"), TermsURL: f.website("app"), RedirectURIs: f.uris("app"), Scopes: scopeNames(),
 		},
 	}
 	if change != nil {
@@ -237,7 +237,7 @@ func (f *full) edit(id, kind string) {
 	f.must(&ledger.EditClient{
 		Actor: f.actor(), ID: client.ID, Revision: client.Revision, Logo: drawn(32, 32),
 		Profile: ledger.Profile{
-			Name: kind + f.wide(f.name-len(kind)), Purpose: kind + f.wide(f.note-len(kind)), Website: f.website(kind), Logo: digestOf(drawn(32, 32)),
+			Name: kind + f.wide(f.name-len(kind)), Purpose: kind + f.wide(f.note-len(kind)), Website: f.website(kind), PrivacyURL: f.website(kind), TermsURL: f.website(kind), Logo: digestOf(drawn(32, 32)),
 			RedirectURIs: append(f.uris(kind)[:1], f.uris("app")[1:]...), Scopes: scopeNames(),
 		},
 	})

@@ -35,10 +35,20 @@ func newBrowser(w *env) *browser {
 // allow goes through the authorization step, with each request to another node, and
 // returns the new grant, or nil if the outcome is unknown.
 func (b *browser) allow(ctx context.Context, client string) *grant {
-	o := op{Kind: allow, Node: b.pick().Name, Client: client, Start: b.env.c.now(), Class: unknown}
+	return b.request(ctx, op{Client: client}, url.Values{"client_id": {client}, "redirect_uri": {callback}, "scope": {scopes}, "state": {"a-state"}})
+}
+
+// allowAgent is allow for an agent.
+func (b *browser) allowAgent(ctx context.Context, it agent) *grant {
+	return b.request(ctx, op{Client: it.clientID, Publisher: it.publisher}, it.request())
+}
+
+func (b *browser) request(ctx context.Context, o op, query url.Values) *grant {
+	o.Kind, o.Node, o.Start, o.Class = allow, b.pick().Name, b.env.c.now(), unknown
 	b.env.h.begin(o.Node)
-	g := b.steps(ctx, client)
+	g := b.steps(ctx, query)
 	if g != nil {
+		g.client, g.publisher = o.Client, o.Publisher
 		o.Class, o.Grant = ok, g.id
 	}
 	o.End = b.env.c.now()
@@ -46,8 +56,7 @@ func (b *browser) allow(ctx context.Context, client string) *grant {
 	return g
 }
 
-func (b *browser) steps(ctx context.Context, client string) *grant {
-	query := url.Values{"client_id": {client}, "redirect_uri": {callback}, "scope": {scopes}, "state": {"a-state"}}
+func (b *browser) steps(ctx context.Context, query url.Values) *grant {
 	to, err := b.person.Decide(ctx, testkit.PathAuthorize+"?"+query.Encode(), "allow")
 	var odd *testkit.StatusError
 	if errors.As(err, &odd) && odd.Answer.Status == http.StatusTooManyRequests {
@@ -61,5 +70,5 @@ func (b *browser) steps(ctx context.Context, client string) *grant {
 	if !genuine || !strings.HasPrefix(to.String(), callback) {
 		return nil
 	}
-	return &grant{client: client, id: l.grant, code: code, tokens: []string{""}}
+	return &grant{id: l.grant, code: code, tokens: []string{""}}
 }

@@ -20,7 +20,7 @@ type patch struct {
 	new  string
 }
 
-// hooks manipulate a running node's disk and clock. The program has no such hooks of its
+// hooks manipulate a running node's disk and clock, and where it fetches documents from. The program has no such hooks of its
 // own. A new cluster has the shortest allowed time for which verifiers cache the key set,
 // since a new key waits for twice that time: if it were set later, new keys would wait
 // for the longer time announced before.
@@ -43,6 +43,9 @@ func hooks(t testing.TB) []patch {
 		},
 		{file: "cmd/mintmark/internal/server/clock.go", old: "return time.Now()", new: "return movedClock()"},
 		{file: "cmd/mintmark/internal/server/chaos_clock.go", new: overlayText(t, "clock")},
+		{file: "issuer/clientdoc/chaos_publisher.go", new: overlayText(t, "publisher")},
+		{file: "issuer/clientdoc/fetch.go", old: "dial = guarded().DialContext", new: "dial = publisherDial(guarded().DialContext)"},
+		{file: "issuer/clientdoc/fetch.go", old: "RootCAs: c.RootCAs,", new: "RootCAs: publisherRoots(c.RootCAs),"},
 	}
 }
 

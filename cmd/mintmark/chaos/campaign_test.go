@@ -289,6 +289,11 @@ func (p *campaign) close() {
 		s.violated("after a restart: %v", err)
 	}
 	r := w.judge()
+	for _, it := range w.agents {
+		if r.shared[it.publisher] == 0 {
+			s.violated("no agent of %s was refreshed", it.publisher)
+		}
+	}
 	s.violations = append(append(s.violations, r.violations...), w.scan()...)
 	s.reports = append(s.reports, r)
 }
@@ -296,7 +301,7 @@ func (p *campaign) close() {
 // print logs the result, and fails the test if a guarantee was violated.
 func (s *summary) print(t testing.TB) {
 	t.Helper()
-	ops, classes := map[kind]int{}, map[class]int{}
+	ops, classes, shared := map[kind]int{}, map[class]int{}, map[string]int{}
 	grants, total := 0, 0
 	var late, undecided []verdict
 	took := map[class][]time.Duration{}
@@ -306,13 +311,16 @@ func (s *summary) print(t testing.TB) {
 			ops[k] += n
 			total += n
 		}
+		for publisher, n := range r.shared {
+			shared[publisher] += n
+		}
 		for c, d := range r.took {
 			classes[c] += len(d)
 			took[c] = append(took[c], d...)
 		}
 	}
 	t.Logf("%d rounds in %s, %d of them void: %v", s.rounds, time.Since(s.began).Round(time.Second), s.voids, s.voidReasons)
-	t.Logf("%d operations on %d grants: %v, %v", total, grants, ops, classes)
+	t.Logf("%d operations on %d grants: %v, %v; refreshes of agents: %v", total, grants, ops, classes, shared)
 	for _, c := range []class{ok, refused, noEffect, unknown} {
 		t.Logf("answers %q took: %s", c, spread(took[c]))
 	}

@@ -25,6 +25,7 @@ func newApplication(w *env) *application { return &application{w, newHTTP(nil), 
 type grant struct {
 	client, id string
 	code       string
+	publisher  string   // of an agent, which has no secret
 	secret     int      // index of the client's secret for the exchange
 	tokens     []string // refresh tokens by generation, from 1; [0] is ""
 	access     string   // the latest access token
@@ -35,14 +36,14 @@ func (g *grant) gen() uint32 { return uint32(len(g.tokens) - 1) }
 
 // exchange redeems the code. deliberate marks a code that was redeemed before.
 func (a *application) exchange(ctx context.Context, n *node, g *grant, deliberate bool) (op, string) {
-	o := op{Kind: exchange, Client: g.client, Secret: g.secret, Grant: g.id, Deliberate: deliberate}
+	o := op{Kind: exchange, Client: g.client, Publisher: g.publisher, Secret: g.secret, Grant: g.id, Deliberate: deliberate}
 	return a.token(ctx, n, g, o, testkit.CodeGrant(g.code, callback))
 }
 
 // refresh presents the refresh token of a generation, with one of the client's
 // secrets.
 func (a *application) refresh(ctx context.Context, n *node, g *grant, gen uint32, secret int) (op, string) {
-	o := op{Kind: refresh, Client: g.client, Secret: secret, Grant: g.id, Gen: gen}
+	o := op{Kind: refresh, Client: g.client, Publisher: g.publisher, Secret: secret, Grant: g.id, Gen: gen}
 	o.Deliberate = g.ended || gen+1 < uint32(len(g.tokens))
 	return a.token(ctx, n, g, o, testkit.RefreshGrant(g.tokens[gen]))
 }
@@ -51,7 +52,12 @@ func (a *application) refresh(ctx context.Context, n *node, g *grant, gen uint32
 // success.
 func (a *application) token(ctx context.Context, n *node, g *grant, o op, form url.Values) (op, string) {
 	form.Set("client_id", g.client)
-	form.Set("client_secret", a.env.secretText(g.client, o.Secret))
+	switch {
+	case g.publisher == "":
+		form.Set("client_secret", a.env.secretText(g.client, o.Secret))
+	case o.Kind == exchange:
+		form.Set("code_verifier", codeVerifier)
+	}
 	o.Node = n.Name
 	a.env.h.begin(n.Name)
 	o.Start = a.env.c.now()

@@ -27,6 +27,8 @@ type cluster struct {
 	base    string    // the issuer: the address of the first node, in place of a load balancer's
 	flags   []string  // additional flags of all nodes
 
+	publisher []string // environment of nodes that fetch documents from this test
+
 	mu    sync.Mutex
 	nodes []*node // guarded by mu; without replaced nodes
 }
@@ -80,7 +82,9 @@ func newDev(t testing.TB, binary string) *cluster {
 
 func newSingle(t testing.TB, binary string, single bool) *cluster {
 	t.Helper()
-	return &cluster{t: t, binary: binary, dir: t.TempDir(), single: single, started: time.Now(), links: newLinks()}
+	c := &cluster{t: t, binary: binary, dir: t.TempDir(), single: single, started: time.Now(), links: newLinks()}
+	c.serveDocuments()
+	return c
 }
 
 // printTails logs the end of every node's log.
@@ -194,6 +198,7 @@ func (n *node) start() error {
 	}
 	c := exec.Command(n.c.binary, append(arguments, n.c.flags...)...)
 	c.Env = append(testkit.CleanEnv(), "MINTMARK_TEST_DISK="+n.controlFile("disk"), "MINTMARK_TEST_CLOCK="+n.controlFile("clock"))
+	c.Env = append(c.Env, n.c.publisher...)
 	return n.Launch(c)
 }
 

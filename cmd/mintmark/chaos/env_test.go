@@ -17,6 +17,7 @@ type env struct {
 	c      *cluster
 	h      *history
 	keyLog *keyLog
+	agents []agent // of the load; nil before startLoad
 
 	mu         sync.Mutex
 	secrets    map[string][]secret // by client; the first exists from the beginning; guarded by mu

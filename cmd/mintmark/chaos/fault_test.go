@@ -8,7 +8,7 @@ import (
 )
 
 // A fault is injected and later healed. After each fault the test judges the history (S1
-// to S9, L2), the time until a write (L1), whether all nodes recovered (L3), and the
+// to S10, L2), the time until a write (L1), whether all nodes recovered (L3), and the
 // number of leadership changes (L4). The comment of a fault describes what it breaks, and
 // what else is judged.
 type fault struct {

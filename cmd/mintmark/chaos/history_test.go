@@ -31,6 +31,13 @@ const (
 	resume       kind = "resume"
 	allow        kind = "allow"
 	read         kind = "read"
+
+	// Commands about a publisher of agents. Scope is the ceiling that a command sets.
+	setCeiling       kind = "set ceiling"
+	endGrants        kind = "end grants"
+	rejectPublisher  kind = "reject publisher"
+	approvePublisher kind = "approve publisher"
+
 	// recovery records that the cluster was recovered from one node, which knows an
 	// older token of a grant than the client has. It is not a request.
 	recovery kind = "recovery"
@@ -45,10 +52,12 @@ type op struct {
 	Code       string // error code of a refusal
 
 	Client string
-	Secret int    // index of the client's secret that was used, added or revoked
-	Grant  string // id
-	Gen    uint32 // generation presented
-	Got    uint32 // generation received
+	// Publisher is that of an agent's grant, or of a command; "" for other clients.
+	Publisher string
+	Secret    int    // index of the client's secret that was used, added or revoked
+	Grant     string // id
+	Gen       uint32 // generation presented
+	Got       uint32 // generation received
 	// Deliberate marks intended reuse.
 	Deliberate bool
 	Age        age // of the token presented; see aged
@@ -72,6 +81,9 @@ func (o op) String() string {
 	}
 	if o.Client != "" {
 		s += fmt.Sprintf(" client %s secret %d", o.Client, o.Secret)
+	}
+	if o.Publisher != "" {
+		s += fmt.Sprintf(" publisher %s %s", o.Publisher, o.Scope)
 	}
 	if o.Deliberate {
 		s += " deliberate"

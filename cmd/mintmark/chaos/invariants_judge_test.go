@@ -46,6 +46,44 @@ func TestTimeRunsOn(t *testing.T) {
 	require.Len(t, timeRunsOn([]op{token(1, 10, "PROFILE_READ BOOKING_READ BOOKING_WRITE")}), 1)
 }
 
+// agentOp is an op of an agent's grant.
+func agentOp(k kind, scope string) op {
+	return op{Kind: k, Class: ok, Grant: "g", Publisher: "p", Scope: scope, Got: 1}
+}
+
+// TestWithinCeilings: the judge finds a violation of S10, and accepts a scope that the order of
+// concurrent commands explains.
+func TestWithinCeilings(t *testing.T) {
+	set := func(ceiling string, c class) op {
+		return op{Kind: setCeiling, Publisher: "p", Scope: ceiling, Class: c}
+	}
+	other := set(lowCeiling, ok)
+	other.Publisher = "other"
+	allowed := at(10, 20, agentOp(allow, ""))
+	for name, c := range map[string]struct {
+		ops  []op
+		good bool
+	}{
+		"the first ceiling":             {[]op{allowed, at(21, 22, agentOp(exchange, wideCeiling))}, true},
+		"a lower one":                   {[]op{at(1, 2, set(lowCeiling, ok)), allowed, at(21, 22, agentOp(exchange, lowCeiling))}, true},
+		"set meanwhile, before":         {[]op{at(5, 12, set(lowCeiling, ok)), allowed, at(21, 22, agentOp(exchange, lowCeiling))}, true},
+		"set meanwhile, after":          {[]op{at(15, 25, set(lowCeiling, ok)), allowed, at(26, 27, agentOp(exchange, wideCeiling))}, true},
+		"set by a command of long ago":  {[]op{at(1, 2, set(lowCeiling, unknown)), at(3, 4, set(wideCeiling, ok)), allowed, at(21, 22, agentOp(exchange, lowCeiling))}, true},
+		"set for another publisher":     {[]op{at(1, 2, other), allowed, at(21, 22, agentOp(exchange, wideCeiling))}, true},
+		"lowered later":                 {[]op{allowed, at(21, 22, set(lowCeiling, ok)), at(23, 24, agentOp(exchange, wideCeiling))}, true},
+		"all that it asked for":         {[]op{allowed, at(21, 22, agentOp(exchange, agentAsks))}, false},
+		"above the ceiling":             {[]op{at(1, 2, set(lowCeiling, ok)), allowed, at(21, 22, agentOp(exchange, wideCeiling))}, false},
+		"above that of a second review": {[]op{at(1, 2, set(wideCeiling, ok)), at(3, 4, set(lowCeiling, ok)), allowed, at(21, 22, agentOp(exchange, wideCeiling))}, false},
+		"raised before it was raised":   {[]op{at(1, 2, set(lowCeiling, ok)), allowed, at(21, 22, set(wideCeiling, ok)), at(23, 24, agentOp(exchange, wideCeiling))}, false},
+		"widened":                       {[]op{at(5, 12, set(lowCeiling, ok)), allowed, at(21, 22, agentOp(exchange, lowCeiling)), at(23, 24, agentOp(refresh, wideCeiling))}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := withinCeilings(c.ops)
+			require.Equal(t, c.good, len(bad) == 0, "%v", bad)
+		})
+	}
+}
+
 // TestNothingFromTheFuture: the judge finds a token that a wrong clock has stamped.
 func TestNothingFromTheFuture(t *testing.T) {
 	w := &env{c: &cluster{started: time.Unix(1000, 0)}}

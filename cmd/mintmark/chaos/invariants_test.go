@@ -25,20 +25,24 @@ type report struct {
 	late       []verdict // on grants that were ended by a late request
 	grants     int       // checked
 	ops        map[kind]int
+	shared     map[string]int            // successful refreshes of agents, by publisher
 	took       map[class][]time.Duration // except nodes that could not answer
 }
 
 // judge checks a finished history.
 func (w *env) judge() report {
 	ops := w.aged(w.h.all())
-	r := report{violations: w.h.allFaults(), ops: map[kind]int{}, took: map[class][]time.Duration{}}
+	r := report{violations: w.h.allFaults(), ops: map[kind]int{}, shared: map[string]int{}, took: map[class][]time.Duration{}}
 	for _, o := range ops {
 		r.ops[o.Kind]++
+		if o.Kind == refresh && o.Class == ok && o.Publisher != "" {
+			r.shared[o.Publisher]++
+		}
 		if o.Kind != allow && !w.excused(o) {
 			r.took[o.Class] = append(r.took[o.Class], o.End-o.Start)
 		}
 	}
-	bad, n := chainModel(false).check(ops)
+	bad, n := chainModel(false).check(withEnds(ops))
 	r.grants = n
 	for _, v := range bad {
 		if v.result == porcupine.Illegal {
@@ -51,13 +55,14 @@ func (w *env) judge() report {
 		}
 		r.add(v)
 	}
-	for _, check := range []func([]op) ([]verdict, int){secretModel.check, stateModel.check} {
+	for _, check := range []func([]op) ([]verdict, int){secretModel.check, stateModel.check, publisherModel.check} {
 		bad, _ := check(ops)
 		for _, v := range bad {
 			r.add(v)
 		}
 	}
 	r.violations = append(r.violations, timeRunsOn(ops)...)
+	r.violations = append(r.violations, withinCeilings(ops)...)
 	r.violations = append(r.violations, nothingFromTheFuture(ops, w.clockAt)...)
 	r.violations = append(r.violations, w.keyLog.keysWereKnown(ops)...)
 	r.violations = append(r.violations, w.keyLog.keysStayed(ops)...)
@@ -74,7 +79,7 @@ func (r *report) add(v verdict) {
 }
 
 // timeRunsOn checks S7: a token of a later generation is not older, and the scope of a
-// grant does not change.
+// grant does not change. That of an agent's grant is checked by withinCeilings.
 func timeRunsOn(ops []op) (bad []string) {
 	type span struct{ first, last int64 }
 	issued := map[string]map[uint32]*span{}
@@ -82,7 +87,7 @@ func timeRunsOn(ops []op) (bad []string) {
 		if o.Class != ok || o.IssuedAt == 0 {
 			continue
 		}
-		if o.Scope != scopes {
+		if o.Publisher == "" && o.Scope != scopes {
 			bad = append(bad, fmt.Sprintf("S7: the scope of grant %s is %q", o.Grant, o.Scope))
 		}
 		if issued[o.Grant] == nil {

@@ -24,9 +24,16 @@ type load struct {
 const chains = 4
 
 func startLoad(w *env) *load {
+	if w.agents == nil {
+		w.agents = w.admitAgents()
+	}
 	l := startChains(w)
 	l.all.Go(func() { l.rotateSecrets(l.ctx) })
 	l.all.Go(func() { l.toggle(l.ctx) })
+	for _, it := range w.agents {
+		l.all.Go(func() { l.useAgent(l.ctx, it) })
+		l.all.Go(func() { l.reviewPublisher(l.ctx, it.publisher) })
+	}
 	return l
 }
 
@@ -93,7 +100,7 @@ func (l *load) redeem(ctx context.Context, a *application, g *grant) bool {
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
-				a.exchange(ctx, a.pick(), &grant{client: g.client, id: g.id, code: g.code, secret: g.secret}, false)
+				a.exchange(ctx, a.pick(), &grant{client: g.client, publisher: g.publisher, id: g.id, code: g.code, secret: g.secret}, false)
 			})
 		}
 		all.Wait()

@@ -28,10 +28,16 @@ func plant(t testing.TB, bug string) string {
 // After each round the load is stopped, so that no answer is missing.
 func find(t *testing.T, c *cluster, what string, times int, f fault) {
 	t.Helper()
+	findUnder(t, c, startChains, what, times, f)
+}
+
+// findUnder is find with another load.
+func findUnder(t *testing.T, c *cluster, start func(*env) *load, what string, times int, f fault) {
+	t.Helper()
 	w := newEnv(t, c)
 	for n := range times {
 		s := newSummary()
-		p := &campaign{env: w, load: startChains(w), summary: s, machine: watchMachine(c)}
+		p := &campaign{env: w, load: start(w), summary: s, machine: watchMachine(c)}
 		p.play(f)
 		p.machine.end()
 		p.load.end()
@@ -103,6 +109,23 @@ func TestPlantedUnseenKey(t *testing.T) {
 func TestPlantedHastyKey(t *testing.T) {
 	f := rotatedThen(clocksAdvanced(10*time.Minute, requireOldKeysDropped))
 	find(t, newCluster3(t, plant(t, "hasty key")), "S9", 3, f)
+}
+
+// quiet is no fault.
+func quiet(lasts time.Duration) fault {
+	nothing := func(*round) error { return nil }
+	return fault{name: "nothing", majority: true, lasts: lasts, inject: nothing, heal: nothing, hadEffect: func(*round) bool { return true }}
+}
+
+// TestPlantedAgents: bugs in the rules about agents are found by a load without faults.
+func TestPlantedAgents(t *testing.T) {
+	for bug, what := range map[string]string{
+		"publisher not ended": breaksChain, "no long retry": breaksChain, "rejected used": "the publisher of", "no ceiling": "S10",
+	} {
+		t.Run(bug, func(t *testing.T) {
+			findUnder(t, newDev(t, plant(t, bug)), startLoad, what, 5, quiet(8*time.Second))
+		})
+	}
 }
 
 // TestPlantedDamage: without a checksum of each entry a changed one is applied, and the

@@ -96,6 +96,19 @@ var stateModel = model[state]{
 	step: state.step,
 }
 
+// publisherModel is stateModel for the publishers of agents.
+var publisherModel = model[state]{
+	name:  "the publisher",
+	first: approved,
+	key: func(o op) string {
+		if o.isUninformative() || o.Kind == setCeiling || o.Kind == endGrants {
+			return ""
+		}
+		return o.Publisher
+	},
+	step: state.step,
+}
+
 func (s state) step(o op) []state {
 	turn := func(from, to state) []state {
 		switch {
@@ -109,9 +122,9 @@ func (s state) step(o op) []state {
 		return []state{s} // refused: already in that state, or another command came first
 	}
 	switch o.Kind {
-	case suspend:
+	case suspend, rejectPublisher:
 		return turn(approved, suspended)
-	case resume:
+	case resume, approvePublisher:
 		return turn(suspended, approved)
 	}
 	stopped := o.Class == refused && o.Code == "unauthorized_client"

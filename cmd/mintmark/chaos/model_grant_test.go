@@ -125,9 +125,10 @@ func (s chain) refresh(o op, late bool) []chain {
 // long a code may be redeemed. clockSlack is how far both may be off because the clocks
 // of nodes and of the test differ.
 const (
-	retryWindow  = 60 * time.Second
-	codeLifetime = 300 * time.Second
-	clockSlack   = 10 * time.Second
+	retryWindow      = 60 * time.Second
+	agentRetryWindow = 30 * time.Minute // of the processes of an agent
+	codeLifetime     = 300 * time.Second
+	clockSlack       = 10 * time.Second
 )
 
 // An age tells whether a token was presented within its retry window, or a code within
@@ -190,7 +191,11 @@ func (w *env) aged(ops []op) []op {
 				least, _ = w.countedTime(spent, o.Start)
 			}
 			_, most := w.countedTime(first[k], o.End)
-			o.Age = ageOf(least, most, retryWindow)
+			window := retryWindow
+			if o.Publisher != "" {
+				window = agentRetryWindow
+			}
+			o.Age = ageOf(least, most, window)
 		}
 	}
 	return ops

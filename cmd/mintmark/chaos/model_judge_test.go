@@ -113,6 +113,55 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// TestPublisherModels: the end of all grants of a publisher ends each of them, for ever, and nothing
+// of it is used while it is rejected.
+func TestPublisherModels(t *testing.T) {
+	of := func(o op) op { o.Publisher = "p"; return o }
+	chains := func(ops []op) []verdict {
+		bad, _ := chainModel(false).check(withEnds((&env{}).aged(ops)))
+		return bad
+	}
+	states := func(ops []op) []verdict { bad, _ := publisherModel.check(ops); return bad }
+	command := func(k kind, c class) op { return op{Kind: k, Publisher: "p", Class: c} }
+	allowed, start := at(0, 10, of(op{Kind: allow, Grant: "g", Class: ok})), at(11, 12, of(exchanged(ok, "")))
+	refresh := func(gen uint32, c class, got uint32) op { return of(refreshed(gen, c, got)) }
+	stopped := of(op{Kind: "refresh", Grant: "g", Gen: 1, Class: refused, Code: "unauthorized_client"})
+	for name, c := range map[string]struct {
+		check func([]op) []verdict
+		ops   []op
+		good  bool
+	}{
+		"five at once":                    {chains, []op{allowed, start, at(20, 29, refresh(1, ok, 2)), at(21, 28, refresh(1, ok, 2)), at(22, 27, refresh(1, ok, 2)), at(23, 26, refresh(1, unknown, 0)), at(24, 25, refresh(1, ok, 2)), at(30, 31, refresh(2, ok, 3))}, true},
+		"a process after ten minutes":     {chains, []op{allowed, start, at(20, 21, refresh(1, ok, 2)), at(600_000, 600_001, refresh(1, ok, 2)), at(600_002, 600_003, refresh(2, ok, 3))}, true},
+		"signed out after ten minutes":    {chains, []op{allowed, start, at(20, 21, refresh(1, ok, 2)), at(600_000, 600_001, refresh(1, refused, 0))}, false},
+		"a process after an hour":         {chains, []op{allowed, start, at(20, 21, refresh(1, ok, 2)), at(3_600_000, 3_600_001, refresh(1, ok, 2))}, false},
+		"two processes fork":              {chains, []op{allowed, start, at(20, 29, refresh(1, ok, 2)), at(21, 28, refresh(1, ok, 3))}, false},
+		"ended":                           {chains, []op{allowed, start, at(20, 21, command(endGrants, ok)), at(22, 23, refresh(1, refused, 0))}, true},
+		"ended meanwhile":                 {chains, []op{allowed, start, at(20, 29, command(endGrants, ok)), at(21, 22, refresh(1, ok, 2)), at(30, 31, refresh(2, refused, 0))}, true},
+		"perhaps ended":                   {chains, []op{allowed, start, at(20, 21, command(rejectPublisher, unknown)), at(22, 23, refresh(1, ok, 2)), at(24, 25, refresh(2, refused, 0))}, true},
+		"ended before the Allow":          {chains, []op{at(5, 15, command(endGrants, ok)), allowed, start, at(20, 21, refresh(1, ok, 2))}, true},
+		"ended after the Allow":           {chains, []op{at(5, 15, command(endGrants, ok)), allowed, at(16, 17, of(exchanged(refused, invalidGrant)))}, true},
+		"ended long before":               {chains, []op{at(-5, -1, command(endGrants, ok)), allowed, start, at(20, 21, refresh(1, ok, 2))}, true},
+		"alive after the end":             {chains, []op{allowed, start, at(20, 21, command(endGrants, ok)), at(22, 23, refresh(1, ok, 2))}, false},
+		"alive after a rejection":         {chains, []op{allowed, start, at(20, 21, command(rejectPublisher, ok)), at(22, 23, command(approvePublisher, ok)), at(24, 25, refresh(1, ok, 2))}, false},
+		"alive again":                     {chains, []op{allowed, start, at(20, 21, command(rejectPublisher, unknown)), at(22, 23, refresh(1, refused, 0)), at(24, 25, refresh(1, ok, 2))}, false},
+		"signed out by an end before":     {chains, []op{at(-5, -1, command(endGrants, ok)), allowed, start, at(20, 21, refresh(1, refused, 0))}, false},
+		"signed out by a refused command": {chains, []op{allowed, start, at(20, 21, command(rejectPublisher, refused)), at(22, 23, refresh(1, refused, 0))}, false},
+
+		"rejected and approved":          {states, []op{at(0, 1, command(rejectPublisher, ok)), at(2, 3, stopped), at(4, 5, command(approvePublisher, ok)), at(6, 7, refresh(1, refused, 0))}, true},
+		"a rejection that may come":      {states, []op{at(0, 1, command(rejectPublisher, unknown)), at(2, 3, refresh(1, ok, 2)), at(4, 5, stopped)}, true},
+		"used while rejected":            {states, []op{at(0, 1, command(rejectPublisher, ok)), at(2, 3, refresh(1, ok, 2))}, false},
+		"told of while rejected":         {states, []op{at(0, 1, command(rejectPublisher, ok)), at(2, 3, refresh(1, refused, 0))}, false},
+		"approved by a change of limits": {states, []op{at(0, 1, command(rejectPublisher, ok)), at(2, 3, command(setCeiling, ok)), at(4, 5, refresh(1, ok, 2))}, false},
+		"stopped after an approval":      {states, []op{at(0, 1, command(rejectPublisher, ok)), at(2, 3, command(approvePublisher, ok)), at(4, 5, stopped)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := c.check(c.ops)
+			require.Equal(t, c.good, len(bad) == 0, "%v", bad)
+		})
+	}
+}
+
 // TestTimeThatCounts: the judge does not count time in which nothing could be committed
 // against the retry window, at most a day of each halt, but counts it everywhere else.
 func TestTimeThatCounts(t *testing.T) {

@@ -50,6 +50,26 @@ var planted = map[string][]patch{
 		old:  "const tokenOverlap = (1800 + 60) * time.Second",
 		new:  "const tokenOverlap = 60 * time.Second",
 	}},
+	// The end of all grants of a publisher ends none.
+	"publisher not ended": {{
+		file: "issuer/ledger/grant.go",
+		old:  "c != nil && g.CreatedSeq <= c.GrantsRevokedBefore",
+		new:  "c != nil && g.CreatedSeq <= c.GrantsRevokedBefore && g.Due > 1<<20",
+	}},
+	// A rejected publisher's clients can be used.
+	"rejected used": {{
+		file: "issuer/ledger/client_document.go",
+		old:  "\t\treturn PublisherIsRejected\n\t}\n\treturn c.usable()",
+		new:  "\t}\n\treturn c.usable()",
+	}},
+	// An agent gets what it asks for.
+	"no ceiling": {{file: "issuer/ledger/client_document.go", old: "if most.Has(name) && ", new: "if (most.Has(name) || p.LongRetry) && "}},
+	// Only one process of an agent gets the successor.
+	"no long retry": {{
+		file: "issuer/ledger/grant.go",
+		old:  "\t\treturn oauth.AccessTokenLifetime * time.Second",
+		new:  "\t\treturn oauth.AccessTokenLifetime * time.Nanosecond",
+	}},
 	// A changed entry of the log is applied, since no checksum is compared.
 	"damaged entry": {smallSegments, {
 		file: "cluster/store/checksum_store.go",

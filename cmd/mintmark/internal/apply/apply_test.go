@@ -261,7 +261,7 @@ func TestExportPlansNothing(t *testing.T) {
 // clientText returns the fields of a client that an export has.
 func clientText(v ledger.View, id string) string {
 	c := v.Client(id)
-	return fmt.Sprint(c.ID, c.Type, c.State, v.User(c.Owner).Username, c.Name, c.Purpose, c.Website, c.RedirectURIs, c.Scopes, c.Legacy)
+	return fmt.Sprint(c.ID, c.Type, c.State, v.User(c.Owner).Username, c.Name, c.Purpose, c.Website, c.PrivacyURL, c.TermsURL, c.RedirectURIs, c.Scopes, c.Legacy)
 }
 
 func shown(s *ledger.Settings) *ledger.Settings {
@@ -287,6 +287,7 @@ func (c *cluster) random(r *rapid.T) {
 			State: ledger.ClientState(pick("state", "pending", "approved", "rejected", "suspended")), Legacy: rapid.Bool().Draw(r, "legacy"),
 			Profile: ledger.Profile{
 				Name: "N" + text("client"), Purpose: text("purpose"), Website: pick("website", "", "https://w.example/?a=b#c"),
+				PrivacyURL: pick("privacy", "", "https://w.example/privacy"), TermsURL: pick("terms", "", "https://w.example/terms"),
 				RedirectURIs: []string{"https://b.example/cb?x=1", "https://a.example/cb"},
 			},
 		}

@@ -38,7 +38,8 @@ func (p *planner) client(c *declare.Client) {
 	set, _ := scope.Of(c.Scopes...) // read with known scopes only
 	q := &admin.DeclaredClient{
 		ID: c.ID, Owner: c.Owner, Type: c.Type, State: c.State, Legacy: c.Legacy,
-		Name: c.Name, Purpose: c.Purpose, Website: c.Website, RedirectURIs: c.RedirectURIs, Scopes: set.Names(),
+		Name: c.Name, Purpose: c.Purpose, Website: c.Website, PrivacyURL: c.PrivacyURL, TermsURL: c.TermsURL,
+		RedirectURIs: c.RedirectURIs, Scopes: set.Names(),
 		Manager: p.Manager, Adopt: p.Adopt, Confirm: true, // the plan warns
 	}
 	step := Step{Action: Add, Kind: KindClient, ID: c.ID, client: q}
@@ -65,6 +66,8 @@ func (p *planner) newClient(c *declare.Client, q *admin.DeclaredClient) (f field
 	f.text("name", "", q.Name)
 	f.text("purpose", "", q.Purpose)
 	f.text("website", "", q.Website)
+	f.text("privacy_url", "", q.PrivacyURL)
+	f.text("terms_url", "", q.TermsURL)
 	f.text("type", "", q.Type)
 	f.text("state", "", q.State)
 	if q.Legacy {
@@ -95,6 +98,8 @@ func (p *planner) changedClient(c *declare.Client, q *admin.DeclaredClient, have
 	f.text("name", have.Name, q.Name)
 	f.text("purpose", have.Purpose, q.Purpose)
 	f.text("website", have.Website, q.Website)
+	f.text("privacy_url", have.PrivacyURL, q.PrivacyURL)
+	f.text("terms_url", have.TermsURL, q.TermsURL)
 	f.list("redirect_uris", have.RedirectURIs, q.RedirectURIs)
 	f.list("scopes", have.Scopes, q.Scopes)
 	state := q.State

@@ -93,7 +93,8 @@ func exportClients(ctx context.Context, c *admin.Caller, d *declare.Declaration)
 			return // since it was listed
 		}
 		client := declare.Client{
-			ID: one.ID, Name: one.Name, Purpose: one.Purpose, Website: one.Website, Owner: one.Owner, Type: one.Type,
+			ID: one.ID, Name: one.Name, Purpose: one.Purpose, Website: one.Website,
+			PrivacyURL: one.PrivacyURL, TermsURL: one.TermsURL, Owner: one.Owner, Type: one.Type,
 			RedirectURIs: one.RedirectURIs, Scopes: slices.Clone(one.Scopes), Legacy: one.Kind == "legacy", Comment: commentOn(one),
 		}
 		if one.State != string(ledger.Approved) {

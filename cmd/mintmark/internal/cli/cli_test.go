@@ -110,6 +110,7 @@ func TestClientsOnTheCommandLine(t *testing.T) {
 
 	c.OK("", "client", "add", "--id", "app", "--name", "App", "--owner", "alice", "--type", "public",
 		"--redirect-uri", "https://a.example/", "--redirect-uri", "com.example.app:/cb", "--scope", "BOOKING_READ", "--scope", "PROFILE_READ APPS_READ")
+	require.Regexp(t, `(?m)^Waiting +for a review since .*, number 1 of 1$`, c.OK("", "client", "show", "app"))
 	c.Fails(ExitRefused, "revision: 1", "client", "approve", "app", "--revision", "7")
 	c.OK("", "client", "approve", "app", "--revision", "1")
 	c.OK("", "client", "suspend", "app")

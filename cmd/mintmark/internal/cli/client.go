@@ -46,6 +46,8 @@ func (m *management) clientAdd() *cobra.Command {
 	f.StringVar(&q.Type, "type", "confidential", "confidential or public")
 	f.StringVar(&q.Purpose, "purpose", "", "what it is for, as reviewers see it")
 	f.StringVar(&q.Website, "website", "", "address of its website")
+	f.StringVar(&q.PrivacyURL, "privacy-url", "", "address of its privacy policy")
+	f.StringVar(&q.TermsURL, "terms-url", "", "address of its terms")
 	f.StringArrayVar(&q.RedirectURIs, "redirect-uri", nil, "redirection URI (repeat for more, at most 10)")
 	f.StringArrayVar(&scopes, "scope", nil, "scopes, separated by commas or spaces (may be repeated)")
 	f.StringVar(&secretFile, "secret-file", "", "file that holds the secret, - for standard input (default: one is made)")
@@ -111,7 +113,7 @@ func (m *management) clientDelete() *cobra.Command {
 }
 
 func (m *management) clientSet() *cobra.Command {
-	var name, purpose, website string
+	var name, purpose, website, privacy, terms string
 	var uris, scopes []string
 	var q admin.ClientEdit
 	c := command("set CLIENT", "Change a client at once, without a review", func(cmd *cobra.Command, args []string) error {
@@ -120,9 +122,11 @@ func (m *management) clientSet() *cobra.Command {
 		setIfChanged(cmd, "name", &q.Name, &name)
 		setIfChanged(cmd, "purpose", &q.Purpose, &purpose)
 		setIfChanged(cmd, "website", &q.Website, &website)
+		setIfChanged(cmd, "privacy-url", &q.PrivacyURL, &privacy)
+		setIfChanged(cmd, "terms-url", &q.TermsURL, &terms)
 		setIfChanged(cmd, "redirect-uri", &q.RedirectURIs, &uris)
 		setIfChanged(cmd, "scope", &q.Scopes, &split)
-		if q.Name == nil && q.Purpose == nil && q.Website == nil && q.RedirectURIs == nil && q.Scopes == nil {
+		if q.Name == nil && q.Purpose == nil && q.Website == nil && q.PrivacyURL == nil && q.TermsURL == nil && q.RedirectURIs == nil && q.Scopes == nil {
 			return fmt.Errorf("say what to change: see %s --help", cmd.CommandPath())
 		}
 		return runOperation(m, cmd, admin.SetClient, q, func(p *printer, a admin.EditedClient) {
@@ -139,6 +143,8 @@ func (m *management) clientSet() *cobra.Command {
 	f.StringVar(&name, "name", "", "name, as users see it")
 	f.StringVar(&purpose, "purpose", "", "what it is for")
 	f.StringVar(&website, "website", "", "address of its website")
+	f.StringVar(&privacy, "privacy-url", "", "address of its privacy policy")
+	f.StringVar(&terms, "terms-url", "", "address of its terms")
 	f.StringArrayVar(&uris, "redirect-uri", nil, "all redirection URIs (repeat for more)")
 	f.StringArrayVar(&scopes, "scope", nil, "all scopes, separated by commas or spaces (may be repeated)")
 	confirmFlag(c, &q.Confirm, "select the scopes of a legacy client although requests still come without scope")

@@ -29,12 +29,15 @@ func printClient(p *printer, c admin.Client) {
 		singleValue("Client", c.ID),
 		singleValue("Name", c.Name),
 		singleValue("State", c.State),
+		singleValue("Waiting", queueText(c.Queue)),
 		singleValue("Reason", c.Reason),
 		singleValue("Type", c.Type),
 		singleValue("Kind", c.Kind),
 		singleValue("Owner", c.Owner),
 		singleValue("Purpose", c.Purpose),
 		singleValue("Website", c.Website),
+		singleValue("Privacy policy", c.PrivacyURL),
+		singleValue("Terms", c.TermsURL),
 		{"Redirect URIs", c.RedirectURIs},
 		{"Scopes", scopes},
 		singleValue("Authorizations", traffic),
@@ -55,6 +58,17 @@ func printClient(p *printer, c admin.Client) {
 			printDifference(p, d)
 		}
 	}
+}
+
+// queueText tells the place of a client in the queue of reviews, "" if it is in none.
+func queueText(q *admin.QueuePlace) string {
+	switch {
+	case q == nil:
+		return ""
+	case q.Position == 0:
+		return "for a review since " + formatTime(q.Since)
+	}
+	return fmt.Sprintf("for a review since %s, number %d of %d", formatTime(q.Since), q.Position, q.Waiting)
 }
 
 // usageProperties returns the figures of a client, summed over days and hours.
@@ -79,6 +93,11 @@ func usageProperties(u *admin.Usage) []property {
 
 func printSecrets(p *printer, secrets []admin.Secret) {
 	var rows [][]string
+	heading := []string{"ID", "TAIL", "CREATED", "LAST USED", "STATE"}
+	named := slices.ContainsFunc(secrets, func(s admin.Secret) bool { return s.Name != "" })
+	if named {
+		heading = append(heading, "NAME")
+	}
 	for _, s := range secrets {
 		tail := s.Tail
 		if tail != "" {
@@ -94,9 +113,16 @@ func printSecrets(p *printer, secrets []admin.Secret) {
 		if !s.Revoked.IsZero() {
 			state += " " + formatTime(s.Revoked)
 		}
-		rows = append(rows, []string{s.ID, tail, formatTime(s.Created), formatTime(s.Used), state})
+		if !s.Ends.IsZero() {
+			state += ", ends " + formatTime(s.Ends)
+		}
+		row := []string{s.ID, tail, formatTime(s.Created), formatTime(s.Used), state}
+		if named {
+			row = append(row, s.Name)
+		}
+		rows = append(rows, row)
 	}
-	p.table([]string{"ID", "ENDS IN", "CREATED", "LAST USED", "STATE"}, rows)
+	p.table(heading, rows)
 }
 
 func printDifference(p *printer, d admin.Difference) {

@@ -38,8 +38,8 @@ func (m *management) clientImport() *cobra.Command {
 Secrets come as "secret" or "secrets" (in clear), or as "secret_sha256" or
 "secrets_sha256" (hexadecimal), or as "secret_hash" or "secret_hashes", which
 another system made: bcrypt, PBKDF2, argon2 or scrypt, see "mintmark docs hydra".
-"purpose" and "website" may be given. A file that others can read is refused at its
-first secret in clear or hash.
+"purpose", "website", "privacy_url" and "terms_url" may be given. A file that others
+can read is refused at its first secret in clear or hash.
 
 A secret of less than 128 bits, which could be guessed, is imported with a warning.
 So is every digest and hash, because it does not show how strong its secret is. Have the

@@ -142,6 +142,10 @@ func (m jsonMember) into(c *admin.LegacyClient) error {
 		return m.text(&c.Purpose)
 	case "website":
 		return m.text(&c.Website)
+	case "privacy_url":
+		return m.text(&c.PrivacyURL)
+	case "terms_url":
+		return m.text(&c.TermsURL)
 	case "redirect_uris":
 		return m.list(&c.RedirectURIs)
 	case "secret":

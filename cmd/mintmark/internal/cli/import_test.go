@@ -140,11 +140,12 @@ func TestImportShowsControlCharacters(t *testing.T) {
 }
 
 func TestParseLegacyClient(t *testing.T) {
-	got, err := parseLegacyClient([]byte(`{"id":"a","name":"A","type":null,"owner":"o","purpose":"p","website":"https://w.example",
+	got, err := parseLegacyClient([]byte(`{"id":"a","name":"A","type":null,"owner":"o","purpose":"p","website":"https://w.example","privacy_url":"https://w.example/p","terms_url":"https://w.example/t",
 		"redirect_uris":["https://x.example/"],"secret":"one","secrets":["two"],"secret_sha256":"aa","secrets_sha256":["bb"]}`))
 	require.NoError(t, err)
 	require.Equal(t, admin.LegacyClient{
 		ID: "a", Name: "A", Type: "confidential", Owner: "o", Purpose: "p", Website: "https://w.example",
+		PrivacyURL: "https://w.example/p", TermsURL: "https://w.example/t",
 		RedirectURIs: []string{"https://x.example/"},
 		Secrets:      []admin.Plain{"one", "two"}, SecretsSHA256: []admin.Plain{"aa", "bb"},
 	}, got)

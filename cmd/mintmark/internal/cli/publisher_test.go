@@ -26,6 +26,15 @@ func TestPublisherShowsItsBounds(t *testing.T) {
 	}
 }
 
+// TestPublisherSetApprovesNone: a rejected publisher stays rejected.
+func TestPublisherSetApprovesNone(t *testing.T) {
+	c := newCLI(t)
+	c.OK("", "publisher", "add", "agent.example", "--scope", "PROFILE_READ")
+	c.OK("", "publisher", "reject", "agent.example")
+	c.Fails(2, "its state does not allow that", "publisher", "set", "agent.example", "--scope", "BOOKING_READ")
+	require.Regexp(t, `(?m)^State +rejected$`, c.OK("", "publisher", "show", "agent.example"))
+}
+
 // TestAgentIsNamedByEitherID: an agent has a client_id, which grants and refusals show, and a short
 // id. Commands take both.
 func TestAgentIsNamedByEitherID(t *testing.T) {

@@ -306,7 +306,7 @@ func TestLocalCommands(t *testing.T) {
 	arguments := map[string][]string{
 		"apply":          {"-f", declared},
 		"bench exchange": {"--yes"}, "bench introspect": {"--yes"}, "bench refresh": {"--yes"},
-		"client set":    {"--name", "x"},
+		"client set": {"--name", "x"}, "client secret set": {"--name", "x"},
 		"client delete": {"--yes"}, "user delete": {"--yes"}, "cluster remove": {"--yes"}, "cluster recover": {"--yes"},
 		"publisher add": {"--scope", "PROFILE_READ"}, "publisher remove": {"--yes"}, "publisher set": {"--name", "x"}, "grant revoke": {"x"},
 		"resource-server remove": {"--yes"}, "resource-server set": {"--name", "x"},

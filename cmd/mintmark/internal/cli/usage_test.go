@@ -70,7 +70,7 @@ func TestUsageErrors(t *testing.T) {
 		"mintmark shwo":                            `unknown command "shwo" for "mintmark"`,
 		"mintmark clinet list":                     `unknown command "clinet" for "mintmark"; did you mean client?`,
 		"mintmark client shwo":                     `unknown command "shwo" for "mintmark client"; did you mean show?`,
-		"mintmark client secret lsit":              `unknown command "lsit" for "mintmark client secret"; did you mean list?`,
+		"mintmark client secret lsit":              `unknown command "lsit" for "mintmark client secret"; did you mean list or set?`,
 		"mintmark client shwo --output json":       `unknown command "shwo" for "mintmark client"; did you mean show?`,
 		"mintmark cluster backup rsetore f --yes":  `unknown command "rsetore" for "mintmark cluster backup"; did you mean restore?`,
 		"mintmark client show":                     "CLIENT is missing; usage: mintmark client show CLIENT",

@@ -92,7 +92,8 @@ func (c *Client) Import() *ledger.ImportClient {
 	return &ledger.ImportClient{
 		ID: c.ID, Type: ledger.ClientType(c.Type), State: state, Legacy: c.Legacy,
 		Profile: ledger.Profile{
-			Name: c.Name, Purpose: c.Purpose, Website: c.Website, RedirectURIs: c.RedirectURIs, Scopes: c.Scopes,
+			Name: c.Name, Purpose: c.Purpose, Website: c.Website, PrivacyURL: c.PrivacyURL, TermsURL: c.TermsURL,
+			RedirectURIs: c.RedirectURIs, Scopes: c.Scopes,
 		},
 	}
 }

@@ -75,6 +75,8 @@ type Client struct {
 	Name         string   `json:"name"`
 	Purpose      string   `json:"purpose,omitempty"`
 	Website      string   `json:"website,omitempty"`
+	PrivacyURL   string   `json:"privacy_url,omitempty"`
+	TermsURL     string   `json:"terms_url,omitempty"`
 	Owner        string   `json:"owner"` // a user's name or id
 	Type         string   `json:"type"`
 	RedirectURIs []string `json:"redirect_uris"`

@@ -196,6 +196,8 @@ func (f *document) readClient(n *yaml.Node) (Client, error) {
 		"name":            yamlText(&c.Name),
 		"purpose":         yamlText(&c.Purpose),
 		"website":         yamlText(&c.Website),
+		"privacy_url":     yamlText(&c.PrivacyURL),
+		"terms_url":       yamlText(&c.TermsURL),
 		"owner":           yamlText(&c.Owner),
 		"type":            yamlText(&c.Type),
 		"redirect_uris":   yamlTexts(&c.RedirectURIs),

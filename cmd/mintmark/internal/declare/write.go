@@ -98,6 +98,8 @@ func (c *Client) node() *yaml.Node {
 	}
 	addText(m, "purpose", c.Purpose)
 	addText(m, "website", c.Website)
+	addText(m, "privacy_url", c.PrivacyURL)
+	addText(m, "terms_url", c.TermsURL)
 	addTexts(m, "redirect_uris", c.RedirectURIs)
 	addTexts(m, "scopes", c.Scopes)
 	return m
