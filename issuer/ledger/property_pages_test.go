@@ -65,9 +65,10 @@ func (w *env) randomAction(r *rapid.T) (line, by string) {
 	by = pick("by", "alice", "bob", "carol", "dave")
 	client, user := pick("client", "cal", "crm"), pick("user", "alice", "bob", "carol", "7", "new")
 	name := pick("name", "alice", "BOB", "carol", "dave", "new", "e\u0301\u0302\u0303\u0304\u0305", "f\ue000")
+	host := pick("host", "agent.example", "agent.example", "other.example", "third.example", "local", "local")
 	logo := pick("logo", "", " logo=red", " logo=blue", " logo=none", " logo=green picture=kept")
 	switch pick("deed", "state", "state", "add", "person", "password", "offer", "accept", "decline", "transfer", "edit", "edit", "review", "delete",
-		"end", "sign-in", "upstream", "sweep", "publisher", "publisher", "document", "document", "agent", "agent", "agent", "refresh", "refresh", "later") {
+		"end", "sign-in", "upstream", "sweep", "publisher", "apply", "end publisher", "end publisher", "end publisher", "document", "document", "agent", "agent", "agent", "refresh", "refresh", "later") {
 	case "state":
 		return "user-state " + user + " by=" + by + " to=" + pick("to", "promote", "demote", "enable", "disable", "delete"), by
 	case "add":
@@ -91,14 +92,11 @@ func (w *env) randomAction(r *rapid.T) (line, by string) {
 	case "delete":
 		return "delete " + client + " by=" + by, by
 	case "publisher":
-		host := pick("host", "agent.example", "other.example", "third.example", "local", "local")
-		if rapid.Bool().Draw(r, "put") {
-			return "put-publisher " + host + " by=" + by + " scopes=" + pick("ceiling", "PROFILE_READ", "BOOKING_READ") + pick("defaults", "", " defaults=PROFILE_READ"), by
-		}
-		if rapid.Bool().Draw(r, "apply") {
-			return "apply-publisher " + host + " scopes=" + pick("ceiling", "PROFILE_READ", "BOOKING_READ", "PROFILE_READ,BOOKING_READ") + pick("retry", "", " long-retry"), ""
-		}
-		return "end-publisher " + host + " by=" + by + " how=" + pick("how", "revoke", "reject", "remove"), by
+		return "put-publisher " + host + " by=" + by + " scopes=" + pick("ceiling", "PROFILE_READ", "BOOKING_READ") + pick("defaults", "", " defaults=PROFILE_READ"), by
+	case "apply":
+		return "apply-publisher " + host + " scopes=" + pick("ceiling", "PROFILE_READ", "BOOKING_READ", "PROFILE_READ,BOOKING_READ") + pick("retry", "", " long-retry"), ""
+	case "end publisher":
+		return "end-publisher " + host + " by=" + pick("reviewer", by, "alice", "bob") + " how=" + pick("how", "revoke", "revoke", "reject", "remove"), by
 	case "document":
 		return "document https://" + pick("host", "agent.example", "other.example", "third.example") + "/" + pick("path", "1", "2", "3", "4") + " by=" + by + " name=" + name +
 			" digest=" + pick("digest", "1", "2", "3") + " uris=" + pick("uris", "http://127.0.0.1/cb", "http://127.0.0.1/cb,http://localhost/cb", "http://localhost/cb"), by
