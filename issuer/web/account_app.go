@@ -3,6 +3,8 @@ package web
 import (
 	"net/url"
 	"slices"
+
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 type appBody struct {
@@ -41,8 +43,8 @@ func (w *Web) connectedApp(c *request, v session) error {
 	if l := &body.Lifetimes; one.Agent != "" {
 		l.Idle, l.Absolute = l.AgentIdle, l.AgentAbsolute
 	}
-	return w.show(c, v, "account_app", page{
-		Title: "What " + one.Name + " can do", Trail: []crumb{{"Connected apps", pathApps}}, Body: body,
+	return w.show(c, v, "account_app", ui.Page{
+		Title: one.Name, Picture: one.Picture, Up: up("Connected apps", pathApps), Body: body,
 	})
 }
 

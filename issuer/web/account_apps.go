@@ -8,6 +8,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
@@ -33,8 +34,8 @@ type appsBody struct {
 	All         int  // number of connections
 	Found       int  // number of connections that the search found
 	Many        bool // there are more than fit on a page
-	Search      search
-	Pages       pager
+	Search      ui.Search
+	Pages       ui.Pager
 	AnyLegacy   bool
 	AllForm     *form
 	Lifetimes   lifetimes
@@ -56,7 +57,7 @@ type connection struct {
 	ClientID string
 	Path     string
 	Name     string
-	Picture  picture
+	Picture  *ui.Picture
 	State    ledger.ClientState
 	Legacy   bool
 	Agent    string // the publisher of an agent, "" for other applications
@@ -85,7 +86,7 @@ func (w *Web) connectedApps(c *request, v session) error {
 	found := all[:0:0]
 	for _, one := range all {
 		body.AnyLegacy = body.AnyLegacy || one.Legacy
-		if body.Search.matches(one.Name) {
+		if matches(body.Search, one.Name) {
 			found = append(found, one)
 		}
 	}
@@ -96,7 +97,7 @@ func (w *Web) connectedApps(c *request, v session) error {
 		one.count()
 		one.Form = v.form(&disconnectForm, url.Values{"client": {one.ClientID}})
 	}
-	return w.show(c, v, "account_apps", page{Title: "Connected apps", Notice: appNotices.text(c), Body: body})
+	return w.show(c, v, "account_apps", ui.Page{Title: "Connected apps", Notice: appNotices.text(c), Body: body})
 }
 
 // connections returns the user's live grants by application.
@@ -184,6 +185,6 @@ func (w *Web) revokeGrants(c *request, v session, client, word string) error {
 }
 
 // matches reports whether a text contains the search, ignoring case.
-func (s search) matches(text string) bool {
+func matches(s ui.Search, text string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(s.Query))
 }

@@ -41,9 +41,9 @@ func TestConnectedApps(t *testing.T) {
 	for _, text := range []string{
 		"2 applications can use your account", `<a href="/connected-apps/calendar"><bdi>The calendar app</bdi></a>`,
 		`aria-label="Disconnect The calendar app"`, "2 permissions, 1 of them to change things",
-		`First allowed on <time datetime="2026-03-05">5 March 2026</time>`, "Not used yet.",
-		`<span class="badge">Can do everything</span>`, "What “can do everything” means",
-		"may keep working for up to 30 minutes", "does not use your account for 30 days", "365 days after",
+		`First allowed on <time datetime="2026-03-05">5 March 2026</time>`, "Not used yet",
+		`<span class="pill bad">Can do everything</span>`, "What “can do everything” means",
+		"may keep working for up to 30 minutes", "doesn’t use your account for 30 days", "365 days after",
 		"Disconnect all 2 applications",
 	} {
 		assert.Contains(t, apps.body, text)
@@ -52,7 +52,7 @@ func TestConnectedApps(t *testing.T) {
 
 	w.client("calendar", func(c *ledger.ImportClient) { c.State = ledger.Suspended })
 	apps = b.get("/connected-apps")
-	assert.Contains(t, apps.body, `<span class="state suspended">Suspended</span> It can not use your account for now.`)
+	assert.Contains(t, apps.body, `<span class="pill bad">Suspended</span></h2>`)
 	w.advance(time.Hour)
 	assert.Contains(t, b.get("/connected-apps").body, "No application is connected")
 }
@@ -65,10 +65,10 @@ func TestConnectedApp(t *testing.T) {
 	page := b.get("/connected-apps/calendar")
 	require.Equal(t, http.StatusOK, page.StatusCode)
 	for _, text := range []string{
-		"<h1>What <bdi>The calendar app</bdi> can do</h1>", `<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
-		"See your bookings, who attends them", `<span class="badge">Can change</span> Confirm, decline and reassign your bookings`,
+		"<h1><bdi>The calendar app</bdi></h1>", `<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
+		"See your bookings, who attends them", `<div>Confirm, decline and reassign your bookings, add guests and change where they take place.</div><span class="pill warn">Can change</span>`,
 		"See your teams&#39; bookings.", "First allowed", "<dt>Last used</dt><dd>Not yet</dd>",
-		"may keep working for up to 30 minutes", `<a href="/connected-apps">Connected apps</a>`,
+		"may keep working for up to 30 minutes", `<p class="up"><a href="/connected-apps"><bdi>Connected apps</bdi></a></p>`,
 		`<a href="/connected-apps" aria-current="true">`,
 	} {
 		assert.Contains(t, page.body, text)
@@ -122,7 +122,7 @@ func TestConnectedAppsLastUsed(t *testing.T) {
 	w.advance(20 * 24 * time.Hour)
 	b = w.signedIn()
 	assert.Contains(t, b.get("/connected-apps").body, `Last used on <time datetime="2026-03-04">4 March 2026</time>`)
-	assert.Contains(t, b.get("/connected-apps/used").body, `<time datetime="2026-03-04T12:01Z">4 March 2026, 12:01 UTC</time>`)
+	assert.Contains(t, b.get("/connected-apps/used").body, `<time datetime="2026-03-04T12:01Z" data-exact>4 March 2026, 12:01 UTC</time>`)
 	w.advance(10 * 24 * time.Hour)
 	assert.Contains(t, w.signedIn().get("/connected-apps").body, "No application is connected", "after 30 days without use")
 }
@@ -146,7 +146,7 @@ func TestConnectedAppsShared(t *testing.T) {
 			w.must(&ledger.Refresh{ClientAuth: proof, Credential: &ledger.CredentialRef{Grant: g.ID, Generation: generation, Key: 1}})
 		}
 	}
-	assert.Regexp(t, `(?s)<li>.*copied.*Two copies of this app are sharing one sign-in\..*<button aria-label="Disconnect [^"]*">Disconnect</button>.*</li>`, b.get("/connected-apps").body)
+	assert.Regexp(t, `(?s)<li>.*copied.*Two copies of this app are sharing one sign-in\..*<button class="small bad" aria-label="Disconnect [^"]*">Disconnect</button>.*</li>`, b.get("/connected-apps").body)
 }
 
 func TestDisconnect(t *testing.T) {
@@ -168,14 +168,14 @@ func TestDisconnect(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, res.StatusCode)
 	assert.Empty(t, w.grants())
 	after := b.get(res.Header.Get("Location"))
-	assert.Contains(t, after.body, `role="status"`)
+	assert.Contains(t, after.body, `class="callout good notice" role="status"`)
 	assert.Contains(t, after.body, "was disconnected")
 	assert.Contains(t, after.body, "No application is connected")
 	assert.Equal(t, http.StatusSeeOther, b.post(disconnectPath, form).StatusCode, "the same form twice")
 
 	w.do(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
 	assert.Equal(t, http.StatusSeeOther, b.post(disconnectPath, form).StatusCode)
-	assert.NotContains(t, b.get(b.noticed("/connected-apps", "nonsense")).body, `role="status"`)
+	assert.NotContains(t, b.get(b.noticed("/connected-apps", "nonsense")).body, `class="callout good notice"`)
 }
 
 func TestDisconnectAll(t *testing.T) {
@@ -205,7 +205,7 @@ func TestConnectedAppsArePaged(t *testing.T) {
 	}
 	names := regexp.MustCompile(`<bdi>(\d\d) &lt;`)
 	link := func(page answer, rel string) string {
-		m := regexp.MustCompile(`<a href="([^"]*)" rel="` + rel + `">`).FindStringSubmatch(page.body)
+		m := regexp.MustCompile(`<a class="button small" href="([^"]*)" rel="` + rel + `">`).FindStringSubmatch(page.body)
 		if m == nil {
 			return ""
 		}

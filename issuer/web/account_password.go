@@ -8,6 +8,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var passwordRule = fmt.Sprintf("At least %d characters. A few words that come to your mind, with spaces, are easy to remember and hard to guess.", credential.MinPassword)
@@ -39,8 +40,8 @@ func (w *Web) passwordPage(c *request, v session) error {
 func (w *Web) hasLocalPassword(u *ledger.User) bool { return u.Password != "" && !w.config.NoPasswords }
 
 func (w *Web) showPassword(c *request, v session, f *form) error {
-	return w.show(c, v, "account_password", page{
-		Title: "Change your password", Trail: []crumb{{"Your account", pathAccount}},
+	return w.show(c, v, "account_password", ui.Page{
+		Title: "Change password", Up: up("Profile & security", pathAccount),
 		Form: f, Body: passwordBody{Username: v.user.Username, Rule: passwordRule, Form: f},
 	})
 }
@@ -51,7 +52,7 @@ func (w *Web) changePassword(c *request, v session, f *form) error {
 	if !w.hasLocalPassword(v.user) {
 		return errNotFound
 	}
-	if f.checkPasswords(v.user); f.failed() {
+	if f.checkPasswords(v.user); f.Failed() {
 		return w.showPassword(c, v, f)
 	}
 	wait, forgive := w.attempts.trySession(v.stored.Handle(), w.config.Ledger.Now().Std())

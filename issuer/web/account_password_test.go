@@ -69,7 +69,7 @@ func TestChangePasswordRefusals(t *testing.T) {
 			w.proposals = nil
 			res := b.changePassword(test.current, test.next, test.again)
 			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-			assert.Contains(t, res.body, "<title>Problem: Change your password")
+			assert.Contains(t, res.body, "<title>Problem: Change password")
 			assert.Contains(t, res.body, fmt.Sprintf(`<li><a href="#f-%s">%s`, test.field, test.says), "in the summary")
 			assert.Contains(t, res.body, fmt.Sprintf(`<p class="error" id="f-%s-error">%s`, test.field, test.says), "beside the field")
 			assert.Regexp(t, `<input id="f-`+test.field+`"[^>]* aria-invalid="true" aria-describedby="[^"]*f-`+test.field+`-error" autofocus>`, res.body)

@@ -7,6 +7,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 const pathAccount = "/account"
@@ -19,7 +20,7 @@ type profileBody struct {
 	SignedIn    ledger.Time // sign-in of this browser
 	SessionEnds ledger.Time // absolute end of this session
 	Sessions    []signedIn
-	Pages       pager // of Sessions
+	Pages       ui.Pager // of Sessions
 	SignOutForm *form
 	Edit        string // the page that edits the profile, if the user may
 }
@@ -45,11 +46,11 @@ func (w *Web) profile(c *request, v session) error {
 	if v.user.Admin {
 		body.Edit = editUserPath(v.user.ID)
 	}
-	return w.show(c, v, "account_profile", page{
-		Title: "Your account", Notice: accountNotices.text(c), Body: body, Rows: len(body.Sessions),
+	return w.show(c, v, "account_profile", ui.Page{
+		Title: "Profile & security", Notice: accountNotices.text(c), Body: body, Rows: len(body.Sessions),
 		Truncate: func(n int) {
 			body.Sessions, body.Pages.Next = body.Sessions[:n], c.pageAt("after", body.Sessions[n-1].Form.get("session"))
-			body.Pages = body.Pages.below("sessions")
+			body.Pages = below(body.Pages, "sessions")
 		},
 	})
 }
@@ -62,7 +63,7 @@ func facts(u *ledger.User, about string) []fact {
 	}
 	return []fact{
 		{"Name", u.Name},
-		{"User name", u.Username},
+		{"Username", u.Username},
 		{"Email address", u.Email},
 		{about, u.Bio},
 		{"Picture", u.AvatarURL},

@@ -19,7 +19,7 @@ func TestProfile(t *testing.T) {
 	assert.Contains(t, page.body, "<dt>Email address</dt><dd><bdi>ada@<wbr>example.<wbr>com</bdi></dd>")
 	assert.Contains(t, page.body, `<dt>Time zone</dt><dd><span class="quiet">Not set</span></dd>`)
 	assert.Contains(t, page.body, "<dt>Clock</dt><dd><bdi>24 hours</bdi></dd>")
-	assert.Contains(t, page.body, `signed in with this browser on <time datetime="2026-03-04T12:00Z">4 March 2026, 12:00 UTC</time>`)
+	assert.Contains(t, page.body, `signed in with this browser on <time datetime="2026-03-04T12:00Z" data-exact>4 March 2026, 12:00 UTC</time>`)
 	assert.Contains(t, page.body, "3 April 2026, 12:00 UTC")
 	assert.Contains(t, page.body, `href="/account/password"`)
 

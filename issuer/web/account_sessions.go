@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 const (
@@ -30,7 +31,7 @@ type signedIn struct {
 }
 
 // sessions returns one page of the user's browsers: this one first, then the most recently used.
-func (w *Web) sessions(c *request, v *session) ([]signedIn, pager) {
+func (w *Web) sessions(c *request, v *session) ([]signedIn, ui.Pager) {
 	all := v.view.SessionsOf(v.user.ID, w.config.Ledger.Now(), maxListedSessions)
 	all = slices.DeleteFunc(all, func(s *ledger.Session) bool { return s.ID == v.stored.ID })
 	all = slices.Insert(all, 0, v.stored)
@@ -42,7 +43,7 @@ func (w *Web) sessions(c *request, v *session) ([]signedIn, pager) {
 			Form: v.form(&endSessionForm, url.Values{"session": {s.Handle()}}),
 		})
 	}
-	return list, pages.below("sessions")
+	return list, below(pages, "sessions")
 }
 
 // endSession signs one browser out. For this browser, that is the same as signing out.

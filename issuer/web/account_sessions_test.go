@@ -63,8 +63,8 @@ func TestSessions(t *testing.T) {
 
 	page := b.get("/account")
 	for _, text := range []string{
-		`Firefox on Linux <span class="badge">This browser</span>`, `<td data-name="Last used">Now</td>`,
-		`<th scope="row">Safari on iPhone</th><td data-name="Signed in"><time datetime="2026-03-04T12:00Z">4 March 2026, 12:00 UTC</time></td><td data-name="Last used"><time datetime="2026-03-04T12:00Z">`,
+		`Firefox on Linux <span class="pill good">This browser</span>`, `<td data-name="Last used">Now</td>`,
+		`<th scope="row">Safari on iPhone</th><td data-name="Signed in"><time datetime="2026-03-04T12:00Z" data-exact>4 March 2026, 12:00 UTC</time></td><td data-name="Last used"><time datetime="2026-03-04T12:00Z" data-exact>`,
 		`aria-label="Sign out Safari on iPhone, signed in 4 March 2026, 12:00 UTC"`,
 	} {
 		assert.Contains(t, page.body, text)
@@ -129,7 +129,7 @@ func TestSessionsArePaged(t *testing.T) {
 	}
 	b := w.signedInWith(firefox)
 	seen := map[string]bool{}
-	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
+	next := regexp.MustCompile(`<a class="button small" href="([^"]*)" rel="next">`)
 	page := b.get(b.noticed("/account", "signed-out"))
 	for n := 1; ; n++ {
 		t.Log(len(page.body))

@@ -3,9 +3,9 @@ package web
 import (
 	"cmp"
 	"net/url"
-	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // Paths of the administration.
@@ -34,8 +34,7 @@ const adminRowsPerPage = 25
 // adminRoutes returns the pages for administrators. Other users get 404.
 func (w *Web) adminRoutes() []route {
 	routes := []route{
-		w.pageFor(administrators, pathAdmin, w.reviewQueue).
-			inMenu("Administration", "Applications that wait for a review, all applications, resource servers, the users, and what has happened."),
+		w.pageFor(administrators, pathAdmin, w.reviewQueue),
 		w.pageFor(administrators, pathAdminClients, w.adminClients),
 		w.pageFor(administrators, pathAdminClient, w.adminClient),
 		w.formFor(administrators, &reviewForm, w.review),
@@ -78,41 +77,14 @@ func (w *Web) adminRoutes() []route {
 	return routes
 }
 
-// adminAreas are the sections of the administration.
-var adminAreas = []menuItem{
-	{Title: "Reviews", Path: pathAdmin},
-	{Title: "Applications", Path: pathAdminClients},
-	{Title: "Resource servers", Path: pathAdminResources},
-	{Title: "Publishers", Path: pathAdminPublishers},
-	{Title: "Users", Path: pathAdminUsers},
-	{Title: "Audit", Path: pathAdminAudit},
-}
-
-// showAdmin is show with the sections of the administration beside the page.
-func (w *Web) showAdmin(c *request, v session, name string, p page) error {
-	for _, area := range adminAreas {
-		if agentPath(area.Path) && !v.view.Settings().AcceptsAgents() {
-			continue
-		}
-		area.Here = area.Path == c.route
-		area.Below = !area.Here && area.Path != pathAdmin && strings.HasPrefix(c.route, area.Path)
-		p.Areas = append(p.Areas, area)
-	}
-	if c.route != pathAdmin {
-		p.Trail = append([]crumb{{"Administration", pathAdmin}}, p.Trail...)
-	}
+// showAdmin is show for a page to which a proof of identity may return.
+func (w *Web) showAdmin(c *request, v session, name string, p ui.Page) error {
 	p.Notice = cmp.Or(p.Notice, reauthNotices.text(c))
 	return w.show(c, v, name, p)
 }
 
-// A choice is one value of a list's filter.
-type choice struct {
-	Value, Text string
-	Chosen      bool
-}
-
 // choose marks the choice with a value.
-func choose(chosen string, from ...choice) []choice {
+func choose(chosen string, from ...ui.Option) []ui.Option {
 	for i := range from {
 		from[i].Chosen = from[i].Value == chosen
 	}

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
-// eventsPerPage is the number of events on one page, whose rows are long.
-const eventsPerPage = 15
+// eventsPerPage is the number of events on one page.
+const eventsPerPage = 25
 
 // auditForm has the filters of the audit trail. It is sent by GET, so that the address of a
 // result can be kept and shared.
@@ -27,7 +28,7 @@ type auditBody struct {
 	Kinds    []kindGroup
 	Events   []eventLine
 	All      bool // there is no filter
-	Pages    pager
+	Pages    ui.Pager
 	Download string
 }
 
@@ -42,8 +43,8 @@ type eventLine struct {
 func (w *Web) audit(c *request, v session) error {
 	f, q := auditQuery(c, v.view)
 	body := &auditBody{Form: f, Kinds: kindsWith(q.Kind), All: len(filtered(c)) == 0}
-	p := page{Title: "Audit", Form: f, Body: body}
-	if !f.failed() {
+	p := ui.Page{Title: "Audit log", Form: f, Body: body}
+	if !f.Failed() {
 		q.Limit = eventsPerPage
 		events, pages := pageBy(c, func(at string, back bool) ([]*ledger.Event, string) {
 			var err error
@@ -102,7 +103,7 @@ func auditQuery(c *request, v ledger.View) (*form, ledger.EventQuery) {
 	if q.To, ok = parseMoment(f.get("to"), 24*time.Hour); !ok {
 		f.addProblem("to", badMoment)
 	}
-	if q.To != 0 && q.From >= q.To && !f.failed() {
+	if q.To != 0 && q.From >= q.To && !f.Failed() {
 		f.addProblem("to", "must be later than the beginning")
 	}
 	return f, q

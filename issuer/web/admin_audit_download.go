@@ -28,7 +28,7 @@ type eventRecord struct {
 // them: the trail is too large to collect in memory.
 func (w *Web) auditDownload(c *request, v session) error {
 	f, q := auditQuery(c, v.view)
-	if f.failed() {
+	if f.Failed() {
 		return errUnreadable
 	}
 	h := c.Header()

@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // A kindGroup is a group of kinds of events. Value selects all of them.
 type kindGroup struct {
-	choice
-	Kinds []choice
+	ui.Option
+	Kinds []ui.Option
 }
 
 // Several reports whether the group has more than one kind.
@@ -131,10 +132,10 @@ func eventText(e *ledger.Event) (what, detail string) {
 // kindsWith returns all kinds for the filter.
 func kindsWith(chosen string) (groups []kindGroup) {
 	for _, g := range kindGroups {
-		group := kindGroup{choice: choice{Value: g.value, Text: g.text, Chosen: g.value == chosen}}
+		group := kindGroup{Option: ui.Option{Value: g.value, Text: g.text, Chosen: g.value == chosen}}
 		for _, e := range eventWords {
 			if before, _, _ := strings.Cut(string(e.kind), "."); before == g.value {
-				group.Kinds = append(group.Kinds, choice{Value: string(e.kind), Text: e.text, Chosen: string(e.kind) == chosen})
+				group.Kinds = append(group.Kinds, ui.Option{Value: string(e.kind), Text: e.text, Chosen: string(e.kind) == chosen})
 			}
 		}
 		groups = append(groups, group)

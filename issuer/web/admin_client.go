@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
@@ -19,12 +20,11 @@ type adminClientBody struct {
 	OwnerProblem string // why the owner can't manage it; "" if they can
 	Secrets      int
 	Website      string // host of the website
-	Picture      picture
 	Scopes       []scopeGroup
 
 	Waits        bool
-	Since        ledger.Time  // when it began to wait for a review
-	Changes      []difference // by the proposed revision
+	Since        ledger.Time     // when it began to wait for a review
+	Changes      []ui.Difference // by the proposed revision
 	NameWarnings []nameWarnings
 	Refused      *refusedChanges
 
@@ -75,7 +75,7 @@ func (w *Web) showAdminClient(c *request, v session, sent *form) error {
 	}
 	body := &adminClientBody{
 		Client: client, Owner: linkOwner(v.view, client), Secrets: client.ActiveSecrets(),
-		Website: hostOf(client.Website), Picture: pictureOf(&client.Profile), Scopes: scopeGroups(client.Scopes, true),
+		Website: hostOf(client.Website), Scopes: scopeGroups(client.Scopes, true),
 		Waits: client.AwaitsReview(), Since: client.WaitingSince(), NameWarnings: nameWarningsOf(v.view, client)[client.ID],
 	}
 	if client.State != ledger.Deleted {
@@ -108,8 +108,9 @@ func (w *Web) showAdminClient(c *request, v session, sent *form) error {
 		}
 	}
 	tell(min(len(events), historyRows))
-	return w.showAdmin(c, v, "admin_client", page{
-		Title: client.Name, Trail: []crumb{{"Applications", pathAdminClients}},
+	return w.showAdmin(c, v, "admin_client", ui.Page{
+		Title: client.Name, Up: up("Applications", pathAdminClients), Picture: pictureOf(&client.Profile), Pills: clientPills(client),
+		Copy:   &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
 		Notice: clientNotice(c, client), Form: sent, Body: body, Rows: len(body.History), Truncate: tell,
 	})
 }
@@ -140,7 +141,7 @@ func (v *session) clientAt(kind *formKind, client *ledger.Client, sent *form) *f
 
 // withScopeTexts adds the texts of scopes to differences, since a reviewer decides whether the
 // application needs them.
-func withScopeTexts(list []difference) []difference {
+func withScopeTexts(list []ui.Difference) []ui.Difference {
 	for i := range list {
 		if list[i].Title == fieldTitles["scopes"] {
 			list[i].Removed, list[i].Added = scopeTexts(list[i].Removed), scopeTexts(list[i].Added)

@@ -1,15 +1,18 @@
 package web
 
-import "github.com/mintmark-auth/mintmark/issuer/ledger"
+import (
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
 
 type adminClientsBody struct {
 	Clients []clientLine
-	Search  search
-	States  []choice
+	Search  ui.Search
+	States  []ui.Option
 	Owner   nameLink // whose applications are listed; empty for all
 	OwnerID string
 	All     bool // there is no search
-	Pages   pager
+	Pages   ui.Pager
 }
 
 // A clientLine is one application of the list.
@@ -27,9 +30,9 @@ func (w *Web) adminClients(c *request, v session) error {
 	state, owner := query.Get("state"), query.Get("owner")
 	body := &adminClientsBody{Search: searchOf(c, "Name or client ID"), Owner: linkUser(v.view, owner), OwnerID: owner}
 	body.All = body.Search.Query == "" && state == "" && owner == ""
-	body.States = []choice{{Text: "Any state"}}
+	body.States = []ui.Option{{Text: "Any state"}}
 	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted} {
-		body.States = append(body.States, choice{Value: string(s), Text: stateName(s)})
+		body.States = append(body.States, ui.Option{Value: string(s), Text: stateName(s)})
 	}
 	choose(state, body.States...)
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
@@ -45,7 +48,7 @@ func (w *Web) adminClients(c *request, v session) error {
 			Owner: linkOwner(v.view, client), Created: client.Created, Change: client.Changed,
 		})
 	}
-	return w.showAdmin(c, v, "admin_clients", page{
+	return w.showAdmin(c, v, "admin_clients", ui.Page{
 		Title: "Applications", Body: body, Rows: len(found),
 		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.pageAt("after", found[n-1].ID) },
 	})

@@ -55,7 +55,7 @@ func TestReviewOfNames(t *testing.T) {
 			row := `<a href="/admin/clients/` + id + `"><bdi>` + test.name + `</bdi></a>`
 			queue := root.get("/admin?q=" + id).body
 			require.Contains(t, queue, row)
-			assert.Equal(t, test.says != nil, strings.Contains(queue, row+` <span class="badge">Check the name</span>`))
+			assert.Equal(t, test.says != nil, strings.Contains(queue, row+` <span class="pill bad">Check the name</span>`))
 			w.must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: id})
 			assert.NotContains(t, root.get("/admin/clients/"+id).body, "Check the name")
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
@@ -41,7 +42,7 @@ var publisherNotices = notices{
 type adminPublisherBody struct {
 	Publisher                    *ledger.Publisher
 	Local                        bool // it is ledger.LocalPublisher
-	Pill                         pill
+	Pill                         ui.Pill
 	Pending, Approved            bool
 	RequestedBy, ReviewedBy      nameLink
 	Scopes                       []scopeGroup
@@ -51,7 +52,7 @@ type adminPublisherBody struct {
 	Grants                       int
 	Edit, Revoke, Reject, Remove string
 	Events                       string
-	Pages                        pager
+	Pages                        ui.Pager
 }
 
 // An agentLine is one client of a publisher.
@@ -107,8 +108,8 @@ func titleOf(host string) string {
 	return host
 }
 
-func publisherTrail(p *ledger.Publisher) []crumb {
-	return []crumb{{"Publishers", pathAdminPublishers}, {titleOf(p.Host), publisherPath(p.Host)}}
+func publisherUp(p *ledger.Publisher) *ui.Link {
+	return up(titleOf(p.Host), publisherPath(p.Host))
 }
 
 // adminPublisher shows the page of one publisher.
@@ -140,8 +141,15 @@ func (w *Web) adminPublisher(c *request, v session) error {
 		}
 		body.Clients = append(body.Clients, line)
 	}
-	return w.showAdmin(c, v, "admin_publisher", page{
-		Title: titleOf(p.Host), Trail: []crumb{{"Publishers", pathAdminPublishers}}, Notice: publisherNotices.text(c), Body: body, Rows: len(shown),
+	edit := ui.Action{Title: "Choose scopes and approve", Path: body.Edit}
+	switch {
+	case body.Approved:
+		edit.Title = "Edit what it may ask for"
+	case body.Local:
+		edit.Title = "Choose scopes and turn it on"
+	}
+	return w.showAdmin(c, v, "admin_publisher", ui.Page{
+		Title: titleOf(p.Host), Up: up("Publishers", pathAdminPublishers), Pills: []ui.Pill{body.Pill}, Actions: []ui.Action{edit}, Notice: publisherNotices.text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.pageAt("after", id(shown[n-1])) },
 	})
 }
@@ -178,8 +186,8 @@ const maxHost = 253
 
 func (w *Web) showNewPublisher(c *request, v session, f *form) error {
 	w.requireReauth(&v, f, "")
-	return w.showAdmin(c, v, "admin_publisher_form", page{
-		Title: "Add a publisher", Trail: []crumb{{"Publishers", pathAdminPublishers}}, Form: f, Body: f.publisherBody(),
+	return w.showAdmin(c, v, "admin_publisher_form", ui.Page{
+		Title: "Add a publisher", Up: up("Publishers", pathAdminPublishers), Form: f, Body: f.publisherBody(),
 	})
 }
 
@@ -231,7 +239,7 @@ func hasFieldsOf(p *ledger.Publisher, cmd *ledger.PutPublisher) bool {
 
 // putPublisher proposes the command of a form, which again shows with its problems.
 func (w *Web) putPublisher(c *request, v session, f *form, cmd *ledger.PutPublisher, again func(*request, session, *form) error) error {
-	if f.failed() {
+	if f.Failed() {
 		return again(c, v, f)
 	}
 	if ok, err := w.reauthenticate(c, &v, f, again); !ok {
@@ -302,7 +310,7 @@ func (w *Web) showEditPublisher(c *request, v session, f *form) error {
 	case body.Local:
 		title = "Turn on " + localName
 	}
-	return w.showAdmin(c, v, "admin_publisher_form", page{Title: title, Trail: publisherTrail(p), Form: f, Body: body})
+	return w.showAdmin(c, v, "admin_publisher_form", ui.Page{Title: title, Up: publisherUp(p), Form: f, Body: body})
 }
 
 // editPublisher approves a publisher, or changes one.

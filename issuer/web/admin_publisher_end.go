@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // A publisherEnd is one way to end what the clients of a publisher may do.
@@ -78,7 +79,11 @@ func (w *Web) showEndPublisher(c *request, v session, e *publisherEnd, f *form) 
 	case e.how == ledger.EndReject:
 		title = "Reject " + body.Name
 	}
-	return w.showAdmin(c, v, "admin_publisher_end", page{Title: title, Trail: publisherTrail(p), Form: f, Body: body})
+	if body.Grants > 0 {
+		title += " and end " + ui.Plural(body.Grants, "grant")
+	}
+	title += "?"
+	return w.showAdmin(c, v, "admin_publisher_end", ui.Page{Title: title, Up: publisherUp(p), Form: f, Body: body})
 }
 
 // endPublisher also succeeds if the same form was sent before.

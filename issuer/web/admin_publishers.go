@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // wellKnown has the hosts of well-known clients that publish a metadata document, for
@@ -69,36 +70,33 @@ func (w *Web) whileAgents(serve handler) handler {
 type adminPublishersBody struct {
 	Publishers []publisherLine
 	Reviewed   bool // the hosts that are not listed wait for a review; otherwise they are refused
-	Search     search
-	States     []choice
+	Search     ui.Search
+	States     []ui.Option
 	All        bool // there is no search
 	New        string
 	Suggested  []suggestion
-	Pages      pager
+	Pages      ui.Pager
 }
 
 // A publisherLine is one publisher of a list.
 type publisherLine struct {
 	Host, Name, Path string
-	Pill             pill
+	Pill             ui.Pill
 	Clients          int
 	RequestedBy      nameLink
 	Requested        ledger.Time
 	Reviewed         ledger.Time
 }
 
-// A pill is a state for display.
-type pill struct{ Class, Text string }
-
-func pillOf(p *ledger.Publisher) pill {
+func pillOf(p *ledger.Publisher) ui.Pill {
 	state := ledger.ClientState(p.State)
 	switch {
 	case p.Host != ledger.LocalPublisher:
-		return pill{string(state), stateName(state)}
+		return statePill(state)
 	case p.State == ledger.PublisherApproved:
-		return pill{string(state), "On"}
+		return ui.Pill{Text: "On", Tone: ui.Good}
 	}
-	return pill{"off", "Off"}
+	return ui.Pill{Text: "Off"}
 }
 
 // publisherOrOff returns a publisher. LocalPublisher is always there: it is off if it has no row.
@@ -164,9 +162,9 @@ func (w *Web) adminPublishers(c *request, v session) error {
 		Search: searchOf(c, "Host or name"), New: pathAdminNewPublisher, Reviewed: v.view.Settings().Agents == ledger.AgentsReviewed,
 	}
 	body.All = body.Search.Query == "" && state == ""
-	body.States = []choice{{Text: "Any state"}}
+	body.States = []ui.Option{{Text: "Any state"}}
 	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected} {
-		body.States = append(body.States, choice{Value: string(s), Text: stateName(s)})
+		body.States = append(body.States, ui.Option{Value: string(s), Text: stateName(s)})
 	}
 	choose(state, body.States...)
 	host := func(p *ledger.Publisher) string { return p.Host }
@@ -182,8 +180,8 @@ func (w *Web) adminPublishers(c *request, v session) error {
 			}
 		}
 	}
-	return w.showAdmin(c, v, "admin_publishers", page{
-		Title: "Publishers", Notice: publisherNotices.text(c), Body: body, Rows: len(shown),
+	return w.showAdmin(c, v, "admin_publishers", ui.Page{
+		Title: "Publishers", Actions: []ui.Action{{Title: "Add a publisher", Path: pathAdminNewPublisher, Icon: "plus", Primary: true}}, Notice: publisherNotices.text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) {
 			body.Publishers, body.Pages.Next = body.Publishers[:n], c.pageAt("after", host(shown[n-1]))
 		},

@@ -72,9 +72,9 @@ func TestAdminPublishers(t *testing.T) {
 		assert.Greater(t, at, last, host)
 		last = at
 	}
-	assert.Contains(t, page.body, `<span class="state off">Off</span>`)
+	assert.Contains(t, page.body, `<span class="pill">Off</span>`)
 	assert.Contains(t, page.body, `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>, <time`)
-	assert.Contains(t, page.body, `<a href="/admin/new-publisher?host=zed.dev">`)
+	assert.Contains(t, page.body, `href="/admin/new-publisher?host=zed.dev">`)
 	assert.NotContains(t, page.body, `?host=claude.ai`, "it is listed")
 	for query, want := range map[string]int{"state=pending": 2, "state=approved": 2, "state=rejected": 1, "q=AGENT": 1, "q=programs": 1, "q=other&state=pending": 1, "q=none": 0} {
 		found := root.get(publishersPage + "?" + query)
@@ -214,7 +214,7 @@ func TestLocalPublisher(t *testing.T) {
 	w, root := publishers(t)
 	edit, off := localPage+"/edit", localPage+"/reject"
 	page := root.get(localPage)
-	assert.Contains(t, page.body, `<span class="state off">Off</span>`)
+	assert.Contains(t, page.body, `<span class="pill">Off</span>`)
 	assert.NotContains(t, page.body, off)
 	for _, end := range []string{"/revoke", "/reject", "/remove"} {
 		assert.Equal(t, localPage, root.get(localPage+end).Header.Get("Location"))
@@ -227,11 +227,11 @@ func TestLocalPublisher(t *testing.T) {
 	assert.Equal(t, []string{cursor, "zed://agent"}, w.publisher("local").RedirectURIs)
 	assert.Contains(t, root.follow(root.post(edit, right)).body, "There was nothing to change.", "the same form twice")
 	on := root.get(localPage)
-	assert.Contains(t, on.body, `<span class="state approved">On</span>`)
+	assert.Contains(t, on.body, `<span class="pill good">On</span>`)
 	assert.Contains(t, on.body, cursor)
 
 	ask := root.get(off)
-	assert.Contains(t, ask.body, "Turn off <bdi>Programs on the user’s computer</bdi>?")
+	assert.Contains(t, ask.body, "Turn off Programs on the user’s computer")
 	assert.NotContains(t, ask.body, `name="reason"`)
 	assert.Contains(t, root.follow(root.post(off, ask.form(t, off))).body, "It was turned off")
 	assert.Equal(t, ledger.PublisherRejected, w.publisher("local").State)
@@ -250,16 +250,16 @@ func TestEndPublisher(t *testing.T) {
 		w.allowAgent(agent)
 	}
 	page := root.get(publisherPage)
-	assert.Contains(t, page.body, `<td data-name="Grants">2</td>`)
+	assert.Contains(t, page.body, `<td data-name="Grants" class="num">2</td>`)
 	assert.NotContains(t, page.body, `data-name="Last allowed">Never`)
 
 	revoke := publisherPage + "/revoke"
 	ask := root.get(revoke)
-	assert.Contains(t, ask.body, "<h1>End all access of <bdi>agent.example</bdi> and end 2 grants?</h1>")
+	assert.Contains(t, ask.body, "<h1><bdi>End all access of agent.example and end 2 grants?</bdi></h1>")
 	assert.Contains(t, root.follow(root.post(revoke, ask.form(t, revoke))).body, "All access was ended.")
 	assert.Empty(t, w.grants())
 	assert.Equal(t, ledger.PublisherApproved, w.publisher("agent.example").State)
-	assert.Contains(t, root.get(publisherPage).body, `<td data-name="Grants">0</td>`, "what was counted before counts no more")
+	assert.Contains(t, root.get(publisherPage).body, `<td data-name="Grants" class="num">0</td>`, "what was counted before counts no more")
 
 	w.allowAgent(agent)
 	reject, remove := publisherPage+"/reject", publisherPage+"/remove"

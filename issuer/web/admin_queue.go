@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 type queueBody struct {
@@ -12,8 +13,8 @@ type queueBody struct {
 	All        int             // publishers that wait
 	AllPath    string          // the page that lists them
 	Waiting    []waiting
-	Search     search
-	Pages      pager
+	Search     ui.Search
+	Pages      ui.Pager
 }
 
 // A waiting is an application that awaits a review.
@@ -43,7 +44,7 @@ func (w *Web) reviewQueue(c *request, v session) error {
 			Owner: linkOwner(v.view, client), Since: client.WaitingSince(), Changes: changesOf(client), NameWarning: doubts[client.ID] != nil,
 		})
 	}
-	return w.showAdmin(c, v, "admin_queue", page{
+	return w.showAdmin(c, v, "admin_queue", ui.Page{
 		Title: "Waiting for review", Body: body, Rows: len(found),
 		Truncate: func(n int) {
 			body.Waiting, body.Pages.Next = body.Waiting[:n], c.pageAt("after", clientKey(found[n-1]))

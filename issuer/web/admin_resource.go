@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
@@ -99,8 +100,8 @@ func (w *Web) showResource(c *request, v session, s *ledger.ResourceServer, add 
 	body.Active, body.Revoked = w.secretRows(s.Secrets, func(id string) *form {
 		return v.resourceForm(&revokeResourceSecretForm, s, "secret", id)
 	})
-	return w.showAdmin(c, v, "admin_resource", page{
-		Title: s.Name, Trail: []crumb{{"Resource servers", pathAdminResources}}, Notice: resourceNotices.text(c), Form: add, Body: body,
+	return w.showAdmin(c, v, "admin_resource", ui.Page{
+		Title: s.Name, Up: up("Resource servers", pathAdminResources), Actions: []ui.Action{{Title: "Edit", Path: body.Edit, About: "name and scopes"}}, Notice: resourceNotices.text(c), Form: add, Body: body,
 	})
 }
 
@@ -114,8 +115,8 @@ func (v *session) resourceForm(kind *formKind, s *ledger.ResourceServer, pairs .
 	return v.form(kind, values)
 }
 
-func resourceTrail(s *ledger.ResourceServer) []crumb {
-	return []crumb{{"Resource servers", pathAdminResources}, {s.Name, resourcePath(s.Name)}}
+func resourceUp(s *ledger.ResourceServer) *ui.Link {
+	return up(s.Name, resourcePath(s.Name))
 }
 
 // A resourceFormBody is the data of the pages that register and edit a resource server.
@@ -131,8 +132,8 @@ func (w *Web) newResourcePage(c *request, v session) error {
 }
 
 func (w *Web) showNewResource(c *request, v session, f *form) error {
-	return w.showAdmin(c, v, "admin_resource_form", page{
-		Title: "Register a resource server", Trail: []crumb{{"Resource servers", pathAdminResources}}, Form: f,
+	return w.showAdmin(c, v, "admin_resource_form", ui.Page{
+		Title: "Register a resource server", Up: up("Resource servers", pathAdminResources), Form: f,
 		Body: resourceFormBody{Form: f, Scopes: scopeGroups(f.values["scopes"], false), Path: pathAdminResources},
 	})
 }
@@ -143,7 +144,7 @@ func (w *Web) addResource(c *request, v session, f *form) error {
 	if cmd.ID == "" {
 		f.addProblem("id", "is missing")
 	}
-	if f.failed() {
+	if f.Failed() {
 		return w.showNewResource(c, v, f)
 	}
 	cmd.Actor, cmd.New = v.actor(), true
@@ -194,8 +195,8 @@ func (w *Web) editResourcePage(c *request, v session) error {
 }
 
 func (w *Web) showEditResource(c *request, v session, s *ledger.ResourceServer, f *form) error {
-	return w.showAdmin(c, v, "admin_resource_form", page{
-		Title: "Edit " + s.Name, Trail: resourceTrail(s), Form: f,
+	return w.showAdmin(c, v, "admin_resource_form", ui.Page{
+		Title: "Edit " + s.Name, Up: resourceUp(s), Form: f,
 		Body: resourceFormBody{Form: f, Scopes: scopeGroups(f.values["scopes"], false), ID: s.ID, Path: resourcePath(s.Name)},
 	})
 }
@@ -210,7 +211,7 @@ func (w *Web) editResource(c *request, v session, f *form) error {
 		return err
 	}
 	cmd := f.resource(s.ID)
-	if f.failed() {
+	if f.Failed() {
 		return w.showEditResource(c, v, s, f)
 	}
 	cmd.Actor, cmd.ExpectedLast = v.actor(), seen
@@ -250,8 +251,8 @@ func (w *Web) removeResourcePage(c *request, v session) error {
 }
 
 func (w *Web) showRemoveResource(c *request, v session, s *ledger.ResourceServer, f *form) error {
-	return w.showAdmin(c, v, "admin_resource_remove", page{
-		Title: "Remove " + s.Name, Trail: resourceTrail(s), Form: f,
+	return w.showAdmin(c, v, "admin_resource_remove", ui.Page{
+		Title: "Remove " + s.Name, Up: resourceUp(s), Form: f,
 		Body: removeResourceBody{Name: s.Name, Path: resourcePath(s.Name), Secrets: s.ActiveSecrets(), Grants: v.view.GrantsFor(s), Form: f},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var (
@@ -23,7 +24,10 @@ func (w *Web) newResourceSecretForm(v *session, s *ledger.ResourceServer) *form 
 	return w.withNewSecret(v, v.resourceForm(&addResourceSecretForm, s), s.ID, s.NewestSecret())
 }
 
-type newResourceSecretBody struct{ Secret, Name, Path string }
+type newResourceSecretBody struct {
+	Secret, Name ui.Copy
+	Path         string
+}
 
 // addResourceSecret is like addSecret, for a resource server.
 func (w *Web) addResourceSecret(c *request, v session, f *form) error {
@@ -70,8 +74,11 @@ func (w *Web) addResourceSecret(c *request, v session, f *form) error {
 }
 
 func (w *Web) showResourceSecret(c *request, v session, s *ledger.ResourceServer, plain string) error {
-	return w.showAdmin(c, v, "admin_resource_secret", page{
-		Title: "The new secret", Trail: resourceTrail(s), Body: newResourceSecretBody{Secret: plain, Name: s.Name, Path: resourcePath(s.Name)},
+	return w.showAdmin(c, v, "admin_resource_secret", ui.Page{
+		Title: "New secret", Up: resourceUp(s), Body: newResourceSecretBody{
+			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true}, Name: ui.Copy{ID: "name", Label: "name", Value: s.Name, Wide: true},
+			Path: resourcePath(s.Name),
+		},
 	})
 }
 

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 type adminResourcesBody struct {
 	Servers []resourceLine
-	Search  search
+	Search  ui.Search
 	New     string
-	Pages   pager
+	Pages   ui.Pager
 }
 
 // A resourceLine is one resource server of the list.
@@ -45,8 +46,8 @@ func (w *Web) adminResources(c *request, v session) error {
 		}
 		body.Servers = append(body.Servers, line)
 	}
-	return w.showAdmin(c, v, "admin_resources", page{
-		Title: "Resource servers", Notice: resourceNotices.text(c), Body: body, Rows: len(shown),
+	return w.showAdmin(c, v, "admin_resources", ui.Page{
+		Title: "Resource servers", Actions: []ui.Action{{Title: "Register a resource server", Path: pathAdminNewResource, Icon: "plus", Primary: true}}, Notice: resourceNotices.text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) { body.Servers, body.Pages.Next = body.Servers[:n], c.pageAt("after", name(shown[n-1])) },
 	})
 }

@@ -55,15 +55,15 @@ func filled(form url.Values, pairs ...string) url.Values { return with(maps.Clon
 
 func TestAdminResources(t *testing.T) {
 	w, root := administration(t)
-	assert.Contains(t, root.get(resourcesPage).body, "There are no resource servers yet.")
-	assert.Contains(t, root.get("/admin").body, `<a href="/admin/resource-servers">Resource servers</a>`)
+	assert.Contains(t, root.get(resourcesPage).body, "There are no resource servers yet")
+	assert.Contains(t, root.get("/admin").body, `<a href="/admin/resource-servers">`)
 	for i := range 30 {
 		w.resource(fmt.Sprintf("api%02d", i))
 	}
 	w.must(&ledger.PutResourceServer{Actor: operator, ID: "https://zoo.example", Name: "Zoo"})
 	first := root.get(resourcesPage)
 	assert.Equal(t, 25, strings.Count(first.body, `<th scope="row">`))
-	assert.Contains(t, first.body, `<a href="/admin/resource-servers?after=api24" rel="next">`)
+	assert.Contains(t, first.body, `<a class="button small" href="/admin/resource-servers?after=api24" rel="next">`)
 	second := root.get(resourcesPage + "?after=api24")
 	assert.Equal(t, 6, strings.Count(second.body, `<th scope="row">`))
 	assert.Contains(t, second.body, `<a href="/admin/resource-servers/Zoo">Zoo</a>`)
@@ -261,7 +261,7 @@ func TestRemoveResource(t *testing.T) {
 	w.resource("api", "s_1")
 	remove := apiPage + "/remove"
 	page := root.get(remove)
-	assert.Contains(t, page.body, "Its 1 active secret stops working at once.")
+	assert.Contains(t, page.body, "Its 1 active secret stops working immediately.")
 	assert.Contains(t, page.body, "<li>No grant is for it.</li>")
 	ada := ledger.Actor{Session: credential.SessionDigest(w.signedIn().session())}
 	for i, says := range []string{"1 grant for it gets no new", "2 grants for it get no new", "2 grants"} {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var (
@@ -33,7 +34,7 @@ func (w *Web) review(c *request, v session, f *form) error {
 	case verdict == ledger.Reject && reasonOf(f) == "":
 		f.addProblem("reason", "is missing: the owner must learn what to change")
 	}
-	if f.failed() {
+	if f.Failed() {
 		return w.showAdminClient(c, v, f)
 	}
 	return w.proposeVerdict(c, v, f, verdict, reasonOf(f), w.showAdminClient)
@@ -71,8 +72,8 @@ func (w *Web) showSuspend(c *request, v session, sent *form) error {
 		return w.showAdminClient(c, v, sent)
 	}
 	path := adminClientPath(client.ID)
-	return w.showAdmin(c, v, "admin_suspend", page{
-		Title: "Suspend " + client.Name, Trail: []crumb{{"Applications", pathAdminClients}, {client.Name, path}},
+	return w.showAdmin(c, v, "admin_suspend", ui.Page{
+		Title: "Suspend " + client.Name + "?", Up: up(client.Name, path),
 		Form: sent, Body: suspendBody{Client: client, Path: path, Form: v.clientAt(&suspendForm, client, sent)},
 	})
 }

@@ -80,7 +80,7 @@ func TestReviewQueue(t *testing.T) {
 
 	root.done(root.press(waitingPage, waitingPage+"/review", "verdict", "approve"))
 	root.done(root.press(calendarPage, calendarPage+"/review", "verdict", "approve"))
-	assert.Contains(t, root.get("/admin").body, "Nothing waits for a review.")
+	assert.Contains(t, root.get("/admin").body, "Nothing waits for a review")
 }
 
 func TestReviewQueueIsPaged(t *testing.T) {
@@ -91,12 +91,12 @@ func TestReviewQueueIsPaged(t *testing.T) {
 	}
 	page := root.get("/admin")
 	assert.Equal(t, 25, strings.Count(page.body, `<th scope="row">`))
-	assert.NotContains(t, page.body, "First page")
-	assert.Contains(t, page.body, `<a href="/admin?after=c23" rel="next">Next page</a>`)
+	assert.NotContains(t, page.body, ">First</a>")
+	assert.Contains(t, page.body, `<a class="button small" href="/admin?after=c23" rel="next">Next</a>`)
 	page = root.get("/admin?after=c23")
 	assert.Equal(t, 6, strings.Count(page.body, `<th scope="row">`))
-	assert.Contains(t, page.body, `<a href="/admin">First page</a>`)
-	assert.NotContains(t, page.body, "Next page")
+	assert.Contains(t, page.body, `<a class="button small" href="/admin">First</a>`)
+	assert.NotContains(t, page.body, ">Next</a>")
 }
 
 func TestReviewQueueIsSearched(t *testing.T) {
@@ -124,10 +124,10 @@ func TestApprove(t *testing.T) {
 	w, root := administration(t)
 	page := root.get(waitingPage)
 	for _, text := range []string{
-		"<title>The waiting app · Mintmark</title>", `<span class="state pending">Waiting for review</span>`,
-		"A confidential application", "Waiting for a review", `<code class="copy">waiting</code>`, `<code class="line">` + callback + `</code>`,
+		"<title>The waiting app · Mintmark</title>", `<span class="pill warn">Waiting for review</span>`,
+		"Confidential: it runs on a server", "Waiting for a review", `<code id="client-id">waiting</code>`, `<li><code>` + callback + `</code></li>`,
 		`<a href="https://waiting.example.com/about" rel="noreferrer nofollow">waiting.example.com</a>`,
-		"<code>BOOKING_READ</code> ", `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`, "Application imported",
+		"<code>BOOKING_READ</code>", `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`, "Application imported",
 	} {
 		assert.Contains(t, page.body, text)
 	}
@@ -136,7 +136,7 @@ func TestApprove(t *testing.T) {
 	form := with(page.form(t, waitingPage+"/review"), "verdict", "approve", "reason", " Well\r\ndone. ")
 	after := root.done(root.post(waitingPage+"/review", form))
 	assert.Contains(t, after.body, "It was approved.")
-	assert.Contains(t, after.body, `<span class="state approved">Approved</span>`)
+	assert.Contains(t, after.body, `<span class="pill good">Approved</span>`)
 	assert.Contains(t, after.body, "approve: Well done.", "the history")
 	assert.NotContains(t, after.body, "/review")
 	assert.Equal(t, ledger.Approved, w.clientRow("waiting").State)
@@ -169,7 +169,7 @@ func TestReject(t *testing.T) {
 
 	after := root.done(root.press(waitingPage, waitingPage+"/review", "verdict", "reject", "reason", "Say what it is for."))
 	assert.Contains(t, after.body, "It was rejected.")
-	assert.Contains(t, after.body, "The owner was told: “<bdi>Say what it is for.</bdi>”")
+	assert.Contains(t, after.body, "<b>The owner was told:</b> <bdi>Say what it is for.</bdi>")
 	assert.Contains(t, after.body, "reject: Say what it is for.")
 	assert.Equal(t, ledger.Rejected, w.clientRow("waiting").State)
 	assert.Equal(t, "Say what it is for.", w.clientRow("waiting").Reason)
@@ -191,7 +191,7 @@ func TestReviewOfChanges(t *testing.T) {
 	for _, text := range []string{
 		"Changes that wait for a review", "<del><b>Before:</b> <bdi>The calendar app</bdi></del>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
 		"<del><b>Before:</b> <bdi>none</bdi></del>", "<ins><b>After:</b> <bdi>It plans.</bdi></ins>",
-		"<ins><b>Added:</b> https://new.example.com/cb</ins>", "<li>" + callback + "</li>",
+		"<ins><b>Added:</b> https://new.example.com/cb</ins>", `<li class="kept">` + callback + "</li>",
 		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.", "As it is now", "Changes proposed",
 	} {
 		assert.Contains(t, page.body, text)
@@ -203,7 +203,7 @@ func TestReviewOfChanges(t *testing.T) {
 	assert.Contains(t, root.done(root.press(calendarPage, calendarPage+"/review", "verdict", "reject", "reason", "Not that name.")).body, "reject: Not that name.")
 	page = root.get(calendarPage)
 	for _, text := range []string{
-		"Changes that were refused", "<strong>The owner was told:</strong> <bdi>Not that name.</bdi>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
+		"Changes that were refused", "<b>The owner was told:</b> <bdi>Not that name.</bdi>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
 		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.",
 	} {
 		assert.Contains(t, page.body, text)
@@ -221,13 +221,13 @@ func TestReviewOfChanges(t *testing.T) {
 func TestSuspendAndResume(t *testing.T) {
 	w, root := administration(t)
 	page := root.get(calendarPage)
-	assert.Contains(t, page.body, `<a href="/admin/clients/calendar/suspend">Suspend the application</a>`)
+	assert.Contains(t, page.body, `href="/admin/clients/calendar/suspend">Suspend the application</a>`)
 	res := root.press(calendarPage+"/suspend", calendarPage+"/suspend", "reason", strings.Repeat("x", 501))
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 	assert.Contains(t, res.body, "Note to the owner is too long.")
 	form := with(root.get(calendarPage+"/suspend").form(t, calendarPage+"/suspend"), "reason", "It sends spam.")
 	after := root.done(root.post(calendarPage+"/suspend", form))
-	assert.Contains(t, after.body, "The owner was told: “<bdi>It sends spam.</bdi>”")
+	assert.Contains(t, after.body, "<b>The owner was told:</b> <bdi>It sends spam.</bdi>")
 	assert.Equal(t, ledger.Suspended, w.clientRow("calendar").State)
 	assert.Equal(t, calendarPage+"?done=suspend", leadsTo(root.post(calendarPage+"/suspend", form)), "the same form twice")
 	assert.Equal(t, calendarPage, root.get(calendarPage+"/suspend").Header.Get("Location"), "it is suspended already")
@@ -269,7 +269,7 @@ func TestReviewRaces(t *testing.T) {
 		state  ledger.ClientState
 	}{
 		"rejected by another": {func(w *env, _ *browser) { judge(w, ledger.Reject) }, 409, "so nothing was done", ledger.Rejected},
-		"approved by another": {func(w *env, _ *browser) { judge(w, ledger.Approve) }, 409, `<span class="state approved">`, ledger.Approved},
+		"approved by another": {func(w *env, _ *browser) { judge(w, ledger.Approve) }, 409, `<span class="pill good">`, ledger.Approved},
 		"edited": {func(w *env, _ *browser) {
 			w.propose("waiting", func(p *ledger.Profile) { p.Name = "Another name" })
 		}, 409, "Another name", ledger.Pending},
@@ -333,7 +333,7 @@ func TestAdminClients(t *testing.T) {
 	page := root.get("/admin/clients?q=calendar&state=approved")
 	assert.Contains(t, page.body, `value="calendar"`)
 	assert.Contains(t, page.body, `<option value="approved" selected>Approved</option>`)
-	assert.Contains(t, page.body, `<span class="badge">Changes wait</span>`)
+	assert.Contains(t, page.body, `<span class="pill warn">Changes wait</span>`)
 	assert.Contains(t, page.body, "These applications were found.")
 	assert.Contains(t, root.get("/admin/clients?owner=u-bob").body, `of those that <a href="/admin/users/u-bob"><bdi>bob</bdi></a> owns`)
 	assert.Contains(t, root.get("/admin/clients?q=zzz").body, "No application was found.")
@@ -342,7 +342,7 @@ func TestAdminClients(t *testing.T) {
 		w.client(fmt.Sprintf("many-%02d", i), nil)
 	}
 	page = root.get("/admin/clients?" + url.Values{"q": {"many"}, "done": {"x"}}.Encode())
-	assert.Contains(t, page.body, `<a href="/admin/clients?after=many-24&amp;q=many" rel="next">`)
+	assert.Contains(t, page.body, `<a class="button small" href="/admin/clients?after=many-24&amp;q=many" rel="next">`)
 	assert.Equal(t, 15, count("after=many-24&q=many"))
 }
 
@@ -351,7 +351,7 @@ func TestAdminDeletedClient(t *testing.T) {
 	w, root := administration(t)
 	w.must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
 	page := root.get(calendarPage)
-	assert.Contains(t, page.body, `<span class="state deleted">Deleted</span>`)
+	assert.Contains(t, page.body, `<span class="pill">Deleted</span>`)
 	assert.Contains(t, page.body, "Application deleted")
 	assert.NotContains(t, page.body, `action="/admin`)
 	assert.Equal(t, 1, strings.Count(root.get("/admin/clients?state=deleted").body, `<th scope="row">`))
@@ -361,7 +361,7 @@ func TestAdminLegacyAndPublicClients(t *testing.T) {
 	_, root := administration(t)
 	assert.Contains(t, root.get("/admin/clients/old").body, "Everything: it was registered before there were scopes.")
 	native := root.get("/admin/clients/native")
-	assert.Contains(t, native.body, "A public application")
+	assert.Contains(t, native.body, "Public: it runs on people’s own devices")
 	assert.NotContains(t, native.body, "Client secrets")
 }
 

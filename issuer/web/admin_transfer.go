@@ -4,11 +4,12 @@ import (
 	"strconv"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var transferForm = formKind{
 	purpose: forTransfer, action: pathAdminClient + "/transfer", page: pathAdminClient + "/transfer",
-	fields: []field{boundField("revision"), textField("username", "User name"), ownPasswordField()},
+	fields: []field{boundField("revision"), textField("username", "Username"), ownPasswordField()},
 }
 
 type adminTransferBody struct {
@@ -44,8 +45,8 @@ func (w *Web) showAdminTransfer(c *request, v session, sent *form) error {
 	}
 	path, f := adminClientPath(client.ID), v.clientAt(&transferForm, client, sent)
 	w.requireReauth(&v, f, "")
-	return w.showAdmin(c, v, "admin_transfer", page{
-		Title: "Transfer " + client.Name, Trail: []crumb{{"Applications", pathAdminClients}, {client.Name, path}}, Form: sent,
+	return w.showAdmin(c, v, "admin_transfer", ui.Page{
+		Title: "Transfer " + client.Name, Up: up(client.Name, path), Form: sent,
 		Body: adminTransferBody{
 			Name: client.Name, Public: client.Public(), Owner: linkUser(v.view, client.Owner), OwnerProblem: ownerProblem(v.view.User(client.Owner)),
 			Path: path, Form: f,
@@ -67,7 +68,7 @@ func (w *Web) transfer(c *request, v session, f *form) error {
 	case candidate != nil && candidate.Disabled:
 		f.addProblem("username", "is that of a disabled account")
 	}
-	if f.failed() {
+	if f.Failed() {
 		return w.showAdminTransfer(c, v, f)
 	}
 	if ok, err := w.reauthenticate(c, &v, f, w.showAdminTransfer); !ok {

@@ -24,7 +24,7 @@ func TestAdminOwnerGone(t *testing.T) {
 	assert.NotContains(t, root.get("/admin/users/u-ada").body, "Nobody can change these now")
 	w.setUserState("u-ada", ledger.Disable)
 	page := root.get(calendarPage)
-	assert.Contains(t, page.body, "The owner&#39;s account is disabled. The application still works, but nobody can change it")
+	assert.Contains(t, page.body, "The owner&#39;s account is disabled.</b> The application still works, but nobody can change it")
 	assert.Contains(t, page.body, `<a href="`+givePage+`">Transfer it to somebody else</a>`)
 	assert.Contains(t, root.get(givePage).body, "The owner&#39;s account is disabled.")
 	assert.Contains(t, root.get("/admin/users/u-ada").body, "Nobody can change these now.")
@@ -78,11 +78,11 @@ func TestAdminTransferProblems(t *testing.T) {
 		status   int
 		says     string
 	}{
-		"nobody":         {" ", nil, 422, "User name is missing."},
+		"nobody":         {" ", nil, 422, "Username is missing."},
 		"not there":      {"<nobody>", nil, 422, "There is no user of that name."},
 		"deleted":        {"bob", func(w *env) { w.setUserState("u-bob", ledger.DeleteUser) }, 422, "There is no user of that name."},
-		"disabled":       {"bob", func(w *env) { w.setUserState("u-bob", ledger.Disable) }, 422, "User name is that of a disabled account."},
-		"the owner":      {"ada", func(w *env) { w.setUserState("u-ada", ledger.Disable) }, 422, "User name is that of a disabled account."},
+		"disabled":       {"bob", func(w *env) { w.setUserState("u-bob", ledger.Disable) }, 422, "Username is that of a disabled account."},
+		"the owner":      {"ada", func(w *env) { w.setUserState("u-ada", ledger.Disable) }, 422, "Username is that of a disabled account."},
 		"changed":        {"bob", func(w *env) { w.propose("calendar", func(p *ledger.Profile) { p.Name = "New" }) }, 409, "Something changed while the page was open"},
 		"deleted client": {"bob", func(w *env) { w.must(&ledger.DeleteClient{Actor: operator, ID: "calendar"}) }, 404, "Page not found"},
 		"demoted":        {"bob", func(w *env) { w.setUserState("u-root", ledger.Demote) }, 404, "Page not found"},

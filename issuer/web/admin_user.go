@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 const (
@@ -24,7 +25,7 @@ var userActions = []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disab
 var userNotices = notices{
 	"edited":               "Saved. Applications that may see the profile see it so from now on.",
 	"unchanged":            "There was nothing to change.",
-	"added":                "The user was added. Tell them the user name and the password in a way that nobody else can read.",
+	"added":                "The user was added. Tell them the username and the password in a way that nobody else can read.",
 	"password":             "The new password counts from now on, and the user was signed out everywhere. Tell them the password in a way that nobody else can read.",
 	string(ledger.Promote): "The user is an administrator now.",
 	string(ledger.Demote):  "The user is no longer an administrator.",
@@ -93,9 +94,28 @@ func (w *Web) showAdminUser(c *request, v session, sent *form) error {
 	if next != "" {
 		body.MoreOf = pathAdminClients + "?" + url.Values{"owner": {u.ID}}.Encode()
 	}
-	return w.showAdmin(c, v, "admin_user", page{
-		Title: personOf(u).Name, Trail: []crumb{{"Users", pathAdminUsers}}, Notice: userNotice(c, u), Form: sent, Body: body,
-	})
+	p := ui.Page{
+		Title: personOf(u).Name, Up: up("Users", pathAdminUsers), Pills: userPills(u), Picture: portraitOf(u),
+		Notice: userNotice(c, u), Form: sent, Body: body,
+	}
+	if !u.Deleted {
+		p.Actions = []ui.Action{{Title: "Edit profile", Path: body.Edit}}
+	}
+	return w.showAdmin(c, v, "admin_user", p)
+}
+
+// userPills returns the state and the role of a user.
+func userPills(u *ledger.User) (pills []ui.Pill) {
+	if u.Deleted {
+		return []ui.Pill{{Text: "Deleted"}}
+	}
+	if u.Disabled {
+		pills = append(pills, ui.Pill{Text: "Disabled", Tone: ui.Bad})
+	}
+	if u.Admin {
+		pills = append(pills, ui.Pill{Text: "Administrator", Tone: ui.Info})
+	}
+	return pills
 }
 
 // userNotice is like clientNotice, for users.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // editUserForm edits what GET /v2/me returns for a user. Its fields are named as in the
@@ -16,7 +17,7 @@ var editUserForm = formKind{
 	purpose: forEditUser, action: pathAdminUser + "/edit", page: pathAdminUser + "/edit",
 	fields: []field{
 		boundField("expected_last"),
-		textField("username", "User name"), textField("name", "Name"), textField("email", "Email address"), textField("bio", "About"),
+		textField("username", "Username"), textField("name", "Name"), textField("email", "Email address"), textField("bio", "About"),
 		textField("avatar_url", "Picture"), textField("locale", "Language"), textField("time_zone", "Time zone"),
 		textField("time_format", "Clock").chosen(), textField("week_start", "First day of the week"),
 		textField("default_schedule_id", "Default schedule"), textField("organization_id", "Organization"),
@@ -54,8 +55,8 @@ func (w *Web) activeUserParam(c *request, v *session) (*ledger.User, error) {
 
 func (w *Web) showEditUser(c *request, v session, u *ledger.User, f *form) error {
 	name, path := personOf(u).Name, adminUserPath(u.ID)
-	return w.showAdmin(c, v, "admin_user_edit", page{
-		Title: "Edit the profile of " + name, Trail: []crumb{{"Users", pathAdminUsers}, {name, path}},
+	return w.showAdmin(c, v, "admin_user_edit", ui.Page{
+		Title: "Edit the profile of " + name, Up: up(name, path),
 		Form: f, Body: editUserBody{User: u, Path: path, Form: f},
 	})
 }
@@ -74,13 +75,13 @@ func (w *Web) editUser(c *request, v session, f *form) error {
 	}
 	var refused *ledger.Refusal
 	var err error
-	if !f.failed() {
+	if !f.Failed() {
 		refused, err = w.propose(c, &v, "edit a user", command)
 	}
 	switch {
 	case err != nil:
 		return err
-	case refused == nil && !f.failed():
+	case refused == nil && !f.Failed():
 		if v.view, err = w.fresh(c.r.Context()); err != nil {
 			return err
 		}

@@ -29,11 +29,11 @@ func filledIn() []string {
 func TestEditUser(t *testing.T) {
 	w, root := administration(t)
 	ada := w.signedIn()
-	assert.Contains(t, root.get(adaPage).body, `<a href="`+adaEdit+`">Edit the profile</a>`)
+	assert.Contains(t, root.get(adaPage).body, `href="`+adaEdit+`">Edit profile</a>`)
 	page := root.get(adaEdit)
 	for _, text := range []string{
 		"<title>Edit the profile of Ada Lovelace · Mintmark</title>", `value="ada"`, `value="Ada Lovelace"`, `value="ada@example.com"`,
-		`name="time_format" value="" checked`, `<a href="` + adaPage + `">Ada Lovelace</a>`,
+		`name="time_format" value="" checked`, `<a href="` + adaPage + `"><bdi>Ada Lovelace</bdi></a>`,
 	} {
 		assert.Contains(t, page.body, text)
 	}
@@ -103,9 +103,9 @@ func TestEditUserKeepsTheClock(t *testing.T) {
 func TestEditUserRefusals(t *testing.T) {
 	w, root := administration(t)
 	for _, test := range []struct{ field, value, says string }{
-		{"username", "", "User name is missing."},
-		{"username", "BOB", "User name is taken."},
-		{"username", "a da", "User name may not hold spaces"},
+		{"username", "", "Username is missing."},
+		{"username", "BOB", "Username is taken."},
+		{"username", "a da", "Username may not hold spaces"},
 		{"name", strings.Repeat("x", 101), "Name is too long."},
 		{"email", strings.Repeat("x", 255), "Email address is too long."},
 		{"bio", strings.Repeat("x", 1001), "About is too long."},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // newUserForm contains the id of the new user, so that sending it twice adds one user.
@@ -18,7 +19,7 @@ var newUserForm = formKind{
 	purpose: forNewUser, action: pathAdminNewUser, page: pathAdminNewUser,
 	fields: []field{
 		boundField("id"),
-		textField("username", "User name"), textField("name", "Name"), textField("email", "Email address"),
+		textField("username", "Username"), textField("name", "Name"), textField("email", "Email address"),
 		textField("password", "Password").confidential(), listField("admin", "Role").chosen(), ownPasswordField(),
 	},
 }
@@ -36,8 +37,8 @@ func (w *Web) newUserPage(c *request, v session) error {
 
 func (w *Web) showNewUser(c *request, v session, f *form) error {
 	w.requireReauth(&v, f, "add an administrator")
-	return w.showAdmin(c, v, "admin_user_new", page{
-		Title: "Add a user", Trail: []crumb{{"Users", pathAdminUsers}}, Form: f, Body: newUserBody{Form: f, Rule: suggestionRule},
+	return w.showAdmin(c, v, "admin_user_new", ui.Page{
+		Title: "Add a user", Up: up("Users", pathAdminUsers), Form: f, Body: newUserBody{Form: f, Rule: suggestionRule},
 	})
 }
 
@@ -46,7 +47,7 @@ func (w *Web) addUser(c *request, v session, f *form) error {
 	if f.trimmed("username") == "" {
 		f.addProblem("username", "is missing")
 	}
-	if f.checkSuggested(f.trimmed("username"), f.trimmed("name"), f.trimmed("email")); f.failed() {
+	if f.checkSuggested(f.trimmed("username"), f.trimmed("name"), f.trimmed("email")); f.Failed() {
 		return w.showNewUser(c, v, f)
 	}
 	admin := f.Has("admin", "yes")

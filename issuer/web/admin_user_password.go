@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var userPasswordForm = formKind{
@@ -41,8 +42,8 @@ func (w *Web) showUserPassword(c *request, v session, f *form) error {
 	}
 	w.requireReauth(&v, f, "")
 	path := adminUserPath(u.ID)
-	return w.showAdmin(c, v, "admin_user_password", page{
-		Title: "Give " + personOf(u).Name + " a new password", Trail: []crumb{{"Users", pathAdminUsers}, {personOf(u).Name, path}},
+	return w.showAdmin(c, v, "admin_user_password", ui.Page{
+		Title: "Give " + personOf(u).Name + " a new password", Up: up(personOf(u).Name, path),
 		Form: f, Body: userPasswordBody{User: u, Path: path, Form: f, Rule: suggestionRule},
 	})
 }
@@ -56,7 +57,7 @@ func (w *Web) setUserPassword(c *request, v session, f *form) error {
 	case u.Password == "" || u.ID == v.user.ID:
 		return errNotFound
 	}
-	if f.checkSuggested(u.Username, u.Person.Name, u.Person.Email); f.failed() {
+	if f.checkSuggested(u.Username, u.Person.Name, u.Person.Email); f.Failed() {
 		return w.showUserPassword(c, v, f)
 	}
 	if ok, err := w.reauthenticate(c, &v, f, w.showUserPassword); !ok {

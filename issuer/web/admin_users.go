@@ -1,13 +1,16 @@
 package web
 
-import "github.com/mintmark-auth/mintmark/issuer/ledger"
+import (
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
 
 type adminUsersBody struct {
 	Users  []userLine
-	Search search
-	Only   []choice
+	Search ui.Search
+	Only   []ui.Option
 	All    bool // there is no search
-	Pages  pager
+	Pages  ui.Pager
 }
 
 // A userLine is one user of the list.
@@ -20,10 +23,10 @@ type userLine struct {
 // adminUsers lists the users by user name.
 func (w *Web) adminUsers(c *request, v session) error {
 	only := c.r.URL.Query().Get("only")
-	body := &adminUsersBody{Search: searchOf(c, "User name, name or email address")}
+	body := &adminUsersBody{Search: searchOf(c, "Username, name or email address")}
 	body.All = body.Search.Query == "" && only == ""
 	body.Only = choose(only,
-		choice{Text: "All users"}, choice{Value: "administrators", Text: "Administrators"}, choice{Value: "disabled", Text: "Disabled accounts"})
+		ui.Option{Text: "All users"}, ui.Option{Value: "administrators", Text: "Administrators"}, ui.Option{Value: "disabled", Text: "Disabled accounts"})
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.User, string) {
 		return v.view.ListUsers(ledger.UserQuery{
 			Search: body.Search.Query, Admins: only == "administrators", Disabled: only == "disabled",
@@ -37,8 +40,8 @@ func (w *Web) adminUsers(c *request, v session) error {
 			Admin: u.Admin, Disabled: u.Disabled, Created: u.Created,
 		})
 	}
-	return w.showAdmin(c, v, "admin_users", page{
-		Title: "Users", Body: body, Rows: len(found),
+	return w.showAdmin(c, v, "admin_users", ui.Page{
+		Title: "Users", Actions: []ui.Action{{Title: "Add a user", Path: pathAdminNewUser, Icon: "plus", Primary: true}}, Body: body, Rows: len(found),
 		Truncate: func(n int) { body.Users, body.Pages.Next = body.Users[:n], c.pageAt("after", found[n-1].ID) },
 	})
 }

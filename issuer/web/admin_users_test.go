@@ -38,11 +38,11 @@ func TestAdminUsers(t *testing.T) {
 	}
 	page := root.get("/admin/users?only=disabled")
 	assert.Contains(t, page.body, `<option value="disabled" selected>`)
-	assert.Contains(t, page.body, `<span class="state suspended">Disabled</span>`)
+	assert.Contains(t, page.body, `<span class="pill bad">Disabled</span>`)
 	for i := range 40 {
 		w.user(fmt.Sprintf("u-many-%02d", i), fmt.Sprintf("many-%02d", i), "")
 	}
-	assert.Contains(t, root.get("/admin/users?q=many").body, `<a href="/admin/users?after=u-many-24&amp;q=many" rel="next">`)
+	assert.Contains(t, root.get("/admin/users?q=many").body, `<a class="button small" href="/admin/users?after=u-many-24&amp;q=many" rel="next">`)
 	assert.Equal(t, 15, count("after=u-many-24&q=many"))
 }
 
@@ -54,7 +54,7 @@ func TestAdminUser(t *testing.T) {
 	for _, text := range []string{
 		"<title>Ada Lovelace · Mintmark</title>", "<dd><bdi>ada@example.com</bdi></dd>", "<dd><bdi>u-ada</bdi></dd>", "In 1 browser",
 		"<dt>Connected apps</dt><dd>1</dd>", `<a href="/admin/clients/calendar"><bdi>The calendar app</bdi></a>`,
-		`<a href="/admin/audit?user=u-ada">`, "Make administrator", "Disable the account", `<a href="/admin/users/u-ada/password">`,
+		`<a href="/admin/audit?user=u-ada">`, "Make administrator", "Disable the account", `href="/admin/users/u-ada/password">`,
 	} {
 		assert.Contains(t, page.body, text)
 	}
@@ -99,7 +99,7 @@ func TestUserStates(t *testing.T) {
 	assert.Contains(t, asked.body, `<p class="error" id="f-sure-error">Confirmation is missing`)
 	assert.Equal(t, before, w.index, "a refused form made a proposal")
 	assert.Equal(t, http.StatusOK, ada.get("/account").StatusCode)
-	_, account, _ := strings.Cut(asked.body, `id="account"`)
+	_, account, _ := strings.Cut(asked.body, `id="danger"`)
 	again := answer{asked.Response, account}.form(t, adaPage+"/state")
 	assert.Equal(t, stateToken(root, "u-ada\x00disable"), again.Get("token"), "the redisplayed form must work")
 	assert.Contains(t, press("disable").body, "The account was disabled. The user is signed out, and every application that was connected to the account is disconnected.")
@@ -160,10 +160,10 @@ func TestAddUser(t *testing.T) {
 func TestAddUserRefusals(t *testing.T) {
 	w, root := administration(t)
 	for _, test := range []struct{ name, field, value, says string }{
-		{"no name", "username", "", "User name is missing."},
-		{"a taken name", "username", "ADA", "User name is taken."},
-		{"a space", "username", "e ve", "User name may not hold spaces"},
-		{"a long name", "username", strings.Repeat("x", 65), "User name is too long."},
+		{"no name", "username", "", "Username is missing."},
+		{"a taken name", "username", "ADA", "Username is taken."},
+		{"a space", "username", "e ve", "Username may not hold spaces"},
+		{"a long name", "username", strings.Repeat("x", 65), "Username is too long."},
 		{"a long full name", "name", strings.Repeat("x", 101), "Name is too long."},
 		{"a direction", "name", "x\u202e", "Name holds a control character."},
 		{"a long address", "email", strings.Repeat("x", 255), "Email address is too long."},
@@ -184,7 +184,7 @@ func TestAddUserRefusals(t *testing.T) {
 	}
 	w.beforePropose = func() { w.user("u-eve", "eve", "Eve") }
 	res := root.press(newUserPage, newUserPage, "username", "eve", "password", another)
-	assert.Contains(t, res.body, "User name is taken.", "another administrator added the user meanwhile")
+	assert.Contains(t, res.body, "Username is taken.", "another administrator added the user meanwhile")
 }
 
 func TestSetUserPassword(t *testing.T) {
@@ -217,7 +217,7 @@ func TestSetUserPassword(t *testing.T) {
 	}
 	assert.Equal(t, http.StatusNotFound, root.press(page, page, "password", "yet another one").StatusCode)
 	assert.Equal(t, http.StatusNotFound, root.get(page).StatusCode, "a deleted user has no password")
-	assert.Contains(t, root.get(adaPage).body, `<span class="state deleted">Deleted</span>`)
+	assert.Contains(t, root.get(adaPage).body, `<span class="pill">Deleted</span>`)
 	assert.NotContains(t, root.get(adaPage).body, `action="/admin`)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // Documents fetches the metadata documents of clients, like clientdoc.Fetcher.
@@ -113,13 +114,13 @@ func unfetched(e *clientdoc.Error) *failure {
 	case clientdoc.MethodNotOffered:
 		cause = ledger.DocumentMethod
 	}
-	return explainAgent(cause, sentence(e.Reason.Sentence()))
+	return explainAgent(cause, ui.Sentence(e.Reason.Sentence()))
 }
 
 // explainAgent explains why a client with a metadata document can't be shown for consent, or
 // returns nil if the cause isn't about documents. Texts of publishers are not repeated.
 func explainAgent(cause ledger.Cause, detail string) *failure {
-	f := &failure{status: http.StatusForbidden, cause: cause, detail: cmp.Or(detail, sentence(cause.String()))}
+	f := &failure{status: http.StatusForbidden, cause: cause, detail: cmp.Or(detail, ui.Sentence(cause.String()))}
 	switch cause {
 	case ledger.AgentsAreOff, ledger.PublisherUnlisted:
 		f.title = "This application is not accepted here"
@@ -136,7 +137,7 @@ func explainAgent(cause ledger.Cause, detail string) *failure {
 		f.text = "This service accepts no more applications of this publisher, so this one was not added. Nothing was shared with it. Please ask an administrator of this service."
 	case ledger.TooManyPublishers:
 		f.status = http.StatusTooManyRequests
-		f.title = "This application can not be reviewed now"
+		f.title = "This application can’t be reviewed now"
 		f.text = "Too many new applications wait for a review, from you or from everybody. Nothing was shared with it. Please try again tomorrow, or ask an administrator of this service."
 	case ledger.TooManyLookups:
 		f.status, f.after = http.StatusTooManyRequests, time.Minute
@@ -144,11 +145,11 @@ func explainAgent(cause ledger.Cause, detail string) *failure {
 		f.text = "Too many new applications were tried in a short time, so this one was not looked up. Please wait a little, and start again from the application."
 	case ledger.DocumentURLRefused, ledger.DocumentUnusable, ledger.DocumentMethod, ledger.RegistrationRefused:
 		f.status = http.StatusBadRequest
-		f.title = "This application can not be recognized"
+		f.title = "This application can’t be recognized"
 		f.text = "The application describes itself at an address that this service could not read, or describes itself in a way that this service does not accept. Nothing was shared with it."
 	case ledger.DocumentStale:
 		f.status = http.StatusServiceUnavailable
-		f.title = "This application can not be recognized now"
+		f.title = "This application can’t be recognized now"
 		f.text = "The description of the application could not be read for more than a day. Programs that you have allowed before keep their access. Please try again later."
 	default:
 		return nil
@@ -206,6 +207,6 @@ func (w *Web) waitingPage(c *request, v session) error {
 		return c.redirect(continueURL(query, ""))
 	}
 	c.Header().Set("Refresh", strconv.Itoa(int(waitInterval/time.Second)))
-	w.render(c, http.StatusOK, "waiting", page{Title: "Waiting for a review", Body: waitingBody{Host: client.Document.Host(), Name: client.Name}})
+	w.render(c, http.StatusOK, "waiting", ui.Page{Title: "Waiting for a review", Body: waitingBody{Host: client.Document.Host(), Name: client.Name}})
 	return nil
 }

@@ -134,7 +134,7 @@ func TestAgentsOff(t *testing.T) {
 	require.Zero(t, p.requests())
 
 	w.agents(ledger.AgentsListed)
-	require.Contains(t, root.get("/admin").body, `<a href="/admin/publishers">Publishers</a>`)
+	require.Contains(t, root.get("/admin").body, `<a href="/admin/publishers">`)
 	require.Equal(t, http.StatusSeeOther, w.browser().get("/auth/oauth2/waiting").StatusCode)
 	require.Equal(t, http.StatusMethodNotAllowed, w.browser().send("POST", "/auth/oauth2/waiting", nil, nil).StatusCode)
 }
@@ -156,8 +156,8 @@ func TestAgentOfAListedPublisher(t *testing.T) {
 	require.Equal(t, 1, p.requests())
 
 	// The host is what is asked about, and the name is only what the document says.
-	require.Contains(t, page.body, "<h1>Allow <bdi>example.com</bdi> to use your account?</h1>")
-	require.Contains(t, page.body, "calls itself <bdi>Helper</bdi>")
+	require.Contains(t, page.body, `<h1 class="mid"><bdi>example.com</bdi> wants access to your account</h1>`)
+	require.Contains(t, page.body, "calls itself <b><bdi>Helper</bdi></b>")
 	require.NotContains(t, page.body, "Any program on this computer")
 
 	b.decide(page, "allow").location(t, agentCallback)
@@ -249,7 +249,7 @@ func TestHostileDocuments(t *testing.T) {
 		w.advance(time.Hour)
 		res := w.signedIn().get(at(agentRequest("client_id", "https://example.com"+path)))
 		require.Equal(t, http.StatusBadRequest, res.StatusCode, path)
-		require.Contains(t, res.body, "can not be recognized")
+		require.Contains(t, res.body, "can’t be recognized")
 		require.NotContains(t, res.body, "evil")
 		require.NotContains(t, res.body, "script>")
 		require.Nil(t, w.View().ClientNamed("https://example.com"+path))
@@ -279,7 +279,7 @@ func TestPublisherUnderReview(t *testing.T) {
 	w.list("example.com")
 	next := b.get(address).Header.Get("Location")
 	page = b.get(next)
-	require.Contains(t, page.body, "Allow <bdi>example.com</bdi>")
+	require.Contains(t, page.body, "<bdi>example.com</bdi> wants access")
 	require.Equal(t, "a b&c", b.decide(page, "allow").location(t, agentCallback).Get("state"))
 
 	// After ten minutes it is over.
@@ -449,8 +449,8 @@ func TestRegisteredAgent(t *testing.T) {
 	require.Contains(t, w.browser().get(request()).body, "Sign in")
 	page := b.get(request())
 	require.Equal(t, http.StatusOK, page.StatusCode, page.body)
-	require.Contains(t, page.body, "Allow <bdi>a program on a computer</bdi>")
-	require.Contains(t, page.body, "This app calls itself <bdi>Helper</bdi>. Its name isn’t verified.")
+	require.Contains(t, page.body, "<bdi>a program on a computer</bdi> wants access")
+	require.Contains(t, page.body, "This app calls itself <b><bdi>Helper</bdi></b>. Its name isn’t verified.")
 	require.Contains(t, page.body, "Any program on this computer")
 	require.Nil(t, w.View().ClientNamed(clientID), "the page stores nothing")
 	b.decide(page, "allow").location(t, "http://127.0.0.1:4567/cb")
@@ -485,10 +485,10 @@ func TestRegisteredHost(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, open("http://127.0.0.1:33418/").StatusCode)
 	page := open(uris[0])
 	require.Equal(t, http.StatusOK, page.StatusCode, page.body)
-	require.Contains(t, page.body, "Allow <bdi>vscode.dev</bdi>")
+	require.Contains(t, page.body, "<bdi>vscode.dev</bdi> wants access")
 	require.NotContains(t, page.body, "Any program on this computer")
 	b.decide(page, "allow").location(t, uris[0])
-	require.Contains(t, b.get("/connected-apps/"+ledger.ClientKey("mmd_editor")).body, "does not use your account for 14 days")
+	require.Contains(t, b.get("/connected-apps/"+ledger.ClientKey("mmd_editor")).body, "doesn’t use your account for 14 days")
 
 	// Such a client_id is never made: see oauth.RegistrableURIs.
 	uris = append(uris, "http://127.0.0.1/")

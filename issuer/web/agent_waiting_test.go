@@ -74,7 +74,7 @@ func TestWaitingEnds(t *testing.T) {
 		status    int // of the page that it goes on to; 0 if it does not
 		text      string
 	}{
-		"approved": {func(w *env) { w.list("example.com") }, http.StatusOK, "Allow <bdi>example.com</bdi>"},
+		"approved": {func(w *env) { w.list("example.com") }, http.StatusOK, "<bdi>example.com</bdi> wants access"},
 		"rejected": {func(w *env) {
 			w.must(&ledger.EndPublisher{Actor: operator, Host: "example.com", How: ledger.EndReject})
 		}, http.StatusForbidden, "was not approved"},

@@ -1,57 +1,31 @@
 package web
 
 import (
-	"crypto/sha256"
-	_ "embed"
-	"encoding/hex"
 	"net/http"
 	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
-//go:embed style.css
-var styleText []byte
-
-//go:embed icon.svg
-var iconText []byte
-
-// An asset is an immutable file: its name contains its digest.
-type asset struct {
-	path, contentType string
-	text              []byte
-}
-
-type assets struct{ style, icon asset }
-
-func newAssets() assets {
-	return assets{
-		style: newAsset("style", "css", "text/css; charset=utf-8", styleText),
-		icon:  newAsset("icon", "svg", "image/svg+xml", iconText),
-	}
-}
-
-func newAsset(name, ext, contentType string, text []byte) asset {
-	sum := sha256.Sum256(text)
-	return asset{path: pathAssets + name + "-" + hex.EncodeToString(sum[:8]) + "." + ext, contentType: contentType, text: text}
-}
-
-// asset serves the stylesheet and the icon. While a cluster is upgraded, a page of one
+// asset serves the files that pages refer to. While a cluster is upgraded, a page of one
 // version may request the asset from a node of another version: that node responds with
 // its own, which must not be cached.
 func (w *Web) asset(c *request) error {
 	path := c.r.URL.Path
-	for _, a := range []asset{w.assets.style, w.assets.icon} {
+	served := ui.Served()
+	for _, a := range []ui.Asset{served.Style, served.Script, served.Icons, served.Icon} {
 		cache := "no-cache"
 		switch {
-		case path == a.path:
+		case path == a.Path:
 			cache = "public, max-age=31536000, immutable"
-		case !sameKind(path, a.path):
+		case !sameKind(path, a.Path):
 			continue
 		}
 		c.Header().Set("Cache-Control", cache)
-		c.Header().Set("Content-Type", a.contentType)
+		c.Header().Set("Content-Type", a.ContentType)
 		c.WriteHeader(http.StatusOK)
 		if !c.isHead() {
-			_, _ = c.Write(a.text)
+			_, _ = c.Write(a.Text)
 		}
 		return nil
 	}

@@ -9,11 +9,12 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // authorize handles the authorization step (RFC 6749 §4.1.1). The order matters:
 //
-//  1. A request that can't be parsed, or names no registered client and redirection URI, gets a page, never a
+//  1. A request that can't be parsed, or names no registered client and redirect URI, gets a page, never a
 //     redirect (RFC 6749 §4.1.2.1).
 //  2. If nobody is signed in, the sign-in page is shown. Nothing redirects before, errors included, so that this
 //     server is not an open redirector (RFC 9700 §4.11.2).
@@ -126,13 +127,13 @@ type leaveBody struct {
 	Client   string
 	Target   target
 	Detail   string
-	Location template.URL // a registered redirection URI with the error; template.URL, since any scheme may be registered
+	Location template.URL // a registered redirect URI with the error; template.URL, since any scheme may be registered
 }
 
 // continueTo responds to a browser that has just signed in. It redirects to the
 // authorization request with the query next or, without one, to the page own. If the
 // request is refused with an error for the application, continueTo shows a page that
-// loads the redirection URI by itself: browsers check every redirect after a form,
+// loads the redirect URI by itself: browsers check every redirect after a form,
 // including those of the application, against the form-action of the page with the form
 // (this server's sign-in page, or the provider's), and would block it.
 func (w *Web) continueTo(c *request, next, own string) error {
@@ -154,7 +155,7 @@ func (w *Web) continueTo(c *request, next, own string) error {
 	w.config.Refused(problem.Cause)
 	location := w.errorLocation(r, &problem.Error)
 	c.Header().Set("Refresh", "0;url="+location)
-	w.render(c, http.StatusOK, "leave", page{Title: "Back to the application", Body: leaveBody{
+	w.render(c, http.StatusOK, "leave", ui.Page{Title: "Back to the application", Body: leaveBody{
 		Client: a.Client.Name, Target: targetOf(r.RedirectURI), Detail: problem.Error.Description,
 		Location: template.URL(location),
 	}})

@@ -36,7 +36,7 @@ func TestAuthorizeOnALaggingNode(t *testing.T) {
 		{"a client that was resumed", with(good(), "client_id", "stopped"), func(w *env) {
 			w.client("stopped", func(c *ledger.ImportClient) { c.State = ledger.Approved })
 		}},
-		{"a new redirection URI", with(good(), "redirect_uri", callback+"2"), func(w *env) {
+		{"a new redirect URI", with(good(), "redirect_uri", callback+"2"), func(w *env) {
 			w.client("calendar", func(c *ledger.ImportClient) {
 				c.Profile.RedirectURIs = append(c.Profile.RedirectURIs, callback+"2")
 			})
@@ -238,7 +238,7 @@ func TestErrorAfterSignIn(t *testing.T) {
 			require.Contains(t, want, request.Get("redirect_uri")+"?error=invalid_")
 			assert.Equal(t, "0;url="+want, res.Header.Get("Refresh"))
 			assert.Empty(t, res.Header.Get("Location"))
-			assert.Contains(t, html.UnescapeString(res.body), `<a class="button" href="`+want+`"`)
+			assert.Contains(t, html.UnescapeString(res.body), `<a class="button primary" href="`+want+`"`)
 			assert.Contains(t, res.Header.Get("Content-Security-Policy"), "form-action 'self'")
 		})
 	}
@@ -264,13 +264,13 @@ func TestRefusedAuthorizationCanBeFound(t *testing.T) {
 		cause   ledger.Cause
 		page    bool
 	}{
-		"another redirection URI": {with(good(), "redirect_uri", callback+"/"), "calendar", ledger.RedirectURIUnregistered, true},
-		"no redirection URI":      {with(good(), "redirect_uri", ""), "calendar", ledger.RedirectURIMissing, true},
-		"a suspended client":      {with(good(), "client_id", "stopped"), "stopped", ledger.ClientSuspended, true},
-		"a pending client":        {with(good(), "client_id", "waiting"), "waiting", ledger.ClientPending, true},
-		"an unknown client":       {with(good(), "client_id", "nobody"), "", ledger.UnknownClient, true},
-		"an unreadable request":   {url.Values{"client_id": {"calendar", "native"}}, "", ledger.RequestMalformed, true},
-		"an unknown scope":        {with(good(), "scope", "openid"), "calendar", ledger.ScopeUnknown, false},
+		"another redirect URI":  {with(good(), "redirect_uri", callback+"/"), "calendar", ledger.RedirectURIUnregistered, true},
+		"no redirect URI":       {with(good(), "redirect_uri", ""), "calendar", ledger.RedirectURIMissing, true},
+		"a suspended client":    {with(good(), "client_id", "stopped"), "stopped", ledger.ClientSuspended, true},
+		"a pending client":      {with(good(), "client_id", "waiting"), "waiting", ledger.ClientPending, true},
+		"an unknown client":     {with(good(), "client_id", "nobody"), "", ledger.UnknownClient, true},
+		"an unreadable request": {url.Values{"client_id": {"calendar", "native"}}, "", ledger.RequestMalformed, true},
+		"an unknown scope":      {with(good(), "scope", "openid"), "calendar", ledger.ScopeUnknown, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var counted []ledger.Cause

@@ -179,7 +179,7 @@ func with(v url.Values, pairs ...string) url.Values {
 
 func at(v url.Values) string { return "/auth/oauth2/authorize?" + v.Encode() }
 
-// location returns the query of a redirect to a redirection URI.
+// location returns the query of a redirect to a redirect URI.
 func (a answer) location(t testing.TB, uri string) url.Values {
 	t.Helper()
 	require.Equal(t, http.StatusSeeOther, a.StatusCode, a.body)

@@ -23,7 +23,7 @@ func keys(v url.Values) []string {
 }
 
 // TestConformancePages verifies that a request without a registered client and
-// redirection URI gets a page, whoever is signed in.
+// redirect URI gets a page, whoever is signed in.
 func TestConformancePages(t *testing.T) {
 	for _, test := range []struct {
 		id, name string
@@ -41,7 +41,7 @@ func TestConformancePages(t *testing.T) {
 		{"AZ16", "fragment added", with(good(), "redirect_uri", callback+"#f").Encode(), 400, "does not lead back"},
 		{"AZ18", "localhost for a loopback IP", with(good(), "client_id", "native", "redirect_uri", "http://localhost:4000/cb").Encode(), 400, "does not lead back"},
 		{"AZ20", "two client ids", good().Encode() + "&client_id=calendar", 400, "not complete"},
-		{"AZ20", "two redirection URIs", good().Encode() + "&redirect_uri=" + url.QueryEscape(callback), 400, "not complete"},
+		{"AZ20", "two redirect URIs", good().Encode() + "&redirect_uri=" + url.QueryEscape(callback), 400, "not complete"},
 		{"AZ43", "pending", with(good(), "client_id", "waiting").Encode(), 403, "has not been reviewed yet"},
 		{"AZ43", "rejected", with(good(), "client_id", "refused").Encode(), 403, "was not approved"},
 		{"AZ43", "suspended", with(good(), "client_id", "stopped").Encode(), 403, "is suspended"},
@@ -66,7 +66,7 @@ func TestConformancePages(t *testing.T) {
 						assert.NotContains(t, res.body, "sign in, and this page", "the user is signed in")
 					}
 					for _, uri := range []string{"evil.example", "app.example.com", "127.0.0.1", "localhost"} {
-						assert.NotContains(t, res.body, uri, "the redirection URI must not be shown")
+						assert.NotContains(t, res.body, uri, "the redirect URI must not be shown")
 					}
 				}
 			}
@@ -238,28 +238,28 @@ func TestConformance(t *testing.T) {
 		page := b.get(at(with(good(), "scope", "BOOKING_READ BOOKING_WRITE TEAM_BOOKING_READ ORG_PROFILE_READ")))
 		for _, text := range []string{
 			"<title>Allow The calendar app? · Mintmark</title>", "<bdi>The calendar app</bdi>",
-			"Ada Lovelace", "<bdi>ada</bdi>", "Use another account",
+			"Ada Lovelace", "<bdi>ada</bdi>", `Switch<span class="unseen"> account</span>`,
 			`<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
 			"Your own account", "See your bookings, who attends them",
-			`<span class="badge">Can change</span> Confirm, decline and reassign your bookings`,
+			`<div>Confirm, decline and reassign your bookings, add guests and change where they take place.</div><span class="pill warn">Can change</span>`,
 			"Your teams", "See your teams&#39; bookings.", "Your organization", "This includes all teams of the organization.",
-			`<strong class="host">app.example.com</strong>`,
+			`<b>app.example.com</b>`,
 		} {
 			assert.Contains(t, page.body, text)
 		}
 		assert.NotContains(t, page.body, "BOOKING_READ</", "scopes must be shown in words")
-		assert.Equal(t, 1, strings.Count(page.body, "badge"))
+		assert.Equal(t, 1, strings.Count(page.body, ">Can change<"))
 		assert.NotContains(t, page.body, "everything")
 	})
 	t.Run("AZ55 a legacy request says that it may do everything", func(t *testing.T) {
 		w := newEnv(t)
 		page := w.signedIn().get(at(with(good(), "client_id", "old", "scope", "")))
-		assert.Contains(t, page.body, "This application will be able to do everything that you can do.")
+		assert.Contains(t, page.body, "This application can do everything that you can do.")
 	})
 	t.Run("AZ55 a program on the device", func(t *testing.T) {
 		w := newEnv(t)
 		page := w.signedIn().get(at(with(good(), "client_id", "native", "redirect_uri", "http://127.0.0.1:4000/cb")))
-		assert.Contains(t, page.body, `a program on this device, at <strong class="host">127.0.0.1:4000</strong>`)
+		assert.Contains(t, page.body, `a program on this device, at <b>127.0.0.1:4000</b>`)
 	})
 	t.Run("AZ57 asked again, with a wider scope and with the same", func(t *testing.T) {
 		w := newEnv(t)

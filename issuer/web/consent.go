@@ -10,6 +10,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var consentForm = formKind{
@@ -30,10 +31,12 @@ type consentBody struct {
 	Client      string
 	Publisher   string // of a client with metadata of its own, "" for others
 	Registered  bool   // it registered itself
-	Picture     picture
+	Picture     *ui.Picture
+	Own         ui.Picture // of this service
 	Website     string
 	WebsiteHost string
 	Person      person
+	Portrait    *ui.Picture
 	Before      ledger.Time // when the user first allowed it; 0 if never
 	Legacy      bool
 	Permissions []permissions
@@ -78,21 +81,23 @@ func (w *Web) showConsent(c *request, status int, v session, r oauth.Authorizati
 	body := consentBody{
 		Notice: notice,
 		Client: a.Client.Name, Picture: publicPicture(a.Client), Website: a.Client.Website,
+		Own: ui.Picture{Initial: ui.Initial(brand.Name), Kind: "own"}, Portrait: portraitOf(v.user),
 		Person: personOf(v.user), Before: firstAllowed(v.view, v.user.ID, a.Client.ID, w.config.Ledger.Now()),
 		Legacy: a.Legacy, Permissions: permissionsOf(a.Scope), Target: targetOf(a.RedirectURI), Resource: a.Resource,
 		Request: query, UserID: v.user.ID, Revision: revision, ResourceID: a.ResourceID(), Scope: a.Scope,
 		Token:        formToken(v.id, forConsent, v.user.ID, consentAbout(query, revision, a.ResourceID(), a.Scope)),
 		SignOutToken: formToken(v.id, forSignOut, "", query),
 	}
+	body.Portrait.Small = true
 	title := a.Client.Name
 	if d := a.Client.Document; d != nil {
 		title = publisherName(d)
 		body.Publisher, body.Registered = title, d.Registered != ""
-		body.Picture = picture{Initial: initial(title)}
+		body.Picture = &ui.Picture{Initial: ui.Initial(title)}
 	} else if u, err := url.Parse(a.Client.Website); err == nil {
 		body.WebsiteHost = u.Host
 	}
-	w.render(c, status, "consent", page{Title: "Allow " + title + "?", Body: body})
+	w.render(c, status, "consent", ui.Page{Title: "Allow " + title + "?", Body: body})
 }
 
 // firstAllowed returns when the oldest of the user's live grants for a client was created.

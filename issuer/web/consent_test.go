@@ -36,7 +36,7 @@ func TestConsentRaces(t *testing.T) {
 		{"suspended", func(w *env, _ *browser) {
 			importCalendar(func(c *ledger.ImportClient) { c.State = ledger.Suspended })(w)
 		}, http.StatusForbidden, "is suspended", ""},
-		{"redirection URI removed", func(w *env, _ *browser) {
+		{"redirect URI removed", func(w *env, _ *browser) {
 			importCalendar(func(c *ledger.ImportClient) { c.Profile.RedirectURIs = []string{"https://other.example/cb"} })(w)
 		}, http.StatusBadRequest, "does not lead back", ""},
 		{"scope removed", func(w *env, _ *browser) {

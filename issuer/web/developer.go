@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // Paths of the developer settings.
@@ -21,8 +22,7 @@ const (
 // developerRoutes returns the developer settings (service document, section 2.1).
 func (w *Web) developerRoutes() []route {
 	return []route{
-		w.pageFor(users, pathDeveloper, w.ownClients).
-			inMenu("Developer settings", "Applications that you make: register one, see its state, make secrets, and find out why a request was refused."),
+		w.pageFor(users, pathDeveloper, w.ownClients),
 		w.pageFor(users, pathNewClient, w.newClient),
 		w.formFor(users, &newClientForm, w.createClient),
 		w.clientPage(pathClient, w.ownClient),
@@ -92,22 +92,19 @@ func (w *Web) owned(c *request, v *session) (*ledger.Client, error) {
 
 // ownedOrAdmin is owned, but also permits administrators. They help the owner, but learn
 // less about the client's users.
-func (w *Web) ownedOrAdmin(c *request, v *session) (client *ledger.Client, trail []crumb, err error) {
+func (w *Web) ownedOrAdmin(c *request, v *session) (client *ledger.Client, err error) {
 	there, err := w.confirmFresh(c, v, func() bool {
 		client = v.view.Client(c.param("id"))
 		return client != nil && client.State != ledger.Deleted && (client.Owner == v.user.ID || v.user.Admin)
 	})
 	switch {
 	case err != nil:
-		return nil, nil, fmt.Errorf("look up the client: %w", err)
+		return nil, fmt.Errorf("look up the client: %w", err)
 	case !there:
-		return nil, nil, errNotFound
+		return nil, errNotFound
 	}
 	c.client = client.ID
-	if client.Owner == v.user.ID {
-		return client, trailOf(client), nil
-	}
-	return client, []crumb{{"Applications", pathAdminClients}, {client.Name, adminClientPath(client.ID)}}, nil
+	return client, nil
 }
 
 // ownedFresh is owned on a fresh view, for a page about a recent change.
@@ -137,10 +134,50 @@ func (v *session) clientForm(kind *formKind, client *ledger.Client, pairs ...str
 	return v.form(kind, values)
 }
 
-// trailOf returns the breadcrumbs of a page about a client.
-func trailOf(client *ledger.Client) []crumb {
-	return []crumb{{"Developer settings", pathDeveloper}, {client.Name, clientPath(client.ID)}}
+// upTo returns the link from a page below a client's to the client.
+func upTo(client *ledger.Client) *ui.Link { return up(client.Name, clientPath(client.ID)) }
+
+// pageOfClient returns a page of a client with the head that its pages share. below is the
+// last part of its path, "" for the overview. An administrator who doesn't own the client has
+// no tabs.
+func (w *Web) pageOfClient(v *session, client *ledger.Client, title, below string) ui.Page {
+	p := ui.Page{
+		Title: title, Name: client.Name, Picture: pictureOf(&client.Profile),
+		Copy: &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
+	}
+	if client.Owner != v.user.ID {
+		p.Up = up(client.Name, adminClientPath(client.ID))
+		return p
+	}
+	p.Up = up("Applications", pathDeveloper)
+	p.Pills = clientPills(client)
+	p.Actions = []ui.Action{{Title: "Edit", Path: clientPath(client.ID, "edit")}}
+	for _, tab := range []ui.Tab{
+		{Title: "Overview", Path: ""},
+		{Title: "Credentials", Path: "secrets"},
+		{Title: "Connect", Path: "connect"},
+		{Title: "Users", Path: "users"},
+		{Title: "Errors", Path: "errors"},
+	} {
+		if tab.Path == "secrets" && client.Public() {
+			continue
+		}
+		tab.Here, tab.Path = tab.Path == below, strings.TrimSuffix(clientPath(client.ID, tab.Path), "/")
+		p.Tabs = append(p.Tabs, tab)
+	}
+	return p
 }
+
+// clientPills returns the state of a client.
+func clientPills(client *ledger.Client) []ui.Pill {
+	pills := []ui.Pill{statePill(client.State)}
+	if client.Legacy {
+		pills = append(pills, legacyPill)
+	}
+	return pills
+}
+
+var legacyPill = ui.Pill{Text: "Legacy", Tone: ui.Info}
 
 // planned returns the profile that the owner last wanted: the proposed revision if there is one.
 func planned(client *ledger.Client) ledger.Profile {

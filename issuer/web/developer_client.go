@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var clientNotices = notices{
@@ -31,9 +32,9 @@ type clientBody struct {
 	StateText      string
 	Reason         string
 	ReasonTitle    string
+	ReasonTone     string
 	Type           string
 	Created        ledger.Time
-	Picture        picture
 	Website        string
 	WebsiteHost    string
 	Purpose        string
@@ -43,7 +44,7 @@ type clientBody struct {
 	WasLegacy      bool
 	Public         bool
 	Secrets        int // number of active secrets
-	Proposed       []difference
+	Proposed       []ui.Difference
 	Refused        *refusedChanges
 	DiscardRefused *form
 	OfferedTo      string // name of a user; "" if there is no offer
@@ -58,8 +59,8 @@ func (w *Web) ownClient(c *request, v session, client *ledger.Client) error {
 func (w *Web) showOwnClient(c *request, v session, client *ledger.Client, sent *form) error {
 	body := clientBody{
 		ID: client.ID, Path: clientPath(client.ID), State: client.State, StateText: stateText(client),
-		Reason: client.Reason, ReasonTitle: reasonTitle(client), Type: typeName(client.Type), Created: client.Created,
-		Picture: pictureOf(&client.Profile), Website: client.Website, WebsiteHost: hostOf(client.Website), Purpose: client.Purpose,
+		Reason: client.Reason, ReasonTitle: reasonTitle(client), ReasonTone: reasonTone(client), Type: typeName(client.Type), Created: client.Created,
+		Website: client.Website, WebsiteHost: hostOf(client.Website), Purpose: client.Purpose,
 		URIs: client.RedirectURIs, Groups: scopeGroups(client.Scopes, true),
 		Legacy: client.Legacy, WasLegacy: client.WasLegacy, Public: client.Public(), Secrets: client.ActiveSecrets(),
 	}
@@ -75,9 +76,9 @@ func (w *Web) showOwnClient(c *request, v session, client *ledger.Client, sent *
 	if offer := v.view.OfferOf(client); offer != nil {
 		body.OfferedTo = recipientOf(v.view, offer)
 	}
-	return w.show(c, v, "developer_client", page{
-		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Notice: noticeAbout(clientNotices, c.notice(), client), Form: sent, Body: body,
-	})
+	p := w.pageOfClient(&v, client, "Overview", "")
+	p.Notice, p.Form, p.Body = noticeAbout(clientNotices, c.notice(), client), sent, body
+	return w.show(c, v, "developer_client", p)
 }
 
 // noticeAbout returns the notice for a word, in the variant for the client's type if
@@ -100,7 +101,7 @@ func stateText(client *ledger.Client) string {
 	case ledger.Rejected:
 		return "Nobody can use it. Change what the reviewer names: it is then reviewed again."
 	case ledger.Suspended:
-		return "An administrator has stopped it for now. People can not allow it, and it can get no access. When it is resumed, what people allowed works again."
+		return "An administrator has stopped it for now. People can’t allow it, and it can get no access. When it is resumed, what people allowed works again."
 	}
 	return ""
 }
@@ -118,9 +119,19 @@ func reasonTitle(client *ledger.Client) string {
 	return "What the last reviewer wrote"
 }
 
+func reasonTone(client *ledger.Client) string {
+	switch client.State {
+	case ledger.Rejected:
+		return ui.Warn
+	case ledger.Suspended:
+		return ui.Bad
+	}
+	return ui.Info
+}
+
 func typeName(t ledger.ClientType) string {
 	if t == ledger.Public {
-		return "Public: it can not keep a secret"
+		return "Public: it can’t keep a secret"
 	}
 	return "Confidential: it keeps a secret on a server"
 }

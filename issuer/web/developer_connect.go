@@ -7,19 +7,21 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 type connectBody struct {
 	Path             string
 	State            ledger.ClientState
 	Public, Legacy   bool
-	Native           bool // the redirection URI has a private-use scheme
-	More             bool // there are more redirection URIs than the one shown
+	Native           bool // the redirect URI has a private-use scheme
+	More             bool // there are more redirect URIs than the one shown
+	Step1            ui.Card
 	AuthorizationURL string
 	Issuer           string
 	Curl, Refresh    string
 	Me               string
-	Go, Node         string
+	Programs         ui.Code
 }
 
 // connectPage shows code to copy into a program. State and code verifier are generated
@@ -30,15 +32,23 @@ func (w *Web) connectPage(c *request, v session, client *ledger.Client) error {
 	if to.Native() {
 		program = "native"
 	}
-	return w.show(c, v, "developer_connect", page{
-		Title: "How to connect", Trail: trailOf(client),
-		Body: connectBody{
-			Path: clientPath(client.ID), State: client.State, Public: client.Public(), Legacy: client.Legacy,
-			Native: to.Native(), More: len(client.RedirectURIs) > 1, AuthorizationURL: to.authorizationURL(), Issuer: to.Issuer,
-			Curl: to.snippet("curl"), Refresh: to.snippet("refresh"), Me: to.snippet("me"),
-			Go: to.snippet(program), Node: to.snippet("node"),
-		},
-	})
+	body := connectBody{
+		Path: clientPath(client.ID), State: client.State, Public: client.Public(), Legacy: client.Legacy,
+		Native: to.Native(), More: len(client.RedirectURIs) > 1, AuthorizationURL: to.authorizationURL(), Issuer: to.Issuer,
+		Curl: to.snippet("curl"), Refresh: to.snippet("refresh"), Me: to.snippet("me"),
+		Step1: ui.Card{ID: "send", Title: "1. Send people to the authorization step"},
+	}
+	if client.State == ledger.Approved {
+		body.Step1.Action = &ui.Action{Title: "Try it", Path: body.AuthorizationURL, Small: true, NewTab: true}
+	}
+	node := "Node.js"
+	if to.Native() {
+		node += " and Electron"
+	}
+	body.Programs = ui.NewCode("program", "In a program", ui.Block{Name: "Go", Text: to.snippet(program)}, ui.Block{Name: node, Text: to.snippet("node")})
+	p := w.pageOfClient(&v, client, "Connect", "connect")
+	p.Body = body
+	return w.show(c, v, "developer_connect", p)
 }
 
 func (w *Web) connecting(v *session, client *ledger.Client) connecting {

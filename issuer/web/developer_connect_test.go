@@ -15,7 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-var copied = regexp.MustCompile(`(?s)<pre class="copy">(.*?)</pre>`)
+var copied = regexp.MustCompile(`(?s)<pre id="[^"]*" tabindex="0" role="region" aria-label="[^"]*">(.*?)</pre>`)
 
 // blocks returns the code blocks of a page.
 func (a answer) blocks() []string {
@@ -35,7 +35,7 @@ func TestAuthorizationURL(t *testing.T) {
 	require.True(t, found, blocks[0])
 	got := b.decide(b.get(address), "allow").location(t, callback)
 	assert.NotEmpty(t, got.Get("code"))
-	assert.Contains(t, b.get(minePath+"/connect").body, "is not <code>"+got.Get("iss")+"</code>")
+	assert.Contains(t, b.get(minePath+"/connect").body, "isn’t <code>"+got.Get("iss")+"</code>")
 	assert.Regexp(t, `^[A-Za-z0-9_-]{43}$`, got.Get("state"))
 	assert.NotContains(t, b.get(minePath+"/connect").body, got.Get("state"), "each page must have another state")
 	assert.Len(t, w.grants(), 1)

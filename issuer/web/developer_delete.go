@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var deleteForm = formKind{
@@ -23,8 +24,8 @@ func (w *Web) deletePage(c *request, v session, client *ledger.Client) error {
 }
 
 func (w *Web) showDelete(c *request, v session, client *ledger.Client, f *form) error {
-	return w.show(c, v, "developer_delete", page{
-		Title: "Delete", Trail: trailOf(client), Form: f,
+	return w.show(c, v, "developer_delete", ui.Page{
+		Title: "Delete " + client.Name + "?", Up: upTo(client), Form: f,
 		Body: deleteBody{Name: client.Name, Path: clientPath(client.ID), Form: f},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var editForm = formKind{
@@ -27,7 +28,7 @@ type editBody struct {
 
 	// Undoes is what saving the form would undo: changes that others, or another page of
 	// the same user, saved while it was open.
-	Undoes []difference
+	Undoes []ui.Difference
 }
 
 // editPage shows the profile that the owner last wanted: a proposed revision, or a
@@ -51,14 +52,14 @@ func (w *Web) showEdit(c *request, v session, client *ledger.Client, f *form) er
 	return w.showEditBody(c, v, client, f, nil)
 }
 
-func (w *Web) showEditBody(c *request, v session, client *ledger.Client, f *form, undoes []difference) error {
+func (w *Web) showEditBody(c *request, v session, client *ledger.Client, f *form, undoes []ui.Difference) error {
 	body := editBody{
 		Form: f, Profile: showProfile(f, basis(client, f.get("from")).Logo, client.Legacy), Path: clientPath(client.ID),
 		Live:    client.State == ledger.Approved || client.State == ledger.Suspended,
 		Waiting: client.Proposed != nil && undoes == nil, Refused: refusedOf(client), Again: f.get("from") == fromRefused,
 		Undoes: undoes,
 	}
-	return w.show(c, v, "developer_edit", page{Title: "Edit", Trail: trailOf(client), Form: f, Body: body})
+	return w.show(c, v, "developer_edit", ui.Page{Title: "Edit " + client.Name, Up: upTo(client), Form: f, Body: body})
 }
 
 func (w *Web) edit(c *request, v session, f *form, client *ledger.Client) error {
@@ -67,7 +68,7 @@ func (w *Web) edit(c *request, v session, f *form, client *ledger.Client) error 
 		return errUnreadable
 	}
 	p, picture := f.profile(v.view, client.Type, client, basis(client, f.get("from")).Logo)
-	if f.failed() {
+	if f.Failed() {
 		return w.showEdit(c, v, client, f)
 	}
 	return w.proposeEdit(c, v, client, f, &ledger.EditClient{
@@ -107,7 +108,7 @@ func (w *Web) proposeEdit(c *request, v session, client *ledger.Client, f *form,
 
 // undone returns what an edit that was refused because of a concurrent change would undo.
 // It ignores a picture that was sent, which has to be chosen again.
-func undone(now *ledger.Client, edit *ledger.EditClient, r *ledger.Refusal) []difference {
+func undone(now *ledger.Client, edit *ledger.EditClient, r *ledger.Refusal) []ui.Difference {
 	if r.Cause != ledger.Conflict {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 type errorsBody struct {
@@ -35,7 +36,7 @@ const maxErrorID = 300
 // errorsPage explains why a request was refused. The query changes nothing, so the
 // error_id is in the address.
 func (w *Web) errorsPage(c *request, v session) error {
-	client, trail, err := w.ownedOrAdmin(c, &v)
+	client, err := w.ownedOrAdmin(c, &v)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,9 @@ func (w *Web) errorsPage(c *request, v session) error {
 	for _, r := range w.config.Refusals.list(client.ID) {
 		body.Recent = append(body.Recent, explained{Text: describeCause(r.Cause), Scope: r.Scope, Place: placeOf(r), At: r.At, Times: r.Times})
 	}
-	return w.show(c, v, "developer_errors", page{Title: "What went wrong", Trail: trail, Body: body})
+	p := w.pageOfClient(&v, client, "Errors", "errors")
+	p.Body = body
+	return w.show(c, v, "developer_errors", p)
 }
 
 // explainErrorID returns nil for an error_id of another client as well as for an invalid
@@ -65,9 +68,9 @@ func (w *Web) explainErrorID(client *ledger.Client, id string) *explained {
 // describeCause describes why a request was refused, and what the owner can do about it.
 func describeCause(cause ledger.Cause) string {
 	if cause == ledger.SecretKeyDropped {
-		return sentence(cause.String()) + " Make another secret."
+		return ui.Sentence(cause.String()) + " Make another secret."
 	}
-	return sentence(cause.String())
+	return ui.Sentence(cause.String())
 }
 
 func explainedOf(e ledger.Explanation) *explained {

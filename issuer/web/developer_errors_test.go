@@ -32,7 +32,7 @@ func TestExplainErrorID(t *testing.T) {
 	ask := func(id string) answer { return b.get(minePath + "/errors?error_id=" + url.QueryEscape(id)) }
 	page := ask("  mme_mine ")
 	for _, text := range []string{
-		"<strong>" + html.EscapeString(strings.ToUpper(ledger.RefreshReused.String()[:1])+ledger.RefreshReused.String()[1:]) + ".</strong>",
+		"<b>" + html.EscapeString(strings.ToUpper(ledger.RefreshReused.String()[:1])+ledger.RefreshReused.String()[1:]) + ".</b>",
 		"4 March 2026, 12:00 UTC", "4 March 2026, 11:00 UTC", "Refresh token 4 of its chain", "Refresh token 6", grant.String(), `value="mme_mine"`,
 	} {
 		assert.Contains(t, page.body, text)
@@ -58,7 +58,7 @@ func TestRecentRefusals(t *testing.T) {
 	b.decide(b.get(at(with(request, "scope", "BOOKING_READ"))), "cancel")
 	b.get(at(with(request, "client_id", "nobody")))
 	page := b.get(path)
-	assert.Contains(t, page.body, `<td data-name="Times">3</td>`)
+	assert.Contains(t, page.body, `<td data-name="Times" class="num">3</td>`)
 	assert.Less(t, strings.Index(page.body, "The user refused."), strings.Index(page.body, html.EscapeString(ledger.ScopeTooWide.String()[1:])), "newest first")
 	assert.Contains(t, b.get("/developer/clients/calendar/errors").body, "remembers none")
 }
@@ -142,7 +142,7 @@ func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	assert.Equal(t, ledger.RefreshReused, causes[len(causes)-1], "the oldest refusal was displaced")
 	page := b.get(minePath + "/errors").body
 	assert.Contains(t, page, `<td data-name="Where">Token endpoint</td><td data-name="Last"><time datetime="2026-03-04T12:00Z"`)
-	assert.Contains(t, page, `<td data-name="Times">50</td>`)
+	assert.Contains(t, page, `<td data-name="Times" class="num">50</td>`)
 
 	for i := range 5000 {
 		web.RecordBrowser(w.refusals, fmt.Sprint("other-", i), ledger.RedirectURIUnregistered, w.Now())
@@ -150,7 +150,7 @@ func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	assert.Equal(t, []ledger.Cause{ledger.RefreshReused}, web.RefusalsOf(w.refusals, "mine"), "refusals in browsers must be kept separately")
 }
 
-// TestRedirectURIOfAChange verifies that a redirection URI of a pending or refused
+// TestRedirectURIOfAChange verifies that a redirect URI of a pending or refused
 // revision is reported as such, since its owner believes that it is registered.
 func TestRedirectURIOfAChange(t *testing.T) {
 	w := newEnv(t)
@@ -159,7 +159,7 @@ func TestRedirectURIOfAChange(t *testing.T) {
 	bob := w.signedInAs("bob")
 	w.propose("calendar", func(p *ledger.Profile) { p.RedirectURIs = append(p.RedirectURIs, callback+"/new") })
 	w.propose("native", func(p *ledger.Profile) { p.RedirectURIs = append(p.RedirectURIs, "http://127.0.0.1/new") })
-	const waits, refused = "This redirection URI is in your change that awaits review.", "This redirection URI is in your change that a reviewer refused."
+	const waits, refused = "This redirect URI is in your change that awaits review.", "This redirect URI is in your change that a reviewer refused."
 	request := at(with(good(), "redirect_uri", callback+"/new"))
 	page := b.get(request)
 	assert.Equal(t, http.StatusBadRequest, page.StatusCode)
@@ -190,7 +190,7 @@ func TestRedirectURIHelp(t *testing.T) {
 	assert.Contains(t, page.body, "<dt>Registered, and nearest to it</dt><dd><code>"+callback+"</code></dd>")
 	assert.Contains(t, page.body, "Only in what was received: <code>/</code>")
 	assert.NotContains(t, page.body, "Only in what is registered")
-	assert.Contains(t, page.body, `<a href="/developer/clients/calendar">Go to the application</a>`)
+	assert.Contains(t, page.body, `href="/developer/clients/calendar">Go to the application</a>`)
 	for _, other := range []answer{bob.get(request), w.browser().get(request)} {
 		assert.Equal(t, 400, other.StatusCode)
 		assert.NotContains(t, other.body, "app.example.com")

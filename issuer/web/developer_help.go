@@ -15,7 +15,7 @@ import (
 // client. Others don't see it, since it repeats values of the request.
 type ownerHelp struct {
 	Name, Path, Reason   string
-	Missing              bool // the request had no redirection URI
+	Missing              bool // the request had no redirect URI
 	Waits, Refused       bool // the URI is in a proposed revision, or in a refused one
 	Received, Registered []oauth.Part
 }
@@ -62,7 +62,7 @@ func (f *failure) forOwner(v *session, r oauth.AuthorizationRequest) *failure {
 	return f
 }
 
-// wouldRegister reports whether a redirection URI would be registered with another profile.
+// wouldRegister reports whether a redirect URI would be registered with another profile.
 func wouldRegister(client *ledger.Client, p *ledger.Profile, uri string) bool {
 	if p == nil {
 		return false

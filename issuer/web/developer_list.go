@@ -2,6 +2,7 @@ package web
 
 import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 const (
@@ -18,8 +19,8 @@ type clientsBody struct {
 	Clients []clientRow
 	Offers  []clientRow
 	More    string // the page with the remaining offers; "" if there are none
-	Search  search
-	Pages   pager
+	Search  ui.Search
+	Pages   ui.Pager
 	Any     bool // the user has any applications
 }
 
@@ -33,7 +34,7 @@ type clientRow struct {
 	Refused  bool // there is a refused revision
 	Legacy   bool
 	Created  ledger.Time
-	Picture  picture
+	Picture  *ui.Picture
 }
 
 // clientKey identifies where a page of a list of clients begins or ends.
@@ -42,7 +43,7 @@ func clientKey(client *ledger.Client) string { return client.ID }
 func clientRowOf(client *ledger.Client, path string) clientRow {
 	return clientRow{
 		Name: client.Name, Path: path, ID: client.ID, State: client.State, Proposed: client.Proposed != nil, Refused: client.Refused != nil,
-		Legacy: client.Legacy, Created: client.Created, Picture: pictureOf(&client.Profile),
+		Legacy: client.Legacy, Created: client.Created, Picture: smallPicture(&client.Profile),
 	}
 }
 
@@ -66,8 +67,9 @@ func (w *Web) ownClients(c *request, v session) error {
 	if more != "" {
 		body.More = pathOffers
 	}
-	return w.show(c, v, "developer_list", page{
-		Title: "Developer settings", Notice: developerNotices.text(c), Body: body, Rows: len(found),
+	return w.show(c, v, "developer_list", ui.Page{
+		Title: "Applications", Notice: developerNotices.text(c), Body: body, Rows: len(found),
+		Actions:  []ui.Action{{Title: "Register an application", Path: pathNewClient, Icon: "plus", Primary: true}},
 		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.pageAt("after", found[n-1].ID) },
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
@@ -55,7 +56,7 @@ func daysAgo(n int) string {
 	case 1:
 		return "yesterday"
 	}
-	return count(n, "day") + " ago"
+	return ui.Plural(n, "day") + " ago"
 }
 
 // A comparison compares the selection with the scopes of recent requests.
@@ -104,7 +105,7 @@ func (w *Web) showMigration(c *request, v session, client *ledger.Client, select
 		body.URL, body.Form = to.authorizationURL(), f
 		body.Compared = compare(selected, asked)
 	}
-	p := page{Title: "Move to scopes", Trail: trailOf(client), Notice: clientNotices.text(c), Body: body}
+	p := ui.Page{Title: "Move to scopes", Name: client.Name, Up: upTo(client), Notice: clientNotices.text(c), Body: body}
 	if body.Form != nil {
 		p.Form = f
 	}

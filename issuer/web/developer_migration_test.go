@@ -33,11 +33,11 @@ func TestMigration(t *testing.T) {
 		assert.Contains(t, w.signedIn().get(migrationPath).body, says)
 	}
 	const first = `; the last one %s, on <time datetime="2026-03-04">4 March 2026</time></dd>`
-	lastIs(0, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "today"))
-	lastIs(12*time.Hour, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "yesterday")) // the request was at noon
-	lastIs(24*time.Hour, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "2 days ago"))
+	lastIs(0, "<b>1</b> in the last 30 days"+fmt.Sprintf(first, "today"))
+	lastIs(12*time.Hour, "<b>1</b> in the last 30 days"+fmt.Sprintf(first, "yesterday")) // the request was at noon
+	lastIs(24*time.Hour, "<b>1</b> in the last 30 days"+fmt.Sprintf(first, "2 days ago"))
 	w.signedIn().allow("client_id", "old", "scope", "BOOKING_READ")
-	lastIs(0, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "2 days ago"))
+	lastIs(0, "<b>1</b> in the last 30 days"+fmt.Sprintf(first, "2 days ago"))
 	lastIs(30*24*time.Hour, "<dd>None in the last 30 days"+fmt.Sprintf(first, "32 days ago"))
 	b = w.signedIn()
 	b.allow("client_id", "old", "scope", "BOOKING_READ PROFILE_READ")
@@ -85,7 +85,7 @@ func TestMigrationInTheWrongOrder(t *testing.T) {
 		b.allow("client_id", "old", "scope", "")
 	}
 	preview := b.get(migrationPath + "?scopes=PROFILE_READ")
-	assert.Contains(t, preview.body, "<strong>3</strong> in the last 30 days")
+	assert.Contains(t, preview.body, "<b>3</b> in the last 30 days")
 	assert.Contains(t, preview.body, "People who follow such a link after this meet an error.")
 	form := preview.form(t, migrationPath)
 	res := b.post(migrationPath, form)

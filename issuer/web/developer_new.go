@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var newClientForm = formKind{
@@ -35,8 +36,8 @@ func (w *Web) newClientID() string {
 }
 
 func (w *Web) showNewClient(c *request, v session, f *form) error {
-	return w.show(c, v, "developer_new", page{
-		Title: "Register an application", Trail: []crumb{{"Developer settings", pathDeveloper}},
+	return w.show(c, v, "developer_new", ui.Page{
+		Title: "Register an application", Up: up("Applications", pathDeveloper),
 		Form: f, Body: newClientBody{f, showProfile(f, nil, false)},
 	})
 }
@@ -45,10 +46,10 @@ func (w *Web) createClient(c *request, v session, f *form) error {
 	id, kind := f.get("client"), ledger.ClientType(f.get("type"))
 	if kind != ledger.Confidential && kind != ledger.Public {
 		f.addProblem("type", "is not chosen")
-		kind = ledger.Public // the least strict type for validating redirection URIs
+		kind = ledger.Public // the least strict type for validating redirect URIs
 	}
 	p, picture := f.profile(v.view, kind, nil, nil)
-	if f.failed() {
+	if f.Failed() {
 		return w.showNewClient(c, v, f)
 	}
 	refused, err := w.propose(c, &v, "register a client", &ledger.CreateClient{

@@ -1,10 +1,13 @@
 package web
 
-import "github.com/mintmark-auth/mintmark/issuer/ledger"
+import (
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
 
 type offersBody struct {
 	Offers []offerRow
-	Pages  pager
+	Pages  ui.Pager
 }
 
 // An offerRow is one offered application. Its owner is shown, since anybody can make offers.
@@ -24,8 +27,8 @@ func (w *Web) offersPage(c *request, v session) error {
 			Name: client.Name, Path: offerPath(client.ID), Owner: nameOf(v.view.User(client.Owner)), At: client.Offer.At,
 		})
 	}
-	return w.show(c, v, "developer_offers", page{
-		Title: "Offered to you", Trail: []crumb{{"Developer settings", pathDeveloper}}, Body: body, Rows: len(found),
+	return w.show(c, v, "developer_offers", ui.Page{
+		Title: "Offered to you", Up: up("Applications", pathDeveloper), Body: body, Rows: len(found),
 		Truncate: func(n int) { body.Offers, body.Pages.Next = body.Offers[:n], c.pageAt("after", found[n-1].ID) },
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // profileFields are the fields of a client that are reviewed.
@@ -16,29 +17,32 @@ var profileFields = []field{
 	textField("terms_url", "Terms"),
 	fileField("logo", "Logo", ledger.MaxLogo),
 	textField("no_logo", "No logo").chosen(),
-	listField("redirect_uris", "Redirection URI"),
+	listField("redirect_uris", "Redirect URI"),
 	listField("scopes", "The selection of scopes").chosen(),
 }
 
 // A profileForm is the data of the template "profile".
 type profileForm struct {
 	*form
-	Shown  []input // visible lines for redirection URIs
-	More   []input // lines behind a disclosure
+	URIs   ui.RowList
 	Scopes []scopeGroup
 	Logo   string // the current logo; "" if there is none
 	Legacy bool   // no scopes can be chosen
 }
 
 func showProfile(f *form, logo []byte, legacy bool) profileForm {
-	if f.failed() && f.file("logo") != nil && f.Error("logo") == "" {
-		f.addProblem("logo", "has to be chosen again: browsers do not keep files")
+	if f.Failed() && f.file("logo") != nil && f.Error("logo") == "" {
+		f.addProblem("logo", "has to be chosen again: browsers don’t keep files")
 	}
 	lines := f.Lines("redirect_uris", ledger.MaxRedirectURIs, ledger.MaxRedirectURIs)
 	shown := min(max(1, len(f.values["redirect_uris"])), len(lines))
 	return profileForm{
-		form: f, Shown: lines[:shown], More: lines[shown:], Scopes: scopeGroups(f.values["scopes"], false),
+		form: f, Scopes: scopeGroups(f.values["scopes"], false),
 		Logo: logoPath(logo), Legacy: legacy,
+		URIs: ui.RowList{
+			Group: f.Group("redirect_uris", "Redirect URIs", "Up to 10 exact addresses that people are returned to with a code: https://, or http:// for this device only (localhost, 127.0.0.1, [::1])."),
+			Shown: lines[:shown], More: lines[shown:], Things: "redirect URIs",
+		},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var discardRefusedForm = formKind{
@@ -16,8 +17,8 @@ var discardRefusedForm = formKind{
 type refusedChanges struct {
 	Reason  string
 	At      ledger.Time
-	Changes []difference // relative to the application in its current state
-	Again   string       // the edit form that starts from them
+	Changes []ui.Difference // relative to the application in its current state
+	Again   string          // the edit form that starts from them
 }
 
 // refusedOf returns nil if there are none.

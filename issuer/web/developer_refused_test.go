@@ -37,20 +37,20 @@ func TestRefusedChanges(t *testing.T) {
 	w, b := turnedDown(t)
 	page := b.get(minePath)
 	for _, text := range []string{
-		"Changes that were refused", `<time datetime="` + w.clock().UTC().Format("2006-01-02T15:04Z") + `">`,
-		"<strong>Why:</strong> <bdi>Not that &lt;name&gt;.</bdi>", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
+		"Changes that were refused", `<time datetime="` + w.clock().UTC().Format("2006-01-02T15:04Z") + `" data-exact>`,
+		"<b>Why:</b> <bdi>Not that &lt;name&gt;.</bdi>", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
 		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Added:</b> " + callback + "/new</ins>", "<ins><b>Added:</b> PROFILE_READ</ins>",
-		`<a class="button" href="/developer/clients/mine/edit?from=refused">Go on from these changes</a>`, "Let them go",
+		`<a class="button primary" href="/developer/clients/mine/edit?from=refused">Edit and resubmit</a>`, "Dismiss",
 	} {
 		assert.Contains(t, page.body, text)
 	}
 	assert.NotContains(t, page.body, "What the last reviewer wrote", "the reason must be shown once")
-	assert.Contains(t, b.get("/developer").body, `<span class="badge">Changes refused</span>`)
+	assert.Contains(t, b.get("/developer").body, `<span class="pill warn">Changes refused</span>`)
 
 	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Suspend, Reason: "It sends spam.", Revision: w.clientRow("mine").Revision})
 	page = b.get(minePath)
-	assert.Contains(t, page.body, "<strong>Why it was suspended:</strong> <bdi>It sends spam.</bdi>")
-	assert.Contains(t, page.body, "<strong>Why:</strong> <bdi>Not that &lt;name&gt;.</bdi>")
+	assert.Contains(t, page.body, "<b>Why it was suspended:</b> <bdi>It sends spam.</bdi>")
+	assert.Contains(t, page.body, "<b>Why:</b> <bdi>Not that &lt;name&gt;.</bdi>")
 }
 
 // TestGoOnFromRefusedChanges verifies that the edit form starts from the refused revision
@@ -66,7 +66,7 @@ func TestGoOnFromRefusedChanges(t *testing.T) {
 	page := b.get(edit + "?from=refused")
 	for _, text := range []string{
 		`value="A better name"`, `value="` + callback + `/new"`, `value="PROFILE_READ" checked`, `src="/logos/`,
-		"<strong>Why they were refused:</strong> <bdi>Not that &lt;name&gt;.</bdi>",
+		"<b>Why they were refused:</b> <bdi>Not that &lt;name&gt;.</bdi>",
 	} {
 		assert.Contains(t, page.body, text)
 	}

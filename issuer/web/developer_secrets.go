@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 const pathSecrets = pathClient + "/secrets"
@@ -69,9 +70,9 @@ func (w *Web) showSecrets(c *request, v session, client *ledger.Client, add *for
 	if active == 1 {
 		body.Active[0].Only = true
 	}
-	return w.show(c, v, "developer_secrets", page{
-		Title: "Secrets", Trail: trailOf(client), Notice: clientNotices.text(c), Form: add, Body: body,
-	})
+	p := w.pageOfClient(&v, client, "Credentials", "secrets")
+	p.Notice, p.Form, p.Body = clientNotices.text(c), add, body
+	return w.show(c, v, "developer_secrets", p)
 }
 
 // secretRows returns secrets, the newest first. revoke returns the form that revokes one.
@@ -100,18 +101,17 @@ func recently(now, used ledger.Time) string {
 	case ago < 2*time.Minute:
 		return "a moment ago"
 	case ago < time.Hour:
-		return count(int(ago/time.Minute), "minute") + " ago"
+		return ui.Plural(int(ago/time.Minute), "minute") + " ago"
 	case ago < 24*time.Hour:
-		return count(int(ago/time.Hour), "hour") + " ago"
+		return ui.Plural(int(ago/time.Hour), "hour") + " ago"
 	}
-	return count(int(ago/(24*time.Hour)), "day") + " ago"
+	return ui.Plural(int(ago/(24*time.Hour)), "day") + " ago"
 }
 
 type newSecretBody struct {
-	Secret   string
-	ClientID string
-	Path     string
-	First    bool
+	Secret, ID ui.Copy
+	Path       string
+	First      bool // there is no other active secret
 }
 
 // addSecret adds a secret to a client and shows it once; no address shows it again.
@@ -172,9 +172,12 @@ func (w *Web) showSecretAgain(c *request, v session, id, plain string) error {
 }
 
 func (w *Web) showSecret(c *request, v session, client *ledger.Client, plain string, first bool) error {
-	return w.show(c, v, "developer_secret", page{
-		Title: "The new secret", Trail: append(trailOf(client), crumb{"Secrets", clientPath(client.ID, "secrets")}),
-		Body: newSecretBody{Secret: plain, ClientID: client.ID, Path: clientPath(client.ID), First: first},
+	return w.show(c, v, "developer_secret", ui.Page{
+		Title: "New secret", Name: client.Name, Up: up("Credentials", clientPath(client.ID, "secrets")),
+		Body: newSecretBody{
+			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true}, ID: ui.Copy{ID: "id", Label: "client ID", Value: client.ID, Wide: true},
+			Path: clientPath(client.ID), First: first,
+		},
 	})
 }
 

@@ -43,7 +43,7 @@ func TestAddSecret(t *testing.T) {
 	b := w.signedIn()
 	const path = secretsPath
 	none := b.get(path)
-	assert.Contains(t, none.body, "There is no secret yet.")
+	assert.Contains(t, none.body, "There is no secret yet")
 	form := none.form(t, path+"/add")
 	require.Regexp(t, `^s_[0-9a-f]{16}$`, form.Get("secret"))
 	assert.Empty(t, shownSecret.FindString(none.body))
@@ -77,7 +77,7 @@ func TestAddSecret(t *testing.T) {
 	assert.Contains(t, after.body, "That secret was generated already")
 	assert.Empty(t, shownSecret.FindString(late.body+after.body))
 	assert.Contains(t, after.body, "••••</span>"+secret[len(secret)-4:])
-	assert.Contains(t, after.body, "It is the only one. Generate another first.")
+	assert.Contains(t, after.body, "The only one: generate another first")
 
 	b.post(path+"/add", after.form(t, path+"/add"))
 	full := b.get(path)
@@ -255,7 +255,7 @@ func TestRevokeSecret(t *testing.T) {
 	b := w.signedIn()
 	require.Equal(t, ledger.NotACredential, w.refusedFor("mine", "s_old-1111"))
 	unused := b.get(path)
-	assert.Equal(t, 2, strings.Count(unused.body, "It was never used. It stops working at once"))
+	assert.Equal(t, 2, strings.Count(unused.body, "It was never used. It stops working immediately"))
 
 	// A use is recorded with commands that are logged anyway.
 	native := w.signedIn()
@@ -268,7 +268,7 @@ func TestRevokeSecret(t *testing.T) {
 	})
 	w.advance(3 * time.Minute)
 	page := b.get(path)
-	assert.Contains(t, page.body, `<div class="warning"><p>It was used 3 minutes ago. Whatever still uses it is refused at once.</p></div>`)
+	assert.Contains(t, page.body, "It was used 3 minutes ago. Whatever still uses it is refused immediately.")
 
 	form := page.form(t, path+"/revoke")
 	require.Equal(t, "s_new-2222", form.Get("secret"), "newest first")
@@ -303,7 +303,7 @@ func TestRevokeTheLastSecret(t *testing.T) {
 	w, b := mine(t, nil)
 	const path = minePath + "/secrets"
 	both := b.get(path)
-	_, rest, _ := strings.Cut(both.body, "</form></details>")
+	_, rest, _ := strings.Cut(both.body, "</form></div></details>")
 	last := answer{both.Response, rest}.form(t, path+"/revoke")
 	b.submit(path, path+"/revoke")
 	res := b.post(path+"/revoke", last)

@@ -65,7 +65,7 @@ func TestRegister(t *testing.T) {
 	}, client.Profile)
 	assert.Empty(t, client.Secrets)
 	for _, text := range []string{
-		"The application was registered.", "Waiting for review", "has no secret yet", `<code class="copy">` + id + "</code>",
+		"The application was registered.", "Waiting for review", "has no secret yet", `<code id="client-id">` + id + "</code>",
 		"Until then nobody can use it", "<code>ORG_PROFILE_READ</code>",
 	} {
 		assert.Contains(t, after.body, text)
@@ -104,27 +104,27 @@ func TestRegisterProblems(t *testing.T) {
 			}
 		}, []string{
 			`<a href="#f-name">Name is empty.</a>`, `<a href="#f-type">The type is not chosen.</a>`,
-			`<a href="#f-redirect_uris.0">Redirection URI 1 is missing: at least one is needed.</a>`,
+			`<a href="#f-redirect_uris.0">Redirect URI 1 is missing: at least one is needed.</a>`,
 			`<a href="#f-scopes">The selection of scopes needs at least one.</a>`,
 		}},
-		{"two redirection URIs", func(v url.Values) {
+		{"two redirect URIs", func(v url.Values) {
 			v.Set("website", "example.com")
 			v["redirect_uris"] = []string{"http://app.example.com/cb", callback, callback, "https://*.example.com/", "https://a.example/#f"}
 		}, []string{
-			`<p class="error" id="f-redirect_uris.0-error">Redirection URI 1 must be https;`, "Redirection URI 3 is there twice.",
-			"Website must begin with https:// or http://.", "Redirection URI 4 has a wildcard in its host.", "Redirection URI 5 must not have a part after #.", `value="https://*.example.com/"`,
+			`<p class="error" id="f-redirect_uris.0-error">Redirect URI 1 must be https;`, "Redirect URI 3 is there twice.",
+			"Website must begin with https:// or http://.", "Redirect URI 4 has a wildcard in its host.", "Redirect URI 5 must not have a part after #.", `value="https://*.example.com/"`,
 		}},
 		{"eleven", func(v url.Values) {
 			for i := range 10 {
 				v.Add("redirect_uris", fmt.Sprintf("https://app.example.com/%d", i))
 			}
-		}, []string{"Redirection URI has more than 10.", `value="https://app.example.com/9"`}},
+		}, []string{"Redirect URI has more than 10.", `value="https://app.example.com/9"`}},
 		{"a private scheme", func(v url.Values) { v.Set("redirect_uris", "com.example.app:/cb") }, []string{"for public clients only"}},
 		{"addresses of the service", func(v url.Values) {
 			v["redirect_uris"] = []string{callback, issuer + "/cb", "https://app.mintmark.example:443/sign-in"}
 		}, []string{
-			"Redirection URI 2 is an address of this service, not of the application.",
-			"Redirection URI 3 is an address of this service, not of the application.",
+			"Redirect URI 2 is an address of this service, not of the application.",
+			"Redirect URI 3 is an address of this service, not of the application.",
 		}},
 		{"a long name", func(v url.Values) { v.Set("name", strings.Repeat("x", 81)) }, []string{"Name is too long."}},
 		{"a website", func(v url.Values) { v.Set("website", "javascript:alert(1)") }, []string{"Website must begin with https:// or http://."}},
@@ -205,7 +205,7 @@ func TestEdit(t *testing.T) {
 	assert.Contains(t, b.get(edit).body, `value="A better name"`, "the edit must start from the proposed revision")
 
 	w.must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "mine", Verdict: ledger.Reject, Reason: "Say who <you> are", Revision: 2})
-	assert.Contains(t, b.get(minePath).body, "<strong>Why:</strong> <bdi>Say who &lt;you&gt; are</bdi>")
+	assert.Contains(t, b.get(minePath).body, "<b>Why:</b> <bdi>Say who &lt;you&gt; are</bdi>")
 }
 
 // TestGoingBack verifies that a browser may keep the response to a form with problems,
@@ -255,9 +255,9 @@ func TestNothingToSave(t *testing.T) {
 	assert.Contains(t, b.done(b.post(edit, with(form, "purpose", "It plans."))).body, "Saved.")
 
 	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Approve, Reason: "Well done.", Revision: w.clientRow("mine").Revision})
-	assert.Contains(t, b.get(minePath).body, `<div class="status"><p><strong>What the last reviewer wrote:</strong> <bdi>Well done.</bdi></p></div>`)
+	assert.Contains(t, b.get(minePath).body, `<p><b>What the last reviewer wrote:</b> <bdi>Well done.</bdi></p>`)
 	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Suspend, Reason: "Spam.", Revision: w.clientRow("mine").Revision})
-	assert.Contains(t, b.get(minePath).body, `<div class="warning"><p><strong>Why it was suspended:</strong>`)
+	assert.Contains(t, b.get(minePath).body, `<p><b>Why it was suspended:</b>`)
 }
 
 // TestEditInTwoTabs verifies that the second of two pages to be saved shows what it would
@@ -475,9 +475,9 @@ func TestOwnClients(t *testing.T) {
 		for _, m := range names.FindAllStringSubmatch(page.body, -1) {
 			all = append(all, m[1])
 		}
-		m := regexp.MustCompile(`<a href="([^"]*)" rel="next">`).FindStringSubmatch(page.body)
+		m := regexp.MustCompile(`<a class="button small" href="([^"]*)" rel="next">`).FindStringSubmatch(page.body)
 		if m == nil {
-			assert.Contains(t, page.body, `<a href="/developer">First page</a>`)
+			assert.Contains(t, page.body, `<a class="button small" href="/developer">First</a>`)
 			break
 		}
 		next = m[1]
@@ -488,7 +488,7 @@ func TestOwnClients(t *testing.T) {
 	assert.Len(t, names.FindAllString(found.body, -1), 1)
 	assert.Contains(t, b.get("/developer?q=nothing+like+it").body, "None on this page.")
 	w.user("u-bob", "bob", "Bob")
-	assert.Contains(t, w.signedInAs("bob").get("/developer").body, "You have no applications yet.")
+	assert.Contains(t, w.signedInAs("bob").get("/developer").body, "You have no applications yet")
 }
 
 func TestDelete(t *testing.T) {
@@ -519,7 +519,7 @@ func TestTransfer(t *testing.T) {
 	w.user("u-bob", "bob", "Bob")
 	bob := w.signedInAs("bob")
 	path, offer := minePath+"/transfer", "/developer/offers/mine"
-	for name, says := range map[string]string{"": "User name is missing", "nobody": "There is no user of that name", "ADA": "User name owns it already"} {
+	for name, says := range map[string]string{"": "Username is missing", "nobody": "There is no user of that name", "ADA": "Username owns it already"} {
 		res := b.submit(path, path, "username", name)
 		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 		assert.Contains(t, res.body, says+".")
@@ -527,9 +527,9 @@ func TestTransfer(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, bob.get(offer).StatusCode)
 	res := b.submit(path, path, "username", "Bob")
 	assert.Contains(t, b.follow(res).body, "The offer was made.")
-	assert.Contains(t, b.get(path).body, "You offered this application to <strong><bdi>bob</bdi></strong>")
+	assert.Contains(t, b.get(path).body, "You offered this application to <b><bdi>bob</bdi></b>")
 
-	assert.Contains(t, bob.get("/developer").body, `<a href="/developer/offers/mine"><bdi>The mine app</bdi></a>`)
+	assert.Contains(t, bob.get("/developer").body, `href="/developer/offers/mine">See the offer<span class="unseen"> of The mine app</span></a>`)
 	assert.Contains(t, bob.get(offer).body, "<bdi>Ada Lovelace (ada)</bdi> offers you this application.")
 	declined := bob.submit(offer, offer+"/decline")
 	assert.Contains(t, bob.follow(declined).body, "You declined the application.")
@@ -578,14 +578,14 @@ func TestOffers(t *testing.T) {
 
 	bob := w.signedInAs("bob")
 	list := bob.get("/developer")
-	assert.Equal(t, 10, strings.Count(list.body, `<a href="/developer/offers/`))
+	assert.Equal(t, 10, strings.Count(list.body, `href="/developer/offers/`))
 	assert.Contains(t, list.body, `<a href="/developer/offers">Show all`)
 	seen, next := "", "/developer/offers"
 	for next != "" {
 		page := bob.get(next)
 		require.Equal(t, http.StatusOK, page.StatusCode)
 		seen += page.body
-		_, rest, _ := strings.Cut(page.body, `<a href="/developer/offers?after=`)
+		_, rest, _ := strings.Cut(page.body, `href="/developer/offers?after=`)
 		after, _, more := strings.Cut(rest, `" rel="next"`)
 		if next = ""; more && !strings.Contains(after, "<") {
 			next = "/developer/offers?after=" + after

@@ -9,12 +9,13 @@ import (
 	"strconv"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var (
 	offerForm = formKind{
 		purpose: "offer client", action: pathClient + "/transfer", page: pathClient + "/transfer",
-		fields: []field{textField("username", "User name")},
+		fields: []field{textField("username", "Username")},
 	}
 	withdrawForm = formKind{purpose: "withdraw offer", ends: true, action: pathClient + "/transfer/withdraw", page: pathClient + "/transfer"}
 	acceptForm   = formKind{
@@ -44,7 +45,7 @@ func (w *Web) showTransfer(c *request, v session, client *ledger.Client, f *form
 	if offer := v.view.OfferOf(client); offer != nil {
 		body.OfferedTo, body.OfferedAt = recipientOf(v.view, offer), offer.At
 	}
-	return w.show(c, v, "developer_transfer", page{Title: "Transfer", Trail: trailOf(client), Form: f, Body: body})
+	return w.show(c, v, "developer_transfer", ui.Page{Title: "Transfer " + client.Name, Up: upTo(client), Form: f, Body: body})
 }
 
 const alertTooManyOffers = "You have made many offers. Please wait a little before you make another."
@@ -101,14 +102,13 @@ type offeredBody struct {
 	Type        string
 	Public      bool
 	State       ledger.ClientState
-	Picture     picture
 	Purpose     string
 	Website     string
 	WebsiteHost string
 	URIs        []string
 	Groups      []scopeGroup
 	Legacy      bool
-	Proposed    []difference
+	Proposed    []ui.Difference
 	Form        *form // for accepting
 	Decline     *form
 }
@@ -150,7 +150,7 @@ func (w *Web) offered(c *request, v *session) (*ledger.Client, error) {
 func (w *Web) showOffer(c *request, v session, client *ledger.Client, f *form) error {
 	body := offeredBody{
 		Name: client.Name, Owner: nameOf(v.view.User(client.Owner)), ID: client.ID, Type: typeName(client.Type),
-		Public: client.Public(), State: client.State, Picture: publicPicture(client), Purpose: client.Purpose,
+		Public: client.Public(), State: client.State, Purpose: client.Purpose,
 		Website: client.Website, WebsiteHost: hostOf(client.Website), URIs: client.RedirectURIs,
 		Groups: scopeGroups(client.Scopes, true), Legacy: client.Legacy,
 		Form: f, Decline: v.clientForm(&declineForm, client),
@@ -158,11 +158,11 @@ func (w *Web) showOffer(c *request, v session, client *ledger.Client, f *form) e
 	if client.Proposed != nil {
 		body.Proposed = differences(&client.Profile, client.Proposed)
 		for i := range body.Proposed {
-			body.Proposed[i].hideLogos()
+			hideLogos(&body.Proposed[i])
 		}
 	}
-	return w.show(c, v, "developer_offer", page{
-		Title: "Take over " + client.Name + "?", Trail: []crumb{{"Developer settings", pathDeveloper}}, Form: f, Body: body,
+	return w.show(c, v, "developer_offer", ui.Page{
+		Title: "Take over " + client.Name + "?", Picture: publicPicture(client), Up: up("Applications", pathDeveloper), Form: f, Body: body,
 	})
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 const connectedPerPage = 25 // users
@@ -11,12 +12,13 @@ type usersBody struct {
 	Count   ledger.Connected
 	At      ledger.Time // when the users were counted
 	Again   string      // the address for a newer count
+	Stats   []ui.Stat
 
 	Listed bool // the viewer may know who the users are
 	Max    int  // length of an incomplete list; 0 if the list is complete
-	Search search
+	Search ui.Search
 	People []connectedPerson
-	Pages  pager
+	Pages  ui.Pager
 }
 
 // A connectedPerson is a user who is connected to the application.
@@ -31,7 +33,7 @@ type connectedPerson struct {
 // by user name either: learning that somebody uses an application would reveal who an
 // account ID is.
 func (w *Web) usersPage(c *request, v session) error {
-	client, trail, err := w.ownedOrAdmin(c, &v)
+	client, err := w.ownedOrAdmin(c, &v)
 	if err != nil {
 		return err
 	}
@@ -40,8 +42,16 @@ func (w *Web) usersPage(c *request, v session) error {
 	body.Count, body.At, body.Counted = w.counters.get(c.r.Context(), client.ID, now, func() ledger.Connected {
 		return v.view.Connected(client.ID, now, maxCountedUsers)
 	})
+	body.Stats = []ui.Stat{
+		{Label: "People connected", Value: ui.Comma(uint64(body.Count.Users)), Note: "Counted on " + moment(body.At)},
+		{Label: "Grants", Value: ui.Comma(uint64(body.Count.Grants)), Note: "Who allows it twice has two"},
+		{Label: "Last code exchange or refresh", Value: "Never"},
+	}
+	if body.Count.Refreshed != 0 {
+		body.Stats[2].Value = moment(body.Count.Refreshed)
+	}
 	if body.Listed {
-		body.Search = searchOf(c, "Account ID or user name")
+		body.Search = searchOf(c, "Account ID or username")
 		if body.Count.Users > len(body.Count.Recent) {
 			body.Max = len(body.Count.Recent)
 		}
@@ -51,15 +61,15 @@ func (w *Web) usersPage(c *request, v session) error {
 			body.People = append(body.People, connectedPerson{one, visibleUsername(v.view, one)})
 		}
 	}
-	return w.show(c, v, "developer_users", page{
-		Title: "Who uses it", Trail: trail, Body: body, Rows: len(body.People),
-		Truncate: func(n int) { body.People, body.Pages.Next = body.People[:n], c.pageAt("after", body.People[n-1].User) },
-	})
+	p := w.pageOfClient(&v, client, "Users", "users")
+	p.Body, p.Rows = body, len(body.People)
+	p.Truncate = func(n int) { body.People, body.Pages.Next = body.People[:n], c.pageAt("after", body.People[n-1].User) }
+	return w.show(c, v, "developer_users", p)
 }
 
 // filterUsers returns the users of a list that match a search. A complete account ID or
 // visible user name also finds a user who is not in the list.
-func (w *Web) filterUsers(v *session, client string, search search, list []ledger.ConnectedUser) []ledger.ConnectedUser {
+func (w *Web) filterUsers(v *session, client string, search ui.Search, list []ledger.ConnectedUser) []ledger.ConnectedUser {
 	if search.Query == "" {
 		return list
 	}
@@ -78,7 +88,7 @@ func (w *Web) filterUsers(v *session, client string, search search, list []ledge
 		if len(found) > 0 && found[0].User == one.User {
 			continue
 		}
-		if name := visibleUsername(v.view, one); search.matches(one.User) || name != "" && search.matches(name) {
+		if name := visibleUsername(v.view, one); matches(search, one.User) || name != "" && matches(search, name) {
 			found = append(found, one)
 		}
 	}

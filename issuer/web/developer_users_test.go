@@ -17,7 +17,7 @@ import (
 func TestConnectedUsers(t *testing.T) {
 	w, b := mine(t, nil)
 	path := minePath + "/users"
-	assert.Contains(t, b.get("/developer/clients/calendar/users").body, "0 people are connected")
+	assert.Contains(t, b.get("/developer/clients/calendar/users").body, `<p class="value">0</p>`)
 	for i := range 30 {
 		name := fmt.Sprintf("person-%02d", i)
 		w.user("u-"+name, name, "A <name> of somebody")
@@ -27,9 +27,9 @@ func TestConnectedUsers(t *testing.T) {
 	}
 	page := b.get(path)
 	for _, text := range []string{
-		"30 people are connected to this application.", "<dt>Grants</dt><dd>60 ", "<code>u-person-00</code>",
-		`<td data-name="Last refreshed">Never</td>`, `<td data-name="User name"><span class="quiet">Not told</span></td>`,
-		`<a href="` + path + `?after=u-person-24" rel="next">`,
+		`<p class="value">30</p>`, `<p class="value">60</p>`, "<code>u-person-00</code>",
+		`<td data-name="Last refreshed">Never</td>`, `<td data-name="Username"><span class="quiet">Not told</span></td>`,
+		`<a class="button small" href="` + path + `?after=u-person-24" rel="next">`,
 	} {
 		assert.Contains(t, page.body, text)
 	}
@@ -38,18 +38,18 @@ func TestConnectedUsers(t *testing.T) {
 	rest := b.get(path + "?after=u-person-24")
 	assert.Contains(t, rest.body, "u-person-29")
 	assert.NotContains(t, rest.body, "u-person-24")
-	assert.Contains(t, rest.body, `<a href="`+path+`" rel="prev">`)
+	assert.Contains(t, rest.body, `<a class="button small" href="`+path+`" rel="prev">`)
 
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})
 	root := w.signedInAs("root").get(path)
-	assert.Contains(t, root.body, "30 people are connected")
+	assert.Contains(t, root.body, `<p class="value">30</p>`)
 	assert.NotContains(t, root.body, "u-person", "an administrator must see the number only")
 	assert.NotContains(t, root.body, `name="q"`)
 	assert.NotContains(t, w.signedInAs("root").get(path+"?q=u-person-07").body, "<code>u-person", "an administrator must not find users")
 	assert.Contains(t, root.body, `<a href="/admin/clients/mine">`)
 
 	w.signedInAs("person-00").allow("client_id", "mine")
-	assert.Contains(t, b.get(path).body, "<dt>Grants</dt><dd>60 ", "the number must be kept for a while")
+	assert.Contains(t, b.get(path).body, `<p class="value">60</p>`, "the number must be kept for a while")
 }
 
 // TestConnectedUsersAreFound verifies that users are found by what the application may
@@ -69,7 +69,7 @@ func TestConnectedUsersAreFound(t *testing.T) {
 		return list
 	}
 	page := b.get(minePath + "/users")
-	assert.Contains(t, page.body, `<td data-name="User name"><bdi>zelda</bdi></td>`)
+	assert.Contains(t, page.body, `<td data-name="Username"><bdi>zelda</bdi></td>`)
 	assert.NotContains(t, page.body, "<bdi>zoe", "a hidden user name")
 	for query, want := range map[string][]string{
 		"": {"u-zac", "u-zel", "u-zoe"}, "U-Z": {"u-zac", "u-zel", "u-zoe"}, "u-zoe": {"u-zoe"},
@@ -112,6 +112,6 @@ func TestConnectedUsersOfAMillion(t *testing.T) {
 	assert.Contains(t, b.get(minePath+"/users").body, "They are being counted.")
 	done()
 	require.Eventually(t, func() bool { return web.Counted(w.web, "mine") }, 5*time.Second, time.Millisecond)
-	assert.Contains(t, b.get(minePath+"/users").body, "0 people")
+	assert.Contains(t, b.get(minePath+"/users").body, `<p class="value">0</p>`)
 	assert.Equal(t, 100, web.CountMany(w.web, w.View(), 150), "the number of counters must be limited")
 }

@@ -2,28 +2,19 @@ package web
 
 import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
-
-// A difference is a field in which two profiles differ, for display.
-type difference struct {
-	Title  string
-	Before string // for a field with one value; "" if there is none
-	After  string
-	Logo   bool // the values are pictures
-
-	Removed, Added, Kept []string // for a list
-}
 
 var fieldTitles = map[string]string{
 	"name": "Name", "purpose": "Purpose", "website": "Website", "privacy_url": "Privacy policy", "terms_url": "Terms", "logo": "Logo",
-	"redirect_uris": "Redirection URIs", "scopes": "Scopes",
+	"redirect_uris": "Redirect URIs", "scopes": "Scopes",
 }
 
 // differences returns the fields of after that somebody who knows before has to review.
-func differences(before, after *ledger.Profile) []difference {
-	var list []difference
+func differences(before, after *ledger.Profile) []ui.Difference {
+	var list []ui.Difference
 	for _, d := range ledger.Differences(before, after) {
-		one := difference{
+		one := ui.Difference{
 			Title: fieldTitles[d.Field], Before: d.Before, After: d.After,
 			Removed: d.Removed, Added: d.Added, Kept: d.Kept,
 		}
@@ -36,7 +27,7 @@ func differences(before, after *ledger.Profile) []difference {
 }
 
 // hideLogos replaces the pictures with texts, for a user who may not see the proposed logo.
-func (d *difference) hideLogos() {
+func hideLogos(d *ui.Difference) {
 	if !d.Logo {
 		return
 	}

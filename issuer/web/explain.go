@@ -7,18 +7,18 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// unreadableRequest is the failure for a request whose client and redirection URI can't be
+// unreadableRequest is the failure for a request whose client and redirect URI can't be
 // determined.
 func unreadableRequest(e *oauth.Error) *failure {
 	return &failure{
 		status: http.StatusBadRequest, title: "This link is not complete", cause: ledger.RequestMalformed,
-		text:   "The application sent you here with a request that can not be read. Nothing was shared with it.",
+		text:   "The application sent you here with a request that can’t be read. Nothing was shared with it.",
 		detail: e.Description,
 	}
 }
 
 // explain explains why a request can't be shown for consent. It neither links nor repeats the
-// redirection URI, and does not name a client that isn't approved, since nobody has reviewed
+// redirect URI, and does not name a client that isn't approved, since nobody has reviewed
 // these texts.
 func explain(p *ledger.Problem) *failure {
 	if f := explainAgent(p.Cause, ""); f != nil {
@@ -44,7 +44,7 @@ func explain(p *ledger.Problem) *failure {
 		f.title = "This application is suspended"
 		f.text = "An administrator of this service has stopped the application for now. Nothing was shared with it."
 		f.detail, f.signIn = "The client is suspended.", "If it is yours, sign in, and this page tells you the reason."
-	default: // the redirection URI
+	default: // the redirect URI
 		f.signIn = "If the application is yours, sign in, and this page shows you the difference."
 		f.title = "This link does not lead back to its application"
 		f.text = "The address to return to is missing, or is not one that the application has registered. To keep you safe we stopped here. Nothing was shared."

@@ -1,11 +1,13 @@
 package web
 
 import (
+	"maps"
 	"net/url"
 	"os"
 	"strconv"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // Carried and the others export internals without a page.
@@ -32,16 +34,15 @@ var specimenForm = formKind{
 		textField("website", "Website"),
 		textField("purpose", "Purpose"),
 		secretField("secret", "Secret"),
-		listField("redirect_uris", "Redirection URI"),
+		listField("redirect_uris", "Redirect URI"),
 		listField("scopes", "The selection of scopes").chosen(),
 		textField("type", "Type").chosen(),
 		fileField("logo", "Logo", 1<<10),
 	},
 }
 
-// AddSpecimens adds routes with features that no page uses yet: an address with a
-// parameter, of an object with an owner; a form with every kind of field; a page for
-// administrators; and every element of the stylesheet.
+// AddSpecimens adds routes with features that few pages use: an address with a parameter,
+// of an object with an owner; a form with every kind of field; and a page for administrators.
 func (w *Web) AddSpecimens(took func(name string, uris, scopes []string, logo []byte)) {
 	show := func(c *request, v session, f *form) error {
 		own, err := w.confirmFresh(c, &v, func() bool {
@@ -60,16 +61,7 @@ func (w *Web) AddSpecimens(took func(name string, uris, scopes []string, logo []
 				"redirect_uris": {"https://app.example.com/cb"},
 			})
 		}
-		return w.show(c, v, "specimen", page{
-			Title: "Specimen", Trail: []crumb{{"Specimens", "/specimens"}}, Form: f,
-			Notice: notices{"saved": "It was saved."}.text(c),
-			Body: struct {
-				Form   *form
-				Search search
-				Pages  pager
-				States []ledger.ClientState
-			}{f, searchOf(c, "Name"), pager{Back: "/specimens", Next: "/specimens?after=x"}, []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended}},
-		})
+		return w.show(c, v, "specimen", ui.Page{Title: "Specimen", Up: up("Specimens", "/specimens"), Form: f, Notice: notices{"saved": "It was saved."}.text(c), Body: f})
 	}
 	take := func(c *request, v session, f *form) error {
 		uris := f.filled("redirect_uris")
@@ -92,20 +84,24 @@ func (w *Web) AddSpecimens(took func(name string, uris, scopes []string, logo []
 		if len(f.filled("scopes")) == 0 {
 			f.addProblem("scopes", "needs at least one")
 		}
-		if f.failed() {
+		if f.Failed() {
 			return show(c, v, f)
 		}
 		took(f.get("name"), uris, f.filled("scopes"), f.file("logo"))
 		return c.redirectNotice("/specimens/"+f.get("id"), notices{"saved": "x"}, "saved")
 	}
-	w.pages["specimen"], _ = parsePage(os.DirFS("testdata"), "specimen.html")
+	specimens, err := ui.Parse(os.DirFS("testdata"), pageFuncs, "specimen.html")
+	if err != nil {
+		panic(err)
+	}
+	maps.Copy(w.pages, specimens)
 	w.install(append(w.routes(),
-		w.pageFor(users, "/specimens", func(c *request, v session) error { return errNotFound }).inMenu("Specimens", "To look at."),
+		w.pageFor(users, "/specimens", func(c *request, v session) error { return errNotFound }),
 		w.pageFor(users, "/specimens/:id", func(c *request, v session) error { return show(c, v, nil) }),
 		w.formFor(users, &specimenForm, take),
 		w.pageFor(administrators, "/administration", func(c *request, v session) error {
-			return w.show(c, v, "account_home", page{Title: "Administration", Body: homeBody{}})
-		}).inMenu("Administration", "For administrators."),
+			return w.show(c, v, "account_home", ui.Page{Title: "Administration"})
+		}),
 	))
 }
 

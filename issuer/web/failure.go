@@ -12,6 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/requestlog"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // A failure is an error with texts for the user.
@@ -41,11 +42,11 @@ var (
 	}
 	errUnavailable = &failure{
 		status: http.StatusServiceUnavailable, title: "Not available right now",
-		text:  "The service can not answer at the moment. Nothing was changed that you need to undo: please try again in a few seconds.",
+		text:  "The service can’t answer at the moment. Nothing was changed that you need to undo: please try again in a few seconds.",
 		after: retryUnavailable,
 	}
 	errNotOurForm = &failure{
-		status: http.StatusForbidden, title: "This form can not be used",
+		status: http.StatusForbidden, title: "This form can’t be used",
 		text: "It was not sent by a page of this service, or the page is too old. Please go back, reload the page and try again.",
 	}
 	errTooLarge = &failure{
@@ -63,7 +64,7 @@ const retryUnavailable = 5 * time.Second
 
 func methodNotAllowed(allow string) *failure {
 	return &failure{
-		status: http.StatusMethodNotAllowed, title: "This address can not be used like that", allow: allow,
+		status: http.StatusMethodNotAllowed, title: "This address can’t be used like that", allow: allow,
 		text: "The request has a method that this page does not know. Please go back, or start again from the application you came from.",
 	}
 }
@@ -95,7 +96,7 @@ func (w *Web) fail(c *request, err error) {
 	if c.cause != ledger.NoCause {
 		body.ErrorID = w.config.ErrorID(cmp.Or(c.clientID, c.client), ledger.Refusal{Cause: c.cause})
 	}
-	w.render(c, f.status, "error", page{Title: f.title, Body: body})
+	w.render(c, f.status, "error", ui.Page{Title: f.title, Body: body})
 }
 
 type errorBody struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // A formKind declares a form: where it is sent, where it is shown, and all fields that are read.
@@ -104,18 +105,12 @@ type form struct {
 	shownTo   string // ShownTo, as sent
 	key, user string // inputs of its token: see formToken
 
-	problems []problem
+	problems []ui.Problem
 	alert    string // a problem that concerns no single field
 	status   int    // 0 means the default for the problems
 
 	reauth       *reauth // the proof of identity that the page requests; set by requireReauth
 	signInTooOld bool    // the form was refused because the sign-in is too old
-}
-
-// A problem is a sentence about one field.
-type problem struct {
-	ID   string // id of the input
-	Text string
 }
 
 // form returns a form for a page to show, with values for the action's parameters, the
@@ -169,18 +164,18 @@ func (f *form) addProblem(name, note string) {
 	field, line, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 	i := f.kind.field(field)
 	if i < 0 || f.kind.fields[i].kind == isBound {
-		f.alert = sentence(name + " " + note)
+		f.alert = ui.Sentence(name + " " + note)
 		return
 	}
 	label := f.kind.fields[i].label
 	if n, err := strconv.Atoi(line); err == nil {
 		label += " " + strconv.Itoa(n+1)
 	}
-	f.problems = append(f.problems, problem{ID: inputID(field, line), Text: sentence(label + " " + note)})
+	f.problems = append(f.problems, ui.Problem{ID: inputID(field, line), Text: ui.Sentence(label + " " + note)})
 }
 
-// failed reports whether the form has problems.
-func (f *form) failed() bool { return len(f.problems) > 0 || f.alert != "" }
+// Failed reports whether the form has problems. A nil form has none.
+func (f *form) Failed() bool { return f != nil && (len(f.problems) > 0 || f.alert != "") }
 
 // noSuchUser is the ledger's note on an unknown user name, which needs a sentence of its own.
 const noSuchUser = "is not a user here"
@@ -189,7 +184,7 @@ const noSuchUser = "is not a user here"
 func (f *form) refused(r *ledger.Refusal) *form {
 	switch {
 	case r.Field == "username" && r.Note == noSuchUser:
-		f.problems = append(f.problems, problem{ID: inputID(r.Field, ""), Text: "There is no user of that name."})
+		f.problems = append(f.problems, ui.Problem{ID: inputID(r.Field, ""), Text: "There is no user of that name."})
 	case r.Field != "" && r.Note != "":
 		f.addProblem(r.Field, r.Note)
 	case r.Cause == ledger.Conflict:
@@ -197,9 +192,9 @@ func (f *form) refused(r *ledger.Refusal) *form {
 	case r.Cause == ledger.SignInTooOld:
 		f.signInTooOld, f.alert, f.status = true, alertConfirm, 403
 	case r.Cause == ledger.TooManySecrets:
-		f.alert = sentence(r.Cause.String()) + " Revoke one first."
+		f.alert = ui.Sentence(r.Cause.String()) + " Revoke one first."
 	default:
-		f.alert = sentence(r.Cause.String())
+		f.alert = ui.Sentence(r.Cause.String())
 	}
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // This file handles forms that are sent after their session has ended. The response shows
@@ -106,7 +107,7 @@ func (w *Web) redisplay(c *request, f *form, err error) error {
 	}
 	f.key, f.user = w.formKey(c), user
 	f.alert, f.status = alertEnded, http.StatusForbidden
-	w.render(c, f.status, "redisplay", page{Title: "Your session ended", Form: f, Body: redisplayBody{f, true}})
+	w.render(c, f.status, "redisplay", ui.Page{Title: "Your session ended", Form: f, Body: redisplayBody{f, true}})
 	return nil
 }
 
@@ -139,7 +140,7 @@ func (w *Web) stale(c *request, v session, f *form) error {
 		return errNotOurForm
 	}
 	f.alert, f.status = alertStale, http.StatusConflict
-	return w.show(c, v, "redisplay", page{Title: "Submit again", Form: f, Body: redisplayBody{Form: f}})
+	return w.show(c, v, "redisplay", ui.Page{Title: "Submit again", Form: f, Body: redisplayBody{Form: f}})
 }
 
 // strip removes the values that may not be shown again. It returns false if more than
@@ -160,7 +161,7 @@ func (f *form) strip() bool {
 
 // Inputs returns the inputs for the page that shows any form again: those with text that
 // the user typed, and those whose values are not kept and must be filled in again.
-func (f *form) Inputs() (list []input) {
+func (f *form) Inputs() (list []ui.Input) {
 	for _, d := range f.kind.fields {
 		switch i := f.Input(d.name, ""); {
 		case d.kind == isBound || d.choice:

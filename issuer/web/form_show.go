@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // This file has the methods that templates call on a form. Values that a page shows again
@@ -43,11 +45,11 @@ func (f *form) about() (text string, ok bool) {
 }
 
 // Hidden returns the hidden inputs.
-func (f *form) Hidden() []input {
-	var hidden []input
+func (f *form) Hidden() []ui.Input {
+	var hidden []ui.Input
 	for _, d := range f.kind.fields {
 		if d.kind == isBound {
-			hidden = append(hidden, input{Name: d.name, Value: f.values.Get(d.name)})
+			hidden = append(hidden, ui.Input{Name: d.name, Value: f.values.Get(d.name)})
 		}
 	}
 	return hidden
@@ -57,15 +59,18 @@ func (f *form) Hidden() []input {
 func (f *form) Alert() string { return f.alert }
 
 // Problems returns the problems of fields, in the order of the page.
-func (f *form) Problems() []problem {
-	order := func(p problem) int {
+func (f *form) Problems() []ui.Problem {
+	order := func(p ui.Problem) int {
 		name, _, _ := strings.Cut(strings.TrimPrefix(p.ID, "f-"), ".")
 		return f.kind.field(name)
 	}
 	sorted := slices.Clone(f.problems)
-	slices.SortStableFunc(sorted, func(a, b problem) int { return cmp.Compare(order(a), order(b)) })
+	slices.SortStableFunc(sorted, func(a, b ui.Problem) int { return cmp.Compare(order(a), order(b)) })
 	return sorted
 }
+
+// Draft reports whether the script keeps what was typed, to be restored after a reload.
+func (f *form) Draft() bool { return f.kind.revisited }
 
 // Changes reports whether the form changes something. Forms sent by GET don't, and need
 // no token.
@@ -91,7 +96,7 @@ func (f *form) statusCode() int {
 	switch {
 	case f.status != 0:
 		return f.status
-	case f.failed():
+	case f.Failed():
 		return http.StatusUnprocessableEntity
 	}
 	return http.StatusOK
@@ -105,23 +110,8 @@ func inputID(name, line string) string {
 	return "f-" + name + "." + line
 }
 
-// An input is the data of the template "input". The methods below return a changed copy,
-// for templates such as (.Form.Input "website" "A hint.").Optional.
-type input struct {
-	ID, Name, Label, Hint, Value, Error string
-
-	Type         string
-	Autocomplete string
-	Max          int // characters
-	Rows         int // lines of a text area; 0 for a single line
-	Accept       string
-	IsOptional   bool
-	Needed       string // the only action of the form that needs the input, in words; "" for all
-	Focus        bool   // the first input with a problem
-}
-
 // Input returns the input of a field.
-func (f *form) Input(name, hint string) input {
+func (f *form) Input(name, hint string) ui.Input {
 	i := f.input(name, "", hint)
 	i.Label = f.label(name)
 	return i
@@ -129,7 +119,7 @@ func (f *form) Input(name, hint string) input {
 
 // Group returns the group around the boxes, buttons or lines of a field: see the template
 // "group".
-func (f *form) Group(name, legend, hint string) input {
+func (f *form) Group(name, legend, hint string) ui.Input {
 	i := f.input(name, "", hint)
 	i.Label = legend
 	return i
@@ -137,9 +127,9 @@ func (f *form) Group(name, legend, hint string) input {
 
 // Lines returns the inputs of a list: the filled ones and some empty ones, at most that
 // many in all. Labels include their number.
-func (f *form) Lines(name string, empty, most int) []input {
+func (f *form) Lines(name string, empty, most int) []ui.Input {
 	filled := f.values[name]
-	lines := make([]input, min(len(filled)+empty, max(most, len(filled))))
+	lines := make([]ui.Input, min(len(filled)+empty, max(most, len(filled))))
 	for n := range lines {
 		lines[n] = f.input(name, strconv.Itoa(n), "")
 		lines[n].Label = f.label(name) + " " + strconv.Itoa(n+1)
@@ -154,9 +144,9 @@ func (f *form) Lines(name string, empty, most int) []input {
 
 func (f *form) label(name string) string { return f.kind.fields[f.kind.field(name)].label }
 
-func (f *form) input(name, line, hint string) input {
+func (f *form) input(name, line, hint string) ui.Input {
 	declared := f.kind.fields[f.kind.field(name)]
-	i := input{ID: inputID(name, line), Name: name, Hint: hint, Value: f.values.Get(name), Type: "text"}
+	i := ui.Input{ID: inputID(name, line), Name: name, Hint: hint, Value: f.values.Get(name), Type: "text"}
 	i.Error = f.errorAt(i.ID)
 	if sorted := f.Problems(); len(sorted) > 0 {
 		i.Focus = sorted[0].ID == i.ID
@@ -169,25 +159,3 @@ func (f *form) input(name, line, hint string) input {
 	}
 	return i
 }
-
-// Called replaces the label.
-func (i input) Called(label string) input { i.Label = label; return i }
-
-// Optional marks an input that may stay empty.
-func (i input) Optional() input { i.IsOptional = true; return i }
-
-// NeededTo marks an input that only one of the form's actions needs. do names that
-// action, such as "add an administrator".
-func (i input) NeededTo(do string) input { i.IsOptional, i.Needed = true, do; return i }
-
-// As sets HTML's autocomplete.
-func (i input) As(autocomplete string) input { i.Autocomplete = autocomplete; return i }
-
-// AtMost sets the maximum number of characters.
-func (i input) AtMost(n int) input { i.Max = n; return i }
-
-// Text makes the input a text area.
-func (i input) Text(rows int) input { i.Rows = rows; return i }
-
-// Accepting sets the types of files that can be chosen.
-func (i input) Accepting(types string) input { i.Accept = types; return i }

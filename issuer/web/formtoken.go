@@ -17,6 +17,7 @@ const (
 	forUpstream   purpose = "sign-in upstream"
 	forConfirm    purpose = "confirm upstream"
 	forNotice     purpose = "notice" // not a form: see noticeToken
+	forDrafts     purpose = "drafts" // not a form: see ui.Shell.DraftKey
 	forConsent    purpose = "consent"
 	forDisconnect purpose = "disconnect"
 

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -138,13 +139,13 @@ func TestAdministrators(t *testing.T) {
 	s := newSpecimen(t)
 	root, ada := s.signedInAs("root"), s.signedIn()
 	assert.Equal(t, http.StatusOK, root.get("/administration").StatusCode)
-	assert.Contains(t, root.get("/").body, `<h2><a href="/administration">Administration</a></h2>`)
-	assert.Contains(t, root.get("/account").body, `<li><a href="/administration">Administration</a></li>`)
+	assert.Contains(t, root.get("/").body, `<h2><a href="/admin">Reviews</a></h2>`)
+	assert.Contains(t, root.get("/account").body, `<li><a href="/admin">`)
 
 	res := ada.get("/administration")
 	assert.Equal(t, http.StatusNotFound, res.StatusCode)
 	assert.Equal(t, ada.get("/nothing").body, res.body)
-	assert.NotContains(t, ada.get("/").body, "Administration")
+	assert.NotContains(t, ada.get("/").body, "/admin")
 	s.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, ada.get("/administration").StatusCode, "this node may lag")
 	assert.Equal(t, http.StatusOK, root.get("/administration").StatusCode)
@@ -195,24 +196,39 @@ func TestNoLeaderContact(t *testing.T) {
 	assert.Equal(t, http.StatusOK, w.browser().get(at(good())).StatusCode, "a sign-in can begin without a session")
 }
 
-// TestNavigation verifies that the navigation marks the current page.
+// TestNavigation verifies that the navigation marks the current page, and counts what waits.
 func TestNavigation(t *testing.T) {
 	s := newSpecimen(t)
-	b := s.signedIn()
+	b, root := s.signedIn(), s.signedInAs("root")
 	for address, want := range map[string]string{
-		"/":                   `<a href="/" aria-current="page">Home</a>`,
-		"/connected-apps":     `<a href="/connected-apps" aria-current="page">`,
-		"/account":            `<a href="/account" aria-current="page">`,
-		"/account/password":   `<a href="/account" aria-current="true">`,
-		"/specimens/calendar": `<a href="/specimens" aria-current="true">`,
+		"/":                     "",
+		"/connected-apps":       `<a href="/connected-apps" aria-current="page">`,
+		"/account":              `<a href="/account" aria-current="page">`,
+		"/account/password":     `<a href="/account" aria-current="true">`,
+		"/developer/new":        `<a href="/developer" aria-current="true">`,
+		"/specimens/calendar":   "",
+		"/admin":                `<a href="/admin" aria-current="page">`,
+		"/admin/clients":        `<a href="/admin/clients" aria-current="page">`,
+		"/admin/clients/native": `<a href="/admin/clients" aria-current="true">`,
+		"/admin/new-user":       `<a href="/admin/users" aria-current="true">`,
 	} {
 		page := b.get(address)
+		if strings.HasPrefix(address, "/admin") {
+			assert.Equal(t, http.StatusNotFound, page.StatusCode)
+			page = root.get(address)
+		}
 		assert.Contains(t, page.body, want)
-		nav, _, _ := strings.Cut(page.body, "</header>")
-		assert.Equal(t, 1, strings.Count(nav, "aria-current"), address)
+		_, nav, _ := strings.Cut(page.body, "<nav ")
+		nav, _, _ = strings.Cut(nav, "</nav>")
+		assert.Equal(t, strings.Count(want, "aria-current"), strings.Count(nav, "aria-current"), address)
 	}
-	assert.Contains(t, b.get("/specimens/calendar").body, `<nav class="trail" aria-label="Breadcrumb"><ol>
-<li><a href="/">Home</a></li>
-<li><a href="/specimens">Specimens</a></li>
-<li aria-current="page"><bdi>Specimen</bdi></li>`)
+	assert.Contains(t, b.get("/specimens/calendar").body, `<p class="up"><a href="/specimens"><bdi>Specimens</bdi></a></p>`)
+
+	waiting, _ := s.View().ReviewQueue(ledger.QueueQuery{Limit: 10})
+	for n := len(waiting); n <= 100; n++ {
+		want := `<span class="unseen">, </span>` + map[bool]string{true: fmt.Sprint(n), false: "99&#43;"}[n < 100] + `<span class="unseen"> waiting for review</span>`
+		assert.Equal(t, n > 0, strings.Contains(root.get("/").body, want), n)
+		s.client(fmt.Sprint("waits-", n), func(c *ledger.ImportClient) { c.State = ledger.Pending })
+	}
+	assert.NotContains(t, b.get("/").body, "waiting for review")
 }

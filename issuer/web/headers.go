@@ -46,4 +46,9 @@ func clearBackCache(h http.Header) { h.Set("Clear-Site-Data", `"cache"`) }
 const (
 	contentPolicy = formsAnywhere + "; form-action 'self'"
 	formsAnywhere = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+	// shellPolicy is for the pages of signed-in users, which have the script of package ui. It
+	// may not turn text into markup or code.
+	shellPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; " +
+		"require-trusted-types-for 'script'; trusted-types 'none'"
 )

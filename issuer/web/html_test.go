@@ -26,13 +26,20 @@ func checkPage(t testing.TB, page answer) {
 		assert.Less(t, len(page.body), maxPage)
 	}
 	policy := "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"
-	if !strings.Contains(page.body, `value="allow"`) { // see TestFormAction
+	switch {
+	case strings.Contains(page.body, `<body class="app"`):
+		policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
+		assert.Equal(t, 1, strings.Count(page.body, "<script "))
+	case !strings.Contains(page.body, `value="allow"`): // see TestFormAction
 		policy += "; form-action 'self'"
+		fallthrough
+	default:
+		assert.NotContains(t, page.body, "<script ")
 	}
 	assert.Equal(t, policy, page.Header.Get("Content-Security-Policy"))
 	if cache := page.Header.Get("Cache-Control"); cache == "private, no-cache" { // see TestGoingBack
 		assert.Regexp(t, `<form method="post" action="/(developer/(new|clients/[^/"]*/edit)|admin/(new-resource-server|resource-servers/[^/"]*/edit))"`, page.body)
-		assert.Contains(t, page.body, `class="alert"`)
+		assert.Contains(t, page.body, `class="callout bad" role="alert"`)
 		assert.NotContains(t, page.body, `type="password"`)
 	} else {
 		assert.Equal(t, "no-store", cache)
@@ -122,7 +129,7 @@ func elements(text string) (list []*element, faults []string) {
 func faultsOf(text string) []string {
 	list, faults := elements(text)
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	if !strings.HasPrefix(text, "<!DOCTYPE html>\n<html lang=\"en\">") {
+	if !strings.HasPrefix(text, "<!DOCTYPE html>\n<html lang=\"en\"") {
 		fault("it does not begin as a page does")
 	}
 	ids, labelled, count, level := map[string]bool{}, map[string]bool{}, map[string]int{}, 0

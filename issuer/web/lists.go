@@ -4,33 +4,28 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
-
-// A pager has the links between the pages of a list; "" means none. First is set for
-// lists of unknown length.
-type pager struct{ First, Back, Next string }
-
-// A search is the form above a list and its current value.
-type search struct{ Action, Label, Query string }
 
 // maxSearch is the maximum length of a search, in bytes.
 const maxSearch = 200
 
 // searchOf returns the search of the request.
-func searchOf(c *request, label string) search {
+func searchOf(c *request, label string) ui.Search {
 	q := c.r.URL.Query().Get("q")
-	return search{Action: c.r.URL.Path, Label: label, Query: q[:min(len(q), maxSearch)]}
+	return ui.Search{Action: c.r.URL.Path, Label: label, Query: q[:min(len(q), maxSearch)]}
 }
 
 // pageOf returns the page of a list that a request names by the key of the previous
 // page's last entry. An unknown key, as of a removed entry, gives the first page.
-func pageOf[E any](c *request, list []E, size int, key func(E) string) ([]E, pager) {
+func pageOf[E any](c *request, list []E, size int, key func(E) string) ([]E, ui.Pager) {
 	from := 0
 	if after := c.r.URL.Query().Get("after"); after != "" {
 		from = 1 + slices.IndexFunc(list, func(e E) bool { return key(e) == after })
 	}
 	to := min(from+size, len(list))
-	var p pager
+	var p ui.Pager
 	switch back := from - size; {
 	case from == 0:
 	case back <= 0:
@@ -47,7 +42,7 @@ func pageOf[E any](c *request, list []E, size int, key func(E) string) ([]E, pag
 // pageBy is pageOf for a list that the ledger returns in pages. read returns the page
 // after an entry or, with back, before it, and where to continue in that direction, "" at
 // the end. Instead of a short page at the beginning, pageBy returns the first page.
-func pageBy[E any](c *request, read func(at string, back bool) (found []E, next string), key func(E) string) ([]E, pager) {
+func pageBy[E any](c *request, read func(at string, back bool) (found []E, next string), key func(E) string) ([]E, ui.Pager) {
 	query := c.r.URL.Query()
 	after := query.Get("after")
 	if before := query.Get("before"); before != "" {
@@ -57,12 +52,12 @@ func pageBy[E any](c *request, read func(at string, back bool) (found []E, next 
 			if len(found) > 0 {
 				last = key(found[len(found)-1])
 			}
-			return found, pager{First: c.pageAt("after", ""), Back: c.pageAt("before", earlier), Next: c.pageAt("after", last)}
+			return found, ui.Pager{First: c.pageAt("after", ""), Back: c.pageAt("before", earlier), Next: c.pageAt("after", last)}
 		}
 		after = ""
 	}
 	found, next := read(after, false)
-	var p pager
+	var p ui.Pager
 	if after != "" {
 		p.First = c.pageAt("after", "")
 		if len(found) > 0 {
@@ -75,8 +70,8 @@ func pageBy[E any](c *request, read func(at string, back bool) (found []E, next 
 	return found, p
 }
 
-// below makes the links lead to the list within the page.
-func (p pager) below(id string) pager {
+// below makes the links of p lead to the list within the page.
+func below(p ui.Pager, id string) ui.Pager {
 	for _, address := range []*string{&p.First, &p.Back, &p.Next} {
 		if before, _, _ := strings.Cut(*address, "#"); before != "" {
 			*address = before + "#" + id

@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 const (
@@ -26,22 +27,26 @@ const (
 
 var startOfScan = []byte{0xff, 0xda} // ITU-T T.81, table B.1; within a scan, 0xff is followed by a zero
 
-// A picture represents an application: its logo, or a letter.
-type picture struct{ Logo, Initial string }
-
 // pictureOf returns the picture that a client's owner and administrators see, reviewed or not.
-func pictureOf(p *ledger.Profile) picture {
-	return picture{Logo: logoPath(p.Logo), Initial: initial(p.Name)}
+func pictureOf(p *ledger.Profile) *ui.Picture {
+	return &ui.Picture{Logo: logoPath(p.Logo), Initial: ui.Initial(p.Name)}
 }
 
 // publicPicture returns the picture that all other users see. A logo that no
 // administrator has reviewed could imitate another application, so it is replaced by a
 // letter.
-func publicPicture(c *ledger.Client) picture {
+func publicPicture(c *ledger.Client) *ui.Picture {
 	if !c.Reviewed() {
-		return picture{Initial: initial(c.Name)}
+		return &ui.Picture{Initial: ui.Initial(c.Name)}
 	}
 	return pictureOf(&c.Profile)
+}
+
+// smallPicture is pictureOf for a list.
+func smallPicture(p *ledger.Profile) *ui.Picture {
+	picture := pictureOf(p)
+	picture.Small = true
+	return picture
 }
 
 // logoPath returns the path of a logo, or "".
@@ -106,7 +111,7 @@ func remade(file []byte) (logo []byte, note string) {
 	}
 	points, decoded, err := image.Decode(bytes.NewReader(file))
 	if err != nil || decoded != format {
-		return nil, "is damaged: it can not be read to its end"
+		return nil, "is damaged: it can’t be read to its end"
 	}
 	if logo = encoded(points, format); logo == nil {
 		return nil, "has too much detail for 16 KB: save it with fewer pixels"

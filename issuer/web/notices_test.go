@@ -31,7 +31,7 @@ func (b *browser) showsNotice(address string) bool {
 	b.env.t.Helper()
 	page := b.get(address)
 	require.Equal(b.env.t, http.StatusOK, page.StatusCode)
-	return strings.Contains(page.body, `role="status"`)
+	return strings.Contains(page.body, `class="callout good notice" role="status"`)
 }
 
 // TestNoticesAreNotForged verifies that a forged link shows no notice.

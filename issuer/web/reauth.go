@@ -11,6 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // ownPassword is the field for the user's own password, in forms for actions that need a
@@ -52,7 +53,7 @@ func (w *Web) requireReauth(v *session, f *form, to string) {
 		return
 	}
 	page := f.kind.address(f.kind.page, f.values.Get)
-	f.reauth.Provider, f.reauth.NewTab = w.config.Upstream.Name(), f.failed()
+	f.reauth.Provider, f.reauth.NewTab = w.config.Upstream.Name(), f.Failed()
 	f.reauth.Address = pathConfirm + "?" + url.Values{
 		"to": {page}, "token": {formToken(v.id, forConfirm, v.user.ID, page)},
 	}.Encode()
@@ -62,7 +63,7 @@ func (w *Web) requireReauth(v *session, f *form, to string) {
 func (f *form) Reauth() *reauth { return f.reauth }
 
 // OwnPassword returns the input for the user's own password. The form must have a Reauth.
-func (f *form) OwnPassword() input {
+func (f *form) OwnPassword() ui.Input {
 	i := f.Input(ownPassword, "You signed in more than 15 minutes ago. It is asked for so that nobody else can do this in a browser that you left open.").As("current-password")
 	if f.reauth.To != "" {
 		i = i.NeededTo(f.reauth.To)

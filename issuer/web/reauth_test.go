@@ -161,7 +161,7 @@ func TestReauthOutlivesAMistake(t *testing.T) {
 	w, root := administration(t)
 	w.advance(time.Hour)
 	res := root.press(newUserPage, newUserPage, "username", "bob", "password", given, "admin", "yes", "own_password", password)
-	assert.Contains(t, res.body, "User name is taken.")
+	assert.Contains(t, res.body, "Username is taken.")
 	assert.NotContains(t, res.body, "own_password")
 	root.done(root.post(newUserPage, with(res.form(t, newUserPage), "username", "carol", "password", given, "admin", "yes")))
 	assert.True(t, w.userByName("carol").Admin)
@@ -290,7 +290,7 @@ func TestConfirmElsewhereProblems(t *testing.T) {
 		"cancelled":     {change: func(v url.Values) { v.Set("error", "access_denied") }, status: 403, says: "cancelled there"},
 		"down": {play: func(_ *env, p *upstreamtest.Provider, _ *browser) {
 			p.Answer["/token"] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
-		}, status: 503, says: "can not be reached"},
+		}, status: 503, says: "can’t be reached"},
 		"another code": {change: func(v url.Values) { v.Set("code", "x") }, status: 502, says: "could not be accepted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -316,7 +316,7 @@ func TestConfirmElsewhereProblems(t *testing.T) {
 			res := root.get(back)
 			assert.Equal(t, test.status, res.StatusCode)
 			assert.Contains(t, res.body, test.says)
-			assert.Contains(t, res.body, `<a href="`+givePage+`">Go back and try again</a>`)
+			assert.Contains(t, res.body, `href="`+givePage+`">Go back and try again</a>`)
 			assert.Equal(t, session, root.session())
 			root.get(givePage).confirmLink(t)
 			assert.Equal(t, http.StatusForbidden, root.press(givePage, givePage, "username", "bob").StatusCode)

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/julienschmidt/httprouter"
+
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // Paths that other packages and services refer to.
@@ -12,7 +14,6 @@ const (
 	pathHome      = "/"
 	pathAuthorize = "/auth/oauth2/authorize" // service document, section 4.1
 	pathSignIn    = "/auth/sign-in"
-	pathAssets    = "/assets/"
 )
 
 // A route is one address and its audience.
@@ -21,17 +22,9 @@ type route struct {
 	path   string // with httprouter's parameters
 	who    audience
 	serve  handler
-	menu   *menu // for a page in the navigation
 }
 
-// A menu is the entry of a page in the navigation and on the home page.
-type menu struct {
-	title   string
-	about   string // for the home page; "" for the home page itself
-	account bool   // the entry is part of the account menu
-}
-
-// routes returns all routes, in the order of the navigation.
+// routes returns all routes.
 func (w *Web) routes() []route {
 	return slices.Concat(
 		w.protocolRoutes(),
@@ -51,7 +44,7 @@ func (w *Web) protocolRoutes() []route {
 		{method: http.MethodGet, path: pathSignIn, serve: w.signInPage},
 		{method: http.MethodPost, path: pathSignIn, serve: w.openForm(&signInForm, w.signIn, errNotOurForm)},
 		{method: http.MethodPost, path: signOutForm.action, serve: w.openForm(&signOutForm, w.signOut, errNotOurForm)},
-		{method: http.MethodGet, path: pathAssets + ":name", serve: w.asset},
+		{method: http.MethodGet, path: ui.PathAssets + ":name", serve: w.asset},
 	}
 }
 
@@ -108,12 +101,6 @@ func (w *Web) read(c *request, kind *formKind) (*form, error) {
 		f.values[name] = []string{c.param(name)}
 	}
 	return f, nil
-}
-
-// inMenu adds a page to the navigation and the home page.
-func (r route) inMenu(title, about string) route {
-	r.menu = &menu{title: title, about: about}
-	return r
 }
 
 // install sets the table of routes.

@@ -14,6 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 const (
@@ -26,8 +27,8 @@ const (
 
 // Texts of the sign-in page above its form.
 const (
-	alertWrong       = "The user name or the password is not right."
-	alertEmpty       = "Please enter your user name and your password."
+	alertWrong       = "The username or the password is not right."
+	alertEmpty       = "Please enter your username and your password."
 	alertTooMany     = "There were too many attempts. Please wait a little before you try again."
 	alertOldForm     = "The page was open for too long, or your browser did not send back its cookie. Please sign in again."
 	alertNoPasswords = "Passwords of this service are not used any more. Please sign in elsewhere, as below."
@@ -61,7 +62,7 @@ var signInForm = formKind{
 	purpose: forSignIn, action: pathSignIn, page: pathSignIn,
 	fields: []field{
 		textField("next", ""), textField("to", ""),
-		textField("username", "User name"), secretField("password", "Password"),
+		textField("username", "Username"), secretField("password", "Password"),
 	},
 }
 
@@ -102,7 +103,7 @@ func (w *Web) showSignIn(c *request, status int, view ledger.View, body signInBo
 	if body.Alert != "" {
 		title = "Sign in again"
 	}
-	w.render(c, status, "signin", page{Title: title, Body: body})
+	w.render(c, status, "signin", ui.Page{Title: title, Body: body})
 }
 
 // signIn verifies a password and creates a session. The response to a wrong name and to a

@@ -87,7 +87,7 @@ func TestSignInTellsNothing(t *testing.T) {
 			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 			assert.Len(t, w.hashed, 1, "the number of hashes must be the same for every account")
 			assert.EqualValues(t, 1, w.pacedViews.Load(), "a request without a session must use ViewPaced")
-			assert.Contains(t, res.body, "The user name or the password is not right.")
+			assert.Contains(t, res.body, "The username or the password is not right.")
 			assert.Contains(t, res.body, `role="alert"`)
 			assert.Empty(t, res.Cookies())
 		})
@@ -342,7 +342,7 @@ func TestSignOut(t *testing.T) {
 	other := w.signedIn()
 	res = other.post("/auth/sign-out", other.get(at(good())).form(t, "/auth/sign-out"))
 	again := other.get(res.Header.Get("Location"))
-	assert.Contains(t, again.body, "to continue to <strong><bdi>The calendar app</bdi>")
+	assert.Contains(t, again.body, "to continue to <b><bdi>The calendar app</bdi>")
 }
 
 // An upgradingHasher is the real hasher, and counts what it computes.

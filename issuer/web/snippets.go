@@ -13,7 +13,7 @@ import (
 var snippetFiles embed.FS
 
 // snippets are code for developers to copy. Values are quoted for the language of the
-// code, since a redirection URI may contain quotes and dollar signs.
+// code, since a redirect URI may contain quotes and dollar signs.
 var snippets = template.Must(template.New("").Funcs(template.FuncMap{
 	"shell": shellQuote, "quote": strconv.Quote, "js": jsQuote,
 }).ParseFS(snippetFiles, "snippets/*.tmpl"))
@@ -28,7 +28,7 @@ type connecting struct {
 	State, Verifier, Challenge    string // generated for this page
 }
 
-// Native reports whether the redirection URI doesn't lead to a web server: the system
+// Native reports whether the redirect URI doesn't lead to a web server: the system
 // opens an application for its private-use scheme (RFC 8252 §7.1).
 func (c connecting) Native() bool {
 	return !strings.HasPrefix(c.RedirectURI, "https:") && !strings.HasPrefix(c.RedirectURI, "http:")

@@ -7,7 +7,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 )
 
-// PathUpstreamCallback is the path of the redirection URI that is registered at the
+// PathUpstreamCallback is the path of the redirect URI that is registered at the
 // provider. The address of the pages precedes it.
 const PathUpstreamCallback = "/auth/upstream/callback"
 

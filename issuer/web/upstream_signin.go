@@ -247,7 +247,7 @@ func (w *Web) alertUpstream(err error) string {
 	denial, denied := errors.AsType[*upstream.Denial](err)
 	switch {
 	case errors.Is(err, upstream.ErrUnreachable):
-		alert := name + " can not be reached at the moment. Please try again in a little while"
+		alert := name + " can’t be reached at the moment. Please try again in a little while"
 		if w.config.NoPasswords {
 			return alert + "."
 		}
@@ -284,5 +284,5 @@ func (w *Web) alertRefused(r *ledger.Refusal) string {
 	case ledger.UserDisabled, ledger.UserDeleted:
 		return "Your account at this service is disabled. Please ask the people who run it."
 	}
-	return cmp.Or(w.config.Upstream.Name(), "The provider") + " sent something about you that this service can not store. Please tell the people who run this service."
+	return cmp.Or(w.config.Upstream.Name(), "The provider") + " sent something about you that this service can’t store. Please tell the people who run this service."
 }

@@ -126,7 +126,7 @@ func relying(t *testing.T, p *upstreamtest.Provider, c *web.Config) *upstream.Pr
 	return r
 }
 
-var upstreamLink = regexp.MustCompile(`<a class="button" href="(/auth/upstream/callback/begin\?[^"]*)"`)
+var upstreamLink = regexp.MustCompile(`<a class="button primary" href="(/auth/upstream/callback/begin\?[^"]*)"`)
 
 // upstreamLink returns the link to the provider on a sign-in page.
 func (a answer) upstreamLink(t testing.TB) string {
@@ -327,7 +327,7 @@ func TestElsewhereRefusals(t *testing.T) {
 		}, status: 502, says: "could not be accepted"},
 		"down meanwhile": {play: func(_ *env, p *upstreamtest.Provider, _ *browser) {
 			p.Answer["/token"] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
-		}, status: 503, says: "Example ID can not be reached at the moment"},
+		}, status: 503, says: "Example ID can’t be reached at the moment"},
 		"disabled here": {play: func(w *env, p *upstreamtest.Provider, _ *browser) {
 			w.must(&ledger.SignInUpstream{Session: [32]byte{1}, Issuer: p.URL, Subject: "s", ID: "u-s"})
 			w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-s", State: ledger.Disable})
@@ -339,7 +339,7 @@ func TestElsewhereRefusals(t *testing.T) {
 		"a subject that can't be kept": {play: func(_ *env, p *upstreamtest.Provider, _ *browser) {
 			p.ID = func(c upstreamtest.Claims) { c["sub"] = "s" + strings.Repeat("x", 255) }
 			p.Profile = upstreamtest.Claims{"sub": "s" + strings.Repeat("x", 255)}
-		}, status: 403, says: "can not store"},
+		}, status: 403, says: "can’t store"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, p := newUpstreamEnv(t)
@@ -460,7 +460,7 @@ func TestProviderThatWasNeverUp(t *testing.T) {
 	res := b.get(page.upstreamLink(t))
 	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
 	require.NotEmpty(t, res.Header.Get("Retry-After"))
-	require.Contains(t, res.body, "id.example.com can not be reached at the moment. Please try again in a little while, or sign in with a password")
+	require.Contains(t, res.body, "id.example.com can’t be reached at the moment. Please try again in a little while, or sign in with a password")
 	require.Equal(t, at(good()), b.signIn(res, "ada", password).Header.Get("Location"))
 }
 

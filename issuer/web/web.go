@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"html/template"
 	"io"
 	"log/slog"
 	"maps"
@@ -18,6 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/security"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // Ledger is what pages need of the ledger.
@@ -111,8 +111,7 @@ type Config struct {
 // Web serves the pages. Its methods are safe for concurrent use.
 type Web struct {
 	config    Config
-	pages     map[string]*template.Template
-	assets    assets
+	pages     ui.Pages
 	attempts  *attempts
 	hashQueue *hashQueue
 	limits    *limits
@@ -176,7 +175,7 @@ func New(c Config) (*Web, error) {
 		return nil, err
 	}
 	w := &Web{
-		config: c, pages: maps.Clone(pages), assets: newAssets(),
+		config: c, pages: maps.Clone(pages),
 		attempts: newAttempts(), hashQueue: newHashQueue(), limits: newLimits(), counters: newCounters[ledger.Connected](), agentCounters: newCounters[map[string]int](),
 		origin: http.NewCrossOriginProtection(),
 	}

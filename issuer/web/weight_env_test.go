@@ -27,7 +27,7 @@ type full struct {
 type extent struct {
 	letter     string
 	name, note int // characters of the longest names and notes
-	many, uri  int // number of redirection URIs, and bytes of each
+	many, uri  int // number of redirect URIs, and bytes of each
 	site       int // bytes of a website's address
 }
 
@@ -51,7 +51,7 @@ func scopeNames() (all []string) {
 	return all
 }
 
-// uris returns the maximum number of redirection URIs of a client.
+// uris returns the maximum number of redirect URIs of a client.
 func (e extent) uris(kind string) (list []string) {
 	for i := range e.many {
 		uri := fmt.Sprintf("https://%s.example.com/%d/", kind, i)

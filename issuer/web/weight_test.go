@@ -394,7 +394,7 @@ func TestErrorPagesAreLight(t *testing.T) {
 // still complete.
 func TestLightListsAreWhole(t *testing.T) {
 	f := newFull(t, extreme)
-	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
+	next := regexp.MustCompile(`<a class="button small" href="([^"]*)" rel="next">`)
 	rows := regexp.MustCompile(`<tr><th scope="row">.*`)
 	for path, want := range map[string]int{"/admin/clients": 139, "/admin/resource-servers": 30, "/admin/publishers": 38, "/admin/users": 34, "/admin/audit?user=" + otherID: 36} {
 		seen, pages := map[string]bool{}, 0

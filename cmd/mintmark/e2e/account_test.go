@@ -49,7 +49,7 @@ func TestBrowserAccount(t *testing.T) {
 			elsewhere.open(s.AppURL + "/account")
 			require.Equal(t, "Sign in", elsewhere.text("h1"), "signed out in other browsers")
 			elsewhere.signIn("alice", "a better pass phrase")
-			require.Equal(t, "Your account", elsewhere.text("h1"))
+			require.Equal(t, "Profile & security", elsewhere.text("h1"))
 
 			b.press(`form[action="/account/sign-out-everywhere"] button`)
 			require.Contains(t, b.text("[role=status]"), "signed out in every browser")
@@ -70,20 +70,20 @@ func TestBrowserSkipLink(t *testing.T) {
 		b.do(chromedp.KeyEvent(kb.Tab))
 		return b.focused("textContent")
 	}
-	require.Equal(t, "Skip to the content", tab())
+	require.Equal(t, "Skip to content", tab())
 	seen, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("document.activeElement.getBoundingClientRect().top >= 0"))
 	require.NoError(t, err)
 	require.True(t, seen, "a focused link is visible")
 	b.do(chromedp.KeyEvent(kb.Enter))
 	require.Equal(t, "main", b.focused("id"))
-	require.Equal(t, "Change your password", tab())
+	require.Equal(t, "Change password", tab())
 
 	b.open(s.AppURL + "/account")
 	var passed []string
 	for range 6 {
 		passed = append(passed, tab())
 	}
-	require.Equal(t, []string{"Skip to the content", " Mintmark", "Your account: Alice Example", "Sign out", "Home", "Connected apps"}, passed)
+	require.Equal(t, []string{"Skip to content", " Mintmark", "Connected apps", "Profile & security", "Applications", "Alice Example"}, passed)
 }
 
 // fill types into an input of a form, by the name of its field.

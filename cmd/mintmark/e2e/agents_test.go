@@ -196,7 +196,7 @@ func TestBrowserReviewOfAPublisher(t *testing.T) {
 			require.NotEmpty(t, app.answer(t).Get("code"))
 			root.press(`main a[href$="/revoke"]`)
 			require.Equal(t, "End all access of example.com and end 1 grant?", root.text("h1"))
-			root.press("main button.danger")
+			root.press("main button.bad")
 			require.Contains(t, root.text("[role=status]"), "All access was ended.")
 			user.open(s.AppURL + "/connected-apps")
 			require.NotContains(t, user.text("main"), "example.com")

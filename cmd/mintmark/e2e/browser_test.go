@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
@@ -29,6 +30,7 @@ func startBrowser() {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.NoSandbox, // Chromium has no sandbox for root
 		chromedp.Flag("disable-gpu", true),
+		chromedp.WindowSize(1280, 800),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
 		// The pages load nothing from other hosts, and the browser must not either.
@@ -83,6 +85,10 @@ func (b *tab) listen(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
+	case *page.EventJavascriptDialogOpening: // of a page with unsaved text
+		go func() {
+			_, _ = chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+		}()
 	case *log.EventEntryAdded:
 		b.problems = append(b.problems, fmt.Sprintf("%s: %s: %s (%s)", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
 	case *runtime.EventExceptionThrown:

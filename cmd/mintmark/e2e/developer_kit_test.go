@@ -28,6 +28,18 @@ func (b *tab) choose(scopes ...string) {
 	}
 }
 
+// addLine shows another line of the list of redirect URIs, or all without the script.
+func (b *tab) addLine() {
+	b.t.Helper()
+	button := "fieldset summary"
+	if evaluate[bool](b, "document.querySelector('[data-add]').checkVisibility()") {
+		button = "[data-add]"
+	}
+	if b.count(button) > 0 && evaluate[bool](b, "document.querySelector("+quoted(button)+").parentElement.open !== true") {
+		b.do(chromedp.Click(chromedp.CSS(button)))
+	}
+}
+
 // count returns the number of elements that match a selector.
 func (b *tab) count(selector string) int {
 	b.t.Helper()
@@ -59,7 +71,7 @@ func (b *tab) attribute(selector, name string) string {
 // copied returns the texts to copy from the page, in order.
 func (b *tab) copied() []string {
 	b.t.Helper()
-	list, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string]("[...document.querySelectorAll('pre.copy')].map(e => e.textContent)"))
+	list, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string]("[...document.querySelectorAll('.code pre')].map(e => e.textContent)"))
 	require.NoError(b.t, err)
 	return list
 }

@@ -24,7 +24,7 @@ func TestBrowserDoubleClick(t *testing.T) {
 			b.signIn("alice", "correct horse")
 			b.open(address)
 			b.clickTwice("main button.primary", pause)
-			secret := b.value("#secret")
+			secret := b.text("#secret")
 			require.Regexp(t, `^mms_.{43}$`, secret)
 			b.open(address)
 			require.Equal(t, 1, b.count("tbody tr"))
@@ -51,7 +51,7 @@ func TestBrowserDoubleClickForAResourceServer(t *testing.T) {
 	for i, pause := range []time.Duration{20 * time.Millisecond, 250 * time.Millisecond} {
 		b.open(address)
 		b.clickTwice("main button.primary", pause)
-		secret := b.value("#secret")
+		secret := b.text("#secret")
 		b.open(address)
 		require.Equal(t, i+1, b.count("tbody tr"), pause)
 		require.Contains(t, b.text("tbody tr"), "••••"+secret[len(secret)-4:])

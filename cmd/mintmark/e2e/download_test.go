@@ -71,7 +71,7 @@ func TestBrowserDownload(t *testing.T) {
 			file, name := b.downloads(`a[href^="/admin/audit.jsonl"]`)
 			require.Equal(t, "mintmark-audit.jsonl", name)
 			require.Equal(t, shown, downloaded(t, file))
-			require.Equal(t, "Audit", b.text("h1"), "the page stays")
+			require.Equal(t, "Audit log", b.text("h1"), "the page stays")
 		})
 	}
 }

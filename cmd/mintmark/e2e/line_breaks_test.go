@@ -34,7 +34,7 @@ clients:
 	for _, theme := range []string{"light", "dark"} {
 		b.setDisplay(1200, theme)
 		b.open(s.AppURL + "/developer/clients/one/delete")
-		const colours = `["section.danger", "section.danger button"].map(s => getComputedStyle(document.querySelector(s)).borderTopColor)`
+		const colours = `[".box.danger", ".box.danger button"].map(s => getComputedStyle(document.querySelector(s)).borderTopColor)`
 		got := evaluate[[]string](b, colours)
 		require.Equal(t, got[1], got[0], "the frame has the colour of the button")
 		require.NotEqual(t, evaluate[string](b, `getComputedStyle(document.querySelector("input[type=text]")).borderTopColor`), got[0])

@@ -69,15 +69,15 @@ func (m *migration) begin() {
 	b.open(m.s.AppURL + "/developer/clients/legacy-app")
 	b.signIn("bob", "battery staple")
 	// "A client created before scopes were introduced is a legacy client (see section 9)."
-	require.Contains(t, b.text("main .badge"), "Legacy")
-	b.press(`.tiles a[href$="/connect"]`)
+	require.Contains(t, b.text(".head"), "Legacy")
+	b.press(`.tabs a[href$="/connect"]`)
 	m.lines = b.copied()
 	require.NotContains(t, m.lines[0], "scope=")
 	b.open(m.s.AppURL + "/developer/clients/native-app")
 	// "Other clients are scoped clients."
 	require.NotContains(t, b.text("main"), "Legacy")
 	b.open(m.s.AppURL + "/developer/clients/legacy-app")
-	b.press(`.tiles a[href$="/migration"]`)
+	b.press(`main a[href$="/migration"]`)
 }
 
 // tokens returns the tokens of the application after a user allowed a request.
@@ -119,7 +119,7 @@ func (m *migration) choose() {
 func (m *migration) useNewURL() {
 	// "Add a `scope` parameter to the authorization URL first."
 	m.alice.open(m.scoped)
-	require.Contains(m.t, m.alice.text(".permissions"), "See your profile")
+	require.Contains(m.t, m.alice.text(".perms"), "See your profile")
 	m.alice.press(`button[value="allow"]`)
 	code := m.app.answer(m.t).Get("code")
 	issued := pasted(m.t, m.lines[1], "CODE="+code, "CLIENT_SECRET=legacy-app-secret")
@@ -150,7 +150,7 @@ func (m *migration) selectScopes(right, known bool) {
 	b.press(form + " button")
 	if known {
 		require.Contains(t, b.text("[role=alert]"), "requests still come without scope")
-		require.Contains(t, b.text("main .warning"), "People who follow such a link after this meet an error.")
+		require.Contains(t, b.text("main .callout.warn"), "People who follow such a link after this meet an error.")
 		m.alice.open(m.old) // nothing has changed
 		require.Contains(t, m.alice.text("main"), "everything that you can do")
 		b.do(chromedp.Click(chromedp.CSS(`#f-confirm input`)))
@@ -160,8 +160,8 @@ func (m *migration) selectScopes(right, known bool) {
 	require.Contains(t, b.text("main"), "This application has moved to scopes.")
 	b.open(m.s.AppURL + "/developer/clients/legacy-app")
 	// "Migration of a legacy client to explicit scopes, without creating a new client"
-	require.Equal(t, "legacy-app", b.text("code.copy"))
-	require.Contains(t, b.text(".permissions"), "PROFILE_READ")
+	require.Equal(t, "legacy-app", b.text("#client-id"))
+	require.Contains(t, b.text(".perms"), "PROFILE_READ")
 }
 
 // after checks the state after the migration.

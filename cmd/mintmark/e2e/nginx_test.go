@@ -69,7 +69,7 @@ func (p *person) get(address string) answer {
 	return send(p.t, p.client, r)
 }
 
-var beginLink = regexp.MustCompile(`<a class="button" href="([^"]*)"`)
+var beginLink = regexp.MustCompile(`<a class="button primary" href="([^"]*)"`)
 
 // TestBehindNginx: earlier requests of a browser, however long or many, never make nginx
 // refuse a later one. With the sizes in tls.md, the longest accepted request and its

@@ -47,7 +47,7 @@ func TestBrowserFlow(t *testing.T) {
 
 			require.Contains(t, b.text("h1"), "Calendar App")
 			// "Scope names separated by spaces or by commas."
-			require.Equal(t, 2, b.count(".permissions li"))
+			require.Equal(t, 2, b.count(".perms li"))
 			page := b.text("main")
 			require.Contains(t, page, "Alice Example")
 			require.Contains(t, page, strings.TrimSuffix(strings.TrimPrefix(app.uri, "http://"), "/callback"))
@@ -76,9 +76,9 @@ func TestBrowserFlow(t *testing.T) {
 			b.open(s.AppURL + "/")
 			require.Equal(t, "Hello, Alice Example", b.text("h1"))
 			b.press(`main a[href="/connected-apps"]`)
-			require.Contains(t, b.text("ul.apps"), "Calendar App")
-			b.press("ul.apps h2 a")
-			require.Equal(t, "What Calendar App can do", b.text("h1"))
+			require.Contains(t, b.text("main ul.lines"), "Calendar App")
+			b.press("main ul.lines h2 a")
+			require.Equal(t, "Calendar App", b.text("h1"))
 			require.Contains(t, b.text("main"), "See your profile")
 			b.press(`main form[action="/connected-apps/disconnect"] button`)
 			require.Contains(t, b.text("[role=status]"), "was disconnected")

@@ -45,6 +45,6 @@ func TestBrowserAsksForThePassword(t *testing.T) {
 	require.Contains(t, root.text("main .lead"), "Administrator")
 
 	root.open(s.AppURL + "/admin/users/u-alice")
-	root.press(`section[aria-labelledby="role"] button`)
+	root.press(`#role button`)
 	require.Contains(t, root.text("[role=status]"), "is an administrator now", "the password is not requested again soon")
 }

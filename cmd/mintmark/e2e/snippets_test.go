@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var copiedBlock = regexp.MustCompile(`(?s)<pre class="copy">(.*?)</pre>`)
+var copiedBlock = regexp.MustCompile(`(?s)<pre id="[^"]*" tabindex="0" role="region" aria-label="[^"]*">(.*?)</pre>`)
 
 // snippetsOf returns the programs that the developer settings show for a client of bob's.
 func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram string) {

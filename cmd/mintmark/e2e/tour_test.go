@@ -44,7 +44,7 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 	b.press(`button[value="allow"]`)
 	b.open(s.AppURL + "/connected-apps")
 	look("apps")
-	b.do(chromedp.Click(chromedp.CSS("summary")))
+	b.do(chromedp.Click(chromedp.CSS("main summary")))
 	look("apps-all")
 	b.open(s.AppURL + "/connected-apps/cal-app")
 	look("app")
@@ -149,23 +149,23 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 	tourResources(b, s, look)
 	b.open(s.AppURL + "/admin/clients/cal-app/suspend")
 	b.fill("reason", "It sends mail that nobody asked for.")
-	b.press("main button.danger")
+	b.press("main button.bad")
 	look("admin-client-suspended")
 	b.open(s.AppURL + "/admin/users/u-bob")
-	b.press("main button.danger")
+	b.press("main button.bad")
 	look("admin-user-disable-problem")
 	b.do(chromedp.Click(chromedp.CSS(`input[name="sure"]`)))
-	b.press("main button.danger")
+	b.press("main button.bad")
 	look("admin-user-disabled")
 	b.open(s.AppURL + "/admin/clients/legacy-app")
 	look("admin-client-owner-gone")
-	b.press(`.warning a[href$="/transfer"]`)
+	b.press(`.callout.warn a[href$="/transfer"]`)
 	b.fill("username", "bob")
-	b.press("main button.danger")
+	b.press("main button.bad")
 	look("admin-transfer-problem")
 	b.do(chromedp.Clear(chromedp.CSS("#f-username")))
 	b.fill("username", "alice")
-	b.press("main button.danger")
+	b.press("main button.bad")
 	look("admin-client-transferred")
 }
 
@@ -181,14 +181,13 @@ func tourResources(b *tab, s *server, look func(name string)) {
 	b.press(`main a[href="/admin/resource-servers/bookings"]`)
 	b.do(chromedp.Click(chromedp.CSS("tbody tr:nth-child(2) summary")))
 	look("admin-resource-two-secrets")
-	b.press("tbody tr:nth-child(2) button.danger")
-	b.do(chromedp.Click(chromedp.CSS("main > details > summary")))
+	b.press("tbody tr:nth-child(2) button.bad")
 	look("admin-resource-revoked")
 	b.press(`main a[href$="/remove"]`)
-	b.press("main button.danger")
+	b.press("main button.bad")
 	look("admin-resource-remove-problem")
 	b.fill("name", "bookings")
-	b.press("main button.danger")
+	b.press("main button.bad")
 	look("admin-resource-removed")
 }
 
@@ -196,9 +195,9 @@ func tourResources(b *tab, s *server, look func(name string)) {
 // by the pages' tests.
 func serveParts(t *testing.T) string {
 	t.Helper()
-	files := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(root, "issuer", "web"))))
+	files := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(root, "issuer", "web", "ui"))))
 	t.Cleanup(files.Close)
-	return files.URL + "/testdata/specimen.golden.html"
+	return files.URL + "/testdata/golden/specimen.html"
 }
 
 // eachDisplay runs check on every page of the tour, wide and narrow, light and
@@ -207,7 +206,7 @@ func eachDisplay(t *testing.T, b *tab, check func(t *testing.T, page string, wid
 	t.Helper()
 	tour(t, b, func(page string) {
 		t.Run(page, func(t *testing.T) {
-			for _, width := range []int64{1280, 320} {
+			for _, width := range []int64{1280, 390} {
 				for _, theme := range []string{"light", "dark"} {
 					b.setDisplay(width, theme)
 					check(t, page, width, theme)

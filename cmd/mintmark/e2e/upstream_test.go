@@ -173,7 +173,7 @@ func TestBrowserUpstreamDown(t *testing.T) {
 	b := newTab(t)
 	b.open(request)
 	b.press("a.button")
-	require.Contains(t, b.text("[role=alert]"), "Example ID can not be reached at the moment.")
+	require.Contains(t, b.text("[role=alert]"), "Example ID can’t be reached at the moment.")
 	b.fillIn("alice", "correct horse")
 	b.press("main form button")
 	require.Contains(t, b.text("main"), "Alice Example")

@@ -147,7 +147,7 @@ func TestValidHTML(t *testing.T) {
 	keep("consent-agent", send(t, a.client, mustGet(t, agentRequest(s))).Body)
 	require.Empty(t, slices.DeleteFunc(visited.missed(pageRoutes(t)), ofAdministrators), "pages that are not visited")
 
-	parts, err := os.ReadFile(filepath.Join(root, "issuer", "web", "testdata", "specimen.golden.html"))
+	parts, err := os.ReadFile(filepath.Join(root, "issuer", "web", "ui", "testdata", "golden", "specimen.html"))
 	require.NoError(t, err)
 	keep("parts", string(parts))
 	pages, err := filepath.Glob(filepath.Join(dir, "*.html"))
@@ -155,7 +155,7 @@ func TestValidHTML(t *testing.T) {
 
 	keep("bad", `<!DOCTYPE html><html lang="en"><title>x</title><p><ul></ul></p>`)
 	bad := filepath.Join(dir, "bad.html")
-	found := strings.Split(validate(t, append(pages, filepath.Join(root, "issuer", "web", "style.css"), bad)...), "\n")
+	found := strings.Split(validate(t, append(pages, filepath.Join(root, "issuer", "web", "ui", "style.css"), bad)...), "\n")
 	require.Contains(t, strings.Join(found, "\n"), bad, "the checker finds a fault")
 	require.Empty(t, slices.DeleteFunc(found, func(line string) bool { return line == "" || strings.Contains(line, bad) }))
 }

@@ -69,7 +69,8 @@ func (c Card) TitleID() string {
 	}, c.Title)
 }
 
-// A Callout is a message within a page.
+// A Callout is a message within a page: the template "callout", or with content of the page
+// the template "note", which the page closes with </div></div>.
 type Callout struct {
 	Tone        string
 	Title, Text string

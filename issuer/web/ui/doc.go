@@ -3,9 +3,9 @@
 // script and the icons.
 //
 // It has values, each with one template, and knows neither HTTP nor the ledger: the handlers
-// make the values. A component is a type of this package with a template of the same name in
-// templates/parts; testdata/specimen.html shows each of them in each of its states, and is
-// where authors of pages copy from.
+// make the values, except those whose texts stand in a template. A component is a type of
+// this package with a template of the same name in templates/parts; testdata/specimen.html
+// shows each of them in each of its states, and is where authors of pages copy from.
 //
 // Pages work without the script. No page has inline script or inline style, so that it works
 // under a Content-Security-Policy that forbids both.

@@ -18,6 +18,9 @@ type Input struct {
 	Confidential bool   // never kept as a draft
 }
 
+// Called replaces the label.
+func (i Input) Called(label string) Input { i.Label = label; return i }
+
 // Optional marks an input that may stay empty.
 func (i Input) Optional() Input { i.IsOptional = true; return i }
 

@@ -168,37 +168,34 @@ func (p *Page) FullTitle() string {
 // Pages are the parsed pages of an area, by their names.
 type Pages map[string]*template.Template
 
-// Parse parses a page for each *.html in dir, which defines "body" and may use the parts
-// of this package and those in the folder parts of dir.
-func Parse(fsys fs.FS, dir string) (Pages, error) {
-	return parse(fsys, dir, "templates/card.html", "templates/shell.html")
+// Parse parses a page for each file that matches a pattern. A page defines "body" and may
+// use funcs, and the parts of this package and of the files that match parts.
+func Parse(fsys fs.FS, funcs template.FuncMap, pages string, parts ...string) (Pages, error) {
+	return parse(fsys, funcs, pages, parts, "templates/card.html", "templates/shell.html")
 }
 
-// ParseCards parses pages that can't be shown in the shell, and so never with its script.
-func ParseCards(fsys fs.FS, dir string) (Pages, error) {
-	return parse(fsys, dir, "templates/card.html")
+// ParseCards is Parse for pages that can't be shown in the shell, and so never with its
+// script.
+func ParseCards(fsys fs.FS, funcs template.FuncMap, pages string, parts ...string) (Pages, error) {
+	return parse(fsys, funcs, pages, parts, "templates/card.html")
 }
 
-func parse(fsys fs.FS, dir string, layouts ...string) (Pages, error) {
+func parse(fsys fs.FS, funcs template.FuncMap, pattern string, parts []string, layouts ...string) (Pages, error) {
 	base, err := template.New("").Funcs(functions()).ParseFS(templates, append(layouts, "templates/parts/*.html")...)
 	if err != nil {
 		return nil, fmt.Errorf("parse layout: %w", err)
 	}
-	files, err := fs.Glob(fsys, path.Join(dir, "*.html"))
+	if base.Funcs(funcs); len(parts) > 0 {
+		if base, err = base.ParseFS(fsys, parts...); err != nil {
+			return nil, fmt.Errorf("parse parts: %w", err)
+		}
+	}
+	files, err := fs.Glob(fsys, pattern)
 	if err != nil {
 		return nil, fmt.Errorf("list pages: %w", err)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("list pages: no *.html in %s", dir)
-	}
-	parts, err := fs.Glob(fsys, path.Join(dir, "parts/*.html"))
-	if err != nil {
-		return nil, fmt.Errorf("list parts: %w", err)
-	}
-	if len(parts) > 0 {
-		if base, err = base.ParseFS(fsys, parts...); err != nil {
-			return nil, fmt.Errorf("parse parts: %w", err)
-		}
+		return nil, fmt.Errorf("list pages: no file matches %s", pattern)
 	}
 	pages := Pages{}
 	for _, file := range files {
@@ -214,6 +211,8 @@ func parse(fsys fs.FS, dir string, layouts ...string) (Pages, error) {
 	return pages, nil
 }
 
+// functions returns what templates can call. Some make the values of parts, for texts that
+// stand in a template.
 func functions() template.FuncMap {
 	a := Served()
 	return template.FuncMap{
@@ -221,6 +220,12 @@ func functions() template.FuncMap {
 		"style":   func() string { return a.Style.Path },
 		"script":  func() string { return a.Script.Path },
 		"favicon": func() string { return a.Icon.Path },
+		"card":    func(id, title string) Card { return Card{ID: id, Title: title} },
+		"danger":  func(id, title string) Card { return Card{ID: id, Title: title, Danger: true} },
+		"callout": func(tone string) Callout { return Callout{Tone: tone} },
+		"pill":    func(text, tone string) Pill { return Pill{Text: text, Tone: tone} },
+		"copy":    func(id, label, value string) Copy { return Copy{ID: id, Label: label, Value: value} },
+		"code":    func(id, label, text string) Code { return NewCode(id, label, Block{Text: text}) },
 	}
 }
 

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write testdata/golden anew")
 // specimens are the pages of testdata: one with every component, and some as they will be.
 func specimens(t *testing.T) map[string]string {
 	t.Helper()
-	pages, err := ui.Parse(os.DirFS("testdata"), ".")
+	pages, err := ui.Parse(os.DirFS("testdata"), nil, "*.html")
 	require.NoError(t, err)
 	out := map[string]string{}
 	for name, page := range map[string]*ui.Page{

@@ -86,15 +86,12 @@ func Initial(name string) string {
 	return "?"
 }
 
-// Pieces splits a text after each "@", "." and "/", where a page may break the line, so
-// that an address is not broken within a word.
+// Pieces splits a text after each "@" and ".", where a page may break the line, so that an
+// address is not broken within a word.
 func Pieces(s string) []string {
 	var list []string
 	for s != "" {
-		end := strings.IndexAny(s, "@./") + 1
-		for end > 0 && end < len(s) && s[end] == '/' {
-			end++
-		}
+		end := strings.IndexAny(s, "@.") + 1
 		if end == 0 {
 			end = len(s)
 		}

@@ -21,11 +21,12 @@
 	for (let n = texts.nextNode(); n; n = texts.nextNode()) {
 		const e = n.parentElement;
 		if (!n.data.trim() || e.matches('option, script, style, textarea') || !drawn(e) || hidden(e)) continue;
+		if (e.closest('.tabs, pre[tabindex]')) continue; // they scroll sideways
 		const range = document.createRange();
 		range.selectNodeContents(n);
 		const boxes = ancestors(e).filter(a => {
 			const s = getComputedStyle(a);
-			return s.display !== 'inline' && (s.overflowX !== 'visible' || s.overflowY !== 'visible' || a.matches('button, a.button, .badge, .state, .card, .panel, .apps'));
+			return s.display !== 'inline' && (s.overflowX !== 'visible' || s.overflowY !== 'visible' || a.matches('button, a.button, .pill, .count, .card, .box')) && !a.matches('.side');
 		}).filter(a => a !== document.body).map(a => a.getBoundingClientRect());
 		for (const r of range.getClientRects()) {
 			if (r.left < -1 || r.right > wide + 1) say('text beyond the window', e);
@@ -72,14 +73,10 @@
 		const r = e.getBoundingClientRect();
 		if (drawn(e) && (getComputedStyle(e).appearance === 'none' || r.width < 12)) say('a control that the browser does not draw', e);
 	}
-	// The current page is marked by a shadow, which forced colours remove.
-	for (const e of document.querySelectorAll('.bar [aria-current], .areas [aria-current]')) {
+	// The current page is marked by a background or a line, which forced colours remove.
+	for (const e of document.querySelectorAll('.side [aria-current], .tabs [aria-current]')) {
 		const s = getComputedStyle(e);
-		if (forced ? !s.textDecorationLine.includes('underline') : s.boxShadow === 'none') say('the current page is not marked', e);
-	}
-	for (const e of document.querySelectorAll('.permissions .writes')) {
-		const dot = getComputedStyle(e, '::before');
-		if (drawn(e) && (dot.borderTopStyle === 'none' || !channels(dot.borderTopColor) || contrast(channels(dot.borderTopColor), ground(e.firstElementChild ?? e)) < 3)) say('a mark that is not seen', e);
+		if (forced ? !s.textDecorationLine.includes('underline') : !channels(e.closest('.side') ? s.backgroundColor : s.borderBottomColor)) say('the current page is not marked', e);
 	}
 
 	// Nothing moves if the user prefers reduced motion (WCAG 2.2 §2.3.3).
