@@ -270,7 +270,7 @@ func (c *NoteDocument) check(v View) (field, note string) {
 	}
 	if old := v.ClientNamed(c.URL); old == nil || old.Name != c.Name { // one that was accepted stays
 		if note := v.likeAnother(c.Name, oauth.DocumentHost(c.URL)); note != "" {
-			return "name", note
+			return "client_name", note
 		}
 	}
 	if note := checkWebsite(c.Website); note != "" {
