@@ -1,16 +1,22 @@
 // Package web serves the pages for users: sign-in, the authorization step with its consent page,
 // the account pages, the developer settings, the administration, and all error pages.
 //
-// It parses requests, shows the state of the ledger and proposes commands. Its decisions are
-// preliminary: every command repeats the checks of its page. It knows neither the endpoints for
-// programs, nor the cluster, nor any key.
+// This package only puts them together. Arrows lead down, and no area knows another:
 //
-// A page consists of an entry in a table of routes, a handler, and a file in templates/ that
-// uses the components of package ui. navigation.go has the entries of the navigation. A form
-// is declared as a formKind.
-// routes.go and guard.go decide who may open a page, and failure.go makes every error page.
-// The tests have a matrix of who may request what, in which every route needs a row.
+//	signin, account, developer, admin   the areas: handlers, templates and tests
+//	authn                               proving who somebody is
+//	parts                               what several areas show
+//	site                                one request of a browser
+//	ui                                  how pages look
 //
-// Pages are rendered on the server, and work without the script of package ui. Those in
-// templates/cards, such as the sign-in and the consent page, never have it.
+// A page consists of an entry in the routes of its area, a handler, and a file in the area's
+// templates/. A form is declared as a site.FormKind. The tests here have a matrix of who may
+// request what, in which every route needs a row; package webtest is their kit.
+//
+// The pages parse requests, show the state of the ledger and propose commands. Their decisions
+// are preliminary: every command repeats the checks of its page. They know neither the endpoints
+// for programs, nor the cluster, nor any key.
+//
+// Pages are rendered on the server, have no inline script and no inline style, and work without
+// script and under a Content-Security-Policy that forbids both.
 package web

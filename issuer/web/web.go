@@ -4,55 +4,28 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
-	"maps"
-	"net"
 	"net/http"
+	"slices"
 
-	"github.com/julienschmidt/httprouter"
-
-	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/security"
-	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/issuer/web/account"
+	"github.com/mintmark-auth/mintmark/issuer/web/admin"
+	"github.com/mintmark-auth/mintmark/issuer/web/authn"
+	"github.com/mintmark-auth/mintmark/issuer/web/developer"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/signin"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
 )
-
-// Ledger is what pages need of the ledger.
-type Ledger interface {
-	// View returns this node's state, which may lag.
-	View() ledger.View
-	// ViewAt waits until the command at an index is applied.
-	ViewAt(ctx context.Context, index uint64) (ledger.View, error)
-	// InTouch reports whether this node has contact to the leader, so that View lags only
-	// briefly.
-	InTouch() bool
-	// ViewFresh returns a view that includes every command that was answered before the call.
-	ViewFresh(ctx context.Context) (ledger.View, error)
-	// ViewPaced is ViewFresh for requests without a session. All such requests share a
-	// bounded number of fresh views per second: see cluster.Node.ViewPaced.
-	ViewPaced(ctx context.Context) (ledger.View, error)
-	// Propose has a command decided. A view at the index includes its effect. The error is
-	// oauth.ErrUnavailable if nothing could be decided.
-	Propose(ctx context.Context, c command.Command) (ledger.Outcome, uint64, error)
-	// Now returns the time of a running clock, for display and for limits. Decisions have
-	// state time.
-	Now() ledger.Time
-}
-
-// Passwords verifies a password against a hash and hashes a new one, like
-// credential.Hasher: an empty hash never matches, and each check that fails takes the same
-// time, for which dearest has what imported hashes cost.
-type Passwords interface {
-	Check(ctx context.Context, hash, password string, dearest []ledger.HashCost) (bool, error)
-	Hash(ctx context.Context, password string) (string, error)
-}
 
 // Config configures the pages. It must not be changed after New.
 type Config struct {
-	Ledger Ledger
+	Ledger site.Ledger
 	// Code mints the authorization code of an accepted Allow.
 	Code func(ctx context.Context, o *ledger.Issued, index uint64) (credential.Code, error)
 	// Issuer returns the issuer identifier in authorization responses (RFC 9207 §2).
@@ -64,24 +37,24 @@ type Config struct {
 	// that is replaced by the form's.
 	Secret func(plain string) (ledger.NewSecret, error)
 	// NewSecrets seals the client secret in the form that adds it.
-	NewSecrets NewSecrets
+	NewSecrets parts.NewSecrets
 	// Forms seals the record, in a form, of the user to whom the form was shown.
-	Forms Forms
+	Forms site.Forms
 	// Explain opens an error_id. The pages check who may see the result.
 	Explain func(errorID string) (ledger.Explanation, error)
 	// Devices seals the record of the users who have signed in with a browser.
-	Devices Devices
+	Devices authn.Devices
 	// Sessions seals the session cookie.
-	Sessions Sessions
+	Sessions site.Sessions
 	// Documents fetches the metadata documents of clients. It may be nil: then none can be
 	// fetched.
-	Documents Documents
+	Documents signin.Documents
 	// Registration returns what the client_id of a registered client has, or nil. It may be nil:
 	// then there are no such clients.
 	Registration func(ctx context.Context, clientID string) *oauth.Registration
 	// Refusals are shown to the owner of the client. The default only has those of the
 	// authorization step.
-	Refusals *Refusals
+	Refusals *parts.Refusals
 	// Refused counts each answered refusal of the authorization step. Default: it is not counted.
 	Refused func(ledger.Cause)
 	// ErrorID seals the cause of a refused request for the page of the refusal. client is "" if
@@ -96,11 +69,11 @@ type Config struct {
 	Log *slog.Logger
 	// Passwords must bound how many hashes are computed concurrently. Default: a
 	// credential.Hasher with one for each CPU.
-	Passwords Passwords
+	Passwords authn.Passwords
 	// Upstream is a provider for signing in. Default: none.
-	Upstream Upstream
+	Upstream authn.Upstream
 	// Attempts is required with Upstream.
-	Attempts Attempts
+	Attempts signin.Attempts
 	// NoPasswords disables signing in by password. It requires Upstream.
 	NoPasswords bool
 	// ClientIP returns the address under which attempts to sign in are counted. Default:
@@ -110,44 +83,79 @@ type Config struct {
 
 // Web serves the pages. Its methods are safe for concurrent use.
 type Web struct {
-	config    Config
-	pages     ui.Pages
-	attempts  *attempts
-	hashQueue *hashQueue
-	limits    *limits
-	counters  *counters[ledger.Connected] // by client
-	// agentCounters has the number of grants of each client of a publisher: see grantsOf.
-	agentCounters *counters[map[string]int]
-	origin        *http.CrossOriginProtection
-	table         []route
-	ownPages      *httprouter.Router // has the pages that need a session; used for matching only
+	*site.Site
+
+	Prover    *authn.Prover
+	SignIn    *signin.Area
+	Account   *account.Area
+	Developer *developer.Area
+	Admin     *admin.Area
 }
 
 // New validates the configuration and parses the templates.
 func New(c Config) (*Web, error) {
+	if err := c.complete(); err != nil {
+		return nil, err
+	}
+	s, err := site.New(site.Config{
+		Ledger: c.Ledger, Secure: c.Secure, Sessions: c.Sessions, Forms: c.Forms, ErrorID: c.ErrorID,
+		Rand: c.Rand, Log: c.Log, Navigation: navigation,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the site: %w", err)
+	}
+	p := authn.New(s, authn.Config{
+		Passwords: c.Passwords, Upstream: c.Upstream, NoPasswords: c.NoPasswords, Devices: c.Devices,
+		Security: c.Security, ClientIP: c.ClientIP,
+	})
+	secrets := &parts.SecretForms{Site: s, Secret: c.Secret, NewSecrets: c.NewSecrets}
+	w := &Web{Site: s, Prover: p}
+	if w.SignIn, err = signin.New(s, p, signin.Config{
+		Code: c.Code, Issuer: c.Issuer, Attempts: c.Attempts, Documents: c.Documents, Registration: c.Registration,
+		Refusals: c.Refusals, Refused: c.Refused,
+	}); err != nil {
+		return nil, fmt.Errorf("make the sign-in pages: %w", err)
+	}
+	if w.Account, err = account.New(s, p); err != nil {
+		return nil, fmt.Errorf("make the account pages: %w", err)
+	}
+	if w.Developer, err = developer.New(s, secrets, developer.Config{Issuer: c.Issuer, Explain: c.Explain, Refusals: c.Refusals}); err != nil {
+		return nil, fmt.Errorf("make the developer pages: %w", err)
+	}
+	if w.Admin, err = admin.New(s, p, secrets); err != nil {
+		return nil, fmt.Errorf("make the administration pages: %w", err)
+	}
+	s.Install(slices.Concat(
+		s.Routes(), w.SignIn.Routes(), w.Account.Routes(), w.Developer.Routes(), w.Admin.Routes(),
+	))
+	return w, nil
+}
+
+// complete validates a configuration and sets defaults.
+func (c *Config) complete() error {
 	switch {
 	case c.Ledger == nil:
-		return nil, errors.New("web: no ledger given")
+		return errors.New("web: no ledger given")
 	case c.Code == nil:
-		return nil, errors.New("web: no Code given")
+		return errors.New("web: no Code given")
 	case c.Issuer == nil:
-		return nil, errors.New("web: no issuer given")
+		return errors.New("web: no issuer given")
 	case c.Secret == nil:
-		return nil, errors.New("web: no Secret given")
+		return errors.New("web: no Secret given")
 	case c.NewSecrets == nil:
-		return nil, errors.New("web: no NewSecrets given")
+		return errors.New("web: no NewSecrets given")
 	case c.Forms == nil:
-		return nil, errors.New("web: no Forms given")
+		return errors.New("web: no Forms given")
 	case c.Explain == nil:
-		return nil, errors.New("web: no Explain given")
+		return errors.New("web: no Explain given")
 	case c.Devices == nil:
-		return nil, errors.New("web: no Devices given")
+		return errors.New("web: no Devices given")
 	case c.Sessions == nil:
-		return nil, errors.New("web: no Sessions given")
+		return errors.New("web: no Sessions given")
 	case c.Upstream != nil && c.Attempts == nil:
-		return nil, errors.New("web: no Attempts given for Upstream")
+		return errors.New("web: no Attempts given for Upstream")
 	case c.Upstream == nil && c.NoPasswords:
-		return nil, errors.New("web: NoPasswords without Upstream")
+		return errors.New("web: NoPasswords without Upstream")
 	}
 	if c.ErrorID == nil {
 		c.ErrorID = func(string, ledger.Refusal) string { return "" }
@@ -156,7 +164,7 @@ func New(c Config) (*Web, error) {
 		c.Refused = func(ledger.Cause) {}
 	}
 	if c.Refusals == nil {
-		c.Refusals = NewRefusals()
+		c.Refusals = parts.NewRefusals()
 	}
 	if c.Rand == nil {
 		c.Rand = rand.Reader
@@ -167,42 +175,5 @@ func New(c Config) (*Web, error) {
 	if c.Passwords == nil {
 		c.Passwords = credential.NewHasher(c.Rand, 0)
 	}
-	if c.ClientIP == nil {
-		c.ClientIP = peer
-	}
-	pages, err := parsedPages()
-	if err != nil {
-		return nil, err
-	}
-	w := &Web{
-		config: c, pages: maps.Clone(pages),
-		attempts: newAttempts(), hashQueue: newHashQueue(), limits: newLimits(), counters: newCounters[ledger.Connected](), agentCounters: newCounters[map[string]int](),
-		origin: http.NewCrossOriginProtection(),
-	}
-	w.install(w.routes())
-	return w, nil
-}
-
-// NotFound responds for a path without a route.
-func (w *Web) NotFound(rw http.ResponseWriter, r *http.Request) {
-	w.serve(&request{ResponseWriter: rw, r: r}, func(*request) error { return errNotFound })
-}
-
-// MethodNotAllowed responds for a method that a path doesn't support. The router has set Allow.
-func (w *Web) MethodNotAllowed(rw http.ResponseWriter, r *http.Request) {
-	w.serve(&request{ResponseWriter: rw, r: r}, func(*request) error {
-		if agentPath(r.URL.Path) && !w.config.Ledger.View().Settings().AcceptsAgents() {
-			rw.Header().Del("Allow")
-			return errNotFound
-		}
-		return methodNotAllowed("")
-	})
-}
-
-func peer(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
+	return nil
 }

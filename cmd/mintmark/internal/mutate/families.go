@@ -20,8 +20,11 @@ var families = []family{
 	{files: []string{"issuer/endpoint/*.go"}, tests: []tests{{folder: "issuer/endpoint"}}},
 	{files: []string{"issuer/ledger/*.go"}, tests: []tests{{folder: "issuer/ledger", skip: "Properties$|Bounded$|^Fuzz"}}},
 	{
-		files: []string{"issuer/web/guard.go", "issuer/web/formtoken.go", "issuer/web/session.go", "issuer/web/reauth.go", "issuer/web/limits.go"},
-		tests: []tests{{folder: "issuer/web"}},
+		files: []string{
+			"issuer/web/site/guard.go", "issuer/web/site/formtoken.go", "issuer/web/site/session.go", "issuer/web/site/limits.go",
+			"issuer/web/authn/reauth.go", "issuer/web/authn/password.go",
+		},
+		tests: []tests{{folder: "issuer/web/site"}, {folder: "issuer/web/authn"}, {folder: "issuer/web/signin"}, {folder: "issuer/web"}},
 	},
 	{files: []string{"cluster/propose.go"}, tests: []tests{{folder: "cluster", run: "Propose|Forward|Barrier|Removed|View"}}},
 }

@@ -1,0 +1,4 @@
+package account
+
+// BrowserName is browserName.
+var BrowserName = browserName

@@ -1,0 +1,70 @@
+package account
+
+import (
+	"fmt"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+var signOutEverywhereForm = site.FormKind{Purpose: forSignOutEverywhere, Ends: true, Action: "/account/sign-out-everywhere", Page: site.PathAccount}
+
+type profileBody struct {
+	Facts       []parts.Fact
+	HasPassword bool
+	SignedIn    ledger.Time // sign-in of this browser
+	SessionEnds ledger.Time // absolute end of this session
+	Sessions    []signedIn
+	Pages       ui.Pager // of Sessions
+	SignOutForm *site.Form
+	Edit        string // the page that edits the profile, if the user may
+}
+
+var accountNotices = site.Notices{
+	"password":   "Your password was changed. You were signed out in all other browsers. Your connected apps stay connected.",
+	"signed-out": "That browser was signed out.",
+}
+
+// profile is the account page. It shows what GET /v2/me returns to an application that may see
+// the profile.
+func (w *Area) profile(c *site.Request, v site.Session) error {
+	settings := v.View.Settings()
+	body := &profileBody{
+		Facts: parts.Facts(v.User, "About you"), HasPassword: w.prover.HasLocalPassword(v.User),
+		SignedIn: v.Stored.Created, SessionEnds: v.Stored.Created.Add(settings.SessionAbsolute),
+		SignOutForm: v.Form(&signOutEverywhereForm, nil),
+	}
+	body.Sessions, body.Pages = w.sessions(c, &v)
+	if v.User.Admin {
+		body.Edit = parts.EditUserPath(v.User.ID)
+	}
+	return w.Show(c, v, "profile", ui.Page{
+		Title: "Profile & security", Notice: accountNotices.Text(c), Body: body, Rows: len(body.Sessions),
+		Truncate: func(n int) {
+			body.Sessions, body.Pages.Next = body.Sessions[:n], c.PageAt("after", body.Sessions[n-1].Form.Get("session"))
+			body.Pages = site.Below(body.Pages, "sessions")
+		},
+	})
+}
+
+// signOutEverywhere ends all sessions of the user, including this one.
+func (w *Area) signOutEverywhere(c *site.Request, v site.Session, _ *site.Form) error {
+	out, _, err := w.Ledger.Propose(c.R.Context(), &ledger.SignOut{
+		Session: credential.SessionDigest(v.ID), Everywhere: true,
+	})
+	switch {
+	case err != nil:
+		// As in signOut, the cookie is kept.
+		return fmt.Errorf("sign out everywhere: %w", err)
+	case out.Unknown:
+		return fmt.Errorf("sign out everywhere: %w", oauth.ErrUnavailable)
+	}
+	w.DropSession(c)
+	note := site.SignNotice(w.FormKey(c), "", site.PathSignIn, site.NoteEverywhere)
+	return c.Redirect(site.PathSignIn + "?" + url.Values{"note": {note}}.Encode())
+}

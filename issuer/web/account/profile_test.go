@@ -1,0 +1,58 @@
+package account_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
+)
+
+func TestProfile(t *testing.T) {
+	w := NewEnv(t)
+	b := w.SignedIn()
+	page := b.Get("/account")
+	assert.Contains(t, page.Text, "<dt>Email address</dt><dd><bdi>ada@<wbr>example.<wbr>com</bdi></dd>")
+	assert.Contains(t, page.Text, `<dt>Time zone</dt><dd><span class="quiet">Not set</span></dd>`)
+	assert.Contains(t, page.Text, "<dt>Clock</dt><dd><bdi>24 hours</bdi></dd>")
+	assert.Contains(t, page.Text, `signed in with this browser on <time datetime="2026-03-04T12:00Z" data-exact>4 March 2026, 12:00 UTC</time>`)
+	assert.Contains(t, page.Text, "3 April 2026, 12:00 UTC")
+	assert.Contains(t, page.Text, `href="/account/password"`)
+
+	w.Must(&ledger.PutUser{ID: "u-ada", Username: "ada", Person: ledger.Person{
+		Name: "Ada", Bio: "I count.", AvatarURL: "https://ada.example/a.png", TimeFormat: 12, DefaultScheduleID: "s-1",
+		WeekStart: "Monday", TimeZone: "Europe/London", Locale: "en-GB", OrganizationID: "o-1",
+	}})
+	page = b.Get("/account")
+	page.Text = strings.ReplaceAll(page.Text, "<wbr>", "")
+	for _, text := range []string{"I count.", "https://ada.example/a.png", "12 hours", "s-1", "Monday", "Europe/London", "en-GB", "o-1", "u-ada"} {
+		assert.Contains(t, page.Text, "<bdi>"+text+"</bdi>")
+	}
+	assert.NotContains(t, page.Text, "<img src=\"https:", "another site would learn that the page was opened")
+}
+
+func TestSignOutEverywhere(t *testing.T) {
+	w := NewEnv(t)
+	b, other := w.SignedIn(), w.SignedIn()
+	b.Allow()
+	w.Advance(time.Second)
+	form := b.Get("/account").Form(t, "/account/sign-out-everywhere")
+	w.NoLeader = true
+	assert.Equal(t, http.StatusServiceUnavailable, b.Post("/account/sign-out-everywhere", form).StatusCode)
+	assert.Contains(t, b.Cookies, "mintmark", "the session is needed to try again")
+	w.NoLeader = false
+
+	res := b.Post("/account/sign-out-everywhere", form)
+	require.Equal(t, http.StatusSeeOther, res.StatusCode)
+	assert.NotContains(t, b.Cookies, "mintmark")
+	assert.Contains(t, b.Get(res.Header.Get("Location")).Text, "You are signed out in every browser.")
+	assert.Equal(t, "/auth/sign-in?to=%2Faccount", other.Get("/account").Header.Get("Location"))
+	assert.Len(t, w.Grants(), 1, "grants must stay")
+	res = b.Post("/account/sign-out-everywhere", form)
+	assert.Equal(t, "/auth/sign-in?note=undone&to=%2Faccount", res.Header.Get("Location"), "the same form twice")
+}

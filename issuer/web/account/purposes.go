@@ -1,0 +1,13 @@
+package account
+
+import (
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+)
+
+const (
+	forDisconnect        site.Purpose = "disconnect"
+	forDisconnectAll     site.Purpose = "disconnect all"
+	forPassword          site.Purpose = "password"
+	forSignOutEverywhere site.Purpose = "sign out everywhere"
+	forEndSession        site.Purpose = "end session"
+)

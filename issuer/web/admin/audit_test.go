@@ -1,0 +1,138 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
+)
+
+// auditTrail returns an env with events at noon and a day later.
+func auditTrail(t *testing.T) (w *Env, root *Browser) {
+	w, _ = Administration(t)
+	w.SignedIn().Allow()
+	w.Advance(24 * time.Hour)
+	root = w.SignedInAs("root")
+	root.Done(root.Press(WaitingPage, WaitingPage+"/review", "verdict", "reject", "reason", "No <b>reason</b>."))
+	return w, root
+}
+
+func TestAudit(t *testing.T) {
+	_, root := auditTrail(t)
+	page := root.Get("/admin/audit")
+	for _, text := range []string{
+		`<td data-name="What">Application reviewed</td>`, "<bdi>reject: No &lt;b&gt;reason&lt;/b&gt;.</bdi>",
+		`<a href="/admin/clients/waiting"><bdi>The waiting app</bdi></a>`, `<a href="/admin/users/u-root"><bdi>root</bdi></a>`,
+		`<time datetime="2026-03-05T12:00Z" data-exact>5 March 2026, 12:00 UTC</time>`, "<bdi>Operator</bdi>",
+		`<a href="/admin/audit.jsonl">Download everything</a>`,
+	} {
+		assert.Contains(t, page.Text, text)
+	}
+	assert.Less(t, strings.Index(page.Text, "Application reviewed</td>"), strings.Index(page.Text, "Application imported</td>"), "newest first")
+}
+
+func TestAuditFilters(t *testing.T) {
+	_, root := auditTrail(t)
+	all := len(root.Events(""))
+	for query, want := range map[string]int{
+		"client=calendar": 2, "client=nobody": 0, "user=ada": 10, "user=ADA": 10, "user=u-ada": 10, "user=nobody": 0,
+		"kind=client.reviewed": 1, "kind=grant": 1, "kind=client": 7, "kind=odd": 0, "client=calendar&kind=grant": 1,
+		"from=2026-03-05": 2, "from=2026-03-05+12:00": 2, "from=2026-03-05T12:01": 0, "to=2026-03-04": all - 2, "to=2026-03-05": all,
+		"to=2026-03-05T12:00:00Z": all - 2, "from=2026-03-04&to=2026-03-04": all - 2, "from=+&to=&kind=": all,
+		"user=" + strings.Repeat("x", 300): 0,
+	} {
+		t.Run(query, func(t *testing.T) {
+			assert.Len(t, root.Events(query), want)
+			page := root.Get("/admin/audit?" + query)
+			assert.Equal(t, min(want, 25), strings.Count(page.Text, `<th scope="row">`))
+			if want == 0 {
+				assert.Contains(t, page.Text, "No event was found.")
+			}
+		})
+	}
+	page := root.Get("/admin/audit?client=%22x&user=ada&kind=client.reviewed&from=2026-03-04&to=2026-03-05+13:00")
+	for _, text := range []string{
+		`value="&#34;x"`, `value="ada"`, `<option value="client.reviewed" selected>Application reviewed, suspended or resumed</option>`, `value="2026-03-04"`, `value="2026-03-05 13:00"`,
+		`<a href="/admin/audit.jsonl?client=%22x&amp;from=2026-03-04&amp;kind=client.reviewed&amp;to=2026-03-05&#43;13%3A00&amp;user=ada">Download all that was found</a>`,
+	} {
+		assert.Contains(t, page.Text, text)
+	}
+}
+
+func TestAuditFilterProblems(t *testing.T) {
+	_, root := auditTrail(t)
+	for query, says := range map[string]string{
+		"from=yesterday":                            `id="f-from-error">From must be a day such as 2026-03-04`,
+		"to=2026-13-01":                             `id="f-to-error">Until must be a day such as 2026-03-04`,
+		"from=2026-03-05&to=2026-03-04":             `id="f-to-error">Until must be later than the beginning.`,
+		"from=2026-03-05+10:00&to=2026-03-05+10:00": `id="f-to-error">Until must be later`,
+		"from=%3Cscript%3E":                         `value="&lt;script&gt;"`,
+	} {
+		page := root.Get("/admin/audit?" + query)
+		assert.Equal(t, http.StatusUnprocessableEntity, page.StatusCode, query)
+		assert.Contains(t, page.Text, says)
+		assert.NotContains(t, page.Text, "Download")
+		assert.Contains(t, page.Text, "<b>Check the form.</b>", "the alert must not mention changes")
+		assert.Equal(t, http.StatusBadRequest, root.Get("/admin/audit.jsonl?"+query).StatusCode)
+	}
+}
+
+func TestAuditIsPaged(t *testing.T) {
+	w, root := auditTrail(t)
+	for i := range 50 {
+		w.Must(&ledger.PutUser{ID: "u-bob", Username: fmt.Sprint("bob-", i)})
+	}
+	seen := map[string]bool{}
+	next := "/admin/audit?kind=user"
+	for pages := 1; ; pages++ {
+		require.Less(t, pages, 10)
+		page := root.Get(next)
+		assert.Equal(t, pages > 1, strings.Contains(page.Text, `<a class="button small" href="/admin/audit?kind=user">First</a>`))
+		rows := strings.Split(page.Text, `<th scope="row">`)[1:]
+		seen[strconv.Itoa(pages)+": "+strconv.Itoa(len(rows))] = true
+		_, rest, more := strings.Cut(page.Text, `href="/admin/audit?after=`)
+		if !more {
+			break
+		}
+		after, _, _ := strings.Cut(rest, `&`)
+		next = "/admin/audit?" + url.Values{"after": {after}, "kind": {"user"}}.Encode()
+	}
+	assert.Equal(t, map[string]bool{"1: 25": true, "2: 25": true, "3: 4": true}, seen)
+	assert.Equal(t, http.StatusOK, root.Get("/admin/audit?after=x").StatusCode)
+}
+
+func TestAuditDownload(t *testing.T) {
+	_, root := auditTrail(t)
+	list := root.Events("kind=client.reviewed")
+	require.Len(t, list, 1)
+	assert.Equal(t, map[string]any{
+		"seq": list[0]["seq"], "at": "2026-03-05T12:00:00Z", "kind": "client.reviewed", "actor": "u-root", "actor_name": "root",
+		"client": "waiting", "user": "u-ada", "user_name": "ada", "detail": "reject: No <b>reason</b>.",
+	}, list[0])
+	list = root.Events("kind=grant")
+	require.Len(t, list, 1)
+	assert.NotEmpty(t, list[0]["grant"])
+	list = root.Events("")
+	for i := range len(list) - 1 {
+		assert.Greater(t, list[i]["seq"], list[i+1]["seq"], "newest first")
+	}
+	assert.Empty(t, root.Send(http.MethodHead, "/admin/audit.jsonl", nil, nil).Text)
+}
+
+// TestEventWords verifies that every kind of event has one text.
+func TestEventWords(t *testing.T) {
+	_, root := auditTrail(t)
+	page := root.Get("/admin/audit?client=nobody").Text
+	for _, kind := range ledger.EventKinds {
+		assert.Equal(t, 1, strings.Count(page, `<option value="`+string(kind)+`">`), kind)
+	}
+}

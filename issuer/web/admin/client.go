@@ -1,0 +1,152 @@
+package admin
+
+import (
+	"net/url"
+	"slices"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// historyRows is the number of events on the page of an application; the audit page has
+// the others.
+const historyRows = 10
+
+type adminClientBody struct {
+	Client       *ledger.Client
+	Owner        nameLink
+	OwnerProblem string // why the owner can't manage it; "" if they can
+	Secrets      int
+	Website      string // host of the website
+	Scopes       []parts.ScopeGroup
+
+	Waits        bool
+	Since        ledger.Time     // when it began to wait for a review
+	Changes      []ui.Difference // by the proposed revision
+	NameWarnings []nameWarnings
+	Refused      *parts.RefusedChanges
+
+	Review *site.Form // nil if there is nothing to review
+	Resume *site.Form
+	Stop   string // the page that suspends it
+
+	Settings string // its page in the developer settings
+	Transfer string // the page that transfers it; "" if it has a document, which nobody can transfer
+
+	History []eventLine
+	Older   string // the page with the rest of the history
+}
+
+var adminClientNotices = site.Notices{
+	"approve":                           "It was approved. What was waiting counts from now on.",
+	"reject":                            "It was rejected. The owner sees the reason.",
+	"suspend":                           "The application was suspended. It gets no new access; what it got just before may keep working for up to 30 minutes.",
+	"transfer":                          "The application has a new owner. The former one may know its secrets: ask the new owner to generate others and to revoke those.",
+	"transfer-" + string(ledger.Public): "The application has a new owner.",
+	"resume":                            "The application may be used again. What users allowed it before it was suspended is valid again.",
+}
+
+// adminClient shows the page of one application.
+func (w *Area) adminClient(c *site.Request, v site.Session) error {
+	return w.showAdminClient(c, v, nil)
+}
+
+// clientParam returns the client that the path names.
+func (w *Area) clientParam(c *site.Request, v *site.Session) (client *ledger.Client, err error) {
+	there, err := w.ConfirmFresh(c, v, func() bool {
+		client = v.View.Client(c.Param("id"))
+		return client != nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !there:
+		return nil, site.ErrNotFound
+	}
+	c.Client = client.ID
+	return client, nil
+}
+
+// showAdminClient shows the page with a refused form, or nil.
+func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form) error {
+	client, err := w.clientParam(c, &v)
+	if err != nil {
+		return err
+	}
+	body := &adminClientBody{
+		Client: client, Owner: linkOwner(v.View, client), Secrets: client.ActiveSecrets(),
+		Website: parts.HostOf(client.Website), Scopes: parts.ScopeGroups(client.Scopes, true),
+		Waits: client.AwaitsReview(), Since: client.WaitingSince(), NameWarnings: nameWarningsOf(v.View, client)[client.ID],
+	}
+	if client.State != ledger.Deleted {
+		body.Settings = parts.ClientPath(client.ID)
+	}
+	if client.State != ledger.Deleted && client.Document == nil {
+		body.Transfer = parts.AdminClientPath(client.ID) + "/transfer"
+		body.OwnerProblem = ownerProblem(v.View.User(client.Owner))
+	}
+	if client.Proposed != nil {
+		body.Changes = withScopeTexts(parts.Differences(&client.Profile, client.Proposed))
+	}
+	if body.Refused = parts.RefusedOf(client); body.Refused != nil {
+		body.Refused.Changes = withScopeTexts(body.Refused.Changes)
+	}
+	if body.Waits {
+		body.Review = parts.ClientAt(&v, &reviewForm, client, sent)
+	}
+	switch client.State {
+	case ledger.Approved:
+		body.Stop = parts.AdminClientPath(client.ID) + "/suspend"
+	case ledger.Suspended:
+		body.Resume = parts.ClientAt(&v, &resumeForm, client, sent)
+	}
+	events := v.View.HistoryOf(client.ID, historyRows+1)
+	tell := func(n int) {
+		body.History = eventLines(v.View, events[:n])
+		if len(events) > n {
+			body.Older = parts.PathAdminAudit + "?" + url.Values{"client": {client.ID}, "kind": {"client"}}.Encode()
+		}
+	}
+	tell(min(len(events), historyRows))
+	return w.showAdmin(c, v, "client", ui.Page{
+		Title: client.Name, Up: site.Up("Applications", parts.PathAdminClients), Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
+		Copy:   &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
+		Notice: clientNotice(c, client), Form: sent, Body: body, Rows: len(body.History), Truncate: tell,
+	})
+}
+
+// clientNotice returns the notice of what was done if it is still true: the user may have
+// gone back to the address.
+func clientNotice(c *site.Request, client *ledger.Client) string {
+	word := c.Notice()
+	if word != "transfer" && (word == "suspend") != (client.State == ledger.Suspended) {
+		return ""
+	}
+	if word == string(ledger.Reject) && client.Document != nil {
+		return "It was rejected."
+	}
+	return parts.NoticeAbout(adminClientNotices, word, client)
+}
+
+// withScopeTexts adds the texts of scopes to differences, since a reviewer decides whether the
+// application needs them.
+func withScopeTexts(list []ui.Difference) []ui.Difference {
+	for i := range list {
+		if list[i].Title == parts.FieldTitles["scopes"] {
+			list[i].Removed, list[i].Added = scopeTexts(list[i].Removed), scopeTexts(list[i].Added)
+		}
+	}
+	return list
+}
+
+func scopeTexts(names []string) (words []string) {
+	for _, s := range scope.Catalogue() {
+		if slices.Contains(names, s.Name) {
+			words = append(words, s.Name+": "+s.Allows)
+		}
+	}
+	return words
+}

@@ -1,0 +1,57 @@
+package admin
+
+import (
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+type adminClientsBody struct {
+	Clients []clientLine
+	Search  ui.Search
+	States  []ui.Option
+	Owner   nameLink // whose applications are listed; empty for all
+	OwnerID string
+	All     bool // there is no search
+	Pages   ui.Pager
+}
+
+// A clientLine is one application of the list.
+type clientLine struct {
+	Name, ID, Path  string
+	State           ledger.ClientState
+	Awaits, Legacy  bool
+	Owner           nameLink
+	Created, Change ledger.Time
+}
+
+// adminClients lists the applications by name, deleted ones only if they are requested.
+func (w *Area) adminClients(c *site.Request, v site.Session) error {
+	query := c.R.URL.Query()
+	state, owner := query.Get("state"), query.Get("owner")
+	body := &adminClientsBody{Search: site.SearchOf(c, "Name or client ID"), Owner: linkUser(v.View, owner), OwnerID: owner}
+	body.All = body.Search.Query == "" && state == "" && owner == ""
+	body.States = []ui.Option{{Text: "Any state"}}
+	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted} {
+		body.States = append(body.States, ui.Option{Value: string(s), Text: parts.StateName(s)})
+	}
+	choose(state, body.States...)
+	found, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
+		return v.View.ListClients(ledger.ClientQuery{
+			Owner: owner, State: ledger.ClientState(state), Search: body.Search.Query, After: at, Back: back, Limit: adminRowsPerPage,
+		})
+	}, parts.ClientKey)
+	body.Pages = pages
+	for _, client := range found {
+		body.Clients = append(body.Clients, clientLine{
+			Name: client.Name, ID: client.ID, Path: parts.AdminClientPath(client.ID),
+			State: client.State, Awaits: client.Proposed != nil && client.AwaitsReview(), Legacy: client.Legacy,
+			Owner: linkOwner(v.View, client), Created: client.Created, Change: client.Changed,
+		})
+	}
+	return w.showAdmin(c, v, "clients", ui.Page{
+		Title: "Applications", Body: body, Rows: len(found),
+		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.PageAt("after", found[n-1].ID) },
+	})
+}

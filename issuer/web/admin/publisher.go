@@ -1,0 +1,331 @@
+package admin
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+var (
+	newPublisherForm = site.FormKind{
+		Purpose: forNewPublisher, Action: site.PathAdminNewPublisher, Page: site.PathAdminNewPublisher,
+		Fields: append([]site.Field{site.TextField("host", "Host")}, publisherFields...),
+	}
+	editPublisherForm = site.FormKind{
+		Purpose: forEditPublisher, Action: pathAdminPublisher + "/edit", Page: pathAdminPublisher + "/edit",
+		Fields: append([]site.Field{site.BoundField("expected_last")}, publisherFields...),
+	}
+	// publisherFields have the names of the fields of ledger.PutPublisher.
+	publisherFields = []site.Field{
+		site.TextField("name", "Name"), site.ListField("scopes", "The selection of scopes").Chosen(),
+		site.ListField("defaults", "The selection of default scopes").Chosen(), site.TextField("max_clients", "Most applications"),
+		site.ListField("long_retry", "Shared refresh tokens").Chosen(), site.TextField("redirect_uris", "Private-use redirect URIs"), site.OwnPasswordField(),
+	}
+)
+
+var publisherNotices = site.Notices{
+	"approved":  "The publisher was approved. Users can allow its clients from now on, and a page that waited for this goes on by itself.",
+	"on":        "It was turned on. Users can allow programs on their computers from now on.",
+	"saved":     "Saved. It counts for what is allowed from now on.",
+	"unchanged": "There was nothing to change.",
+	"revoked":   "All access was ended. Its clients have to ask every user again.",
+	"rejected":  "The publisher was rejected, and all access of its clients was ended.",
+	"off":       "It was turned off, and all access of these programs was ended.",
+	"removed":   "The publisher was removed, and all access of its clients was ended.",
+}
+
+type adminPublisherBody struct {
+	Publisher                    *ledger.Publisher
+	Local                        bool // it is ledger.LocalPublisher
+	Pill                         ui.Pill
+	Pending, Approved            bool
+	RequestedBy, ReviewedBy      nameLink
+	Scopes                       []parts.ScopeGroup
+	Clients                      []agentLine
+	More                         bool // there are other clients on other pages
+	Counted                      bool // Grants is known
+	Grants                       int
+	Edit, Revoke, Reject, Remove string
+	Events                       string
+	Pages                        ui.Pager
+}
+
+// An agentLine is one client of a publisher.
+type agentLine struct {
+	Name, Path   string
+	ClientID     string // "" if it registered itself
+	RedirectURIs []string
+	State        ledger.ClientState
+	Proposed     bool
+	Grants       int
+	Allowed      ledger.Time // 0 if never
+}
+
+// publisherAt returns the publisher that the address of a page names.
+func (w *Area) publisherAt(c *site.Request, v *site.Session) (*ledger.Publisher, error) {
+	host := c.Param("host")
+	if _, err := w.ConfirmFresh(c, v, func() bool { return v.View.Publisher(host) != nil }); err != nil {
+		return nil, err
+	}
+	p := publisherOrOff(v.View, host)
+	if p == nil {
+		return nil, site.ErrNotFound
+	}
+	return p, nil
+}
+
+// publisherFresh is publisherAt on a fresh view, after a command.
+func (w *Area) publisherFresh(c *site.Request, v *site.Session) (p *ledger.Publisher, err error) {
+	if v.View, err = w.Fresh(c.R.Context()); err != nil {
+		return nil, err
+	}
+	return w.publisherAt(c, v)
+}
+
+// grantsOf returns the number of grants of each client of a publisher, and of all. The number is
+// kept for a while, but not after the publisher was changed.
+func (w *Area) grantsOf(c *site.Request, v *site.Session, p *ledger.Publisher) (byClient map[string]int, all int, counted bool) {
+	view, now := v.View, w.Ledger.Now()
+	byClient, _, counted = w.agentCounters.Get(c.R.Context(), p.Host+" "+expectedLast(p.Last), now, func() map[string]int {
+		return view.GrantsOfPublisher(p.Host, now)
+	})
+	for _, n := range byClient {
+		all += n
+	}
+	return byClient, all, counted
+}
+
+// titleOf returns what pages call the publisher with a host.
+func titleOf(host string) string {
+	if host == ledger.LocalPublisher {
+		return localName
+	}
+	return host
+}
+
+func publisherUp(p *ledger.Publisher) *ui.Link {
+	return site.Up(titleOf(p.Host), publisherPath(p.Host))
+}
+
+// adminPublisher shows the page of one publisher.
+func (w *Area) adminPublisher(c *site.Request, v site.Session) error {
+	p, err := w.publisherAt(c, &v)
+	if err != nil {
+		return err
+	}
+	path := publisherPath(p.Host)
+	body := &adminPublisherBody{
+		Publisher: p, Local: p.Host == ledger.LocalPublisher, Pill: pillOf(p), Scopes: parts.ScopeGroups(p.Scopes, true),
+		Pending: p.State == ledger.PublisherPending, Approved: p.State == ledger.PublisherApproved,
+		RequestedBy: linkUser(v.View, p.RequestedBy), ReviewedBy: linkUser(v.View, p.ReviewedBy),
+		Edit: path + "/edit", Revoke: path + "/revoke", Reject: path + "/reject", Remove: path + "/remove",
+		Events: parts.PathAdminAudit + "?" + url.Values{"kind": {"publisher"}}.Encode(),
+	}
+	var grants map[string]int
+	grants, body.Grants, body.Counted = w.grantsOf(c, &v, p)
+	id := func(client *ledger.Client) string { return client.ID }
+	shown, pages := site.PageOf(c, slices.Collect(v.View.ClientsOfPublisher(p.Host)), adminRowsPerPage, id)
+	body.Pages = pages
+	for _, client := range shown {
+		line := agentLine{
+			Name: client.Name, Path: parts.AdminClientPath(client.ID), RedirectURIs: client.RedirectURIs, State: client.State,
+			Proposed: client.Proposed != nil, Grants: grants[client.ID], Allowed: client.Document.Allowed,
+		}
+		if client.Document.Registered == "" {
+			line.ClientID = client.Document.ClientID
+		}
+		body.Clients = append(body.Clients, line)
+	}
+	edit := ui.Action{Title: "Choose scopes and approve", Path: body.Edit}
+	switch {
+	case body.Approved:
+		edit.Title = "Edit what it may ask for"
+	case body.Local:
+		edit.Title = "Choose scopes and turn it on"
+	}
+	return w.showAdmin(c, v, "publisher", ui.Page{
+		Title: titleOf(p.Host), Up: site.Up("Publishers", site.PathAdminPublishers), Pills: []ui.Pill{body.Pill}, Actions: []ui.Action{edit}, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
+		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.PageAt("after", id(shown[n-1])) },
+	})
+}
+
+// A publisherFormBody is the data of the pages that add, approve and edit a publisher.
+type publisherFormBody struct {
+	Form            *site.Form
+	Host            string // "" for a new one
+	Local, Approved bool
+	Scopes          []parts.ScopeGroup
+	Defaults        []parts.ScopeChoice // those that only read
+	Path            string              // of the page to return to
+}
+
+func publisherBodyOf(f *site.Form) publisherFormBody {
+	body := publisherFormBody{Form: f, Scopes: parts.ScopeGroups(f.Values["scopes"], false), Path: site.PathAdminPublishers}
+	for _, s := range scope.Catalogue() {
+		if !s.Writes {
+			body.Defaults = append(body.Defaults, parts.ScopeChoice{Name: s.Name, On: f.Has("defaults", s.Name)})
+		}
+	}
+	return body
+}
+
+// newPublisherPage shows an empty form, or one for the host in the query: see wellKnown.
+func (w *Area) newPublisherPage(c *site.Request, v site.Session) error {
+	host := c.R.URL.Query().Get("host")
+	host = host[:min(len(host), maxHost)]
+	return w.showNewPublisher(c, v, v.Form(&newPublisherForm, url.Values{"host": {host}, "name": {wellKnownName(host)}}))
+}
+
+// maxHost is the maximum length of a host.
+const maxHost = 253
+
+func (w *Area) showNewPublisher(c *site.Request, v site.Session, f *site.Form) error {
+	w.prover.RequireReauth(&v, f, "")
+	return w.showAdmin(c, v, "publisher_form", ui.Page{
+		Title: "Add a publisher", Up: site.Up("Publishers", site.PathAdminPublishers), Form: f, Body: publisherBodyOf(f),
+	})
+}
+
+// addPublisher approves a publisher that is not listed yet.
+func (w *Area) addPublisher(c *site.Request, v site.Session, f *site.Form) error {
+	cmd := publisherIn(f, hostIn(f.Trimmed("host")))
+	cmd.New = true
+	if cmd.Host == "" {
+		f.AddProblem("host", "is missing")
+	}
+	return w.putPublisher(c, v, f, cmd, w.showNewPublisher)
+}
+
+// hostIn returns the host of what is typed, which may be the URL of a document.
+func hostIn(typed string) string {
+	host, _, _ := strings.Cut(strings.TrimPrefix(typed, "https://"), "/")
+	return strings.ToLower(host)
+}
+
+// publisherIn returns the command of a form. The ledger checks what needs no more than the values.
+func publisherIn(f *site.Form, host string) *ledger.PutPublisher {
+	cmd := &ledger.PutPublisher{
+		Host: host, Name: f.Trimmed("name"), Scopes: f.Filled("scopes"), Defaults: f.Filled("defaults"), LongRetry: f.Has("long_retry", "yes"),
+		RedirectURIs: strings.Fields(f.Get("redirect_uris")),
+	}
+	if text := f.Trimmed("max_clients"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			f.AddProblem("max_clients", "must be from 1 to 100")
+		}
+		cmd.MaxClients = n
+	}
+	return cmd
+}
+
+// hasFieldsOf reports whether a publisher is approved and has the fields that a command sets.
+func hasFieldsOf(p *ledger.Publisher, cmd *ledger.PutPublisher) bool {
+	same := func(stored, sent []string) bool {
+		set, err := scope.Of(sent...)
+		return err == nil && slices.Equal(stored, set.Names())
+	}
+	most := cmd.MaxClients
+	if most == 0 {
+		most = ledger.DefaultMaxClients
+	}
+	return p != nil && p.State == ledger.PublisherApproved && p.Name == cmd.Name && p.LongRetry == cmd.LongRetry && p.MaxClients == most &&
+		same(p.Scopes, cmd.Scopes) && same(p.Defaults, cmd.Defaults) && slices.Equal(p.RedirectURIs, cmd.RedirectURIs)
+}
+
+// putPublisher proposes the command of a form, which again shows with its problems.
+func (w *Area) putPublisher(c *site.Request, v site.Session, f *site.Form, cmd *ledger.PutPublisher, again func(*site.Request, site.Session, *site.Form) error) error {
+	if f.Failed() {
+		return again(c, v, f)
+	}
+	if ok, err := w.prover.Reauthenticate(c, &v, f, again); !ok {
+		return err
+	}
+	before := v.View.Publisher(cmd.Host)
+	cmd.Actor = v.Actor()
+	refused, err := w.Propose(c, &v, "list a publisher", cmd)
+	if err != nil {
+		return err
+	}
+	if v.View, err = w.Fresh(c.R.Context()); err != nil {
+		return err
+	}
+	p := v.View.Publisher(cmd.Host)
+	word := "saved"
+	switch {
+	case refused != nil && (refused.Cause != ledger.Conflict && refused.Cause != ledger.AlreadyExists || !hasFieldsOf(p, cmd)):
+		if now := publisherOrOff(v.View, cmd.Host); now != nil && f.Kind == &editPublisherForm {
+			// The input is shown again, for the current state. What it would undo is what the
+			// page of the publisher shows.
+			f.Values.Set("expected_last", expectedLast(now.Last))
+		}
+		return again(c, v, f.Refused(refused))
+	case refused != nil: // the same form was sent twice
+	case before != nil && p != nil && before.Last == p.Last:
+		word = "unchanged"
+	case before != nil && before.State == ledger.PublisherApproved:
+	case cmd.Host == ledger.LocalPublisher:
+		word = "on"
+	default:
+		word = "approved"
+	}
+	return c.RedirectNotice(publisherPath(cmd.Host), publisherNotices, word)
+}
+
+func (w *Area) editPublisherPage(c *site.Request, v site.Session) error {
+	p, err := w.publisherAt(c, &v)
+	if err != nil {
+		return err
+	}
+	f := v.Form(&editPublisherForm, url.Values{
+		"host": {p.Host}, "expected_last": {expectedLast(p.Last)}, "name": {p.Name}, "scopes": p.Scopes, "defaults": p.Defaults,
+		"redirect_uris": {strings.Join(p.RedirectURIs, "\n")},
+	})
+	if p.MaxClients != 0 {
+		f.Values.Set("max_clients", strconv.Itoa(p.MaxClients))
+	}
+	if p.LongRetry {
+		f.Values.Set("long_retry", "yes")
+	}
+	return w.showEditPublisher(c, v, f)
+}
+
+func (w *Area) showEditPublisher(c *site.Request, v site.Session, f *site.Form) error {
+	p, err := w.publisherAt(c, &v)
+	if err != nil {
+		return err
+	}
+	w.prover.RequireReauth(&v, f, "")
+	body := publisherBodyOf(f)
+	body.Host, body.Path = p.Host, publisherPath(p.Host)
+	body.Local, body.Approved = p.Host == ledger.LocalPublisher, p.State == ledger.PublisherApproved
+	title := "Approve " + p.Host
+	switch {
+	case body.Approved:
+		title = "Edit " + titleOf(p.Host)
+	case body.Local:
+		title = "Turn on " + localName
+	}
+	return w.showAdmin(c, v, "publisher_form", ui.Page{Title: title, Up: publisherUp(p), Form: f, Body: body})
+}
+
+// editPublisher approves a publisher, or changes one.
+func (w *Area) editPublisher(c *site.Request, v site.Session, f *site.Form) error {
+	seen, ok := parseExpectedLast(f.Get("expected_last"))
+	if !ok {
+		return site.ErrUnreadable
+	}
+	p, err := w.publisherAt(c, &v)
+	if err != nil {
+		return err
+	}
+	cmd := publisherIn(f, p.Host)
+	cmd.ExpectedLast = seen
+	return w.putPublisher(c, v, f, cmd, w.showEditPublisher)
+}

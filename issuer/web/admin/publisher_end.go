@@ -1,0 +1,125 @@
+package admin
+
+import (
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+// A publisherEnd is one way to end what the clients of a publisher may do.
+type publisherEnd struct {
+	how  ledger.PublisherEnd
+	form site.FormKind
+}
+
+// publisherEnds has every publisherEnd. Each has a page that asks first, since all users of the clients
+// lose access at once.
+var publisherEnds = []*publisherEnd{
+	newPublisherEnd(ledger.EndGrants, forRevokePublisher),
+	newPublisherEnd(ledger.EndReject, forRejectPublisher, site.TextField("reason", "Reason")),
+	newPublisherEnd(ledger.EndRemove, forRemovePublisher),
+}
+
+func newPublisherEnd(how ledger.PublisherEnd, p site.Purpose, fields ...site.Field) *publisherEnd {
+	path := pathAdminPublisher + "/" + string(how)
+	return &publisherEnd{how, site.FormKind{Purpose: p, Action: path, Page: path, Fields: append([]site.Field{site.BoundField("expected_last")}, fields...)}}
+}
+
+// notice returns the word of the notice that follows, and the page that shows it.
+func (e *publisherEnd) notice(host string) (word, path string) {
+	switch {
+	case e.how == ledger.EndRemove:
+		return "removed", site.PathAdminPublishers
+	case e.how == ledger.EndReject && host == ledger.LocalPublisher:
+		return "off", publisherPath(host)
+	case e.how == ledger.EndReject:
+		return "rejected", publisherPath(host)
+	}
+	return "revoked", publisherPath(host)
+}
+
+type endPublisherBody struct {
+	How    ledger.PublisherEnd
+	Name   string
+	Path   string
+	Local  bool
+	Grants int
+	Form   *site.Form
+}
+
+func (w *Area) endPublisherPage(e *publisherEnd) func(*site.Request, site.Session) error {
+	return func(c *site.Request, v site.Session) error { return w.showEndPublisher(c, v, e, nil) }
+}
+
+// showEndPublisher shows the question with a form that was refused, or nil.
+func (w *Area) showEndPublisher(c *site.Request, v site.Session, e *publisherEnd, f *site.Form) error {
+	p, err := w.publisherAt(c, &v)
+	switch {
+	case err != nil:
+		return err
+	case f == nil && (e.how == ledger.EndReject && p.State == ledger.PublisherRejected || v.View.Publisher(p.Host) == nil):
+		return c.Redirect(publisherPath(p.Host)) // it has ended
+	case f == nil:
+		f = v.Form(&e.form, url.Values{"host": {p.Host}})
+	}
+	f.Values.Set("expected_last", expectedLast(p.Last))
+	body := endPublisherBody{
+		How: e.how, Name: titleOf(p.Host), Path: publisherPath(p.Host), Local: p.Host == ledger.LocalPublisher, Form: f,
+	}
+	for _, n := range v.View.GrantsOfPublisher(p.Host, w.Ledger.Now()) {
+		body.Grants += n
+	}
+	title := "End all access of " + body.Name
+	switch {
+	case e.how == ledger.EndRemove:
+		title = "Remove " + body.Name
+	case e.how == ledger.EndReject && body.Local:
+		title = "Turn off " + body.Name
+	case e.how == ledger.EndReject:
+		title = "Reject " + body.Name
+	}
+	if body.Grants > 0 {
+		title += " and end " + ui.Plural(body.Grants, "grant")
+	}
+	title += "?"
+	return w.showAdmin(c, v, "publisher_end", ui.Page{Title: title, Up: publisherUp(p), Form: f, Body: body})
+}
+
+// endPublisher also succeeds if the same form was sent before.
+func (w *Area) endPublisher(e *publisherEnd) func(*site.Request, site.Session, *site.Form) error {
+	return func(c *site.Request, v site.Session, f *site.Form) error {
+		seen, ok := parseExpectedLast(f.Get("expected_last"))
+		if !ok {
+			return site.ErrUnreadable
+		}
+		host := f.Get("host")
+		word, path := e.notice(host)
+		_, err := w.publisherAt(c, &v)
+		switch {
+		case err == site.ErrNotFound && e.how == ledger.EndRemove:
+			return c.RedirectNotice(path, publisherNotices, word)
+		case err != nil:
+			return err
+		}
+		cmd := &ledger.EndPublisher{Actor: v.Actor(), Host: host, How: e.how, ExpectedLast: seen}
+		if e.how == ledger.EndReject {
+			cmd.Reason = reasonOf(f)
+		}
+		refused, err := w.Propose(c, &v, "end a publisher", cmd)
+		if err != nil {
+			return err
+		}
+		if refused != nil {
+			p, err := w.publisherFresh(c, &v)
+			if err != nil {
+				return err
+			}
+			if e.how != ledger.EndReject || p.State != ledger.PublisherRejected || p.Reason != cmd.Reason {
+				return w.showEndPublisher(c, v, e, f.Refused(refused))
+			}
+		}
+		return c.RedirectNotice(path, publisherNotices, word)
+	}
+}

@@ -1,0 +1,205 @@
+package admin
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+// wellKnown has the hosts of well-known clients that publish a metadata document, for
+// administrators to choose from: nothing is accepted because it is here. A host is here only if
+// the client's own source or documentation names an address of its document on that host:
+//
+//	claude.ai            /oauth/mcp-oauth-client-metadata (Claude), /oauth/claude-code-client-metadata (Claude Code)
+//	chatgpt.com          /oauth/client.json (ChatGPT), /oauth/codex/client.json (Codex), and one below /oauth/ for each server
+//	vscode.dev           /oauth/client-metadata.json
+//	insiders.vscode.dev  /oauth/client-metadata.json
+//	zed.dev              /oauth/client-metadata.json
+//	opencode.ai          /oauth/opencode/client.json
+//
+// Cursor and mcp-remote publish none. They register themselves, as LocalPublisher's clients.
+var wellKnown = []suggestion{
+	{Host: "claude.ai", Name: "Claude"},
+	{Host: "chatgpt.com", Name: "ChatGPT and Codex"},
+	{Host: "vscode.dev", Name: "Visual Studio Code"},
+	{Host: "insiders.vscode.dev", Name: "Visual Studio Code Insiders"},
+	{Host: "zed.dev", Name: "Zed"},
+	{Host: "opencode.ai", Name: "OpenCode"},
+}
+
+// A suggestion is a host that an administrator may want to add.
+type suggestion struct{ Host, Name string }
+
+// Path returns the page that adds it.
+func (s suggestion) Path() string {
+	return site.PathAdminNewPublisher + "?" + url.Values{"host": {s.Host}}.Encode()
+}
+
+// wellKnownName returns the name of a well-known host, or "".
+func wellKnownName(host string) string {
+	if i := slices.IndexFunc(wellKnown, func(s suggestion) bool { return s.Host == host }); i >= 0 {
+		return wellKnown[i].Name
+	}
+	return ""
+}
+
+const localName = "Programs on the user’s computer"
+
+type adminPublishersBody struct {
+	Publishers []publisherLine
+	Reviewed   bool // the hosts that are not listed wait for a review; otherwise they are refused
+	Search     ui.Search
+	States     []ui.Option
+	All        bool // there is no search
+	New        string
+	Suggested  []suggestion
+	Pages      ui.Pager
+}
+
+// A publisherLine is one publisher of a list.
+type publisherLine struct {
+	Host, Name, Path string
+	Pill             ui.Pill
+	Clients          int
+	RequestedBy      nameLink
+	Requested        ledger.Time
+	Reviewed         ledger.Time
+}
+
+func pillOf(p *ledger.Publisher) ui.Pill {
+	state := ledger.ClientState(p.State)
+	switch {
+	case p.Host != ledger.LocalPublisher:
+		return parts.StatePill(state)
+	case p.State == ledger.PublisherApproved:
+		return ui.Pill{Text: "On", Tone: ui.Good}
+	}
+	return ui.Pill{Text: "Off"}
+}
+
+// publisherOrOff returns a publisher. LocalPublisher is always there: it is off if it has no row.
+func publisherOrOff(v ledger.View, host string) *ledger.Publisher {
+	p := v.Publisher(host)
+	if p == nil && host == ledger.LocalPublisher {
+		return &ledger.Publisher{Host: host, State: ledger.PublisherRejected}
+	}
+	return p
+}
+
+// displayName returns the name of a publisher in lists.
+func displayName(p *ledger.Publisher) string {
+	if p.Host == ledger.LocalPublisher {
+		return localName
+	}
+	return p.Name
+}
+
+func publisherLineOf(v ledger.View, p *ledger.Publisher) publisherLine {
+	line := publisherLine{
+		Host: p.Host, Name: displayName(p), Path: publisherPath(p.Host), Pill: pillOf(p),
+		RequestedBy: linkUser(v, p.RequestedBy), Requested: p.Requested, Reviewed: p.Reviewed,
+	}
+	for range v.ClientsOfPublisher(p.Host) {
+		line.Clients++
+	}
+	return line
+}
+
+// publishersOf returns the publishers in a state, or all, which match a search: those that wait
+// come first, the longest waiting before the others, then the rest by host.
+func publishersOf(v ledger.View, state, find string) []*ledger.Publisher {
+	all := []*ledger.Publisher{publisherOrOff(v, ledger.LocalPublisher)}
+	for p := range v.Publishers() {
+		if p.Host != ledger.LocalPublisher {
+			all = append(all, p)
+		}
+	}
+	find = strings.ToLower(find)
+	all = slices.DeleteFunc(all, func(p *ledger.Publisher) bool {
+		return state != "" && state != string(p.State) || !strings.Contains(p.Host, find) && !strings.Contains(strings.ToLower(displayName(p)), find)
+	})
+	waits := func(p *ledger.Publisher) int {
+		if p.State == ledger.PublisherPending {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(all, func(a, b *ledger.Publisher) int {
+		if order := cmp.Compare(waits(a), waits(b)); order != 0 || waits(a) == 0 {
+			return cmp.Or(order, cmp.Compare(a.Requested, b.Requested), cmp.Compare(a.Host, b.Host))
+		}
+		return cmp.Compare(a.Host, b.Host)
+	})
+	return all
+}
+
+// adminPublishers lists the publishers.
+func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
+	state := c.R.URL.Query().Get("state")
+	body := &adminPublishersBody{
+		Search: site.SearchOf(c, "Host or name"), New: site.PathAdminNewPublisher, Reviewed: v.View.Settings().Agents == ledger.AgentsReviewed,
+	}
+	body.All = body.Search.Query == "" && state == ""
+	body.States = []ui.Option{{Text: "Any state"}}
+	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected} {
+		body.States = append(body.States, ui.Option{Value: string(s), Text: parts.StateName(s)})
+	}
+	choose(state, body.States...)
+	host := func(p *ledger.Publisher) string { return p.Host }
+	shown, pages := site.PageOf(c, publishersOf(v.View, state, body.Search.Query), adminRowsPerPage, host)
+	body.Pages = pages
+	for _, p := range shown {
+		body.Publishers = append(body.Publishers, publisherLineOf(v.View, p))
+	}
+	if body.All && pages.Back == "" {
+		for _, s := range wellKnown {
+			if v.View.Publisher(s.Host) == nil {
+				body.Suggested = append(body.Suggested, s)
+			}
+		}
+	}
+	return w.showAdmin(c, v, "publishers", ui.Page{
+		Title: "Publishers", Actions: []ui.Action{{Title: "Add a publisher", Path: site.PathAdminNewPublisher, Icon: "plus", Primary: true}}, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
+		Truncate: func(n int) {
+			body.Publishers, body.Pages.Next = body.Publishers[:n], c.PageAt("after", host(shown[n-1]))
+		},
+	})
+}
+
+// waitingPublishers is the maximum number of publishers in the review queue; the list of
+// publishers has the others.
+const waitingPublishers = 5
+
+// waitingPublishersOf returns the publishers that await a review, the longest waiting first,
+// and how many there are.
+func waitingPublishersOf(v ledger.View, find string) (lines []publisherLine, all int) {
+	if !v.Settings().AcceptsAgents() {
+		return nil, 0
+	}
+	waiting := publishersOf(v, string(ledger.PublisherPending), find)
+	for _, p := range waiting[:min(len(waiting), waitingPublishers)] {
+		lines = append(lines, publisherLineOf(v, p))
+	}
+	return lines, len(waiting)
+}
+
+// linkOwner returns who owns a client: a user, or the publisher of its document.
+func linkOwner(v ledger.View, client *ledger.Client) nameLink {
+	if client.Document == nil {
+		return linkUser(v, client.Owner)
+	}
+	host := client.Document.Host()
+	link := nameLink{Text: titleOf(host)}
+	if v.Settings().AcceptsAgents() && publisherOrOff(v, host) != nil {
+		link.Path = publisherPath(host)
+	}
+	return link
+}
+
+func publisherPath(host string) string { return site.PathAdminPublishers + "/" + url.PathEscape(host) }

@@ -1,0 +1,318 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
+)
+
+// publishers is administration with agents accepted, and with two hosts that wait for a review.
+func publishers(t *testing.T) (w *Env, root *Browser) {
+	w, _ = Administration(t)
+	w.Agents(ledger.AgentsReviewed)
+	for _, host := range []string{"agent.example", "other.example"} {
+		w.Document("https://" + host + "/client")
+		w.Advance(time.Second)
+	}
+	return w, w.SignedInAs("root")
+}
+
+func TestAdminPublishers(t *testing.T) {
+	w, root := publishers(t)
+	w.List("zoo.example")
+	w.List("claude.ai")
+	page := root.Get(PublishersPage)
+	var last int
+	for _, host := range []string{"agent.", "other.", "claude.", "local", "zoo."} {
+		at := strings.Index(page.Text, `">`+host)
+		assert.Greater(t, at, last, host)
+		last = at
+	}
+	assert.Contains(t, page.Text, `<span class="pill">Off</span>`)
+	assert.Contains(t, page.Text, `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>, <time`)
+	assert.Contains(t, page.Text, `href="/admin/new-publisher?host=zed.dev">`)
+	assert.NotContains(t, page.Text, `?host=claude.ai`, "it is listed")
+	for query, want := range map[string]int{"state=pending": 2, "state=approved": 2, "state=rejected": 1, "q=AGENT": 1, "q=programs": 1, "q=other&state=pending": 1, "q=none": 0} {
+		found := root.Get(PublishersPage + "?" + query)
+		assert.Equal(t, want, strings.Count(found.Text, `<th scope="row">`), query)
+		assert.NotContains(t, found.Text, "?host=", query)
+	}
+	for i := range 30 {
+		w.List(fmt.Sprintf("h%02d.example", i))
+	}
+	assert.Equal(t, 25, strings.Count(root.Get(PublishersPage).Text, `<th scope="row">`))
+	assert.Equal(t, 11, strings.Count(root.Get(PublishersPage+"?after=h20.example").Text, `<th scope="row">`))
+	assert.Equal(t, http.StatusNotFound, root.Get(PublishersPage+"/none.example").StatusCode)
+	w.Agents(ledger.AgentsListed)
+	assert.Contains(t, root.Get(PublishersPage).Text, "is refused, and nothing is looked up")
+}
+
+// TestPublishersInTheReviewQueue: those that wait stand beside the applications that wait.
+func TestPublishersInTheReviewQueue(t *testing.T) {
+	w, root := publishers(t)
+	queue := root.Get("/admin").Text
+	assert.Contains(t, queue, `<a href="/admin/publishers/agent.example">agent.<wbr>example</a>`)
+	assert.Contains(t, queue, `<a href="/admin/clients/waiting">`)
+	assert.NotContains(t, queue, "publishers that wait</a>")
+	assert.NotContains(t, root.Get("/admin?q=waiting").Text, "other.")
+	assert.Contains(t, root.Get("/admin?q=other").Text, "other.")
+	for i := range 6 {
+		w.User(fmt.Sprintf("u-%d", i), fmt.Sprintf("user%d", i), "")
+		w.Must(&ledger.NoteDocument{
+			Actor: ledger.Actor{Session: credential.SessionDigest(w.SignedInAs(fmt.Sprintf("user%d", i)).Session())},
+			URL:   fmt.Sprintf("https://h%d.example/client", i), Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/cb"},
+		})
+	}
+	queue = root.Get("/admin").Text
+	assert.Contains(t, queue, `<a href="/admin/publishers?state=pending">All 8 publishers that wait</a>`)
+	assert.Equal(t, 5, strings.Count(queue, `<a href="/admin/publishers/`))
+	w.Agents(ledger.AgentsOff)
+	assert.NotContains(t, root.Get("/admin").Text, "publishers")
+}
+
+// TestReviewPublisher goes from a request of a user to a client that can be allowed.
+func TestReviewPublisher(t *testing.T) {
+	w, root := publishers(t)
+	page := root.Get(PublisherPage)
+	for _, says := range []string{"Waiting for review", "https://agent.example/client", "The agent", "Never", `href="` + PublisherPage + `/reject"`} {
+		assert.Contains(t, page.Text, says)
+	}
+	assert.NotContains(t, page.Text, "Approved", "its client can't be used yet")
+	edit := PublisherPage + "/edit"
+	form := root.Get(edit).Form(t, edit)
+	for name, test := range map[string]struct {
+		fields []string
+		says   string
+	}{
+		"nothing":       {nil, "The selection of scopes needs at least one."},
+		"unknown":       {[]string{"scopes", "NONE"}, "The selection of scopes names a scope that does not exist."},
+		"more defaults": {[]string{"scopes", "BOOKING_READ", "defaults", "PROFILE_READ"}, "The selection of default scopes has a scope that is not among the scopes."},
+		"writing":       {[]string{"scopes", "BOOKING_WRITE", "defaults", "BOOKING_WRITE"}, "The selection of default scopes has a scope that is not for reading only."},
+		"too many":      {[]string{"scopes", "BOOKING_READ", "max_clients", "101"}, "Most applications must be from 1 to 100."},
+		"none":          {[]string{"scopes", "BOOKING_READ", "max_clients", "0"}, "Most applications must be from 1 to 100."},
+		"name":          {[]string{"scopes", "BOOKING_READ", "name", strings.Repeat("x", 81)}, "Name is too long."},
+	} {
+		res := root.Post(edit, filled(form, test.fields...))
+		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, name)
+		assert.Contains(t, res.Text, test.says, name)
+	}
+	assert.Equal(t, ledger.PublisherPending, w.Publisher("agent.example").State)
+
+	right := With(filled(form, "scopes", "PROFILE_READ", "defaults", "BOOKING_READ", "long_retry", "yes", "name", "Agent"), "scopes", "PROFILE_READ")
+	right["scopes"] = []string{"PROFILE_READ", "BOOKING_READ"}
+	res := root.Post(edit, right)
+	after := root.Follow(res)
+	assert.Contains(t, after.Text, "The publisher was approved.")
+	assert.Contains(t, after.Text, "Several processes may share a refresh token.")
+	assert.Contains(t, after.Text, `<bdi>root</bdi>`, "who reviewed it")
+	p := w.Publisher("agent.example")
+	assert.Equal(t, []string{"BOOKING_READ", "PROFILE_READ"}, p.Scopes)
+	assert.Equal(t, []string{"BOOKING_READ"}, p.Defaults)
+	assert.Equal(t, "u-root", p.ReviewedBy)
+	assert.True(t, p.LongRetry)
+	index := w.Index
+	assert.Contains(t, root.Follow(root.Post(edit, right)).Text, "Saved.", "the same form twice")
+	assert.Equal(t, index, w.Index)
+	w.AllowAgent("https://agent.example/client")
+
+	// An edit of a page that is stale is shown again, for the current state.
+	form = root.Get(edit).Form(t, edit)
+	assert.Contains(t, root.Follow(root.Submit(edit, edit, "scopes", "PROFILE_READ", "long_retry", "yes", "name", "Agent")).Text, "Saved.")
+	stale := root.Post(edit, filled(form, "scopes", "BOOKING_WRITE"))
+	assert.Equal(t, http.StatusConflict, stale.StatusCode)
+	assert.Contains(t, stale.Text, `value="BOOKING_WRITE" checked`)
+	assert.Equal(t, []string{"PROFILE_READ"}, w.Publisher("agent.example").Scopes)
+	assert.Contains(t, root.Follow(root.Post(edit, With(stale.Form(t, edit), "scopes", "BOOKING_WRITE"))).Text, "Saved.")
+	assert.Contains(t, root.Follow(root.Submit(edit, edit, "scopes", "BOOKING_WRITE")).Text, "There was nothing to change.")
+	assert.False(t, w.Publisher("agent.example").LongRetry)
+	w.Must(&ledger.EndPublisher{Actor: Operator, Host: "agent.example", How: ledger.EndRemove})
+	assert.Equal(t, http.StatusNotFound, root.Post(edit, stale.Form(t, edit)).StatusCode)
+
+	audit := root.Get("/admin/audit?kind=publisher").Text
+	for _, says := range []string{"Publisher asked for", "Publisher approved", "Publisher changed", "Publisher removed"} {
+		assert.Contains(t, audit, says)
+	}
+}
+
+func TestAddPublisher(t *testing.T) {
+	w, root := publishers(t)
+	page := root.Get(AddPublisher + "?host=claude.ai")
+	assert.Contains(t, page.Text, `value="claude.ai"`)
+	assert.Contains(t, page.Text, `value="Claude"`)
+	assert.NotContains(t, page.Text, "checked", "nothing is trusted by default")
+	assert.NotContains(t, page.Text, "redirect_uris")
+	form := page.Form(t, AddPublisher)
+	for host, says := range map[string]string{
+		"":                 "Host is missing.",
+		"127.0.0.1":        "Host must have a host name, not an address.",
+		"agent":            "Host must have a host of the public DNS.",
+		"auth.example.com": "Host is this service's own.",
+		"zoo.example:8443": "Host must have a host without a port.",
+	} {
+		res := root.Post(AddPublisher, filled(form, "host", host, "scopes", "BOOKING_READ"))
+		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, host)
+		assert.Contains(t, strings.ReplaceAll(res.Text, "&#39;", "'"), says, host)
+	}
+	right := filled(form, "host", " https://Claude.ai/oauth/claude-code-client-metadata ", "name", "Claude", "scopes", "BOOKING_READ")
+	assert.Contains(t, root.Follow(root.Post(AddPublisher, right)).Text, "The publisher was approved.")
+	assert.Equal(t, "Claude", w.Publisher("claude.ai").Name)
+	assert.Contains(t, root.Follow(root.Post(AddPublisher, right)).Text, "Saved.", "the same form twice")
+	res := root.Post(AddPublisher, filled(right, "scopes", "BOOKING_WRITE"))
+	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+	assert.Contains(t, res.Text, "Host is taken.")
+	assert.Contains(t, root.Follow(root.Post(AddPublisher, filled(form, "host", "agent.example", "scopes", "BOOKING_READ"))).Text, "The publisher was approved.", "it waited")
+}
+
+// TestLocalPublisher: programs on the computers of users are off until an administrator turns
+// them on, and what was chosen stays when they are turned off.
+func TestLocalPublisher(t *testing.T) {
+	const cursor = "cursor://anysphere.cursor-mcp/oauth/callback"
+	w, root := publishers(t)
+	edit, off := LocalPage+"/edit", LocalPage+"/reject"
+	page := root.Get(LocalPage)
+	assert.Contains(t, page.Text, `<span class="pill">Off</span>`)
+	assert.NotContains(t, page.Text, off)
+	for _, end := range []string{"/revoke", "/reject", "/remove"} {
+		assert.Equal(t, LocalPage, root.Get(LocalPage+end).Header.Get("Location"))
+	}
+	form := root.Get(edit).Form(t, edit)
+	res := root.Post(edit, filled(form, "scopes", "BOOKING_READ", "redirect_uris", "https://x.example"))
+	assert.Contains(t, res.Text, "Private-use redirect URIs must have a scheme of the program&#39;s own.")
+	right := filled(form, "scopes", "BOOKING_READ", "redirect_uris", cursor+"\r\n\r\nzed://agent\r\n")
+	assert.Contains(t, root.Follow(root.Post(edit, right)).Text, "It was turned on.")
+	assert.Equal(t, []string{cursor, "zed://agent"}, w.Publisher("local").RedirectURIs)
+	assert.Contains(t, root.Follow(root.Post(edit, right)).Text, "There was nothing to change.", "the same form twice")
+	on := root.Get(LocalPage)
+	assert.Contains(t, on.Text, `<span class="pill good">On</span>`)
+	assert.Contains(t, on.Text, cursor)
+
+	ask := root.Get(off)
+	assert.Contains(t, ask.Text, "Turn off Programs on the user’s computer")
+	assert.NotContains(t, ask.Text, `name="reason"`)
+	assert.Contains(t, root.Follow(root.Post(off, ask.Form(t, off))).Text, "It was turned off")
+	assert.Equal(t, ledger.PublisherRejected, w.Publisher("local").State)
+	again := root.Get(edit)
+	assert.Contains(t, again.Text, `value="BOOKING_READ" checked`)
+	assert.Contains(t, again.Text, cursor+"\nzed://agent</textarea>")
+}
+
+// TestEndPublisher: each question states how many grants it ends, and a page that is stale ends
+// none.
+func TestEndPublisher(t *testing.T) {
+	w, root := publishers(t)
+	w.List("agent.example")
+	agent := "https://agent.example/client"
+	for range 2 {
+		w.AllowAgent(agent)
+	}
+	page := root.Get(PublisherPage)
+	assert.Contains(t, page.Text, `<td data-name="Grants" class="num">2</td>`)
+	assert.NotContains(t, page.Text, `data-name="Last allowed">Never`)
+
+	revoke := PublisherPage + "/revoke"
+	ask := root.Get(revoke)
+	assert.Contains(t, ask.Text, "<h1><bdi>End all access of agent.example and end 2 grants?</bdi></h1>")
+	assert.Contains(t, root.Follow(root.Post(revoke, ask.Form(t, revoke))).Text, "All access was ended.")
+	assert.Empty(t, w.Grants())
+	assert.Equal(t, ledger.PublisherApproved, w.Publisher("agent.example").State)
+	assert.Contains(t, root.Get(PublisherPage).Text, `<td data-name="Grants" class="num">0</td>`, "what was counted before counts no more")
+
+	w.AllowAgent(agent)
+	reject, remove := PublisherPage+"/reject", PublisherPage+"/remove"
+	ask = root.Get(reject)
+	assert.Contains(t, ask.Text, "<li>1 grant for its applications ends, for good.</li>")
+	w.Must(&ledger.PutPublisher{Actor: Operator, Host: "agent.example", Scopes: []string{"BOOKING_READ"}})
+	form := With(ask.Form(t, reject), "reason", "It\nharms.")
+	stale := root.Post(reject, form)
+	assert.Equal(t, http.StatusConflict, stale.StatusCode, "it has changed")
+	assert.Len(t, w.Grants(), 1)
+	form = With(stale.Form(t, reject), "reason", "It\nharms.")
+	for range 2 {
+		after := root.Follow(root.Post(reject, form))
+		assert.Contains(t, after.Text, "The publisher was rejected")
+		assert.Contains(t, after.Text, "It harms.")
+	}
+	assert.Empty(t, w.Grants())
+	assert.Equal(t, ledger.PublisherRejected, w.Publisher("agent.example").State)
+	assert.Equal(t, PublisherPage, root.Get(reject).Header.Get("Location"), "it is rejected already")
+	assert.Contains(t, root.Submitted(reject).Text, "Its state does not allow that.", "another reason")
+
+	long := root.Get(remove).Form(t, remove)
+	for range 2 {
+		assert.Contains(t, root.Follow(root.Post(remove, long)).Text, "The publisher was removed")
+	}
+	assert.Nil(t, w.Publisher("agent.example"))
+	assert.Equal(t, http.StatusNotFound, root.Get(remove).StatusCode)
+}
+
+// TestManagedPublisher verifies that the page warns of a change that a file undoes.
+func TestManagedPublisher(t *testing.T) {
+	w, root := publishers(t)
+	w.Must(&ledger.ApplyPublisher{
+		Actor: Operator, Host: "agent.example", Scopes: []string{"BOOKING_READ"}, Manager: "team", Adopt: true, ExpectedLast: w.Publisher("agent.example").Last,
+	})
+	assert.Contains(t, root.Get(PublisherPage).Text, "What you change here is undone when its file is applied again.")
+	w.List("other.example")
+	assert.NotContains(t, root.Get(PublishersPage+"/other.example").Text, "applied again")
+}
+
+// TestPublisherOfManyClients: the page lists all of them, and the audit trail leads back to it.
+func TestPublisherOfManyClients(t *testing.T) {
+	w, root := publishers(t)
+	w.Must(&ledger.PutPublisher{Actor: Operator, Host: "agent.example", Scopes: []string{"BOOKING_READ"}, MaxClients: 100})
+	for i := range 40 {
+		w.Document(fmt.Sprintf("https://agent.example/%02d", i))
+	}
+	seen := strings.Count(root.Get(PublisherPage).Text, `<tr><th scope="row">`)
+	assert.LessOrEqual(t, seen, 25)
+	for next := linkTo(root.Get(PublisherPage), "next"); next != ""; {
+		page := root.Get(next)
+		seen += strings.Count(page.Text, `<tr><th scope="row">`)
+		next = linkTo(page, "next")
+	}
+	assert.Equal(t, 41, seen)
+}
+
+// TestReviewOfADocument: a change of a document is decided on the page of the client, which
+// names its publisher and can't be transferred.
+func TestReviewOfADocument(t *testing.T) {
+	w, _ := publishers(t)
+	w.List("agent.example")
+	agent := "https://agent.example/client"
+	w.Advance(2 * time.Hour)
+	root := w.SignedInAs("root")
+	w.Document(agent, "http://127.0.0.1/cb", "http://localhost/cb")
+	path := "/admin/clients/" + ledger.ClientKey(agent)
+	assert.Contains(t, root.Get("/admin").Text, `<a href="`+path+`">`)
+	assert.Contains(t, root.Get(PublisherPage).Text, "Changes wait")
+	page := root.Get(path)
+	for _, says := range []string{"Its metadata document says this since", `<a href="` + PublisherPage + `"><bdi>agent.example</bdi></a>`, "What its publisher may ask for", agent} {
+		assert.Contains(t, page.Text, says)
+	}
+	assert.NotContains(t, page.Text, "no longer has an account")
+	assert.NotContains(t, page.Text, path+"/transfer")
+	assert.NotContains(t, page.Text, "owner", "nobody owns it")
+	assert.Contains(t, root.Submit(path, path+"/review", "verdict", "reject").Text, "Please give a reason.")
+	assert.Contains(t, root.Follow(root.Submit(path, path+"/review", "verdict", "reject", "reason", "why")).Text, "The reason:")
+	assert.NotContains(t, root.Get(path).Text, "owner")
+	assert.NotContains(t, root.Get(path+"/suspend").Text, "owner")
+
+	w.Agents(ledger.AgentsOff)
+	assert.NotContains(t, root.Get(path).Text, PublisherPage, "the page of the publisher does not exist")
+}
+
+func linkTo(page Answer, rel string) string {
+	before, _, found := strings.Cut(page.Text, `" rel="`+rel+`"`)
+	if !found {
+		return ""
+	}
+	return strings.ReplaceAll(before[strings.LastIndex(before, `"`)+1:], "&amp;", "&")
+}

@@ -1,0 +1,130 @@
+package admin
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+var (
+	reviewForm = site.FormKind{
+		Purpose: forReview, Action: pathAdminClient + "/review", Page: pathAdminClient,
+		Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner"), site.TextField("verdict", "Decision").Chosen()},
+	}
+	suspendForm = site.FormKind{
+		Purpose: forSuspend, Action: pathAdminClient + "/suspend", Page: pathAdminClient + "/suspend",
+		Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner")},
+	}
+	resumeForm = site.FormKind{
+		Purpose: forResume, Action: pathAdminClient + "/resume", Page: pathAdminClient,
+		Fields: []site.Field{site.BoundField("revision")},
+	}
+)
+
+// review approves or rejects a pending client or a proposed revision.
+func (w *Area) review(c *site.Request, v site.Session, f *site.Form) error {
+	verdict := ledger.Verdict(f.Get("verdict"))
+	switch {
+	case verdict != ledger.Approve && verdict != ledger.Reject:
+		f.SetAlert("Please choose whether to approve or to reject.", 0)
+	case verdict == ledger.Reject && reasonOf(f) == "" && hasDocument(&v, f):
+		f.SetAlert("Please give a reason. Other administrators read it.", 0)
+	case verdict == ledger.Reject && reasonOf(f) == "":
+		f.AddProblem("reason", "is missing: the owner must learn what to change")
+	}
+	if f.Failed() {
+		return w.showAdminClient(c, v, f)
+	}
+	return w.proposeVerdict(c, v, f, verdict, reasonOf(f), w.showAdminClient)
+}
+
+// hasDocument reports whether the client that a form is about has a document, and so no owner.
+func hasDocument(v *site.Session, f *site.Form) bool {
+	client := v.View.Client(f.Get("id"))
+	return client != nil && client.Document != nil
+}
+
+// resume resumes a suspended application.
+func (w *Area) resume(c *site.Request, v site.Session, f *site.Form) error {
+	return w.proposeVerdict(c, v, f, ledger.Resume, "", w.showAdminClient)
+}
+
+type suspendBody struct {
+	Client *ledger.Client
+	Path   string
+	Form   *site.Form
+}
+
+// suspendPage is a page of its own: what it asks for is felt at once, by all who
+// use the application.
+func (w *Area) suspendPage(c *site.Request, v site.Session) error { return w.showSuspend(c, v, nil) }
+
+func (w *Area) showSuspend(c *site.Request, v site.Session, sent *site.Form) error {
+	client, err := w.clientParam(c, &v)
+	switch {
+	case err != nil:
+		return err
+	case client.State != ledger.Approved && sent == nil:
+		return c.Redirect(parts.AdminClientPath(client.ID)) // only an approved client can be suspended
+	case client.State != ledger.Approved:
+		return w.showAdminClient(c, v, sent)
+	}
+	path := parts.AdminClientPath(client.ID)
+	return w.showAdmin(c, v, "suspend", ui.Page{
+		Title: "Suspend " + client.Name + "?", Up: site.Up(client.Name, path),
+		Form: sent, Body: suspendBody{Client: client, Path: path, Form: parts.ClientAt(&v, &suspendForm, client, sent)},
+	})
+}
+
+// suspend suspends an approved application.
+func (w *Area) suspend(c *site.Request, v site.Session, f *site.Form) error {
+	return w.proposeVerdict(c, v, f, ledger.Suspend, reasonOf(f), w.showSuspend)
+}
+
+// reasonOf returns the reason without line breaks, which commands don't permit.
+func reasonOf(f *site.Form) string { return strings.Join(strings.Fields(f.Get("reason")), " ") }
+
+// proposeVerdict proposes a verdict on the revision that the page showed.
+func (w *Area) proposeVerdict(c *site.Request, v site.Session, f *site.Form, verdict ledger.Verdict, reason string, again func(*site.Request, site.Session, *site.Form) error) error {
+	id := f.Get("id")
+	revision, err := strconv.ParseUint(f.Get("revision"), 10, 64)
+	if err != nil {
+		return site.ErrUnreadable // the form of a page always has a number
+	}
+	c.Client = id
+	refused, err := w.Propose(c, &v, "review a client", &ledger.ReviewClient{
+		Actor: v.Actor(), ID: id, Verdict: verdict, Reason: reason, Revision: revision,
+	})
+	if err != nil {
+		return err
+	}
+	if refused == nil {
+		return c.RedirectNotice(parts.AdminClientPath(id), adminClientNotices, string(verdict))
+	}
+	if v.View, err = w.Fresh(c.R.Context()); err != nil {
+		return err
+	}
+	if alreadyReviewed(&v, id, revision, verdict) {
+		return c.RedirectNotice(parts.AdminClientPath(id), adminClientNotices, string(verdict))
+	}
+	return again(c, v, f.Refused(refused))
+}
+
+// alreadyReviewed reports whether this administrator has given this verdict on this
+// revision: the same form was sent twice, which is not an error.
+func alreadyReviewed(v *site.Session, id string, revision uint64, verdict ledger.Verdict) bool {
+	client := v.View.Client(id)
+	if client == nil || client.Revision != revision+1 {
+		return false
+	}
+	last := v.View.HistoryOf(id, 1)
+	if len(last) == 0 || last[0].Kind != ledger.EventClientReviewed || last[0].Actor != v.User.ID {
+		return false
+	}
+	decided, _ := last[0].Review()
+	return decided == verdict
+}

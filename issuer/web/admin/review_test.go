@@ -1,0 +1,329 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
+)
+
+func TestReviewQueue(t *testing.T) {
+	w, root := Administration(t)
+	page := root.Get("/admin")
+	assert.Contains(t, page.Text, `<a href="/admin/clients/waiting"><bdi>The waiting app</bdi></a>`)
+	assert.Contains(t, page.Text, `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`)
+	assert.NotContains(t, page.Text, "calendar")
+
+	w.Advance(time.Hour)
+	root = w.SignedInAs("root")
+	w.ProposeRevision("calendar", func(p *ledger.Profile) { p.Name, p.Website = "Calendar", "https://calendar.example.net/" })
+	page = root.Get("/admin")
+	first, second, _ := strings.Cut(page.Text, "/admin/clients/calendar")
+	assert.Contains(t, first, "/admin/clients/waiting", "the longest waiting first")
+	assert.Contains(t, second, "Changes: name, website")
+
+	root.Done(root.Press(WaitingPage, WaitingPage+"/review", "verdict", "approve"))
+	root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "approve"))
+	assert.Contains(t, root.Get("/admin").Text, "Nothing waits for a review")
+}
+
+func TestReviewQueueIsPaged(t *testing.T) {
+	w, root := Administration(t)
+	for i := range 30 {
+		w.Advance(time.Second)
+		w.Client(fmt.Sprintf("c%02d", i), func(c *ledger.ImportClient) { c.State = ledger.Pending })
+	}
+	page := root.Get("/admin")
+	assert.Equal(t, 25, strings.Count(page.Text, `<th scope="row">`))
+	assert.NotContains(t, page.Text, ">First</a>")
+	assert.Contains(t, page.Text, `<a class="button small" href="/admin?after=c23" rel="next">Next</a>`)
+	page = root.Get("/admin?after=c23")
+	assert.Equal(t, 6, strings.Count(page.Text, `<th scope="row">`))
+	assert.Contains(t, page.Text, `<a class="button small" href="/admin">First</a>`)
+	assert.NotContains(t, page.Text, ">Next</a>")
+}
+
+func TestReviewQueueIsSearched(t *testing.T) {
+	w, root := Administration(t)
+	w.Client("mmc-7", func(c *ledger.ImportClient) { c.State, c.Profile.Name = ledger.Pending, "Räume & Zeiten" })
+	w.ProposeRevision("calendar", func(p *ledger.Profile) { p.Name = "Another name" })
+	for query, want := range map[string][]string{
+		"": {"calendar", "mmc-7", "waiting"}, "q=app": {"calendar", "waiting"}, "q=RÄU": {"mmc-7"}, "q=MMC": {"mmc-7"}, "q=old": nil,
+	} {
+		var found []string
+		page := root.Get("/admin?" + query)
+		for _, m := range regexp.MustCompile(`<th scope="row"><a href="/admin/clients/([^"]*)"`).FindAllStringSubmatch(page.Text, -1) {
+			found = append(found, m[1])
+		}
+		assert.Equal(t, want, found, query)
+		assert.Equal(t, query != "", strings.Contains(page.Text, `<a href="/admin">Show all</a>`), query)
+	}
+	page := root.Get("/admin?q=%3Cold%3E")
+	assert.Contains(t, page.Text, "Nothing that waits was found")
+	assert.Contains(t, page.Text, `value="&lt;old&gt;"`)
+	assert.NotContains(t, page.Text, "Nothing waits for a review")
+}
+
+func TestApprove(t *testing.T) {
+	w, root := Administration(t)
+	page := root.Get(WaitingPage)
+	for _, text := range []string{
+		"<title>The waiting app · Mintmark</title>", `<span class="pill warn">Waiting for review</span>`,
+		"Confidential: it runs on a server", "Waiting for a review", `<code id="client-id">waiting</code>`, `<li><code>` + Callback + `</code></li>`,
+		`<a href="https://waiting.example.com/about" rel="noreferrer nofollow">waiting.example.com</a>`,
+		"<code>BOOKING_READ</code>", `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`, "Application imported",
+	} {
+		assert.Contains(t, page.Text, text)
+	}
+	assert.NotContains(t, page.Text, "Suspend")
+
+	form := With(page.Form(t, WaitingPage+"/review"), "verdict", "approve", "reason", " Well\r\ndone. ")
+	after := root.Done(root.Post(WaitingPage+"/review", form))
+	assert.Contains(t, after.Text, "It was approved.")
+	assert.Contains(t, after.Text, `<span class="pill good">Approved</span>`)
+	assert.Contains(t, after.Text, "approve: Well done.", "the history")
+	assert.NotContains(t, after.Text, "/review")
+	assert.Equal(t, ledger.Approved, w.ClientRow("waiting").State)
+
+	revision := w.ClientRow("waiting").Revision
+	again := root.Post(WaitingPage+"/review", form)
+	assert.Equal(t, WaitingPage+"?done=approve", LeadsTo(again), "the same form twice")
+	assert.Equal(t, revision, w.ClientRow("waiting").Revision)
+}
+
+func TestReject(t *testing.T) {
+	w, root := Administration(t)
+	for _, reason := range []string{"", " \n\t "} {
+		res := root.Press(WaitingPage, WaitingPage+"/review", "verdict", "reject", "reason", reason)
+		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+		assert.Contains(t, res.Text, `<p class="error" id="f-reason-error">Note to the owner is missing: the owner must learn what to change.</p>`)
+	}
+	for name, test := range map[string]struct{ verdict, reason, says string }{
+		"too long":    {"reject", strings.Repeat("x", 501), `id="f-reason-error">Note to the owner is too long.`},
+		"no decision": {"", "kept", "Please choose whether to approve or to reject."},
+		"another":     {"suspend", "kept", "Please choose whether to approve or to reject."},
+		"direction":   {"reject", "kept \u202e", "Note to the owner holds a control character."},
+	} {
+		res := root.Press(WaitingPage, WaitingPage+"/review", "verdict", test.verdict, "reason", test.reason)
+		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, name)
+		assert.Contains(t, res.Text, test.says, name)
+		assert.Contains(t, res.Text, ">"+test.reason+"</textarea>", "%s: input is kept", name)
+	}
+	assert.Equal(t, ledger.Pending, w.ClientRow("waiting").State)
+
+	after := root.Done(root.Press(WaitingPage, WaitingPage+"/review", "verdict", "reject", "reason", "Say what it is for."))
+	assert.Contains(t, after.Text, "It was rejected.")
+	assert.Contains(t, after.Text, "<b>The owner was told:</b> <bdi>Say what it is for.</bdi>")
+	assert.Contains(t, after.Text, "reject: Say what it is for.")
+	assert.Equal(t, ledger.Rejected, w.ClientRow("waiting").State)
+	assert.Equal(t, "Say what it is for.", w.ClientRow("waiting").Reason)
+}
+
+// TestReviewOfChanges verifies that a proposed revision is shown as a difference to the
+// current one.
+func TestReviewOfChanges(t *testing.T) {
+	propose := func(w *Env) {
+		w.ProposeRevision("calendar", func(p *ledger.Profile) {
+			p.Name, p.Purpose = "Calendar 2", "It plans."
+			p.RedirectURIs = append(p.RedirectURIs, "https://new.example.com/cb")
+			p.Scopes = []string{"BOOKING_READ", "BOOKING_WRITE", "PROFILE_READ"}
+		})
+	}
+	w, root := Administration(t)
+	propose(w)
+	page := root.Get(CalendarPage)
+	for _, text := range []string{
+		"Changes that wait for a review", "<del><b>Before:</b> <bdi>The calendar app</bdi></del>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
+		"<del><b>Before:</b> <bdi>none</bdi></del>", "<ins><b>After:</b> <bdi>It plans.</bdi></ins>",
+		"<ins><b>Added:</b> https://new.example.com/cb</ins>", `<li class="kept">` + Callback + "</li>",
+		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.", "As it is now", "Changes proposed",
+	} {
+		assert.Contains(t, page.Text, text)
+	}
+	assert.NotContains(t, page.Text, "<dt>Website</dt><dd><ul", "the website did not change")
+
+	assert.Contains(t, page.Text, "<bdi>name, purpose, redirection URIs, scopes; scopes BOOKING_READ BOOKING_WRITE PROFILE_READ</bdi>", "the history must show what was proposed")
+
+	assert.Contains(t, root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "reject", "reason", "Not that name.")).Text, "reject: Not that name.")
+	page = root.Get(CalendarPage)
+	for _, text := range []string{
+		"Changes that were refused", "<b>The owner was told:</b> <bdi>Not that name.</bdi>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
+		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.",
+	} {
+		assert.Contains(t, page.Text, text)
+	}
+	assert.Equal(t, "The calendar app", w.ClientRow("calendar").Name)
+	assert.Nil(t, w.ClientRow("calendar").Proposed)
+	assert.Equal(t, ledger.Approved, w.ClientRow("calendar").State)
+
+	propose(w)
+	root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "approve"))
+	assert.Equal(t, "Calendar 2", w.ClientRow("calendar").Name)
+	assert.Contains(t, w.ClientRow("calendar").Scopes, "PROFILE_READ")
+}
+
+func TestSuspendAndResume(t *testing.T) {
+	w, root := Administration(t)
+	page := root.Get(CalendarPage)
+	assert.Contains(t, page.Text, `href="/admin/clients/calendar/suspend">Suspend the application</a>`)
+	res := root.Press(CalendarPage+"/suspend", CalendarPage+"/suspend", "reason", strings.Repeat("x", 501))
+	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+	assert.Contains(t, res.Text, "Note to the owner is too long.")
+	form := With(root.Get(CalendarPage+"/suspend").Form(t, CalendarPage+"/suspend"), "reason", "It sends spam.")
+	after := root.Done(root.Post(CalendarPage+"/suspend", form))
+	assert.Contains(t, after.Text, "<b>The owner was told:</b> <bdi>It sends spam.</bdi>")
+	assert.Equal(t, ledger.Suspended, w.ClientRow("calendar").State)
+	assert.Equal(t, CalendarPage+"?done=suspend", LeadsTo(root.Post(CalendarPage+"/suspend", form)), "the same form twice")
+	assert.Equal(t, CalendarPage, root.Get(CalendarPage+"/suspend").Header.Get("Location"), "it is suspended already")
+
+	form = root.Get(CalendarPage).Form(t, CalendarPage+"/resume")
+	after = root.Done(root.Post(CalendarPage+"/resume", form))
+	for _, page := range []Answer{after, root.Get("/admin/audit?kind=client.reviewed")} {
+		rows := regexp.MustCompile(`<tr><th scope="row">.*`).FindAllString(page.Text, 2)
+		require.Len(t, rows, 2)
+		assert.Contains(t, rows[0], ">Application resumed</td>")
+		assert.Contains(t, rows[1], ">Application suspended</td>")
+		assert.Contains(t, rows[1], "<bdi>It sends spam.</bdi>", "one event for each verdict")
+	}
+	assert.Equal(t, ledger.Approved, w.ClientRow("calendar").State)
+	assert.Equal(t, CalendarPage+"?done=resume", LeadsTo(root.Post(CalendarPage+"/resume", form)))
+
+	assert.NotContains(t, root.Get(root.Noticed(CalendarPage, "suspend")).Text, "was suspended", "the notice is out of date")
+	root.Done(root.Press(CalendarPage+"/suspend", CalendarPage+"/suspend"))
+	assert.NotContains(t, root.Get(root.Noticed(CalendarPage, "resume")).Text, "may be used again.", "the notice is out of date")
+	res = root.Post(CalendarPage+"/resume", form)
+	assert.Equal(t, http.StatusConflict, res.StatusCode, "the form is from before the second suspension")
+	assert.Equal(t, ledger.Suspended, w.ClientRow("calendar").State)
+}
+
+// TestReviewRaces verifies that two reviewers don't undo each other, and that the command
+// checks the right to review.
+func TestReviewRaces(t *testing.T) {
+	operator := ledger.Actor{Operator: true}
+	judge := func(w *Env, verdict ledger.Verdict) {
+		rita := w.SignedInAs("rita")
+		w.Must(&ledger.ReviewClient{
+			Actor: ledger.Actor{Session: credential.SessionDigest(rita.Session())}, ID: "waiting", Verdict: verdict, Reason: "No.", Revision: w.ClientRow("waiting").Revision,
+		})
+	}
+	for name, test := range map[string]struct {
+		before func(w *Env, root *Browser)
+		status int
+		says   string
+		state  ledger.ClientState
+	}{
+		"rejected by another": {func(w *Env, _ *Browser) { judge(w, ledger.Reject) }, 409, "so nothing was done", ledger.Rejected},
+		"approved by another": {func(w *Env, _ *Browser) { judge(w, ledger.Approve) }, 409, `<span class="pill good">`, ledger.Approved},
+		"edited": {func(w *Env, _ *Browser) {
+			w.ProposeRevision("waiting", func(p *ledger.Profile) { p.Name = "Another name" })
+		}, 409, "Another name", ledger.Pending},
+		"deleted": {func(w *Env, _ *Browser) {
+			w.Must(&ledger.DeleteClient{Actor: operator, ID: "waiting"})
+		}, 404, "Page not found", ledger.Deleted},
+		"not an administrator any more": {func(w *Env, _ *Browser) {
+			w.Must(&ledger.SetUserState{Actor: operator, User: "u-root", State: ledger.Demote})
+		}, 404, "Page not found", ledger.Pending},
+		"signed out": {func(w *Env, root *Browser) {
+			w.Must(&ledger.SignOut{Session: credential.SessionDigest(root.Session())})
+		}, 403, "Your session ended.", ledger.Pending},
+		"no leader": {func(w *Env, _ *Browser) { w.NoLeader = true }, 503, "", ledger.Pending},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, root := Administration(t)
+			form := With(root.Get(WaitingPage).Form(t, WaitingPage+"/review"), "verdict", "approve")
+			w.BeforePropose = func() { test.before(w, root) }
+			res := root.Post(WaitingPage+"/review", form)
+			assert.Equal(t, test.status, res.StatusCode, res.Text)
+			assert.Contains(t, res.Text, test.says)
+			assert.Equal(t, test.state, w.ClientRow("waiting").State)
+			if name == "edited" {
+				root.Done(root.Post(WaitingPage+"/review", With(res.Form(t, WaitingPage+"/review"), "verdict", "approve")))
+				assert.Equal(t, "Another name", w.ClientRow("waiting").Name, "the redisplayed form must work")
+			}
+		})
+	}
+}
+
+// TestAdministrationOnALaggingNode verifies that a node uses a fresh view before it
+// responds 404.
+func TestAdministrationOnALaggingNode(t *testing.T) {
+	w, root := Administration(t)
+	w.Lag()
+	w.Client("late", func(c *ledger.ImportClient) { c.State = ledger.Pending })
+	w.User("u-late", "late", "Late")
+	for _, path := range []string{"/admin/clients/late", "/admin/users/u-late"} {
+		assert.Equal(t, http.StatusOK, root.Get(path).StatusCode, path)
+	}
+	assert.Equal(t, http.StatusNotFound, root.Get("/admin/clients/never").StatusCode)
+	assert.Equal(t, http.StatusNotFound, root.Get("/admin/users/never").StatusCode)
+	assert.Equal(t, http.StatusNotFound, root.Get("/admin/clients/never/suspend").StatusCode)
+}
+
+func TestAdminClients(t *testing.T) {
+	w, root := Administration(t)
+	w.Client("bobs", func(c *ledger.ImportClient) { c.Owner = "u-bob" })
+	w.ProposeRevision("calendar", func(p *ledger.Profile) { p.Name = "Calendar" })
+	count := func(query string) int {
+		page := root.Get("/admin/clients?" + query)
+		require.Equal(t, http.StatusOK, page.StatusCode)
+		return strings.Count(page.Text, `<th scope="row">`)
+	}
+	for query, want := range map[string]int{
+		"": 7, "q=CAL": 1, "q=app": 7, "q=nothing": 0, "state=pending": 1, "state=approved": 4, "state=deleted": 0, "state=odd": 0,
+		"owner=u-bob": 1, "owner=nobody": 0, "owner=u-ada&state=rejected&q=ref": 1, "after=nothing": 7,
+	} {
+		assert.Equal(t, want, count(query), query)
+	}
+	page := root.Get("/admin/clients?q=calendar&state=approved")
+	assert.Contains(t, page.Text, `value="calendar"`)
+	assert.Contains(t, page.Text, `<option value="approved" selected>Approved</option>`)
+	assert.Contains(t, page.Text, `<span class="pill warn">Changes wait</span>`)
+	assert.Contains(t, page.Text, "These applications were found.")
+	assert.Contains(t, root.Get("/admin/clients?owner=u-bob").Text, `of those that <a href="/admin/users/u-bob"><bdi>bob</bdi></a> owns`)
+	assert.Contains(t, root.Get("/admin/clients?q=zzz").Text, "No application was found.")
+
+	for i := range 40 {
+		w.Client(fmt.Sprintf("many-%02d", i), nil)
+	}
+	page = root.Get("/admin/clients?" + url.Values{"q": {"many"}, "done": {"x"}}.Encode())
+	assert.Contains(t, page.Text, `<a class="button small" href="/admin/clients?after=many-24&amp;q=many" rel="next">`)
+	assert.Equal(t, 15, count("after=many-24&q=many"))
+}
+
+// TestAdminDeletedClient verifies that a deleted application has a page with its history.
+func TestAdminDeletedClient(t *testing.T) {
+	w, root := Administration(t)
+	w.Must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
+	page := root.Get(CalendarPage)
+	assert.Contains(t, page.Text, `<span class="pill">Deleted</span>`)
+	assert.Contains(t, page.Text, "Application deleted")
+	assert.NotContains(t, page.Text, `action="/admin`)
+	assert.Equal(t, 1, strings.Count(root.Get("/admin/clients?state=deleted").Text, `<th scope="row">`))
+}
+
+func TestAdminLegacyAndPublicClients(t *testing.T) {
+	_, root := Administration(t)
+	assert.Contains(t, root.Get("/admin/clients/old").Text, "Everything: it was registered before there were scopes.")
+	native := root.Get("/admin/clients/native")
+	assert.Contains(t, native.Text, "Public: it runs on people’s own devices")
+	assert.NotContains(t, native.Text, "Client secrets")
+}
+
+// TestRejectNeedsANote verifies that the form states which button needs the note.
+func TestRejectNeedsANote(t *testing.T) {
+	w := NewEnv(t)
+	w.Must(&ledger.PutUser{ID: "u-root", Username: "root", Password: PasswordHash(), Admin: true})
+	page := w.SignedInAs("root").Get("/admin/clients/waiting").Text
+	assert.Contains(t, page, `Note to the owner <span class="quiet">(needed to reject)</span></label>`)
+	assert.NotContains(t, page, "(optional)")
+}

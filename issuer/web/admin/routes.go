@@ -1,0 +1,112 @@
+package admin
+
+import (
+	"cmp"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/authn"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+const (
+	pathAdminClient    = parts.PathAdminClients + "/:id"
+	pathAdminUser      = parts.PathAdminUsers + "/:id"
+	pathAdminEvents    = site.PathAdmin + "/audit.jsonl"
+	pathAdminResource  = parts.PathAdminResources + "/:server" // by name, since a URI can't be part of a path
+	pathAdminPublisher = site.PathAdminPublishers + "/:host"
+)
+
+// adminRowsPerPage is the number of rows on one page of a list of the administration.
+const adminRowsPerPage = 25
+
+// Routes returns the pages for administrators. Other users get 404.
+func (w *Area) Routes() []site.Route {
+	routes := []site.Route{
+		w.PageFor(site.Administrators, site.PathAdmin, w.reviewQueue),
+		w.PageFor(site.Administrators, parts.PathAdminClients, w.adminClients),
+		w.PageFor(site.Administrators, pathAdminClient, w.adminClient),
+		w.FormFor(site.Administrators, &reviewForm, w.review),
+		w.PageFor(site.Administrators, suspendForm.Page, w.suspendPage),
+		w.FormFor(site.Administrators, &suspendForm, w.suspend),
+		w.FormFor(site.Administrators, &resumeForm, w.resume),
+		w.PageFor(site.Administrators, transferForm.Page, w.adminTransferPage),
+		w.FormFor(site.Administrators, &transferForm, w.transfer),
+		w.PageFor(site.Administrators, parts.PathAdminUsers, w.adminUsers),
+		w.PageFor(site.Administrators, newUserForm.Page, w.newUserPage),
+		w.FormFor(site.Administrators, &newUserForm, w.addUser),
+		w.PageFor(site.Administrators, pathAdminUser, w.adminUser),
+		w.FormFor(site.Administrators, &userStateForm, w.setUserState),
+		w.PageFor(site.Administrators, editUserForm.Page, w.editUserPage),
+		w.FormFor(site.Administrators, &editUserForm, w.editUser),
+		w.PageFor(site.Administrators, userPasswordForm.Page, w.userPasswordPage),
+		w.FormFor(site.Administrators, &userPasswordForm, w.setUserPassword),
+		w.PageFor(site.Administrators, parts.PathAdminResources, w.adminResources),
+		w.PageFor(site.Administrators, newResourceForm.Page, w.newResourcePage),
+		w.FormFor(site.Administrators, &newResourceForm, w.addResource),
+		w.PageFor(site.Administrators, pathAdminResource, w.adminResource),
+		w.PageFor(site.Administrators, editResourceForm.Page, w.editResourcePage),
+		w.FormFor(site.Administrators, &editResourceForm, w.editResource),
+		w.FormFor(site.Administrators, &addResourceSecretForm, w.addResourceSecret),
+		w.FormFor(site.Administrators, &revokeResourceSecretForm, w.revokeResourceSecret),
+		w.PageFor(site.Administrators, removeResourceForm.Page, w.removeResourcePage),
+		w.FormFor(site.Administrators, &removeResourceForm, w.removeResource),
+		w.PageFor(site.Administrators, site.PathAdminPublishers, w.adminPublishers),
+		w.PageFor(site.Administrators, newPublisherForm.Page, w.newPublisherPage),
+		w.FormFor(site.Administrators, &newPublisherForm, w.addPublisher),
+		w.PageFor(site.Administrators, pathAdminPublisher, w.adminPublisher),
+		w.PageFor(site.Administrators, editPublisherForm.Page, w.editPublisherPage),
+		w.FormFor(site.Administrators, &editPublisherForm, w.editPublisher),
+		w.PageFor(site.Administrators, parts.PathAdminAudit, w.audit),
+		w.PageFor(site.Administrators, pathAdminEvents, w.auditDownload),
+	}
+	for _, e := range publisherEnds {
+		routes = append(routes, w.PageFor(site.Administrators, e.form.Page, w.endPublisherPage(e)), w.FormFor(site.Administrators, &e.form, w.endPublisher(e)))
+	}
+	return routes
+}
+
+// showAdmin is show for a page to which a proof of identity may return.
+func (w *Area) showAdmin(c *site.Request, v site.Session, name string, p ui.Page) error {
+	p.Notice = cmp.Or(p.Notice, authn.ReauthNotices.Text(c))
+	return w.Show(c, v, name, p)
+}
+
+// choose marks the choice with a value.
+func choose(chosen string, from ...ui.Option) []ui.Option {
+	for i := range from {
+		from[i].Chosen = from[i].Value == chosen
+	}
+	return from
+}
+
+// A nameLink is the name of a user or client for display, with a link if it exists.
+type nameLink struct{ Text, Path string }
+
+func linkUser(v ledger.View, id string) nameLink {
+	u := v.User(id)
+	switch {
+	case id == "":
+		return nameLink{}
+	case u == nil:
+		return nameLink{Text: id}
+	case u.Deleted:
+		return nameLink{Text: id, Path: parts.AdminUserPath(id)}
+	}
+	return nameLink{Text: u.Username, Path: parts.AdminUserPath(id)}
+}
+
+func linkClient(v ledger.View, id string) nameLink {
+	client := v.Client(id)
+	switch {
+	case id == "":
+		return nameLink{}
+	case client == nil:
+		return nameLink{Text: id}
+	}
+	return nameLink{Text: client.Name, Path: parts.AdminClientPath(id)}
+}
+
+func resourcePath(name string) string { return parts.PathAdminResources + "/" + url.PathEscape(name) }

@@ -1,0 +1,183 @@
+package admin
+
+import (
+	"net/url"
+	"slices"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+const (
+	ownedRows          = 10   // maximum number of applications on the page of their owner
+	maxCountedSessions = 1000 // maximum number of sessions that are counted
+	pathUserState      = pathAdminUser + "/state"
+)
+
+var userStateForm = site.FormKind{
+	Purpose: forUserState, Action: pathUserState, Page: pathAdminUser,
+	Fields: []site.Field{site.BoundField("state"), site.ListField("sure", "Confirmation").Chosen(), site.OwnPasswordField()},
+}
+
+// userActions are the actions on the page of a user, by the word of the notice that follows.
+var userActions = []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disable, ledger.Enable}
+
+var userNotices = site.Notices{
+	"edited":               "Saved. Applications that may see the profile see it so from now on.",
+	"unchanged":            "There was nothing to change.",
+	"added":                "The user was added. Tell them the username and the password in a way that nobody else can read.",
+	"password":             "The new password counts from now on, and the user was signed out everywhere. Tell them the password in a way that nobody else can read.",
+	string(ledger.Promote): "The user is an administrator now.",
+	string(ledger.Demote):  "The user is no longer an administrator.",
+	string(ledger.Disable): "The account was disabled. The user is signed out, and every application that was connected to the account is disconnected.",
+	string(ledger.Enable):  "The account was enabled. The user can sign in again, and has to allow applications again.",
+}
+
+type adminUserBody struct {
+	User     *ledger.User
+	Self     bool // the user views their own page
+	Facts    []parts.Fact
+	Sessions int
+	Apps     int // number of connected applications
+	Owned    []nameLink
+	MoreOf   string // the page with the user's other applications
+	Edit     string // the page that edits the profile
+	Events   string // the user's audit trail
+	Password string // the page that sets the password; "" if the user has none
+	Forms    map[string]*site.Form
+}
+
+// adminUser shows the page of one user.
+func (w *Area) adminUser(c *site.Request, v site.Session) error { return w.showAdminUser(c, v, nil) }
+
+// userParam returns the user that the path names.
+func (w *Area) userParam(c *site.Request, v *site.Session) (u *ledger.User, err error) {
+	there, err := w.ConfirmFresh(c, v, func() bool {
+		u = v.View.User(c.Param("id"))
+		return u != nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !there:
+		return nil, site.ErrNotFound
+	}
+	return u, nil
+}
+
+func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) error {
+	u, err := w.userParam(c, &v)
+	if err != nil {
+		return err
+	}
+	now := w.Ledger.Now()
+	body := adminUserBody{
+		User: u, Self: u.ID == v.User.ID, Facts: adminFacts(u),
+		Sessions: len(v.View.SessionsOf(u.ID, now, maxCountedSessions)), Apps: appsOf(v.View.GrantsOf(u.ID, now)),
+		Edit:   parts.EditUserPath(u.ID),
+		Events: parts.PathAdminAudit + "?" + url.Values{"user": {u.ID}}.Encode(), Forms: map[string]*site.Form{},
+	}
+	if u.Password != "" {
+		body.Password = parts.AdminUserPath(u.ID) + "/password"
+	}
+	for _, state := range userActions {
+		body.Forms[string(state)] = v.Form(&userStateForm, url.Values{"id": {u.ID}, "state": {string(state)}})
+	}
+	if sent != nil {
+		body.Forms[sent.Get("state")] = sent
+	}
+	w.prover.RequireReauth(&v, body.Forms[string(ledger.Promote)], "")
+	owned, next := v.View.ListClients(ledger.ClientQuery{Owner: u.ID, Limit: ownedRows})
+	for _, client := range owned {
+		body.Owned = append(body.Owned, linkClient(v.View, client.ID))
+	}
+	if next != "" {
+		body.MoreOf = parts.PathAdminClients + "?" + url.Values{"owner": {u.ID}}.Encode()
+	}
+	p := ui.Page{
+		Title: site.PersonOf(u).Name, Up: site.Up("Users", parts.PathAdminUsers), Pills: userPills(u), Picture: site.PortraitOf(u),
+		Notice: userNotice(c, u), Form: sent, Body: body,
+	}
+	if !u.Deleted {
+		p.Actions = []ui.Action{{Title: "Edit profile", Path: body.Edit}}
+	}
+	return w.showAdmin(c, v, "user", p)
+}
+
+// userPills returns the state and the role of a user.
+func userPills(u *ledger.User) (pills []ui.Pill) {
+	if u.Deleted {
+		return []ui.Pill{{Text: "Deleted"}}
+	}
+	if u.Disabled {
+		pills = append(pills, ui.Pill{Text: "Disabled", Tone: ui.Bad})
+	}
+	if u.Admin {
+		pills = append(pills, ui.Pill{Text: "Administrator", Tone: ui.Info})
+	}
+	return pills
+}
+
+// userNotice is like clientNotice, for users.
+func userNotice(c *site.Request, u *ledger.User) string {
+	word := c.Notice()
+	is := map[string]bool{
+		string(ledger.Promote): u.Admin, string(ledger.Demote): !u.Admin,
+		string(ledger.Disable): u.Disabled, string(ledger.Enable): !u.Disabled,
+	}
+	if still, is := is[word]; is && !still {
+		return ""
+	}
+	return userNotices[word]
+}
+
+func adminFacts(u *ledger.User) []parts.Fact {
+	if u.Deleted {
+		return []parts.Fact{{Name: "Account ID", Value: u.ID}}
+	}
+	list := parts.Facts(u, "About")
+	if u.Upstream != "" {
+		list = append(list, parts.Fact{Name: "Signs in at", Value: u.Upstream}, parts.Fact{Name: "Known there as", Value: u.Subject})
+	}
+	return list
+}
+
+// appsOf returns the number of applications that have grants.
+func appsOf(grants []*ledger.Grant) int {
+	clients := map[string]bool{}
+	for _, g := range grants {
+		clients[g.Client] = true
+	}
+	return len(clients)
+}
+
+// setUserState enables or disables an account, or grants or removes the role of an
+// administrator. Repeating an action changes nothing. Disabling needs a confirmation,
+// since enabling doesn't restore what it ends.
+func (w *Area) setUserState(c *site.Request, v site.Session, f *site.Form) error {
+	state := f.Get("state")
+	if !slices.Contains(userActions, ledger.UserState(state)) {
+		return site.ErrNotOurForm
+	}
+	if state == string(ledger.Disable) && !f.Has("sure", "yes") {
+		f.AddProblem("sure", "is missing: tick the box if the account is to be disabled")
+		return w.showAdminUser(c, v, f)
+	}
+	if state == string(ledger.Promote) {
+		if ok, err := w.prover.Reauthenticate(c, &v, f, w.showAdminUser); !ok {
+			return err
+		}
+	}
+	refused, err := w.Propose(c, &v, "change a user", &ledger.SetUserState{
+		Actor: v.Actor(), User: f.Get("id"), State: ledger.UserState(state),
+	})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return w.showAdminUser(c, v, f.Refused(refused))
+	}
+	return c.RedirectNotice(parts.AdminUserPath(f.Get("id")), userNotices, state)
+}

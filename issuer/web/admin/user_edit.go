@@ -1,0 +1,136 @@
+package admin
+
+import (
+	"encoding/hex"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+// editUserForm edits what GET /v2/me returns for a user. Its fields are named as in the
+// ledger; expected_last is the state of the user that the page showed.
+var editUserForm = site.FormKind{
+	Purpose: forEditUser, Action: pathAdminUser + "/edit", Page: pathAdminUser + "/edit",
+	Fields: []site.Field{
+		site.BoundField("expected_last"),
+		site.TextField("username", "Username"), site.TextField("name", "Name"), site.TextField("email", "Email address"), site.TextField("bio", "About"),
+		site.TextField("avatar_url", "Picture"), site.TextField("locale", "Language"), site.TextField("time_zone", "Time zone"),
+		site.TextField("time_format", "Clock").Chosen(), site.TextField("week_start", "First day of the week"),
+		site.TextField("default_schedule_id", "Default schedule"), site.TextField("organization_id", "Organization"),
+	},
+}
+
+type editUserBody struct {
+	User *ledger.User
+	Path string
+	Form *site.Form
+}
+
+func (w *Area) editUserPage(c *site.Request, v site.Session) error {
+	u, err := w.activeUserParam(c, &v)
+	if err != nil {
+		return err
+	}
+	return w.showEditUser(c, v, u, v.Form(&editUserForm, url.Values{
+		"id": {u.ID}, "expected_last": {expectedLast(u.Last)}, "username": {u.Username}, "name": {u.Name}, "email": {u.Email}, "bio": {u.Bio},
+		"avatar_url": {u.AvatarURL}, "locale": {u.Locale}, "time_zone": {u.TimeZone}, "time_format": {strconv.Itoa(u.TimeFormat)},
+		"week_start": {u.WeekStart}, "default_schedule_id": {u.DefaultScheduleID}, "organization_id": {u.OrganizationID},
+	}))
+}
+
+// activeUserParam is userParam, for users who are not deleted.
+func (w *Area) activeUserParam(c *site.Request, v *site.Session) (*ledger.User, error) {
+	u, err := w.userParam(c, v)
+	if err == nil && u.Deleted {
+		err = site.ErrNotFound
+	}
+	return u, err
+}
+
+func (w *Area) showEditUser(c *site.Request, v site.Session, u *ledger.User, f *site.Form) error {
+	name, path := site.PersonOf(u).Name, parts.AdminUserPath(u.ID)
+	return w.showAdmin(c, v, "user_edit", ui.Page{
+		Title: "Edit the profile of " + name, Up: site.Up(name, path),
+		Form: f, Body: editUserBody{User: u, Path: path, Form: f},
+	})
+}
+
+// editUser changes the profile only: it ends no session and changes no rights.
+func (w *Area) editUser(c *site.Request, v site.Session, f *site.Form) error {
+	seen, ok := parseExpectedLast(f.Get("expected_last"))
+	if !ok {
+		return site.ErrUnreadable
+	}
+	command := &ledger.SetPerson{
+		Actor: v.Actor(), User: f.Get("id"), Username: f.Trimmed("username"), Person: personIn(f), ExpectedLast: seen,
+	}
+	if command.Username == "" {
+		f.AddProblem("username", "is missing")
+	}
+	var refused *ledger.Refusal
+	var err error
+	if !f.Failed() {
+		refused, err = w.Propose(c, &v, "edit a user", command)
+	}
+	switch {
+	case err != nil:
+		return err
+	case refused == nil && !f.Failed():
+		if v.View, err = w.Fresh(c.R.Context()); err != nil {
+			return err
+		}
+		if u := v.View.User(command.User); u != nil && u.Last == seen {
+			return c.RedirectNotice(parts.AdminUserPath(command.User), userNotices, "unchanged")
+		}
+		return c.RedirectNotice(parts.AdminUserPath(command.User), userNotices, "edited")
+	case refused != nil && refused.Cause == ledger.Conflict:
+		if v.View, err = w.Fresh(c.R.Context()); err != nil {
+			return err
+		}
+	}
+	u, err := w.activeUserParam(c, &v)
+	if err != nil {
+		return err
+	}
+	if refused != nil {
+		// The input is shown again, for the current state of the user.
+		f.Refused(refused).Values.Set("expected_last", expectedLast(u.Last))
+	}
+	return w.showEditUser(c, v, u, f)
+}
+
+// personIn returns the profile in the form.
+func personIn(f *site.Form) ledger.Person {
+	p := ledger.Person{
+		Email: f.Trimmed("email"), Name: f.Trimmed("name"), AvatarURL: f.Trimmed("avatar_url"),
+		// Browsers send line breaks as CR LF (HTML §4.10.5.4).
+		Bio:               strings.ReplaceAll(f.Trimmed("bio"), "\r\n", "\n"),
+		DefaultScheduleID: f.Trimmed("default_schedule_id"), WeekStart: f.Trimmed("week_start"), TimeZone: f.Trimmed("time_zone"),
+		Locale: f.Trimmed("locale"), OrganizationID: f.Trimmed("organization_id"),
+	}
+	switch clock, err := strconv.Atoi(f.Get("time_format")); {
+	case err == nil:
+		p.TimeFormat = clock
+	case f.Get("time_format") != "":
+		f.AddProblem("time_format", "must be 12 or 24")
+	}
+	return p
+}
+
+// expectedLast returns the form of a row's state in a form: the id of the last command.
+func expectedLast(last command.ID) string { return hex.EncodeToString(last[:]) }
+
+// parseExpectedLast parses the result of expectedLast.
+func parseExpectedLast(text string) (id command.ID, ok bool) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(id) {
+		return id, false
+	}
+	return command.ID(b), true
+}

@@ -1,0 +1,106 @@
+package admin
+
+import (
+	"context"
+	"encoding/base32"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/authn"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+// newUserForm contains the id of the new user, so that sending it twice adds one user.
+// The password is shown, since it is not the administrator's own.
+var newUserForm = site.FormKind{
+	Purpose: forNewUser, Action: parts.PathAdminNewUser, Page: parts.PathAdminNewUser,
+	Fields: []site.Field{
+		site.BoundField("id"),
+		site.TextField("username", "Username"), site.TextField("name", "Name"), site.TextField("email", "Email address"),
+		site.TextField("password", "Password").Confidential(), site.ListField("admin", "Role").Chosen(), site.OwnPasswordField(),
+	},
+}
+
+type newUserBody struct {
+	Form *site.Form
+	Rule string
+}
+
+func (w *Area) newUserPage(c *site.Request, v site.Session) error {
+	return w.showNewUser(c, v, v.Form(&newUserForm, url.Values{
+		"id": {"u_" + w.Random()[:22]}, "password": {w.suggestPassword()}, // 22 characters have 132 bits
+	}))
+}
+
+func (w *Area) showNewUser(c *site.Request, v site.Session, f *site.Form) error {
+	w.prover.RequireReauth(&v, f, "add an administrator")
+	return w.showAdmin(c, v, "user_new", ui.Page{
+		Title: "Add a user", Up: site.Up("Users", parts.PathAdminUsers), Form: f, Body: newUserBody{Form: f, Rule: suggestionRule},
+	})
+}
+
+// addUser adds a user who signs in by password.
+func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
+	if f.Trimmed("username") == "" {
+		f.AddProblem("username", "is missing")
+	}
+	if checkSuggested(f, f.Trimmed("username"), f.Trimmed("name"), f.Trimmed("email")); f.Failed() {
+		return w.showNewUser(c, v, f)
+	}
+	admin := f.Has("admin", "yes")
+	if admin {
+		if ok, err := w.prover.Reauthenticate(c, &v, f, w.showNewUser); !ok {
+			return err
+		}
+	}
+	id := f.Get("id")
+	hash, err := w.hash(c, f.Get("password"))
+	if err != nil {
+		return fmt.Errorf("hash the password of a new user: %w", err)
+	}
+	refused, err := w.Propose(c, &v, "add a user", &ledger.AddUser{
+		Actor: v.Actor(), ID: id, Username: f.Trimmed("username"),
+		Person:   ledger.Person{Name: f.Trimmed("name"), Email: f.Trimmed("email")},
+		Password: hash, Admin: admin,
+	})
+	switch {
+	case err != nil:
+		return err
+	case refused == nil, refused.Cause == ledger.AlreadyExists: // the form contains the id: it was sent before
+		return c.RedirectNotice(parts.AdminUserPath(id), userNotices, "added")
+	}
+	return w.showNewUser(c, v, f.Refused(refused))
+}
+
+var suggestionRule = fmt.Sprintf("You may take this one or another of at least %d characters. Write it down: it is not shown again. The user can change it.", credential.MinPassword)
+
+// checkSuggested reports a problem with the password field if the password that an
+// administrator chose for a user is too weak. names are the user's names and e-mail
+// address, which an attacker tries.
+func checkSuggested(f *site.Form, names ...string) {
+	if fault := credential.PasswordFault(f.Get("password"), names...); fault != "" {
+		f.AddProblem("password", fault)
+	}
+}
+
+func (w *Area) hash(c *site.Request, password string) (string, error) {
+	ctx, cancel := context.WithTimeout(c.R.Context(), authn.WaitPassword)
+	defer cancel()
+	return w.prover.Passwords.Hash(ctx, password)
+}
+
+// suggestPassword returns a password of 100 random bits that can be dictated by telephone.
+func (w *Area) suggestPassword() string {
+	var random [13]byte
+	if _, err := io.ReadFull(w.Rand, random[:]); err != nil {
+		panic(fmt.Errorf("read random bytes: %w", err))
+	}
+	letters := strings.ToLower(base32.StdEncoding.EncodeToString(random[:]))
+	return strings.Join([]string{letters[:5], letters[5:10], letters[10:15], letters[15:20]}, "-")
+}

@@ -1,0 +1,95 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/authn"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+var userPasswordForm = site.FormKind{
+	Purpose: forUserPassword, Action: pathAdminUser + "/password", Page: pathAdminUser + "/password",
+	Fields: []site.Field{site.TextField("password", "New password").Confidential(), site.OwnPasswordField()},
+}
+
+type userPasswordBody struct {
+	User *ledger.User
+	Path string
+	Form *site.Form
+	Rule string
+}
+
+// userPasswordPage sets another user's password. Administrators change their own with the
+// current one, like everybody.
+func (w *Area) userPasswordPage(c *site.Request, v site.Session) error {
+	if c.Param("id") == v.User.ID {
+		return c.Redirect(parts.PathPassword)
+	}
+	return w.showUserPassword(c, v, v.Form(&userPasswordForm, url.Values{
+		"id": {c.Param("id")}, "password": {w.suggestPassword()},
+	}))
+}
+
+func (w *Area) showUserPassword(c *site.Request, v site.Session, f *site.Form) error {
+	u, err := w.userParam(c, &v)
+	switch {
+	case err != nil:
+		return err
+	case u.Password == "":
+		return site.ErrNotFound // the user signs in through a provider
+	}
+	w.prover.RequireReauth(&v, f, "")
+	path := parts.AdminUserPath(u.ID)
+	return w.showAdmin(c, v, "user_password", ui.Page{
+		Title: "Give " + site.PersonOf(u).Name + " a new password", Up: site.Up(site.PersonOf(u).Name, path),
+		Form: f, Body: userPasswordBody{User: u, Path: path, Form: f, Rule: suggestionRule},
+	})
+}
+
+// setUserPassword sets a password, which also ends the user's sessions.
+func (w *Area) setUserPassword(c *site.Request, v site.Session, f *site.Form) error {
+	u, err := w.userParam(c, &v)
+	switch {
+	case err != nil:
+		return err
+	case u.Password == "" || u.ID == v.User.ID:
+		return site.ErrNotFound
+	}
+	if checkSuggested(f, u.Username, u.Person.Name, u.Person.Email); f.Failed() {
+		return w.showUserPassword(c, v, f)
+	}
+	if ok, err := w.prover.Reauthenticate(c, &v, f, w.showUserPassword); !ok {
+		return err
+	}
+	done := func() error { return c.RedirectNotice(parts.AdminUserPath(u.ID), userNotices, "password") }
+	has, err := w.isPassword(c, u, f.Get("password"))
+	switch {
+	case err != nil:
+		return fmt.Errorf("compare a password: %w", err)
+	case has:
+		return done() // the same form was sent twice: later sessions must stay
+	}
+	hash, err := w.hash(c, f.Get("password"))
+	if err != nil {
+		return fmt.Errorf("hash a password: %w", err)
+	}
+	refused, err := w.Propose(c, &v, "set a password", &ledger.SetPassword{Actor: v.Actor(), User: u.ID, Password: hash})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return w.showUserPassword(c, v, f.Refused(refused))
+	}
+	return done()
+}
+
+func (w *Area) isPassword(c *site.Request, u *ledger.User, password string) (bool, error) {
+	ctx, cancel := context.WithTimeout(c.R.Context(), authn.WaitPassword)
+	defer cancel()
+	return w.prover.Matches(ctx, c, w.Ledger.View(), u.Password, password)
+}

@@ -1,0 +1,223 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
+)
+
+func TestAdminUsers(t *testing.T) {
+	w, root := Administration(t)
+	w.Must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-bob", State: ledger.Disable})
+	count := func(query string) int {
+		page := root.Get("/admin/users?" + query)
+		require.Equal(t, http.StatusOK, page.StatusCode)
+		return strings.Count(page.Text, `<th scope="row">`)
+	}
+	for query, want := range map[string]int{
+		"": 4, "q=LOVE": 1, "q=example.com": 2, "only=administrators": 2, "only=disabled": 1, "only=odd": 4, "q=nobody": 0, "only=disabled&q=ada": 0,
+	} {
+		assert.Equal(t, want, count(query), query)
+	}
+	page := root.Get("/admin/users?only=disabled")
+	assert.Contains(t, page.Text, `<option value="disabled" selected>`)
+	assert.Contains(t, page.Text, `<span class="pill bad">Disabled</span>`)
+	for i := range 40 {
+		w.User(fmt.Sprintf("u-many-%02d", i), fmt.Sprintf("many-%02d", i), "")
+	}
+	assert.Contains(t, root.Get("/admin/users?q=many").Text, `<a class="button small" href="/admin/users?after=u-many-24&amp;q=many" rel="next">`)
+	assert.Equal(t, 15, count("after=u-many-24&q=many"))
+}
+
+func TestAdminUser(t *testing.T) {
+	w, root := Administration(t)
+	ada := w.SignedIn()
+	ada.Allow()
+	page := root.Get(AdaPage)
+	for _, text := range []string{
+		"<title>Ada Lovelace · Mintmark</title>", "<dd><bdi>ada@example.com</bdi></dd>", "<dd><bdi>u-ada</bdi></dd>", "In 1 browser",
+		"<dt>Connected apps</dt><dd>1</dd>", `<a href="/admin/clients/calendar"><bdi>The calendar app</bdi></a>`,
+		`<a href="/admin/audit?user=u-ada">`, "Make administrator", "Disable the account", `href="/admin/users/u-ada/password">`,
+	} {
+		assert.Contains(t, page.Text, text)
+	}
+	for i := range 10 {
+		w.Client(fmt.Sprint("more-", i), nil)
+	}
+	page = root.Get(AdaPage)
+	assert.Contains(t, page.Text, `<a href="/admin/clients?owner=u-ada">All of them</a>`)
+
+	self := root.Get("/admin/users/u-root")
+	assert.Contains(t, self.Text, "This is you")
+	assert.NotContains(t, self.Text, `action="/admin`)
+	assert.Equal(t, "/account/password", root.Get("/admin/users/u-root/password").Header.Get("Location"))
+}
+
+func TestUserStates(t *testing.T) {
+	w, root := Administration(t)
+	ada := w.SignedIn()
+	ada.Allow()
+	state := func(state string) map[string][]string {
+		require.Contains(t, root.Get(AdaPage).Text, `name="state" value="`+state+`"`)
+		return map[string][]string{"state": {state}, "sure": {"yes"}, "token": {stateToken(root, "u-ada\x00"+state)}}
+	}
+	press := func(name string) Answer {
+		form := state(name)
+		page := root.Done(root.Post(AdaPage+"/state", form))
+		state := w.Index
+		assert.Equal(t, AdaPage+"?done="+name, LeadsTo(root.Post(AdaPage+"/state", form)), "the same form twice")
+		assert.Equal(t, state, w.Index)
+		return page
+	}
+	assert.Contains(t, press("promote").Text, "The user is an administrator now.")
+	assert.Equal(t, http.StatusOK, ada.Get("/admin").StatusCode)
+	assert.Contains(t, press("demote").Text, "no longer an administrator")
+	assert.Equal(t, http.StatusNotFound, ada.Get("/admin").StatusCode)
+
+	unsure, before := state("disable"), w.Index
+	delete(unsure, "sure")
+	asked := root.Post(AdaPage+"/state", unsure)
+	assert.Equal(t, http.StatusUnprocessableEntity, asked.StatusCode)
+	assert.Contains(t, asked.Text, `<li><a href="#f-sure">Confirmation is missing: tick the box if the account is to be disabled.</a></li>`)
+	assert.Contains(t, asked.Text, `<p class="error" id="f-sure-error">Confirmation is missing`)
+	assert.Equal(t, before, w.Index, "a refused form made a proposal")
+	assert.Equal(t, http.StatusOK, ada.Get("/account").StatusCode)
+	_, account, _ := strings.Cut(asked.Text, `id="danger"`)
+	again := Answer{Response: asked.Response, Text: account}.Form(t, AdaPage+"/state")
+	assert.Equal(t, stateToken(root, "u-ada\x00disable"), again.Get("token"), "the redisplayed form must work")
+	assert.Contains(t, press("disable").Text, "The account was disabled. The user is signed out, and every application that was connected to the account is disconnected.")
+	assert.Equal(t, http.StatusSeeOther, ada.Get("/account").StatusCode)
+	assert.Empty(t, w.Grants())
+	assert.Contains(t, press("enable").Text, "The account was enabled.")
+	audit := root.Get("/admin/audit?kind=user.state").Text
+	for _, words := range []string{"made an administrator", "no longer an administrator", "disabled", "enabled"} {
+		assert.Contains(t, audit, "<bdi>"+words+"</bdi>")
+	}
+	assert.Equal(t, http.StatusSeeOther, ada.Get("/account").StatusCode, "enabling must not restore sessions")
+	w.SignedIn()
+	assert.NotContains(t, root.Get(root.Noticed(AdaPage, "disable")).Text, "was disabled", "the notice is out of date")
+
+	// Forms that no page has.
+	for _, test := range []struct {
+		user, state string
+		status      int
+	}{{"u-ada", "delete", 403}, {"u-rita", "odd", 403}, {"u-root", "demote", 422}, {"u-root", "disable", 422}, {"u-nobody", "disable", 404}} {
+		res := root.Post("/admin/users/"+test.user+"/state", map[string][]string{
+			"state": {test.state}, "sure": {"yes"}, "token": {stateToken(root, test.user+"\x00"+test.state)},
+		})
+		assert.Equal(t, test.status, res.StatusCode, test)
+		if test.status == http.StatusUnprocessableEntity {
+			assert.Contains(t, res.Text, "<p>Administrators do not disable or delete their own account")
+		}
+	}
+	assert.True(t, w.UserByName("root").Admin)
+	assert.NotNil(t, w.UserByName("ada"))
+}
+
+func TestAddUser(t *testing.T) {
+	w, root := Administration(t)
+	page := root.Get(NewUserPage)
+	suggested := regexp.MustCompile(`name="password" type="text" value="([a-z2-7]{5}(?:-[a-z2-7]{5}){3})"`).FindStringSubmatch(page.Text)
+	require.NotNil(t, suggested, page.Text)
+	assert.NotContains(t, root.Get(NewUserPage).Text, suggested[1], "each page must suggest another password")
+
+	form := With(page.Form(t, NewUserPage), "username", " eve ", "name", "Eve <b>", "email", "eve@example.com", "password", suggested[1], "admin", "yes")
+	after := root.Done(root.Post(NewUserPage, form))
+	assert.Contains(t, after.Text, "The user was added.")
+	assert.Contains(t, after.Text, "Eve &lt;b&gt;")
+	assert.NotContains(t, after.Text, suggested[1])
+	eve := w.UserByName("eve")
+	require.NotNil(t, eve)
+	assert.Equal(t, "eve@example.com", eve.Email)
+	assert.True(t, eve.Admin)
+	assert.Regexp(t, `^u_[A-Za-z0-9_-]{22}$`, eve.ID)
+	n := w.Browser()
+	assert.Equal(t, http.StatusSeeOther, n.SignIn(n.Get("/auth/sign-in"), "eve", suggested[1]).StatusCode)
+	assert.NotContains(t, w.Log.String(), suggested[1])
+
+	state := w.Index
+	assert.Equal(t, "/admin/users/"+eve.ID+"?done=added", LeadsTo(root.Post(NewUserPage, form)), "the same form twice")
+	assert.Equal(t, state, w.Index, "the same form twice must add one user")
+}
+
+func TestAddUserRefusals(t *testing.T) {
+	w, root := Administration(t)
+	for _, test := range []struct{ name, field, value, says string }{
+		{"no name", "username", "", "Username is missing."},
+		{"a taken name", "username", "ADA", "Username is taken."},
+		{"a space", "username", "e ve", "Username may not hold spaces"},
+		{"a long name", "username", strings.Repeat("x", 65), "Username is too long."},
+		{"a long full name", "name", strings.Repeat("x", 101), "Name is too long."},
+		{"a direction", "name", "x\u202e", "Name holds a control character."},
+		{"a long address", "email", strings.Repeat("x", 255), "Email address is too long."},
+		{"a short password", "password", "elevenchars", "Password is too short: use at least 12 characters."},
+		{"no password", "password", "", "Password is too short"},
+		{"a long password", "password", strings.Repeat("x", 1025), "Password is too long."},
+	} {
+		state := w.Index
+		res := root.Press(NewUserPage, NewUserPage, append([]string{"username", "eve", "name", "Eve", "email", "e@example.com", "password", Another}, test.field, test.value)...)
+		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, test.name)
+		assert.Contains(t, res.Text, fmt.Sprintf(`<p class="error" id="f-%s-error">%s`, test.field, test.says), test.name)
+		for _, kept := range []string{"eve", "Eve", "e@example.com", Another} {
+			if test.field != "username" && kept == "eve" || test.field == "username" && kept == "Eve" {
+				assert.Contains(t, res.Text, `value="`+kept+`"`, "%s: input is kept", test.name)
+			}
+		}
+		assert.Equal(t, state, w.Index, test.name)
+	}
+	w.BeforePropose = func() { w.User("u-eve", "eve", "Eve") }
+	res := root.Press(NewUserPage, NewUserPage, "username", "eve", "password", Another)
+	assert.Contains(t, res.Text, "Username is taken.", "another administrator added the user meanwhile")
+}
+
+func TestSetUserPassword(t *testing.T) {
+	w, root := Administration(t)
+	ada := w.SignedIn()
+	ada.Allow()
+	const page = AdaPage + "/password"
+	res := root.Press(page, page, "password", "short")
+	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+	assert.Contains(t, res.Text, "New password is too short: use at least 12 characters.")
+
+	form := With(root.Get(page).Form(t, page), "password", Another)
+	assert.Contains(t, root.Done(root.Post(page, form)).Text, "The new password counts from now on")
+	assert.Equal(t, http.StatusSeeOther, ada.Get("/account").StatusCode, "sessions must end")
+	assert.Len(t, w.Grants(), 1, "grants must stay")
+	n := w.Browser()
+	assert.Equal(t, http.StatusUnprocessableEntity, n.SignIn(n.Get("/auth/sign-in"), "ada", Password).StatusCode)
+	assert.Equal(t, http.StatusSeeOther, n.SignIn(n.Get("/auth/sign-in"), "ada", Another).StatusCode)
+
+	assert.Equal(t, AdaPage+"?done=password", LeadsTo(root.Post(page, form)), "the same form twice")
+	assert.Equal(t, http.StatusOK, n.Get("/account").StatusCode, "the same form twice must not end sessions again")
+	assert.NotContains(t, w.Log.String(), Another)
+
+	own := root.Post("/admin/users/u-root/password", map[string][]string{
+		"password": {Another}, "token": {passwordToken(root, "u-root")},
+	})
+	assert.Equal(t, http.StatusNotFound, own.StatusCode, "changing one's own password needs the current one")
+	w.BeforePropose = func() {
+		w.Must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.DeleteUser})
+	}
+	assert.Equal(t, http.StatusNotFound, root.Press(page, page, "password", "yet another one").StatusCode)
+	assert.Equal(t, http.StatusNotFound, root.Get(page).StatusCode, "a deleted user has no password")
+	assert.Contains(t, root.Get(AdaPage).Text, `<span class="pill">Deleted</span>`)
+	assert.NotContains(t, root.Get(AdaPage).Text, `action="/admin`)
+}
+
+// stateToken and passwordToken return the tokens of forms that no page has.
+func stateToken(b *Browser, about string) string { return userToken(b, "user state", about) }
+
+func passwordToken(b *Browser, about string) string { return userToken(b, "user password", about) }
+
+func userToken(b *Browser, p site.Purpose, about string) string {
+	return site.FormToken(b.Session(), p, b.UserID, about)
+}

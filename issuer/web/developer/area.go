@@ -1,0 +1,46 @@
+package developer
+
+import (
+	"embed"
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/limit"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+)
+
+// A Config configures the pages of this package. It must not be changed afterwards.
+type Config struct {
+	// Issuer returns the issuer identifier in authorization responses (RFC 9207 §2).
+	Issuer func() string
+	// Explain opens an error_id. The pages check who may see the result.
+	Explain func(errorID string) (ledger.Explanation, error)
+	// Refusals are shown to the owner of the client.
+	Refusals *parts.Refusals
+}
+
+// An Area serves the pages of a user's own applications.
+type Area struct {
+	site.Area
+
+	secrets  *parts.SecretForms
+	config   Config
+	counters *parts.Counters[ledger.Connected] // by client
+	offers   *limit.Limiter                    // of applications; each reveals whether a user name exists
+}
+
+//go:embed templates
+var templates embed.FS
+
+// New returns the pages of a Site.
+func New(s *site.Site, secrets *parts.SecretForms, c Config) (*Area, error) {
+	pages, err := parts.Parse(templates)
+	if err != nil {
+		return nil, fmt.Errorf("parse pages: %w", err)
+	}
+	return &Area{
+		Area: site.Area{Site: s, Pages: pages}, secrets: secrets, config: c,
+		counters: parts.NewCounters[ledger.Connected](), offers: limit.New(1.0/60, 10, 10_000),
+	}, nil
+}

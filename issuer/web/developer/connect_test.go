@@ -1,0 +1,95 @@
+package developer_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"go/format"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
+)
+
+// TestAuthorizationURL verifies that the URL works unchanged.
+func TestAuthorizationURL(t *testing.T) {
+	w, b := Mine(t, nil)
+	blocks := b.Get(MinePath + "/connect").Blocks()
+	require.Len(t, blocks, 6)
+	address, found := strings.CutPrefix(blocks[0], "https://app.mintmark.example")
+	require.True(t, found, blocks[0])
+	got := b.Decide(b.Get(address), "allow").Location(t, Callback)
+	assert.NotEmpty(t, got.Get("code"))
+	assert.Contains(t, b.Get(MinePath+"/connect").Text, "isn’t <code>"+got.Get("iss")+"</code>")
+	assert.Regexp(t, `^[A-Za-z0-9_-]{43}$`, got.Get("state"))
+	assert.NotContains(t, b.Get(MinePath+"/connect").Text, got.Get("state"), "each page must have another state")
+	assert.Len(t, w.Grants(), 1)
+
+	blocks = b.Get("/developer/clients/native/connect").Blocks()
+	challenge := regexp.MustCompile(`code_challenge=([A-Za-z0-9_-]{43})&code_challenge_method=S256`).FindStringSubmatch(blocks[0])
+	verifier := regexp.MustCompile(`code_verifier='([A-Za-z0-9_-]{43})'`).FindStringSubmatch(blocks[1])
+	require.NotNil(t, challenge)
+	require.NotNil(t, verifier)
+	sum := sha256.Sum256([]byte(verifier[1]))
+	assert.Equal(t, challenge[1], base64.RawURLEncoding.EncodeToString(sum[:]), "verifier and challenge must match")
+	assert.NotContains(t, strings.Join(blocks, "\n"), "client_secret")
+
+	old := b.Get("/developer/clients/old/connect")
+	assert.NotContains(t, old.Blocks()[0], "scope=")
+	assert.Contains(t, old.Text, "There is no <code>scope</code> in this yet.")
+	assert.Contains(t, b.Get("/developer/clients/waiting/connect").Text, "This works only while the application is approved.")
+}
+
+// TestSnippets verifies that the code is valid in its language, whatever the redirection
+// URI contains.
+func TestSnippets(t *testing.T) {
+	const odd = "https://app.example.com/it's/$(id)/!;&?a='b'&c=$HOME%20"
+	const own = "com.example.app:/it's/$(id)/!;&?a='b'"
+	w := NewEnv(t)
+	w.Client("phone", func(c *ledger.ImportClient) { c.Type, c.Profile.RedirectURIs = ledger.Public, []string{own} })
+	for _, id := range []string{"secretive", "public"} {
+		w.Client(id, func(c *ledger.ImportClient) {
+			c.Profile.RedirectURIs = []string{odd}
+			if id == "public" {
+				c.Type = ledger.Public
+			}
+		})
+	}
+	b := w.SignedIn()
+	for _, id := range []string{"secretive", "public"} {
+		blocks := b.Get("/developer/clients/" + id + "/connect").Blocks()
+		shell := exec.Command("sh", "-c", "curl() { printf '%s\\n' \"$@\"; }\n"+blocks[1])
+		shell.Env = []string{"CODE=the code", "CLIENT_SECRET=the secret"}
+		out, err := shell.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Contains(t, string(out), "\nredirect_uri="+odd+"\n")
+		assert.Contains(t, string(out), "\ncode=the code\n")
+		assert.Equal(t, id == "secretive", strings.Contains(string(out), "\nclient_secret=the secret\n"))
+
+		formatted, err := format.Source([]byte(blocks[4]))
+		require.NoError(t, err, blocks[4])
+		assert.Equal(t, string(formatted), blocks[4], "the code must be formatted by gofmt")
+		assert.Contains(t, blocks[4], `"`+odd+`"`)
+		for _, program := range blocks[4:] {
+			assert.Regexp(t, `state.Value|!== state`, program, "the state must be verified")
+			assert.Regexp(t, `\("iss"\) != issuer|\('iss'\) !== issuer`, program, "the issuer must be verified")
+		}
+		assert.Contains(t, blocks[5], `"https://app.example.com/it's/$(id)/!;\u0026?a='b'\u0026c=$HOME%20"`)
+	}
+	page := b.Get("/developer/clients/phone/connect")
+	blocks := page.Blocks()
+	assert.Contains(t, page.Text, "the system opens the application")
+	formatted, err := format.Source([]byte(blocks[4]))
+	require.NoError(t, err, blocks[4])
+	assert.Equal(t, string(formatted), blocks[4], "the code must be formatted by gofmt")
+	assert.Contains(t, blocks[4], `"`+own+`"`)
+	for _, program := range blocks[4:] {
+		assert.NotRegexp(t, `net/http|Cookie`, program, "no web server receives the redirect")
+	}
+	assert.NotContains(t, b.Get("/developer/clients/public/connect").Text, "the system opens the application")
+}

@@ -1,0 +1,69 @@
+package developer
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+var deleteForm = site.FormKind{
+	Purpose: "delete client", Action: pathClient + "/delete", Page: pathClient + "/delete",
+	Fields: []site.Field{site.BoundField("revision"), site.TextField("name", "Name of the application")},
+}
+
+type deleteBody struct {
+	Name string
+	Path string
+	Form *site.Form
+}
+
+func (w *Area) deletePage(c *site.Request, v site.Session, client *ledger.Client) error {
+	return w.showDelete(c, v, client, parts.ClientForm(&v, &deleteForm, client, "revision", strconv.FormatUint(client.Revision, 10)))
+}
+
+func (w *Area) showDelete(c *site.Request, v site.Session, client *ledger.Client, f *site.Form) error {
+	return w.Show(c, v, "delete", ui.Page{
+		Title: "Delete " + client.Name + "?", Up: upTo(client), Form: f,
+		Body: deleteBody{Name: client.Name, Path: parts.ClientPath(client.ID), Form: f},
+	})
+}
+
+// deleteClient also succeeds if the client is deleted already.
+func (w *Area) deleteClient(c *site.Request, v site.Session, f *site.Form) error {
+	revision, err := strconv.ParseUint(f.Get("revision"), 10, 64)
+	if err != nil {
+		return site.ErrUnreadable
+	}
+	client := v.View.Client(f.Get("id"))
+	if client == nil || client.Owner != v.User.ID || client.State != ledger.Deleted {
+		if client, err = w.owned(c, &v); err != nil {
+			return err
+		}
+		if !sameName(f.Get("name"), client.Name) {
+			f.AddProblem("name", "is not what you typed")
+			return w.showDelete(c, v, client, f)
+		}
+	}
+	refused, err := w.Propose(c, &v, "delete a client", &ledger.DeleteClient{Actor: v.Actor(), ID: client.ID, Revision: revision})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		if client, err = w.ownedFresh(c, &v); err != nil {
+			return err
+		}
+		f.Values.Set("revision", strconv.FormatUint(client.Revision, 10))
+		return w.showDelete(c, v, client, f.Refused(refused))
+	}
+	c.Client = client.ID
+	return c.RedirectNotice(parts.PathDeveloper, developerNotices, "deleted")
+}
+
+// sameName compares a typed name with a displayed one, in which browsers collapse spaces.
+func sameName(typed, name string) bool {
+	return strings.Join(strings.Fields(typed), " ") == strings.Join(strings.Fields(name), " ")
+}

@@ -1,0 +1,92 @@
+package developer
+
+import (
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+type errorsBody struct {
+	Path    string
+	ErrorID string
+	Problem string // with the error_id that was entered
+	Answer  *explained
+	Recent  []explained
+}
+
+// An explained is a refusal in words.
+type explained struct {
+	Text  string
+	Scope string // the scope concerned, in the list of recent refusals
+	Place string // where the request was refused, in the list of recent refusals
+	At    ledger.Time
+	Times int
+	When  ledger.Time // when the cause occurred; 0 if it has no time
+	// The following fields are set if the client authenticated and owns the grant.
+	Named          bool
+	Grant          string
+	Presented, Due uint32
+}
+
+// maxErrorID is how much of an entered error_id is shown again, in bytes.
+const maxErrorID = 300
+
+// errorsPage explains why a request was refused. The query changes nothing, so the
+// error_id is in the address.
+func (w *Area) errorsPage(c *site.Request, v site.Session) error {
+	client, err := w.ownedOrAdmin(c, &v)
+	if err != nil {
+		return err
+	}
+	asked := strings.TrimSpace(c.R.URL.Query().Get("error_id"))
+	body := errorsBody{Path: parts.ClientPath(client.ID, "errors"), ErrorID: asked[:min(len(asked), maxErrorID)]}
+	if asked != "" {
+		if body.Answer = w.explainErrorID(client, asked); body.Answer == nil {
+			body.Problem = "This is not an error_id of this application. Copy it whole: it begins with mme_."
+		}
+	}
+	for _, r := range w.config.Refusals.List(client.ID) {
+		body.Recent = append(body.Recent, explained{Text: describeCause(r.Cause), Scope: r.Scope, Place: placeOf(r), At: r.At, Times: r.Times})
+	}
+	p := w.pageOfClient(&v, client, "Errors", "errors")
+	p.Body = body
+	return w.Show(c, v, "errors", p)
+}
+
+// explainErrorID returns nil for an error_id of another client as well as for an invalid
+// one, so that it doesn't reveal which error ids exist.
+func (w *Area) explainErrorID(client *ledger.Client, id string) *explained {
+	e, err := w.config.Explain(id)
+	if err != nil || e.Client != credential.ClientDigest(client.ClientID()) {
+		return nil
+	}
+	return explainedOf(e)
+}
+
+// describeCause describes why a request was refused, and what the owner can do about it.
+func describeCause(cause ledger.Cause) string {
+	if cause == ledger.SecretKeyDropped {
+		return ui.Sentence(cause.String()) + " Make another secret."
+	}
+	return ui.Sentence(cause.String())
+}
+
+func explainedOf(e ledger.Explanation) *explained {
+	is := &explained{Text: describeCause(e.Cause), At: e.At, Times: 1, When: e.When, Named: e.Named}
+	if e.Named {
+		is.Grant, is.Presented, is.Due = e.Grant.String(), e.Presented, e.Due
+	}
+	return is
+}
+
+// placeOf returns where a request was refused.
+func placeOf(r parts.Refusal) string {
+	if r.Program {
+		return "Token endpoint"
+	}
+	return "Authorization step"
+}

@@ -1,0 +1,182 @@
+package developer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+var migrateForm = site.FormKind{
+	Purpose: "migrate client", Action: pathClient + "/migration", Page: pathClient + "/migration",
+	Fields: []site.Field{site.BoundField("revision"), site.BoundField("selected").Labelled("The selection of scopes").Chosen(), site.TextField("confirm", "The confirmation").Chosen()},
+}
+
+type migrationBody struct {
+	Path    string
+	Page    string // the path of this page
+	Legacy  bool   // the migration has not been done
+	Without uint32 // authorization requests without scope in the last 30 days
+	With    uint32
+	Last    lastRequest // the last request without scope
+	Asked   []string    // scopes that other requests asked for
+
+	Groups   []parts.ScopeGroup
+	Selected []string
+	URL      string     // the new authorization URL
+	Compared comparison // the selection compared with the requested scopes
+	Form     *site.Form // for the second step; nil without a selection
+}
+
+// A lastRequest is the day of the last request of some kind, and how long ago that is.
+type lastRequest struct {
+	Day ledger.Time // 0 if there is none
+	Ago string
+}
+
+// lastWithout returns the last day with requests without scope. Requests are counted by
+// day (UTC); single ones have no time.
+func lastWithout(client *ledger.Client, now ledger.Time) lastRequest {
+	const day = 24 * 60 * 60 * 1000
+	for _, d := range slices.Backward(client.Traffic) {
+		if d.WithoutScope > 0 {
+			return lastRequest{ledger.Time(d.Day) * day, daysAgo(int(now/day) - int(d.Day))}
+		}
+	}
+	return lastRequest{}
+}
+
+func daysAgo(n int) string {
+	switch n {
+	case 0:
+		return "today"
+	case 1:
+		return "yesterday"
+	}
+	return ui.Plural(n, "day") + " ago"
+}
+
+// A comparison compares the selection with the scopes of recent requests.
+type comparison struct {
+	Both   []string // selected and requested
+	Unused []string // selected, but not requested
+	Missed []string // requested, but not selected: such requests will fail
+}
+
+// migrationPage leads through section 9 of the service document: first the authorization
+// URL gets its scope, then the same scopes are selected here. The selection is in the
+// address, so that viewing its effect changes nothing.
+func (w *Area) migrationPage(c *site.Request, v site.Session, client *ledger.Client) error {
+	if !client.WasLegacy && !client.Legacy {
+		return site.ErrNotFound
+	}
+	selected := catalogued(c.R.URL.Query()["scopes"])
+	return w.showMigration(c, v, client, selected, w.migrateFormFor(&v, client, selected))
+}
+
+func (w *Area) migrateFormFor(v *site.Session, client *ledger.Client, selected []string) *site.Form {
+	return parts.ClientForm(v, &migrateForm, client,
+		"revision", strconv.FormatUint(client.Revision, 10), "selected", strings.Join(selected, " "))
+}
+
+// catalogued returns the names that are scopes, each once, in catalogue order.
+func catalogued(names []string) []string {
+	return scope.FromClaim(strings.Join(names, " ")).Names()
+}
+
+func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Client, selected []string, f *site.Form) error {
+	asked := catalogued(client.RequestedScopes)
+	body := migrationBody{
+		Path: parts.ClientPath(client.ID), Page: parts.ClientPath(client.ID, "migration"), Legacy: client.Legacy,
+		Asked: asked, Selected: selected, Groups: parts.ScopeGroups(selected, false),
+	}
+	now := w.Ledger.Now()
+	body.Without, body.With = client.RecentTraffic(now)
+	body.Last = lastWithout(client, now)
+	if len(selected) == 0 && len(asked) > 0 && !c.R.URL.Query().Has("scopes") {
+		body.Groups = parts.ScopeGroups(asked, false) // preselect the requested scopes
+	}
+	if len(selected) > 0 {
+		to := w.connecting(&v, client)
+		to.Scopes = selected
+		body.URL, body.Form = to.authorizationURL(), f
+		body.Compared = compare(selected, asked)
+	}
+	p := ui.Page{Title: "Move to scopes", Name: client.Name, Up: upTo(client), Notice: clientNotices.Text(c), Body: body}
+	if body.Form != nil {
+		p.Form = f
+	}
+	return w.Show(c, v, "migration", p)
+}
+
+func compare(selected, asked []string) (c comparison) {
+	for _, s := range selected {
+		if slices.Contains(asked, s) {
+			c.Both = append(c.Both, s)
+		} else {
+			c.Unused = append(c.Unused, s)
+		}
+	}
+	for _, s := range asked {
+		if !slices.Contains(selected, s) {
+			c.Missed = append(c.Missed, s)
+		}
+	}
+	return c
+}
+
+// migrate selects the scopes, after which scopes are enforced. While requests arrive
+// without scope, the ledger requires a confirmation, since their users would get an
+// error.
+func (w *Area) migrate(c *site.Request, v site.Session, f *site.Form, client *ledger.Client) error {
+	revision, err := strconv.ParseUint(f.Get("revision"), 10, 64)
+	if err != nil {
+		return site.ErrUnreadable
+	}
+	selected := catalogued([]string{f.Get("selected")})
+	if len(selected) == 0 {
+		return site.ErrUnreadable // no page has such a form
+	}
+	if migrated(client, selected) {
+		return w.redirectMigrated(c, client) // the same form was sent twice
+	}
+	p := planned(client)
+	p.Scopes = selected
+	refused, err := w.Propose(c, &v, "select scopes", &ledger.EditClient{
+		Actor: v.Actor(), ID: client.ID, Revision: revision, Profile: p, Confirm: f.Get("confirm") == "yes",
+	})
+	switch {
+	case err != nil:
+		return err
+	case refused == nil:
+		return w.redirectMigrated(c, client)
+	}
+	if client, err = w.ownedFresh(c, &v); err != nil {
+		return err
+	}
+	if migrated(client, selected) {
+		return w.redirectMigrated(c, client)
+	}
+	again := w.migrateFormFor(&v, client, selected)
+	switch refused.Cause {
+	case ledger.ConfirmMigration:
+		again.AddProblem("confirm", "is missing: authorization requests still come without scope")
+	default:
+		again.Refused(refused)
+	}
+	return w.showMigration(c, v, client, selected, again)
+}
+
+// migrated reports whether the selection has been made.
+func migrated(client *ledger.Client, selected []string) bool {
+	return !client.Legacy && slices.Equal(planned(client).Scopes, selected)
+}
+
+func (w *Area) redirectMigrated(c *site.Request, client *ledger.Client) error {
+	return c.RedirectNotice(parts.ClientPath(client.ID, "migration"), clientNotices, "migrated")
+}

@@ -1,0 +1,54 @@
+package developer
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+//go:embed snippets
+var snippetFiles embed.FS
+
+// snippets are code for developers to copy. Values are quoted for the language of the
+// code, since a redirect URI may contain quotes and dollar signs.
+var snippets = template.Must(template.New("").Funcs(template.FuncMap{
+	"shell": shellQuote, "quote": strconv.Quote, "js": jsQuote,
+}).ParseFS(snippetFiles, "snippets/*.tmpl"))
+
+// connecting has the values for the code.
+type connecting struct {
+	ClientID, RedirectURI         string
+	AuthorizeURL, TokenURL, MeURL string
+	Issuer                        string
+	Scopes                        []string
+	Public                        bool
+	State, Verifier, Challenge    string // generated for this page
+}
+
+// Native reports whether the redirect URI doesn't lead to a web server: the system
+// opens an application for its private-use scheme (RFC 8252 §7.1).
+func (c connecting) Native() bool {
+	return !strings.HasPrefix(c.RedirectURI, "https:") && !strings.HasPrefix(c.RedirectURI, "http:")
+}
+
+// Scope returns the parameter scope.
+func (c connecting) Scope() string { return strings.Join(c.Scopes, " ") }
+
+func (c connecting) snippet(name string) string {
+	var b strings.Builder
+	if err := snippets.ExecuteTemplate(&b, name+".tmpl", c); err != nil {
+		panic(fmt.Errorf("write snippet %s: %w", name, err)) // template and data don't match
+	}
+	return b.String()
+}
+
+// shellQuote quotes a word for a POSIX shell.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+func jsQuote(s string) (string, error) {
+	text, err := json.Marshal(s)
+	return string(text), err
+}

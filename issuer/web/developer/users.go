@@ -1,0 +1,107 @@
+package developer
+
+import (
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+const connectedPerPage = 25 // users
+
+type usersBody struct {
+	Counted bool
+	Count   ledger.Connected
+	At      ledger.Time // when the users were counted
+	Again   string      // the address for a newer count
+	Stats   []ui.Stat
+
+	Listed bool // the viewer may know who the users are
+	Max    int  // length of an incomplete list; 0 if the list is complete
+	Search ui.Search
+	People []connectedPerson
+	Pages  ui.Pager
+}
+
+// A connectedPerson is a user who is connected to the application.
+type connectedPerson struct {
+	ledger.ConnectedUser
+	Username string // "" if the application may not know it
+}
+
+// usersPage shows the owner who is connected, and an administrator how many are. Users
+// are identified by their account ID, the sub of access tokens, and by their user name
+// only if they allowed the application to see their profile. Other users can't be found
+// by user name either: learning that somebody uses an application would reveal who an
+// account ID is.
+func (w *Area) usersPage(c *site.Request, v site.Session) error {
+	client, err := w.ownedOrAdmin(c, &v)
+	if err != nil {
+		return err
+	}
+	body := &usersBody{Again: parts.ClientPath(client.ID, "users"), Listed: client.Owner == v.User.ID}
+	now := w.Ledger.Now()
+	body.Count, body.At, body.Counted = w.counters.Get(c.R.Context(), client.ID, now, func() ledger.Connected {
+		return v.View.Connected(client.ID, now, parts.MaxCountedUsers)
+	})
+	body.Stats = []ui.Stat{
+		{Label: "People connected", Value: ui.Comma(uint64(body.Count.Users)), Note: "Counted on " + parts.Moment(body.At)},
+		{Label: "Grants", Value: ui.Comma(uint64(body.Count.Grants)), Note: "Who allows it twice has two"},
+		{Label: "Last code exchange or refresh", Value: "Never"},
+	}
+	if body.Count.Refreshed != 0 {
+		body.Stats[2].Value = parts.Moment(body.Count.Refreshed)
+	}
+	if body.Listed {
+		body.Search = site.SearchOf(c, "Account ID or username")
+		if body.Count.Users > len(body.Count.Recent) {
+			body.Max = len(body.Count.Recent)
+		}
+		found := w.filterUsers(&v, client.ID, body.Search, body.Count.Recent)
+		found, body.Pages = site.PageOf(c, found, connectedPerPage, func(one ledger.ConnectedUser) string { return one.User })
+		for _, one := range found {
+			body.People = append(body.People, connectedPerson{one, visibleUsername(v.View, one)})
+		}
+	}
+	p := w.pageOfClient(&v, client, "Users", "users")
+	p.Body, p.Rows = body, len(body.People)
+	p.Truncate = func(n int) { body.People, body.Pages.Next = body.People[:n], c.PageAt("after", body.People[n-1].User) }
+	return w.Show(c, v, "users", p)
+}
+
+// filterUsers returns the users of a list that match a search. A complete account ID or
+// visible user name also finds a user who is not in the list.
+func (w *Area) filterUsers(v *site.Session, client string, search ui.Search, list []ledger.ConnectedUser) []ledger.ConnectedUser {
+	if search.Query == "" {
+		return list
+	}
+	var found []ledger.ConnectedUser
+	for _, u := range []*ledger.User{v.View.User(search.Query), v.View.UserByName(search.Query)} {
+		if u == nil {
+			continue
+		}
+		one, connected := v.View.ConnectedAs(u.ID, client, w.Ledger.Now())
+		if connected && (u.ID == search.Query || one.Profile) {
+			found = append(found, one)
+			break
+		}
+	}
+	for _, one := range list {
+		if len(found) > 0 && found[0].User == one.User {
+			continue
+		}
+		if name := visibleUsername(v.View, one); site.Matches(search, one.User) || name != "" && site.Matches(search, name) {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// visibleUsername returns a user's name if the application may know it, or "".
+func visibleUsername(v ledger.View, one ledger.ConnectedUser) string {
+	u := v.User(one.User)
+	if u == nil || !one.Profile {
+		return ""
+	}
+	return u.Username
+}

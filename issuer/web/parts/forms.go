@@ -1,0 +1,29 @@
+package parts
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+)
+
+// ClientAt returns a form about a client in its current state: the sent form if it is of
+// this kind, or an empty one.
+func ClientAt(v *site.Session, kind *site.FormKind, client *ledger.Client, sent *site.Form) *site.Form {
+	f := sent
+	if f == nil || f.Kind != kind {
+		f = v.Form(kind, url.Values{"id": {client.ID}})
+	}
+	f.Values.Set("revision", strconv.FormatUint(client.Revision, 10))
+	return f
+}
+
+// ClientForm returns a form about a client, with values in addition to its id.
+func ClientForm(v *site.Session, kind *site.FormKind, client *ledger.Client, pairs ...string) *site.Form {
+	values := url.Values{"id": {client.ID}}
+	for i := 0; i < len(pairs); i += 2 {
+		values.Set(pairs[i], pairs[i+1])
+	}
+	return v.Form(kind, values)
+}

@@ -1,0 +1,92 @@
+package parts
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+// ClientPills returns the state of a client.
+func ClientPills(client *ledger.Client) []ui.Pill {
+	pills := []ui.Pill{StatePill(client.State)}
+	if client.Legacy {
+		pills = append(pills, legacyPill)
+	}
+	return pills
+}
+
+var legacyPill = ui.Pill{Text: "Legacy", Tone: ui.Info}
+
+// NoticeAbout returns the notice for a word, in the variant for the client's type if
+// there is one: a public client has no secrets to mention.
+func NoticeAbout(n site.Notices, word string, client *ledger.Client) string {
+	return cmp.Or(n[word+"-"+string(client.Type)], n[word])
+}
+
+// ReasonTitle returns the heading of a reviewer's reason.
+func ReasonTitle(client *ledger.Client) string {
+	switch {
+	case client.Reason == "":
+		return ""
+	case client.State == ledger.Rejected:
+		return "Why it was not approved"
+	case client.State == ledger.Suspended:
+		return "Why it was suspended"
+	}
+	return "What the last reviewer wrote"
+}
+
+// TypeName describes the type of a client.
+func TypeName(t ledger.ClientType) string {
+	if t == ledger.Public {
+		return "Public: it can’t keep a secret"
+	}
+	return "Confidential: it keeps a secret on a server"
+}
+
+// ClientKey identifies where a page of a list of clients begins or ends.
+func ClientKey(client *ledger.Client) string { return client.ID }
+
+// This file formats values for display.
+
+// date and day format a time for display and for <time datetime>; moment and instant do
+// the same to the minute.
+func date(t ledger.Time) string { return t.Std().Format("2 January 2006") }
+
+func day(t ledger.Time) string { return t.Std().Format(time.DateOnly) }
+
+func Moment(t ledger.Time) string { return t.Std().Format("2 January 2006, 15:04 UTC") }
+
+func instant(t ledger.Time) string { return t.Std().Format("2006-01-02T15:04Z") }
+
+// StateName returns the display name of a client's state.
+func StateName(s ledger.ClientState) string {
+	switch s {
+	case ledger.Pending:
+		return "Waiting for review"
+	case ledger.Approved:
+		return "Approved"
+	case ledger.Rejected:
+		return "Not approved"
+	case ledger.Suspended:
+		return "Suspended"
+	}
+	return "Deleted"
+}
+
+// StatePill returns a client's state as a pill.
+func StatePill(s ledger.ClientState) ui.Pill {
+	p := ui.Pill{Text: StateName(s)}
+	switch s {
+	case ledger.Pending:
+		p.Tone = ui.Warn
+	case ledger.Approved:
+		p.Tone = ui.Good
+	case ledger.Rejected, ledger.Suspended:
+		p.Tone = ui.Bad
+	}
+	return p
+}

@@ -1,0 +1,69 @@
+package web_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
+)
+
+var (
+	redisplayedForms = []string{
+		"/admin/clients/:id/review", "/admin/clients/:id/suspend", "/admin/clients/:id/transfer",
+		"/admin/new-publisher", "/admin/new-resource-server", "/admin/new-user", "/admin/publishers/:host/edit", "/admin/publishers/:host/reject",
+		"/admin/resource-servers/:server/edit", "/admin/resource-servers/:server/remove", "/admin/users/:id/edit",
+		"/developer/clients/:id/delete", "/developer/clients/:id/edit", "/developer/clients/:id/migration", "/developer/clients/:id/transfer", "/developer/new",
+	}
+	notRedisplayed = []string{"/account/password", "/admin/users/:id/password", "/admin/users/:id/state", "/developer/offers/:id/accept"}
+)
+
+// TestFilledFormsAreKept verifies that every form with input is redisplayed and can be
+// sent again. A new form must be in redisplayedForms, unless there is a reason.
+func TestFilledFormsAreKept(t *testing.T) {
+	t.Parallel()
+	var kept, others []string
+	_, people := stage(t)
+	for _, r := range append(slices.Clone(matrix),
+		row{route: "GET /admin/clients/:id", address: "/admin/clients/waiting"},
+		row{route: "GET /developer/clients/:id/migration", address: "/developer/clients/old/migration?scopes=BOOKING_READ&scopes=BOOKING_WRITE"},
+	) {
+		if !strings.HasPrefix(r.route, "GET ") || strings.HasPrefix(r.route, "GET /auth/") {
+			continue
+		}
+		for i, who := range people[1:] {
+			for n, f := range FormsOf(who.Get(r.path()).Text) {
+				pattern, proof := patternOf(f.Action), f.Values.Has("shown_to")
+				if !proof && len(f.Inputs) > 0 {
+					others = append(others, pattern)
+				}
+				if proof && !slices.Contains(kept, pattern) {
+					kept = append(kept, pattern)
+					t.Run(pattern, func(t *testing.T) {
+						_, people := stage(t)
+						b := people[i+1]
+						FormsOf(b.Get(r.path()).Text)[n].SendAgain(t, b)
+					})
+				}
+			}
+		}
+	}
+	slices.Sort(kept)
+	slices.Sort(others)
+	assert.Equal(t, redisplayedForms, kept)
+	assert.Equal(t, notRedisplayed, slices.Compact(others), "the input of a form is lost when its session ends")
+}
+
+// patternOf returns the route of a form.
+func patternOf(action string) string {
+	for _, r := range matrix {
+		_, pattern, post := strings.Cut(r.route, "POST ")
+		if post && regexp.MustCompile("^"+regexp.MustCompile(":[a-z]+").ReplaceAllString(pattern, "[^/]+")+"$").MatchString(action) {
+			return pattern
+		}
+	}
+	return action
+}

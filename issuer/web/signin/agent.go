@@ -1,0 +1,212 @@
+package signin
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/clientdoc"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+// Documents fetches the metadata documents of clients, like clientdoc.Fetcher.
+type Documents interface {
+	Fetch(ctx context.Context, user, clientID string, known bool) (clientdoc.Document, time.Duration, error)
+}
+
+// isAgent reports whether agents are accepted and the client_id is a document's URL or that of a
+// registered client.
+func (w *Area) isAgent(v *site.Session, r oauth.AuthorizationRequest) bool {
+	return oauth.IsAgentID(r.ClientID) && v.View.Settings().AcceptsAgents()
+}
+
+// openRegistration sets r.Registration from the client_id of a registered client, unless it is
+// set.
+func (w *Area) openRegistration(c *site.Request, v *site.Session, r *oauth.AuthorizationRequest) {
+	if w.isAgent(v, *r) && w.config.Registration != nil && r.Registration == nil {
+		ctx, cancel := context.WithTimeout(c.R.Context(), site.WaitFresh)
+		defer cancel()
+		r.Registration = w.config.Registration(ctx, r.ClientID)
+	}
+}
+
+// lookUp fetches the document of a client for a signed-in user, unless the stored one is fresh,
+// and records it in the ledger. Afterwards v may have no user. If a known document can't be
+// fetched again, the stored one is used; the ledger decides for how long.
+func (w *Area) lookUp(c *site.Request, v *site.Session, r oauth.AuthorizationRequest) error {
+	lookup, cause := v.View.Lookup(r.ClientID, w.Ledger.Now())
+	if cause != ledger.NoCause { // this node may lag
+		fresh, err := w.FreshFor(c.R.Context(), c)
+		if err != nil {
+			return err
+		}
+		v.View = fresh
+		if w.LookupSession(c, v); v.User == nil {
+			return nil
+		}
+		lookup, cause = v.View.Lookup(r.ClientID, w.Ledger.Now())
+	}
+	var d clientdoc.Document
+	var age time.Duration
+	var err error
+	switch {
+	case cause != ledger.NoCause:
+		return explainAgent(cause, "")
+	case lookup == ledger.LookupNone:
+		return nil
+	case w.config.Documents == nil:
+		err = &clientdoc.Error{Reason: clientdoc.Unreachable}
+	default:
+		d, age, err = w.config.Documents.Fetch(c.R.Context(), v.User.ID, r.ClientID, lookup == ledger.LookupAgain)
+	}
+	failed, ok := errors.AsType[*clientdoc.Error](err)
+	switch {
+	case ok && lookup == ledger.LookupAgain:
+		return nil
+	case ok:
+		return unfetched(failed)
+	case err != nil:
+		return fmt.Errorf("fetch a metadata document: %w", err)
+	}
+	return w.recordDocument(c, v, d, age)
+}
+
+// recordDocument proposes what was fetched, and continues on a view that includes it.
+func (w *Area) recordDocument(c *site.Request, v *site.Session, d clientdoc.Document, age time.Duration) error {
+	out, index, err := w.Ledger.Propose(c.R.Context(), &ledger.NoteDocument{
+		Actor: v.Actor(), URL: d.ClientID, Name: d.Name, Website: d.Website, RedirectURIs: d.RedirectURIs, Digest: d.Digest, Age: age,
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("record a metadata document: %w", err)
+	case out.Unknown:
+		return fmt.Errorf("record a metadata document: %w", oauth.ErrUnavailable)
+	case out.Refusal != nil && out.Refusal.Cause == ledger.BadField:
+		return explainAgent(ledger.DocumentUnusable, "In the metadata document, "+out.Refusal.Field+" "+out.Refusal.Note+".")
+	case out.Refusal != nil:
+		return explainAgent(out.Refusal.Cause, "")
+	}
+	w.SetSession(c, v.ID, index)
+	view, err := w.Ledger.ViewAt(c.R.Context(), index)
+	if err != nil {
+		return fmt.Errorf("look at a metadata document: %w", err)
+	}
+	v.View = view
+	w.LookupSession(c, v)
+	return nil
+}
+
+// unfetched is the failure for a document that could not be fetched or is not valid.
+func unfetched(e *clientdoc.Error) *site.Failure {
+	cause := ledger.DocumentUnusable
+	switch e.Reason {
+	case clientdoc.TooManyURLs, clientdoc.Busy:
+		cause = ledger.TooManyLookups
+	case clientdoc.MethodNotOffered:
+		cause = ledger.DocumentMethod
+	}
+	return explainAgent(cause, ui.Sentence(e.Reason.Sentence()))
+}
+
+// explainAgent explains why a client with a metadata document can't be shown for consent, or
+// returns nil if the cause isn't about documents. Texts of publishers are not repeated.
+func explainAgent(cause ledger.Cause, detail string) *site.Failure {
+	f := &site.Failure{Status: http.StatusForbidden, Cause: cause, Detail: cmp.Or(detail, ui.Sentence(cause.String()))}
+	switch cause {
+	case ledger.AgentsAreOff, ledger.PublisherUnlisted:
+		f.Title = "This application is not accepted here"
+		f.Text = "The publisher of the application is not one of those that this service accepts. Nothing was looked up, and nothing was shared with it. If you need it, ask an administrator of this service."
+	case ledger.PublisherIsPending:
+		f.Title = "This application has not been reviewed yet"
+		f.Text = "An administrator of this service has to review the publisher of the application before anybody can use it. Nothing was shared with it. Please try again later."
+	case ledger.PublisherIsRejected:
+		f.Title = "This application was not approved"
+		f.Text = "An administrator of this service has reviewed the publisher of the application and did not approve it. Nothing was shared with it."
+	case ledger.TooManyDocuments:
+		f.Status = http.StatusTooManyRequests
+		f.Title = "There are too many applications of this publisher"
+		f.Text = "This service accepts no more applications of this publisher, so this one was not added. Nothing was shared with it. Please ask an administrator of this service."
+	case ledger.TooManyPublishers:
+		f.Status = http.StatusTooManyRequests
+		f.Title = "This application can’t be reviewed now"
+		f.Text = "Too many new applications wait for a review, from you or from everybody. Nothing was shared with it. Please try again tomorrow, or ask an administrator of this service."
+	case ledger.TooManyLookups:
+		f.Status, f.After = http.StatusTooManyRequests, time.Minute
+		f.Title = "Too many new applications"
+		f.Text = "Too many new applications were tried in a short time, so this one was not looked up. Please wait a little, and start again from the application."
+	case ledger.DocumentURLRefused, ledger.DocumentUnusable, ledger.DocumentMethod, ledger.RegistrationRefused:
+		f.Status = http.StatusBadRequest
+		f.Title = "This application can’t be recognized"
+		f.Text = "The application describes itself at an address that this service could not read, or describes itself in a way that this service does not accept. Nothing was shared with it."
+	case ledger.DocumentStale:
+		f.Status = http.StatusServiceUnavailable
+		f.Title = "This application can’t be recognized now"
+		f.Text = "The description of the application could not be read for more than a day. Programs that you have allowed before keep their access. Please try again later."
+	default:
+		return nil
+	}
+	return f
+}
+
+const (
+	waitFor      = 10 * time.Minute // how long a request waits for the review of its publisher
+	waitInterval = 5 * time.Second
+)
+
+// waitingPrefix begins what is sealed in the address of a waiting request.
+const waitingPrefix = "waiting\x00"
+
+// wait sends the browser to a page that goes on by itself once the publisher is approved. The
+// request is sealed in its address with the user and the end of the wait.
+func (w *Area) wait(c *site.Request, v *site.Session, r oauth.AuthorizationRequest) error {
+	plain := binary.BigEndian.AppendUint64([]byte(waitingPrefix), uint64(w.Ledger.Now().Add(waitFor)))
+	plain = append(plain, v.User.ID+"\x00"+r.Query()...)
+	return c.Redirect(site.PathWaiting + "?request=" + url.QueryEscape(w.Forms.SealForm(plain)))
+}
+
+var errWaitOver = &site.Failure{
+	Status: http.StatusGone, Title: "This page is no longer valid",
+	Text: "The application waited for a review of its publisher, or the page was made for another user. Please start again from the application.",
+}
+
+type waitingBody struct {
+	Host string // of the publisher
+	Name string // of the client, as it calls itself
+}
+
+// waitingPage shows that a publisher awaits a review. It loads itself again, without a
+// script, until it is approved or the time is over.
+func (w *Area) waitingPage(c *site.Request, v site.Session) error {
+	plain, err := w.Forms.OpenForm(c.R.URL.Query().Get("request"))
+	sealed, ok := strings.CutPrefix(string(plain), waitingPrefix)
+	if err != nil || !ok || len(sealed) < 8 {
+		return errWaitOver
+	}
+	until := ledger.Time(binary.BigEndian.Uint64([]byte(sealed)))
+	user, query, _ := strings.Cut(sealed[8:], "\x00")
+	r, bad := oauth.ParseAuthorizationRequest(query)
+	if bad != nil || user != v.User.ID || w.Ledger.Now() >= until {
+		return errWaitOver
+	}
+	client := v.View.ClientNamed(r.ClientID)
+	var publisher *ledger.Publisher
+	if client != nil {
+		publisher = v.View.PublisherOf(client)
+	}
+	if publisher == nil || publisher.State != ledger.PublisherPending {
+		return c.Redirect(continueURL(query, ""))
+	}
+	c.Header().Set("Refresh", strconv.Itoa(int(waitInterval/time.Second)))
+	w.Render(c, http.StatusOK, "waiting", ui.Page{Title: "Waiting for a review", Body: waitingBody{Host: client.Document.Host(), Name: client.Name}})
+	return nil
+}

@@ -1,0 +1,241 @@
+package signin
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+var consentForm = site.FormKind{
+	Purpose: forConsent, Action: site.PathAuthorize, Page: site.PathAuthorize,
+	Fields: []site.Field{
+		site.TextField("next", ""),     // the query of the authorization request
+		site.TextField("user", ""),     // the id of the user whom the page named
+		site.TextField("revision", ""), // the revision of the client that the page showed
+		site.TextField("resource", ""), // the identifier of the resource server that the page named
+		site.TextField("scope", ""),    // the scope that the page showed
+		site.TextField("decision", ""), // "allow" or "cancel"
+	},
+}
+
+type consentBody struct {
+	Notice string // why the page is shown again
+
+	Client      string
+	Publisher   string // of a client with metadata of its own, "" for others
+	Registered  bool   // it registered itself
+	Picture     *ui.Picture
+	Own         ui.Picture // of this service
+	Website     string
+	WebsiteHost string
+	Person      site.Person
+	Portrait    *ui.Picture
+	Before      ledger.Time // when the user first allowed it; 0 if never
+	Legacy      bool
+	Permissions []parts.Permissions
+	Target      target
+	Resource    *ledger.ResourceServer // nil for the cluster's audience
+
+	Request      string // the query in the form
+	UserID       string
+	Revision     string
+	ResourceID   string
+	Scope        string
+	Token        string
+	SignOutToken string
+}
+
+// A target describes the receiver of the code.
+type target struct {
+	Host   string
+	Device bool // a program on the user's own device
+}
+
+func targetOf(uri string) target {
+	u, err := url.Parse(uri)
+	t := target{Host: oauth.RedirectHost(uri)}
+	t.Device = err == nil && u.Scheme != "https" // http can only be registered for the loopback
+	return t
+}
+
+// consentAbout returns the text that the form's token is bound to. The separator is
+// unambiguous: the query comes from oauth.AuthorizationRequest.Query, which escapes
+// NUL, and no revision, resource server or scope of a page has one.
+func consentAbout(query, revision, resource, scope string) string {
+	return query + "\x00" + revision + "\x00" + resource + "\x00" + scope
+}
+
+// showConsent shows the consent page. Its form is bound to the session, to the user
+// that the page names, to the exact request, and to the revision of the client, the
+// resource server and the scope that the page shows.
+func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.AuthorizationRequest, a ledger.Authorization, notice string) {
+	c.Header().Set("Content-Security-Policy", site.FormsAnywhere)
+	query, revision := r.Query(), strconv.FormatUint(a.Client.Revision, 10)
+	body := consentBody{
+		Notice: notice,
+		Client: a.Client.Name, Picture: parts.PublicPicture(a.Client), Website: a.Client.Website,
+		Own: ui.Picture{Initial: ui.Initial(site.Brand.Name), Kind: "own"}, Portrait: site.PortraitOf(v.User),
+		Person: site.PersonOf(v.User), Before: firstAllowed(v.View, v.User.ID, a.Client.ID, w.Ledger.Now()),
+		Legacy: a.Legacy, Permissions: parts.PermissionsOf(a.Scope), Target: targetOf(a.RedirectURI), Resource: a.Resource,
+		Request: query, UserID: v.User.ID, Revision: revision, ResourceID: a.ResourceID(), Scope: a.Scope,
+		Token:        site.FormToken(v.ID, forConsent, v.User.ID, consentAbout(query, revision, a.ResourceID(), a.Scope)),
+		SignOutToken: site.FormToken(v.ID, site.ForSignOut, "", query),
+	}
+	body.Portrait.Small = true
+	title := a.Client.Name
+	if d := a.Client.Document; d != nil {
+		title = parts.PublisherName(d)
+		body.Publisher, body.Registered = title, d.Registered != ""
+		body.Picture = &ui.Picture{Initial: ui.Initial(title)}
+	} else if u, err := url.Parse(a.Client.Website); err == nil {
+		body.WebsiteHost = u.Host
+	}
+	w.Render(c, status, "consent", ui.Page{Title: "Allow " + title + "?", Body: body})
+}
+
+// firstAllowed returns when the oldest of the user's live grants for a client was created.
+func firstAllowed(view ledger.View, user, client string, now ledger.Time) ledger.Time {
+	for _, g := range view.GrantsOf(user, now) { // oldest first
+		if g.Client == client {
+			return g.Created
+		}
+	}
+	return 0
+}
+
+// decide handles the consent form. It repeats every check that was made for the page; the
+// command makes them again.
+func (w *Area) decide(c *site.Request, f *site.Form) error {
+	next := f.Get("next")
+	request, bad := oauth.ParseAuthorizationRequest(next)
+	if bad != nil {
+		w.config.Refused(ledger.RequestMalformed)
+		return unreadableRequest(bad)
+	}
+	v := w.LoadSession(c)
+	w.openRegistration(c, &v, &request)
+	a, problem, err := w.examine(c, &v, &request)
+	switch {
+	case err != nil:
+		return err
+	case problem != nil && problem.Page:
+		w.config.Refused(problem.Cause)
+		return forOwner(explain(problem), &v, request)
+	case v.Unavailable:
+		return site.ErrSessionUnavailable
+	case v.User == nil:
+		w.showSignIn(c, http.StatusForbidden, v.View, signInBody{Next: site.EscapeQuery(next), Alert: alertSignedOut})
+		return nil
+	case problem != nil:
+		w.config.Refused(problem.Cause)
+		return w.respond(c, request, &problem.Error)
+	}
+	revision, err := strconv.ParseUint(f.Get("revision"), 10, 64)
+	if err != nil || f.Get("user") != v.User.ID ||
+		!site.Genuine(f.SentToken, v.ID, forConsent, v.User.ID, consentAbout(next, f.Get("revision"), f.Get("resource"), f.Get("scope"))) {
+		w.showConsent(c, http.StatusForbidden, v, request, a, site.NoticeOld)
+		return nil
+	}
+	switch f.Get("decision") {
+	case "allow":
+		if f.Get("scope") != a.Scope { // a change of the publisher's scopes leaves the client's revision as it is
+			return w.refused(c, v, request, &ledger.Refusal{Cause: ledger.Conflict})
+		}
+		return w.allow(c, v, request, a, revision, f.Get("resource"))
+	case "cancel":
+		c.Cause = ledger.UserRefused
+		w.recordRefusal(&v, request, ledger.UserRefused)
+		return w.respond(c, request, &oauth.Error{Code: oauth.AccessDenied, Description: "The user refused."})
+	}
+	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, "Please choose Allow or Cancel.")
+	return nil
+}
+
+// allow creates the grant and sends its code to the client. Sending the form twice
+// creates two grants, of which one is never used and ends when its code expires.
+func (w *Area) allow(c *site.Request, v site.Session, r oauth.AuthorizationRequest, a ledger.Authorization, revision uint64, resource string) error {
+	command := &ledger.Allow{Actor: v.Actor(), User: v.User.ID, Request: r, Revision: revision}
+	// The state belongs to the client (RFC 6749 §10.12), may contain any bytes, and
+	// affects no decision: it is not logged.
+	command.Request.State = ""
+	command.Request.Resource = resource
+	command.Request.Scope = a.Scope // as the page showed it
+	if _, err := io.ReadFull(w.Rand, command.Grant[:]); err != nil {
+		return fmt.Errorf("make a grant id: %w", err)
+	}
+	out, index, err := w.Ledger.Propose(c.R.Context(), command)
+	switch {
+	case err != nil:
+		return fmt.Errorf("allow: %w", err)
+	case out.Refusal != nil:
+		return w.refused(c, v, r, out.Refusal)
+	case out.Unknown || out.Issued == nil:
+		return fmt.Errorf("allow: %w", oauth.ErrUnavailable)
+	}
+	code, err := w.config.Code(c.R.Context(), out.Issued, index)
+	if err != nil {
+		return fmt.Errorf("mint the code: %w", err)
+	}
+	w.SetSession(c, v.ID, index)
+	return c.Redirect(oauth.AuthorizationResponse{
+		RedirectURI: r.RedirectURI, Code: code.Reveal(), State: r.State, Issuer: w.config.Issuer(),
+	}.Location())
+}
+
+// refused handles a refused Allow: what the page showed has changed since. A fresh view
+// has the current state.
+func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationRequest, refusal *ledger.Refusal) error {
+	w.config.Refused(refusal.Cause)
+	switch refusal.Cause {
+	case ledger.TooManyGrants:
+		c.Cause = refusal.Cause
+		return w.respond(c, r, &oauth.Error{Code: oauth.AccessDenied, Description: "The account has too many connected applications."})
+	case ledger.TooManyAgentGrants:
+		c.Cause = refusal.Cause
+		return w.respond(c, r, &oauth.Error{Code: oauth.AccessDenied, Description: "The account has too many connected agents."})
+	case ledger.DocumentStale, ledger.TooManyDocuments:
+		return explainAgent(refusal.Cause, "")
+	case ledger.TooManyAllows:
+		return tooManyAllows(max(time.Second, refusal.When.Std().Sub(w.Ledger.Now().Std())))
+	case ledger.KeyNotOpened:
+		return fmt.Errorf("allow: no key to mint with: %w", oauth.ErrUnavailable)
+	}
+	fresh, err := w.Fresh(c.R.Context())
+	if err != nil {
+		return fmt.Errorf("look again: %w", err)
+	}
+	v.View = fresh
+	w.LookupSession(c, &v)
+	a, problem := fresh.Authorize(r)
+	c.Cause = refusal.Cause
+	switch {
+	case problem != nil && problem.Page:
+		return forOwner(explain(problem), &v, r)
+	case v.User == nil:
+		w.showSignIn(c, http.StatusForbidden, v.View, signInBody{Next: r.Query(), Alert: alertSignedOut})
+	case problem != nil:
+		return w.respond(c, r, &problem.Error)
+	default:
+		w.showConsent(c, http.StatusConflict, v, r, a, site.NoticeMoved)
+	}
+	return nil
+}
+
+// tooManyAllows returns a page of this server, not a redirect (RFC 6749 §4.1.2.1 has
+// temporarily_unavailable): it states how long to wait, and the same form works after
+// that. An application could only send its user here again.
+func tooManyAllows(wait time.Duration) *site.Failure {
+	return &site.Failure{
+		Status: http.StatusTooManyRequests, Title: "Allowed too often", After: wait, Cause: ledger.TooManyAllows,
+		Text: "This account has allowed applications very many times within a day, so nothing was done this time. Please wait, go back and press Allow again.",
+	}
+}

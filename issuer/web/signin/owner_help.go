@@ -1,0 +1,129 @@
+package signin
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// ownerHelp is what an error page of the authorization step shows to the owner of the
+// client. Others don't see it, since it repeats values of the request.
+type ownerHelp struct {
+	Name, Path, Reason   string
+	Missing              bool // the request had no redirect URI
+	Waits, Refused       bool // the URI is in a proposed revision, or in a refused one
+	Received, Registered []oauth.Part
+}
+
+// OnlyReceived and OnlyRegistered return the differing parts, for users who can't see the marks.
+func (h *ownerHelp) OnlyReceived() []string { return differing(h.Received) }
+
+func (h *ownerHelp) OnlyRegistered() []string { return differing(h.Registered) }
+
+func differing(parts []oauth.Part) []string {
+	var pieces []string
+	for _, p := range parts {
+		if !p.Same {
+			pieces = append(pieces, p.Text)
+		}
+	}
+	return pieces
+}
+
+// forOwner adds to a failure what the signed-in owner may know, or, if nobody is signed
+// in, how the owner can see it.
+func forOwner(f *site.Failure, v *site.Session, r oauth.AuthorizationRequest) *site.Failure {
+	if v.User == nil && f.SignIn != "" {
+		f.Detail += " " + f.SignIn
+	}
+	client := v.View.Client(r.ClientID)
+	if v.User == nil || client == nil || client.State == ledger.Deleted || client.Owner != v.User.ID {
+		return f
+	}
+	help := &ownerHelp{Name: client.Name, Path: parts.ClientPath(client.ID)}
+	f.Owner = help
+	switch f.Cause {
+	case ledger.ClientRejected, ledger.ClientSuspended:
+		help.Reason = client.Reason
+	case ledger.RedirectURIMissing:
+		help.Missing = true
+	case ledger.RedirectURIUnregistered:
+		help.Waits = wouldRegister(client, client.Proposed, r.RedirectURI)
+		if client.Refused != nil {
+			help.Refused = wouldRegister(client, &client.Refused.Profile, r.RedirectURI)
+		}
+		if near, ok := oauth.NearestRedirectURI(r.RedirectURI, client.RedirectURIs); ok {
+			help.Received, help.Registered = truncateParts(near.Received), near.Registered
+		}
+	}
+	return f
+}
+
+// wouldRegister reports whether a redirect URI would be registered with another profile.
+func wouldRegister(client *ledger.Client, p *ledger.Profile, uri string) bool {
+	if p == nil {
+		return false
+	}
+	then := *client
+	then.Profile = *p
+	return then.Registered(uri)
+}
+
+// maxReceived bounds how much of a received URI is shown, in bytes. It exceeds the length
+// of registered URIs.
+const maxReceived = oauth.MaxRedirectURI + 256
+
+// truncateParts returns parts up to maxReceived.
+func truncateParts(parts []oauth.Part) []oauth.Part {
+	var short []oauth.Part
+	room := maxReceived
+	for _, p := range parts {
+		if len(p.Text) > room {
+			for room > 0 && !utf8.RuneStart(p.Text[room]) {
+				room--
+			}
+			return append(short, oauth.Part{Text: p.Text[:room] + "…", Same: p.Same})
+		}
+		room -= len(p.Text)
+		short = append(short, p)
+	}
+	return short
+}
+
+// recordRefusal records why the authorization step was refused, for the owner of an
+// existing client.
+func (w *Area) recordRefusal(v *site.Session, r oauth.AuthorizationRequest, cause ledger.Cause) {
+	if client := v.View.Client(r.ClientID); client != nil && client.State != ledger.Deleted {
+		w.config.Refusals.RecordBrowser(client.ID, cause, refusedScope(client, r.Scope, cause), w.Ledger.Now())
+	}
+}
+
+// maxRefusedScope bounds how much of a request is kept, in bytes.
+const maxRefusedScope = 64
+
+// refusedScope returns the first refused scope of a request, or "" if the request was
+// refused for another reason or the name is not a valid scope.
+func refusedScope(client *ledger.Client, asked string, cause ledger.Cause) string {
+	set, _, err := scope.Parse(asked)
+	switch unknown, is := errors.AsType[*scope.UnknownError](err); {
+	case cause == ledger.ScopeUnknown && is && len(unknown.Name) <= maxRefusedScope && !strings.ContainsFunc(unknown.Name, notInScope):
+		return unknown.Name
+	case cause == ledger.ScopeTooWide && err == nil:
+		for _, name := range set.Names() {
+			if !slices.Contains(client.Scopes, name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// notInScope reports whether r is not permitted in a scope (RFC 6749 §3.3).
+func notInScope(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }

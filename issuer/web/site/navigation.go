@@ -1,0 +1,64 @@
+package site
+
+import (
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+// A MenuGroup is a titled part of the navigation.
+type MenuGroup struct {
+	ID, Title string
+	Who       Audience
+	Items     []MenuItem
+}
+
+// A MenuItem is an entry of the navigation, and of the home page if it has an about.
+type MenuItem struct {
+	Title, Path, Icon, About string
+	Adds                     string                  // the path of the page that adds an entry; "" if it is below path
+	Alone                    bool                    // the pages below path have entries of their own
+	Waits                    func(v ledger.View) int // what waits there for an administrator; nil for nothing
+}
+
+// shell returns the navigation around the page of a request.
+func (w *Site) shell(c *Request, v *Session) *ui.Shell {
+	s := &ui.Shell{
+		Person: PersonOf(v.User).Name, Account: PathAccount,
+		SignOut: PathSignOut, SignOutToken: FormToken(v.ID, ForSignOut, "", ""),
+		DraftKey: FormToken(v.ID, forDrafts, v.User.ID, ""),
+	}
+	for _, group := range w.Groups(v) {
+		shown := ui.NavGroup{ID: group.ID, Title: group.Title}
+		for _, item := range group.Items {
+			one := ui.NavItem{Title: item.Title, Path: item.Path, Icon: item.Icon, Here: c.route == item.Path}
+			one.Below = !one.Here && (c.route == item.Adds || !item.Alone && strings.HasPrefix(c.route, item.Path+"/"))
+			if item.Waits != nil {
+				one.Count = ui.NewCount(item.Waits(v.View), "waiting for review")
+			}
+			shown.Items = append(shown.Items, one)
+		}
+		s.Groups = append(s.Groups, shown)
+	}
+	return s
+}
+
+// Groups returns the part of the navigation that a user may see.
+func (w *Site) Groups(v *Session) []MenuGroup {
+	var list []MenuGroup
+	for _, group := range w.Navigation {
+		if group.Who == Administrators && !v.User.Admin {
+			continue
+		}
+		items := group.Items
+		group.Items = nil
+		for _, item := range items {
+			if !agentPath(item.Path) || v.View.Settings().AcceptsAgents() {
+				group.Items = append(group.Items, item)
+			}
+		}
+		list = append(list, group)
+	}
+	return list
+}

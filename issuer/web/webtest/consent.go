@@ -1,0 +1,3 @@
+package webtest
+
+const AuthorizePath = "/auth/oauth2/authorize"
