@@ -50,7 +50,11 @@ const kit = `(() => {
 	window.until = async f => { for (let n = 0; n < 200 && !f(); n++) await new Promise(ok => setTimeout(ok, 20)); return f(); };
 	window.sent = 0;
 	addEventListener('submit', e => { sent += !e.defaultPrevented; e.preventDefault(); });
-	window.leaving = () => !dispatchEvent(new Event('beforeunload', { cancelable: true }));
+	window.leaving = () => {
+		const e = document.createEvent('BeforeUnloadEvent'); // of any other type, a value that the handler returns is ignored
+		e.initEvent('beforeunload', false, true);
+		return !dispatchEvent(e);
+	};
 	return true;
 })()`
 

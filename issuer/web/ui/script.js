@@ -128,7 +128,8 @@
 			if (session) store[kept] = JSON.stringify([session, values()]);
 		});
 	});
-	onbeforeunload = e => dirty && e.preventDefault();
+	// Any value that it returned would make the browser ask.
+	onbeforeunload = e => { if (dirty) e.preventDefault(); };
 
 	// Screen readers read what appears later; the notice was there before.
 	all('.notice', e => say(e.textContent));
