@@ -113,13 +113,18 @@ func (i *Issuer) authenticateReader(ctx context.Context, c oauth.ClientCredentia
 
 // activeAccess returns the response for a verified access token, or nil if it is not active.
 func (i *Issuer) activeAccess(v ledger.View, c *verifier.Claims, ref ledger.AccessRef) *oauth.ActiveToken {
+	g := v.Grant(ref.Grant)
 	switch {
 	case i.Now().Unix() >= c.ExpiresAt().Unix(): // the verifier allows for clocks that differ
 	case v.Key(ref.Key) == nil: // dropped, so anybody may have signed the token
-	case v.Grant(ref.Grant) == nil: // it ended long ago, or was lost in a restore
+	case g == nil: // it ended long ago, or was lost in a restore
 	case v.TokensRevoked(ref.Grant) != ledger.NoCause:
 	default:
-		return activeToken(c)
+		t := activeToken(c)
+		if t.Scope = v.CutScope(g, t.Scope); t.Scope == "" && !t.Legacy {
+			return nil
+		}
+		return t
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ type Grant struct {
 func grantOf(v ledger.View, g *ledger.Grant) Grant {
 	out := Grant{
 		ID: g.ID.String(), User: userName(v, g.User), UserID: g.User, Client: clientID(v, g.Client),
-		State: "live", Scopes: notNil(strings.Fields(g.Scope)), Legacy: g.Legacy, Generation: g.Due,
+		State: "live", Scopes: notNil(strings.Fields(v.ScopeOf(g))), Legacy: g.Legacy, Generation: g.Due,
 		Created: stdTime(g.Created), Used: stdTime(g.Used), Ended: stdTime(g.Ended),
 	}
 	if s, ok := v.ResourceServerOf(g); ok && s != nil {

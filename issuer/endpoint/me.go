@@ -74,7 +74,14 @@ func (e *Endpoints) me(w http.ResponseWriter, r *http.Request) {
 		e.fail(w, r, errors.New("request without claims passed the guard"))
 		return
 	}
-	u := e.Server.View().User(claims.Subject())
+	v := e.Server.View()
+	if id, ok := ledger.ParseGrantID(claims.GrantID()); ok && !claims.Legacy() { // what the grant has now may be less
+		if g := v.Grant(id); g != nil && !scope.FromClaim(v.CutScope(g, claims.ScopeText())).Covers(meScope) {
+			e.guard.Refuse(w, invalidToken)
+			return
+		}
+	}
+	u := v.User(claims.Subject())
 	if u == nil {
 		e.fail(w, r, errors.New("token names an unknown user"))
 		return

@@ -75,12 +75,14 @@ func (e *Endpoints) editMe(w http.ResponseWriter, r *http.Request) {
 	case refusal == nil:
 		writeProfile(w, u)
 	case refusal.Code == oauth.InvalidToken:
-		e.guard.Refuse(w, &middleware.Refusal{
-			Status: http.StatusUnauthorized, Code: string(oauth.InvalidToken), Description: "The access token is invalid",
-		})
+		e.guard.Refuse(w, invalidToken)
 	default:
 		e.refuseEdit(w, http.StatusBadRequest, claims.ClientID(), "The member "+memberOf(refusal.Field)+" "+refusal.Note+".")
 	}
+}
+
+var invalidToken = &middleware.Refusal{
+	Status: http.StatusUnauthorized, Code: string(oauth.InvalidToken), Description: "The access token is invalid",
 }
 
 func (e *Endpoints) refuseEdit(w http.ResponseWriter, status int, client, description string) {

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -119,7 +120,7 @@ func (e *Endpoints) refuseBody(w http.ResponseWriter, err error) {
 	status, text := http.StatusBadRequest, "The body can not be read."
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		status, text = http.StatusRequestEntityTooLarge, "The body is longer than 64 KiB."
+		status, text = http.StatusRequestEntityTooLarge, fmt.Sprintf("The body is longer than %d KiB.", large.Limit>>10)
 	}
 	w.Header().Set("Connection", "close")
 	refused := &oauth.Error{Code: oauth.InvalidRequest, Description: text}

@@ -155,6 +155,7 @@ const (
 	TooManyAgentGrants  Cause = 141
 	TooManyLookups      Cause = 142 // by one user within an hour, or by all at once
 	RegistrationRefused Cause = 143 // RFC 7591: the metadata of a client is not accepted
+	ScopeWithdrawn      Cause = 144 // the publisher may not ask for any of the scopes any more
 )
 
 // sentences describe each cause to people who manage a client. They are exact, and
@@ -267,6 +268,7 @@ var sentences = map[Cause]string{
 	TooManyAgentGrants:  "the account has 20 connected clients with a metadata document; disconnect one first",
 	TooManyLookups:      "too many new metadata documents were asked for",
 	RegistrationRefused: "the metadata of the client is not accepted",
+	ScopeWithdrawn:      "the publisher of the client may not have any of the scopes any more",
 
 	OperatorCertificateRefused: "the certificate is not a valid one of the operators' authority",
 

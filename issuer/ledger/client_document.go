@@ -170,23 +170,47 @@ func (c *Client) Stale(at Time) Cause {
 // agentScope returns the scope of an authorization of a client with a document: what it asked
 // for, cut to what its publisher may ask for, or the publisher's defaults.
 func (p *Publisher) agentScope(asked string) (string, Cause) {
-	most := scope.FromClaim(strings.Join(p.Scopes, " "))
 	if strings.TrimSpace(strings.ReplaceAll(asked, ",", " ")) == "" {
 		if len(p.Defaults) == 0 {
 			return "", ScopeMissing
 		}
 		return strings.Join(p.Defaults, " "), NoCause
 	}
+	kept := p.cut(asked)
+	if kept == "" {
+		return "", ScopeTooWide
+	}
+	return kept, NoCause
+}
+
+// cut returns what a publisher's clients may have of a scope, in the order of the scope.
+func (p *Publisher) cut(asked string) string {
+	most := scope.FromClaim(strings.Join(p.Scopes, " "))
 	var kept []string
 	for _, name := range strings.FieldsFunc(asked, func(r rune) bool { return r == ' ' || r == ',' }) {
 		if most.Has(name) && !slices.Contains(kept, name) {
 			kept = append(kept, name)
 		}
 	}
-	if len(kept) == 0 {
-		return "", ScopeTooWide
+	return strings.Join(kept, " ")
+}
+
+// ScopeOf returns the scope that tokens of a grant get at most: that of its authorization, and
+// for a client with a document, of that what its publisher may ask for now. It is "" if nothing
+// is left, and for a grant without limits.
+func (v View) ScopeOf(g *Grant) string { return v.CutScope(g, g.Scope) }
+
+// CutScope is like ScopeOf, for a part of the grant's scope that a token was issued with.
+func (v View) CutScope(g *Grant, part string) string {
+	if !g.Agent {
+		return part
 	}
-	return strings.Join(kept, " "), NoCause
+	if c := v.Client(g.Client); c != nil {
+		if p := v.PublisherOf(c); p != nil {
+			return p.cut(part)
+		}
+	}
+	return part // such a grant has ended
 }
 
 // agentGrants counts the live grants of a user for clients with a document.

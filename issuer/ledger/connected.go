@@ -68,7 +68,7 @@ func (v View) connection(u *User, client string, settings *Settings, at Time) (o
 		one.Since = min(one.Since, g.Created)
 		one.Refreshed = max(one.Refreshed, g.Used)
 		one.Legacy = one.Legacy || g.Legacy
-		one.Profile = one.Profile || g.Legacy || scope.FromClaim(g.Scope).Covers(scope.ProfileRead)
+		one.Profile = one.Profile || g.Legacy || scope.FromClaim(v.ScopeOf(g)).Covers(scope.ProfileRead)
 	}
 	return one, grants
 }

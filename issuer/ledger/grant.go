@@ -28,7 +28,7 @@ type Grant struct {
 	ID     GrantID `cbor:"1,keyasint"`
 	Client string  `cbor:"2,keyasint"`
 	User   string  `cbor:"3,keyasint"`
-	// Scope and Legacy are those of the authorization; they never change.
+	// Scope and Legacy are those of the authorization; they never change. See View.ScopeOf.
 	Scope  string `cbor:"4,keyasint,omitempty"`
 	Legacy bool   `cbor:"5,keyasint,omitempty"`
 	Agent  bool   `cbor:"25,keyasint,omitempty"` // the client had a document at the Allow

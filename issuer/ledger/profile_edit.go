@@ -71,7 +71,7 @@ func (c *EditProfile) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return refuseToken(KeyNotRecorded)
 	case v.TokensRevoked(g.ID) != NoCause:
 		return refuseToken(v.TokensRevoked(g.ID))
-	case !g.Legacy && !scope.FromClaim(g.Scope).Covers(scope.ProfileWrite):
+	case !g.Legacy && !scope.FromClaim(v.ScopeOf(g)).Covers(scope.ProfileWrite):
 		return refuseToken(ScopeTooWide)
 	}
 	old := v.User(g.User)

@@ -144,8 +144,8 @@ type PutPublisher struct {
 // Kind implements command.Command.
 func (*PutPublisher) Kind() command.Kind { return KindPutPublisher }
 
-// Decide narrows a publisher at once: its grants keep their scopes, as those of other clients
-// do.
+// Decide narrows a publisher at once. The rows of its grants keep their scopes; what their tokens
+// get is cut: see View.ScopeOf.
 func (c *PutPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identifyAdministrator(c.Actor, m)

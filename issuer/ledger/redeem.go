@@ -151,14 +151,23 @@ type terms struct {
 }
 
 // terms returns the terms for the parameters scope and resource of a request; they may be
-// empty. The grant itself doesn't change.
+// empty. The grant itself doesn't change: if its scope is cut because its publisher may ask for
+// less now, it is whole again once the publisher may ask for more.
 func (r redemption) terms(scope, resource string) terms {
 	s, cause := r.v.audienceFor(r.grant, resource)
 	if cause != NoCause {
 		return terms{code: oauth.InvalidTarget, cause: cause}
 	}
 	t := terms{code: oauth.InvalidScope}
-	if t.scope, t.cause = r.grant.narrow(scope); s != nil {
+	if t.scope, t.cause = r.grant.narrow(scope); t.scope != "" {
+		if t.scope = r.v.CutScope(r.grant, t.scope); t.scope == "" {
+			t.cause = ScopeWithdrawn
+		}
+	}
+	if t.cause == ScopeWithdrawn && r.v.ScopeOf(r.grant) == "" {
+		t.code = oauth.InvalidGrant // the client has to ask the user again
+	}
+	if s != nil {
 		t.audience = s.ID
 	}
 	return t

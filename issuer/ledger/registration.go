@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -87,7 +88,7 @@ func (v View) CheckRegistration(r *oauth.Registration) (*Publisher, *Refusal) {
 // unlisted reports whether uri has a private-use scheme and is not one that p lists. p is nil for
 // a client without a Document.
 func (p *Publisher) unlisted(uri string) bool {
-	return p != nil && p.Host == LocalPublisher && oauth.CheckPrivateURI(uri) == "" && !slices.Contains(p.RedirectURIs, uri)
+	return p != nil && p.Host == LocalPublisher && !strings.HasPrefix(uri, "http://") && !slices.Contains(p.RedirectURIs, uri)
 }
 
 // clientOf returns the client of an authorization request, deleted ones included. A registered

@@ -82,6 +82,31 @@ func NewRegistered(clientID, name string, redirectURIs []string) Registered {
 var webSchemes = []string{
 	"http", "https", "ws", "wss", "ftp", "file", "data", "blob", "filesystem", "about", "javascript", "vbscript", "view-source",
 	"chrome", "chrome-extension", "moz-extension", "resource", "mailto", "tel", "sms", "intent", "urn",
+	// These open a page in a browser.
+	"googlechrome", "googlechromes", "microsoft-edge", "microsoft-edge-holographic", "firefox", "firefox-focus", "firefox-klar",
+	"brave", "duckduckgo", "opera", "vivaldi", "ucbrowser", "x-safari", "safari",
+}
+
+// opensPages reports whether a scheme is one of browsers, or one like x-safari-https, which they
+// open the rest of the URI for.
+func opensPages(scheme string) bool {
+	return slices.Contains(webSchemes, scheme) || strings.HasSuffix(scheme, "http") || strings.HasSuffix(scheme, "https")
+}
+
+// embedsURL reports whether a part of a URI behind its scheme is an address of its own, also one
+// that is percent-encoded, however often: what receives the URI may open it.
+func embedsURL(part string) bool {
+	for range 4 {
+		if strings.Contains(part, "//") || strings.Contains(part, ":/") || strings.Contains(part, `\\`) {
+			return true
+		}
+		decoded, err := url.PathUnescape(part)
+		if err != nil || decoded == part {
+			return err != nil
+		}
+		part = decoded
+	}
+	return true
 }
 
 // CheckPrivateURI returns why uri can't be a redirection URI with a private-use scheme that an
@@ -92,10 +117,12 @@ func CheckPrivateURI(uri string) string {
 	switch {
 	case scheme == "" || scheme[0] < 'a' || scheme[0] > 'z':
 		return "must begin with a scheme in lower case"
-	case slices.Contains(webSchemes, strings.ToLower(scheme)):
+	case opensPages(strings.ToLower(scheme)):
 		return "must have a scheme of the program's own"
-	case !strings.Contains(uri, "://"):
+	case !strings.HasPrefix(uri[len(scheme):], "://"):
 		return "must have :// after its scheme"
+	case embedsURL(uri[len(scheme)+len("://"):]):
+		return "must not contain another address"
 	case strings.Contains(scheme, "."):
 		return CheckRedirectURI(uri, true)
 	}
@@ -115,6 +142,9 @@ func RegisteredHost(uri string) (host, note string) {
 	case "https":
 		if note := CheckRedirectURI(uri, true); note != "" {
 			return "", note
+		}
+		if u.RawQuery != "" || u.ForceQuery { // it could make a page of the host pass the code on
+			return "", "must not have a query"
 		}
 		return u.Host, CheckPublisher(u.Host)
 	case "http":

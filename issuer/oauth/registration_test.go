@@ -10,12 +10,18 @@ import (
 )
 
 func TestCheckPrivateURI(t *testing.T) {
-	for _, good := range []string{"cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app://cb", "vscode://x/y?z=1"} {
+	for _, good := range []string{"cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app://cb", "vscode://x/y?z=1",
+		"cursor://anysphere.cursor-retrieval/oauth/user-bookings/callback", "vscode://vscode.github-authentication/did-authenticate?window=1%2F2",
+	} {
 		require.Empty(t, oauth.CheckPrivateURI(good), good)
 	}
 	for _, bad := range []string{
 		"", "cursor", "cursor:cb", "http://127.0.0.1/cb", "https://example.com/cb", "HTTPS://example.com", "javascript://x", "JavaScript://x", "data://x",
 		"file:///etc/passwd", "cursor://a#b", "cursor://a b", "Cursor://a/cb", "cursor://u@a/cb", "cursor://a/cb?code=1", "://x", "1x://a", "view-source://x",
+		"microsoft-edge:https://evil.example/x", "firefox://open-url?url=https://evil.example", "x-safari-https://evil.example/x", "googlechromes://evil.example",
+		"opera-http://evil.example", "microsoft-edge://evil.example", "app:https://evil.example", "app://open?url=https://evil.example",
+		"app://open?url=https%3A%2F%2Fevil.example", "app://open?url=https%253A%252F%252Fevil.example", "app://open?url=//evil.example",
+		"app://a//evil.example", "app:////evil.example", "app://open/https:/evil.example", "com.example.app://open?u=https://evil.example",
 	} {
 		require.NotEmpty(t, oauth.CheckPrivateURI(bad), bad)
 	}
@@ -35,6 +41,8 @@ func TestRegisteredHost(t *testing.T) {
 		{"cursor://a/cb", "", true},
 		{"http://agent.example/cb", "", false},
 		{"https://agent.example/cb#x", "agent.example", false},
+		{"https://agent.example/open?to=https://evil.example", "", false},
+		{"https://agent.example/cb?", "", false},
 		{"javascript:alert(1)", "", false},
 		{"%", "", false},
 	} {

@@ -132,8 +132,16 @@ func (m *management) publisherSet() *cobra.Command {
 		if q == (admin.PublisherEdit{Host: args[0]}) {
 			return fmt.Errorf("say what to change: see %s --help", cmd.CommandPath())
 		}
-		return runOperation(m, cmd, admin.SetPublisher, q, showPublisher)
+		return runOperation(m, cmd, admin.SetPublisher, q, func(p *printer, a admin.Publisher) {
+			showPublisher(p, a)
+			if q.Scopes != nil {
+				p.line("\nGrants and codes of its clients get at most these scopes from their next exchange or refresh on.")
+			}
+		})
 	})
+	c.Long = `Change what a publisher's clients may do. A smaller --scope also holds for the grants
+and codes that they have: the next exchange or refresh gets no more. A grant with nothing
+left is refused, and works again if the publisher gets its scopes back.`
 	p.register(c)
 	return c
 }

@@ -121,6 +121,7 @@ var causeNames = [...]string{
 	ledger.DocumentMethod:      "document_method",
 	ledger.TooManyAgentGrants:  "too_many_agent_grants",
 	ledger.RegistrationRefused: "registration_refused",
+	ledger.ScopeWithdrawn:      "scope_withdrawn",
 	ledger.TooManyLookups:      "too_many_lookups",
 }
 
