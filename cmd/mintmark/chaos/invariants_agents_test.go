@@ -3,6 +3,7 @@ package chaos
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // withEnds adds the commands that ended all grants of a publisher to the history of each of its
@@ -31,32 +32,39 @@ func withEnds(ops []op) []op {
 }
 
 // withinCeilings checks S10: a grant for an agent has the scope that it asked for, cut to a ceiling
-// that its publisher had during the Allow, and keeps it.
+// that its publisher had during the Allow, and each token has that, cut to one during its request.
 func withinCeilings(ops []op) (bad []string) {
-	allowed := map[string]op{}
+	allowed, granted := map[string]op{}, map[string][]string{}
 	for _, o := range ops {
 		if o.Kind == allow && o.Class == ok && o.Publisher != "" {
-			allowed[o.Grant] = o
+			allowed[o.Grant], granted[o.Grant] = o, ceilings(ops, o)
 		}
 	}
-	had := map[string]string{}
 	for _, o := range ops {
 		a, known := allowed[o.Grant]
 		if !known || o.Class != ok || o.Kind != exchange && o.Kind != refresh {
 			continue
 		}
-		if was, seen := had[o.Grant]; seen && was != o.Scope {
-			bad = append(bad, fmt.Sprintf("S10: the scope of grant %s was %q and is %q", o.Grant, was, o.Scope))
-		}
-		had[o.Grant] = o.Scope
-		if possible := ceilings(ops, a); !slices.Contains(possible, o.Scope) {
-			bad = append(bad, fmt.Sprintf("S10: the scope of grant %s is %q, and the ceiling was one of %q", o.Grant, o.Scope, possible))
+		now := o
+		now.Publisher = a.Publisher
+		possible, was := ceilings(ops, now), granted[o.Grant]
+		granted[o.Grant] = slices.DeleteFunc(slices.Clone(was), func(scope string) bool {
+			return !slices.ContainsFunc(possible, func(ceiling string) bool { return common(scope, ceiling) == o.Scope })
+		})
+		if len(granted[o.Grant]) == 0 {
+			return append(bad, fmt.Sprintf("S10: the scope of grant %s is %q; it was one of %q, and the ceiling is one of %q", o.Grant, o.Scope, was, possible))
 		}
 	}
 	return bad
 }
 
-// ceilings returns those that the publisher may have had at an Allow. One at a time is set; a
+// common returns the names of a that b has too.
+func common(a, b string) string {
+	has := strings.Fields(b)
+	return strings.Join(slices.DeleteFunc(strings.Fields(a), func(name string) bool { return !slices.Contains(has, name) }), " ")
+}
+
+// ceilings returns those that the publisher may have had during an op. One at a time is set; a
 // command of unknown fate may take effect at any later time.
 func ceilings(ops []op, a op) (possible []string) {
 	last := op{Scope: wideCeiling} // at first

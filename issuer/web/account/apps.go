@@ -115,7 +115,7 @@ func (w *Area) connections(v *site.Session) []connection {
 		}
 		one := &list[i]
 		one.Legacy, one.Shared = one.Legacy || g.Legacy, one.Shared || g.Shared()
-		one.scopes = one.scopes.Union(scope.FromClaim(v.view.ScopeOf(g)))
+		one.scopes = one.scopes.Union(scope.FromClaim(v.View.ScopeOf(g)))
 		one.Used = max(one.Used, g.Used)
 		if s, ok := v.View.ResourceServerOf(g); ok && !slices.Contains(one.Resources, s) {
 			one.Resources = append(one.Resources, s)
