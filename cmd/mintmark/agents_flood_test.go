@@ -30,6 +30,10 @@ func (f *countedFetches) Fetch(context.Context, string, string, bool) (clientdoc
 	return clientdoc.Document{}, 0, &clientdoc.Error{Reason: clientdoc.Unreachable}
 }
 
+func (f *countedFetches) Refuse(string, string) *clientdoc.Error {
+	return &clientdoc.Error{Reason: clientdoc.Refused}
+}
+
 // TestFloodsOfAgents sends registrations, and authorization requests whose client_id is a URL or a
 // registration, from many addresses. Nothing is fetched for people who have not signed in, nothing is
 // logged by raft, the state stays as it is, memory is bounded, and each request has one short line.

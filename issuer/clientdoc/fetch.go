@@ -46,9 +46,9 @@ type Config struct {
 type Fetcher struct {
 	config Config
 	client *http.Client
-	failed *limit.Recent[Reason] // by URL
-	first  *limit.Limiter        // fetches of new URLs, by user
-	again  *limit.Limiter        // fetches of known URLs, by user
+	failed *limit.Recent[Error] // by URL
+	first  *limit.Limiter       // fetches of new URLs, by user
+	again  *limit.Limiter       // fetches of known URLs, by user
 
 	mu       sync.Mutex     // guards the fields below
 	fetching int            // fetches that are running
@@ -77,7 +77,7 @@ func New(c Config) *Fetcher {
 			Timeout:       maxFetch,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		failed: limit.NewRecent[Reason](rememberErrors, maxRemembered),
+		failed: limit.NewRecent[Error](rememberErrors, maxRemembered),
 		first:  limit.New(newURLs/time.Hour.Seconds(), newURLs, maxUsers),
 		again:  limit.New(knownURLs/time.Hour.Seconds(), knownURLs, maxUsers),
 		byUser: map[string]int{},
@@ -110,8 +110,16 @@ func (f *Fetcher) Fetch(ctx context.Context, user, clientID string, known bool) 
 	case ctx.Err() != nil: // the browser went away, which is not the publisher's failure
 		return d, 0, ctx.Err()
 	}
-	f.failed.Mark(clientID, failure.Reason, f.config.Now())
+	f.failed.Mark(clientID, *failure, f.config.Now())
 	return Document{}, 0, failure
+}
+
+// Refuse remembers that the document at a client_id was fetched and then refused, like a failed
+// fetch, and returns what Fetch will. note says why, in a clause.
+func (f *Fetcher) Refuse(clientID, note string) *Error {
+	failure := Error{Reason: Refused, Note: note}
+	f.failed.Mark(clientID, failure, f.config.Now())
+	return &failure
 }
 
 // begin reports whether another fetch may run now. If so, end must follow.
@@ -143,8 +151,8 @@ func (f *Fetcher) refused(clientID string) error {
 	if slices.Contains(f.config.Own(), oauth.DocumentHost(clientID)) {
 		return &Error{Reason: OwnHost}
 	}
-	if reason, ok := f.failed.Get(clientID, f.config.Now()); ok {
-		return &Error{Reason: reason}
+	if failure, ok := f.failed.Get(clientID, f.config.Now()); ok {
+		return &failure
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ const (
 	RedirectURIsMissing Reason = "redirect_uris"
 	RedirectURIRefused  Reason = "redirect_uri"
 	GrantNotOffered     Reason = "grant type"
+	Refused             Reason = "refused"       // Fetcher.Refuse
 	TooManyURLs         Reason = "too many urls" // of one user
 	Busy                Reason = "busy"          // too many fetches at once; not remembered
 )
@@ -43,15 +44,24 @@ var sentences = map[Reason]string{
 	RedirectURIsMissing: "the metadata document has no redirect_uris",
 	RedirectURIRefused:  "a redirect URI in the metadata document is neither of its own host nor of the loopback, or is not valid",
 	GrantNotOffered:     "the client does not use authorization codes, and nothing else is offered",
+	Refused:             "the metadata document is not accepted",
 	TooManyURLs:         "this account has tried too many new applications within an hour",
 	Busy:                "too many metadata documents are being fetched",
 }
 
 // An Error is why there is no document.
-type Error struct{ Reason Reason }
+type Error struct {
+	Reason Reason
+	Note   string // for Refused
+}
 
-// Error implements error.
-func (e *Error) Error() string { return e.Reason.Sentence() }
+// Error implements error. The text has no text of the publisher's.
+func (e *Error) Error() string {
+	if e.Note != "" {
+		return e.Note
+	}
+	return e.Reason.Sentence()
+}
 
 // Sentence describes the reason to users.
 func (r Reason) Sentence() string { return sentences[r] }

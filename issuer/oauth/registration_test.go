@@ -10,7 +10,8 @@ import (
 )
 
 func TestCheckPrivateURI(t *testing.T) {
-	for _, good := range []string{"cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app://cb", "vscode://x/y?z=1",
+	for _, good := range []string{
+		"cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app://cb", "vscode://x/y?z=1",
 		"cursor://anysphere.cursor-retrieval/oauth/user-bookings/callback", "vscode://vscode.github-authentication/did-authenticate?window=1%2F2",
 	} {
 		require.Empty(t, oauth.CheckPrivateURI(good), good)

@@ -22,6 +22,7 @@ import (
 // Documents fetches the metadata documents of clients, like clientdoc.Fetcher.
 type Documents interface {
 	Fetch(ctx context.Context, user, clientID string, known bool) (clientdoc.Document, time.Duration, error)
+	Refuse(clientID, note string) *clientdoc.Error
 }
 
 // isAgent reports whether agents are accepted and the client_id is a document's URL or that of a
@@ -42,7 +43,7 @@ func (w *Area) openRegistration(c *site.Request, v *site.Session, r *oauth.Autho
 
 // lookUp fetches the document of a client for a signed-in user, unless the stored one is fresh,
 // and records it in the ledger. Afterwards v may have no user. If a known document can't be
-// fetched again, the stored one is used; the ledger decides for how long.
+// fetched again, or the new one is refused, the stored one is used; the ledger decides for how long.
 func (w *Area) lookUp(c *site.Request, v *site.Session, r oauth.AuthorizationRequest) error {
 	lookup, cause := v.View.Lookup(r.ClientID, w.Ledger.Now())
 	if cause != ledger.NoCause { // this node may lag
@@ -69,19 +70,23 @@ func (w *Area) lookUp(c *site.Request, v *site.Session, r oauth.AuthorizationReq
 	default:
 		d, age, err = w.config.Documents.Fetch(c.R.Context(), v.User.ID, r.ClientID, lookup == ledger.LookupAgain)
 	}
+	if err == nil {
+		err = w.recordDocument(c, v, d, age)
+	} else {
+		err = fmt.Errorf("fetch a metadata document: %w", err)
+	}
 	failed, ok := errors.AsType[*clientdoc.Error](err)
 	switch {
 	case ok && lookup == ledger.LookupAgain:
 		return nil
 	case ok:
 		return unfetched(failed)
-	case err != nil:
-		return fmt.Errorf("fetch a metadata document: %w", err)
 	}
-	return w.recordDocument(c, v, d, age)
+	return err
 }
 
-// recordDocument proposes what was fetched, and continues on a view that includes it.
+// recordDocument proposes what was fetched, and continues on a view that includes it. The error is
+// a *clientdoc.Error for a document that the ledger does not accept.
 func (w *Area) recordDocument(c *site.Request, v *site.Session, d clientdoc.Document, age time.Duration) error {
 	out, index, err := w.Ledger.Propose(c.R.Context(), &ledger.NoteDocument{
 		Actor: v.Actor(), URL: d.ClientID, Name: d.Name, Website: d.Website, RedirectURIs: d.RedirectURIs, Digest: d.Digest, Age: age,
@@ -92,7 +97,7 @@ func (w *Area) recordDocument(c *site.Request, v *site.Session, d clientdoc.Docu
 	case out.Unknown:
 		return fmt.Errorf("record a metadata document: %w", oauth.ErrUnavailable)
 	case out.Refusal != nil && out.Refusal.Cause == ledger.BadField:
-		return explainAgent(ledger.DocumentUnusable, "In the metadata document, "+out.Refusal.Field+" "+out.Refusal.Note+".")
+		return w.config.Documents.Refuse(d.ClientID, "in the metadata document, "+out.Refusal.Field+" "+out.Refusal.Note)
 	case out.Refusal != nil:
 		return explainAgent(out.Refusal.Cause, "")
 	}
@@ -115,7 +120,7 @@ func unfetched(e *clientdoc.Error) *site.Failure {
 	case clientdoc.MethodNotOffered:
 		cause = ledger.DocumentMethod
 	}
-	return explainAgent(cause, ui.Sentence(e.Reason.Sentence()))
+	return explainAgent(cause, ui.Sentence(e.Error()))
 }
 
 // explainAgent explains why a client with a metadata document can't be shown for consent, or

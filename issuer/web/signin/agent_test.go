@@ -146,7 +146,7 @@ func TestAgentOfAListedPublisher(t *testing.T) {
 
 	// The host is what is asked about, and the name is only what the document says.
 	require.Contains(t, page.Text, `<h1 class="mid"><bdi>example.com</bdi> wants access to your account</h1>`)
-	require.Contains(t, page.Text, "calls itself <b><bdi>Helper</bdi></b>")
+	require.Contains(t, page.Text, "The application calls itself<br><b>“<bdi>Helper</bdi>”</b><br>Its name isn’t verified.")
 	require.NotContains(t, page.Text, "Any program on this computer")
 
 	b.Decide(page, "allow").Location(t, agentCallback)
@@ -245,6 +245,36 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
+// TestRefusedDocumentIsRemembered: a document that was fetched and refused is not fetched again for
+// five minutes, and does not count again among the user's new ones.
+func TestRefusedDocumentIsRemembered(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsListed)
+	w.List("example.com")
+	b := w.SignedIn()
+	p.set("/bad", map[string]any{"client_name": "Mintmark", "redirect_uris": []string{agentCallback}})
+	bad := At(agentRequest("client_id", "https://example.com/bad"))
+	first := b.Get(bad)
+	require.Contains(t, first.Text, "In the metadata document, client_name is like this service&#39;s own.")
+	for range 20 {
+		again := b.Get(bad)
+		require.Equal(t, http.StatusBadRequest, again.StatusCode)
+		require.Contains(t, again.Text, "In the metadata document, client_name is like this service&#39;s own.")
+	}
+	require.Equal(t, 1, p.requests())
+	require.Equal(t, http.StatusOK, b.Get(At(agentRequest())).StatusCode, "another new one")
+	w.Advance(5 * time.Minute)
+	b.Get(bad)
+	require.Equal(t, 3, p.requests())
+
+	// One that was accepted before is used until it is stale, as if the fetch had failed.
+	w.Advance(time.Hour)
+	p.set("/agent", map[string]any{"client_name": "Mintmark", "redirect_uris": []string{agentCallback}})
+	for range 2 {
+		require.Contains(t, b.Get(At(agentRequest())).Text, "<bdi>Helper</bdi>")
+		require.Equal(t, 4, p.requests())
+	}
+}
+
 // TestPublisherUnderReview: the user sees a page that goes on once an administrator approves.
 func TestPublisherUnderReview(t *testing.T) {
 	w, p := newAgentEnv(t, ledger.AgentsReviewed)
@@ -258,6 +288,7 @@ func TestPublisherUnderReview(t *testing.T) {
 	require.Equal(t, http.StatusOK, page.StatusCode)
 	require.Equal(t, "5", page.Header.Get("Refresh"))
 	require.Contains(t, page.Text, "<bdi>example.com</bdi> waits for a review")
+	require.Contains(t, page.Text, "calls itself<br>“<bdi>Helper</bdi>”<br>Its name isn’t verified.")
 
 	// It is nobody else's, and it can't be changed.
 	require.Equal(t, http.StatusGone, w.SignedInAs("bob").Get(address).StatusCode)
@@ -439,7 +470,7 @@ func TestRegisteredAgent(t *testing.T) {
 	page := b.Get(request())
 	require.Equal(t, http.StatusOK, page.StatusCode, page.Text)
 	require.Contains(t, page.Text, "<bdi>a program on a computer</bdi> wants access")
-	require.Contains(t, page.Text, "This app calls itself <b><bdi>Helper</bdi></b>. Its name isn’t verified.")
+	require.Contains(t, page.Text, "This app calls itself<br><b>“<bdi>Helper</bdi>”</b><br>Its name isn’t verified.")
 	require.Contains(t, page.Text, "Any program on this computer")
 	require.Nil(t, w.View().ClientNamed(clientID), "the page stores nothing")
 	b.Decide(page, "allow").Location(t, "http://127.0.0.1:4567/cb")
