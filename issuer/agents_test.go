@@ -188,3 +188,27 @@ func TestRegisteredClient(t *testing.T) {
 	_, err = agentToken(t, b, oauth.TokenRequest{Client: oauth.ClientCredentials{ID: clientID}, RefreshToken: response.RefreshToken})
 	require.NoError(t, err)
 }
+
+// TestIntrospectAfterCeilingIsLowered: the response has what the publisher may have now, also for
+// a token from before.
+func TestIntrospectAfterCeilingIsLowered(t *testing.T) {
+	b := issuertest.New(t)
+	code := newAgent(t, b, false)
+	r, err := agentToken(t, b, oauth.TokenRequest{GrantType: oauth.AuthorizationCode, Code: code, RedirectURI: agentRedirect, CodeVerifier: agentVerifier})
+	require.NoError(t, err)
+	secret, err := b.Secret("mms_api")
+	require.NoError(t, err)
+	b.Accept(&ledger.PutResourceServer{Actor: ledger.Actor{Operator: true}, ID: "https://api.example", Name: "api", Secret: &secret})
+	scopeUnder := func(ceiling ...string) string {
+		b.Accept(&ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: "agent.example", Scopes: ceiling})
+		a, err := b.Introspect(t.Context(), oauth.PresentedToken{Client: oauth.ClientCredentials{ID: "api", Secret: "mms_api"}, Token: r.AccessToken})
+		require.NoError(t, err)
+		if !a.Active {
+			return "inactive"
+		}
+		return a.Scope
+	}
+	require.Equal(t, "PROFILE_READ", scopeUnder("PROFILE_READ", "BOOKING_READ"))
+	require.Equal(t, "inactive", scopeUnder("BOOKING_READ"))
+	require.Equal(t, "PROFILE_READ", scopeUnder("PROFILE_READ"))
+}
