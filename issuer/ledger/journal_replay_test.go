@@ -129,6 +129,18 @@ func TestReplaysFit(t *testing.T) {
 	require.Less(t, len(commands), 60, "the commands are not filled")
 }
 
+// TestReplaysOfDeletionsFit verifies that a command has half as many deletions as other
+// effects, since each removes the client's figures too.
+func TestReplaysOfDeletionsFit(t *testing.T) {
+	var records []ledger.Record
+	for seq := range uint64(ledger.MaxReplay) {
+		records = append(records, ledger.Record{Seq: seq + 1, Effects: []ledger.Effect{{Kind: ledger.EffectClientDeleted, Client: "c"}}})
+	}
+	commands := ledger.Replays(0, records)
+	require.Len(t, commands, 2)
+	require.Len(t, commands[0].Records, ledger.MaxReplay/2)
+}
+
 func id32(n byte) (id [32]byte) { id[0] = n; return id }
 
 // TestEffectsHaveNames verifies that each kind has a name for the operator of a restore.
