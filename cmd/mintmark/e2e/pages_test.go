@@ -42,7 +42,7 @@ func TestBrowserFlow(t *testing.T) {
 			require.Equal(t, "Sign in", b.text("h1"))
 			require.Contains(t, b.text("main"), "Calendar App")
 			b.signIn("alice", "wrong password")
-			require.Contains(t, b.text("[role=alert]"), "The user name or the password is not right.")
+			require.Contains(t, b.text("[role=alert]"), "The username or the password is not right.")
 			b.signIn("alice", "correct horse")
 
 			require.Contains(t, b.text("h1"), "Calendar App")
@@ -99,7 +99,7 @@ func TestBrowserLegacy(t *testing.T) {
 	b := newTab(t)
 	b.open(authorizeURL(s, "legacy-app", app.uri))
 	b.signIn("bob", "battery staple")
-	require.Contains(t, b.text("main"), "This application will be able to do everything that you can do.")
+	require.Contains(t, b.text("main"), "This application can do everything that you can do.")
 	b.press(`form[action="/auth/sign-out"] button`)
 	require.Equal(t, "Sign in", b.text("h1"))
 	require.Contains(t, b.text("main"), "Classic App")

@@ -42,7 +42,7 @@ func TestBrowserAsksForThePassword(t *testing.T) {
 	root.fill("own_password", "administers it")
 	root.press("main button.primary")
 	require.Contains(t, root.text("[role=status]"), "The user was added.")
-	require.Contains(t, root.text("main .lead"), "Administrator")
+	require.Contains(t, root.text(".head"), "Administrator")
 
 	root.open(s.AppURL + "/admin/users/u-alice")
 	root.press(`#role button`)
