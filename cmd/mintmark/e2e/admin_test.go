@@ -105,7 +105,7 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	require.Equal(t, "Dr. Alice Two", root.text("h1"))
 
 	user.open(s.AppURL + "/account")
-	user.press(`form[action="/auth/sign-out"] button`)
+	user.signOut()
 	user.open(s.AppURL + "/")
 	user.signIn("alice-two", password)
 	require.Contains(t, user.text("h1"), "Dr. Alice Two")

@@ -32,7 +32,7 @@ func TestBrowserBack(t *testing.T) {
 	require.Equal(t, "Trip Planner", b.text("h1"))
 
 	b.open(s.AppURL + "/account")
-	b.press(`form[action="/auth/sign-out"] button`)
+	b.signOut()
 	b.do(chromedp.NavigateBack(), chromedp.NavigateBack())
 	err := chromedp.Do(b.ctx, chromedp.NavigateBack())
 	require.ErrorContains(t, err, "ERR_CACHE_MISS", "the next user of the browser can't see the form")

@@ -136,6 +136,15 @@ func (b *tab) press(button string) {
 	require.NoError(b.t, err)
 }
 
+// signOut presses the button of the navigation, which is in a menu if the window is narrow.
+func (b *tab) signOut() {
+	b.t.Helper()
+	if evaluate[bool](b, `getComputedStyle(document.querySelector('.side')).display === 'none'`) {
+		b.do(chromedp.Click(chromedp.CSS(".menu summary")))
+	}
+	b.press(`form[action="/auth/sign-out"] button`)
+}
+
 // signIn fills in the sign-in page with keys. A page that is shown again has kept the
 // name.
 func (b *tab) signIn(name, password string) {

@@ -25,7 +25,7 @@ func TestBrowserFormAfterItsSession(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, address string, beside *tab){
 		"signed out in another tab": func(_ *testing.T, address string, beside *tab) {
 			beside.open(address)
-			beside.press(`form[action="/auth/sign-out"] button`)
+			beside.signOut()
 		},
 		"revoked in another browser": func(t *testing.T, address string, _ *tab) {
 			b := newTab(t)

@@ -84,7 +84,7 @@ func TestBrowserFlow(t *testing.T) {
 			require.Contains(t, b.text("[role=status]"), "was disconnected")
 			require.Contains(t, b.text("main"), "No application is connected")
 
-			b.press(`form[action="/auth/sign-out"] button`)
+			b.signOut()
 			b.open(s.AppURL + "/")
 			require.Equal(t, "Sign in", b.text("h1"))
 			require.Equal(t, s.AppURL+"/auth/sign-in", b.location())
@@ -100,7 +100,7 @@ func TestBrowserLegacy(t *testing.T) {
 	b.open(authorizeURL(s, "legacy-app", app.uri))
 	b.signIn("bob", "battery staple")
 	require.Contains(t, b.text("main"), "This application can do everything that you can do.")
-	b.press(`form[action="/auth/sign-out"] button`)
+	b.signOut()
 	require.Equal(t, "Sign in", b.text("h1"))
 	require.Contains(t, b.text("main"), "Classic App")
 	b.signIn("alice", "correct horse")

@@ -39,7 +39,7 @@ func tourErrors(t *testing.T, b *tab, s *server, look func(name string)) {
 	b.fill("name", "Trip Planner")
 	beside := b.another()
 	beside.open(s.AppURL + "/account")
-	beside.press(`form[action="/auth/sign-out"] button`)
+	beside.signOut()
 	b.press("main button.primary")
 	shows("form-after-session", "Your session ended")
 	guess(t, s)

@@ -74,7 +74,7 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 	look("sign-in-signed-out-everywhere")
 	tourDeveloper(b, s, app, look)
 	b.open(s.AppURL + "/account")
-	b.press(`form[action="/auth/sign-out"] button`) // the next server has the same host, and cookies ignore the port
+	b.signOut() // the next server has the same host, and cookies ignore the port
 	n := serve(t, freePort(t), app.uri, upstreamSettings("http://localhost:1")...)
 	b.open(n.AppURL + "/auth/sign-in")
 	look("sign-in-elsewhere")

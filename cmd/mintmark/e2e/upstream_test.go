@@ -70,12 +70,12 @@ func TestBrowserUpstream(t *testing.T) {
 		require.Equal(t, p.Issuer, first.Upstream)
 		require.False(t, first.Admin)
 
-		b.press(`form[action="/auth/sign-out"] button`)
+		b.signOut()
 		b.open(n.AppURL + "/auth/sign-in")
 		b.press("a.button") // the provider has a session, and asks for nothing
 		require.Equal(t, "Hello, Ada Elsewhere", b.text("h1"))
 
-		b.press(`form[action="/auth/sign-out"] button`)
+		b.signOut()
 		b.open(n.AppURL + "/auth/sign-in")
 		b.press(`a[href*="account=other"]`)
 		require.Equal(t, "Who are you?", b.text("h1"), "another user may sign in now")
@@ -182,7 +182,7 @@ func TestBrowserUpstreamDown(t *testing.T) {
 	p := startProvider(t, providerPort, local(port)+"/auth/upstream/callback")
 	require.Equal(t, issuer, p.Issuer)
 	n.waitProviderKnown(issuer)
-	b.press(`form[action="/auth/sign-out"] button`)
+	b.signOut()
 	b.signInUpstream("s-ada")
 	require.Contains(t, b.text("main"), "Ada Elsewhere")
 }

@@ -26,7 +26,7 @@
 		range.selectNodeContents(n);
 		const boxes = ancestors(e).filter(a => {
 			const s = getComputedStyle(a);
-			return s.display !== 'inline' && (s.overflowX !== 'visible' || s.overflowY !== 'visible' || a.matches('button, a.button, .pill, .count, .card, .box')) && !a.matches('.side');
+			return s.display !== 'inline' && (s.overflowX !== 'visible' || s.overflowY !== 'visible' || a.matches('button, a.button, .pill, .count, .card')) && !a.matches('.side');
 		}).filter(a => a !== document.body).map(a => a.getBoundingClientRect());
 		for (const r of range.getClientRects()) {
 			if (r.left < -1 || r.right > wide + 1) say('text beyond the window', e);
