@@ -121,8 +121,8 @@ func documentClient(t *testing.T) {
 		}
 		require.ElementsMatch(d.t, []string{
 			"id", "name", "type", "state", "kind", "owner", "owner_id", "has_proposal", "revision", "created_at", "changed_at",
-			"purpose", "website", "privacy_url", "terms_url", "redirect_uris", "scopes", "secrets", "reason", "proposal", "traffic", "asked_scopes",
-		}, union(names, "purpose", "website", "privacy_url", "terms_url", "reason", "proposal", "traffic", "asked_scopes"), "those in the second list may be left out")
+			"purpose", "website", "privacy_url", "terms_url", "redirect_uris", "scopes", "secrets", "reason", "proposal", "traffic", "asked_scopes", "usage",
+		}, union(names, "purpose", "website", "privacy_url", "terms_url", "reason", "proposal", "traffic", "asked_scopes", "usage"), "those in the second list may be left out")
 	})
 }
 

@@ -212,7 +212,7 @@ func (p *demoPerson) do(ctx context.Context, method, address string, fields url.
 
 var (
 	formPattern  = regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
-	linkPattern  = regexp.MustCompile(`<a class="button" href="(` + regexp.QuoteMeta(demoCallback) + `\?[^"]*)"`)
+	linkPattern  = regexp.MustCompile(`<a class="button primary" href="(` + regexp.QuoteMeta(demoCallback) + `\?[^"]*)"`)
 	inputPattern = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 )
 

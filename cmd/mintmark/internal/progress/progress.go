@@ -158,7 +158,8 @@ func (p *Progress) draw() {
 	}
 	bar := progressbar.NewOptions64(p.total(),
 		progressbar.OptionSetWriter(p.o.Out), progressbar.OptionSetDescription(p.o.What), progressbar.OptionSetWidth(30),
-		progressbar.OptionShowBytes(!p.o.Plain), progressbar.OptionClearOnFinish(), progressbar.OptionSpinnerType(14))
+		progressbar.OptionShowBytes(!p.o.Plain), progressbar.OptionClearOnFinish(), progressbar.OptionSpinnerType(14),
+		progressbar.OptionSetSpinnerChangeInterval(0)) // else it draws in a goroutine too, and Clear takes no lock
 	ticker := time.NewTicker(redraw)
 	defer ticker.Stop()
 	for {
