@@ -181,12 +181,16 @@ func (b *tab) scripts(on bool) {
 	require.NoError(b.t, err)
 }
 
-// setDisplay sets the width of the window and the theme.
+// setDisplay sets the width of the window and the theme, with reduced motion: otherwise colors
+// would be between those of two themes for a moment.
 func (b *tab) setDisplay(width int64, theme string) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(width, 800))
 	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}},
+		Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: theme},
+			{Name: "prefers-reduced-motion", Value: "reduce"},
+		},
 	})
 	require.NoError(b.t, err)
 }
