@@ -36,7 +36,7 @@ func Failing(t *testing.T) (w *Env, root *Browser, failures map[ledger.Cause]int
 }
 
 // confirmLink matches the link to the provider on a page for a signed-in user.
-var confirmLink = regexp.MustCompile(`<a class="button" href="(/auth/upstream/callback/confirm\?[^"]*)"( target="_blank" rel="noopener")?>Confirm with <bdi>Example ID</bdi></a>`)
+var confirmLink = regexp.MustCompile(`<a class="button" href="(/auth/upstream/callback/confirm\?[^"]*)"( target="_blank" rel="noopener")?><span>Confirm with <bdi>Example ID</bdi></span></a>`)
 
 func (a Answer) ConfirmLink(t *testing.T) (address string, aside bool) {
 	t.Helper()
