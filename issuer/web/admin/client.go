@@ -21,6 +21,8 @@ type adminClientBody struct {
 	OwnerProblem string // why the owner can't manage it; "" if they can
 	Secrets      int
 	Website      string // host of the website
+	Privacy      string // host of the privacy policy
+	Terms        string // host of the terms of service
 	Scopes       []parts.ScopeGroup
 
 	Waits        bool
@@ -78,7 +80,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	}
 	body := &adminClientBody{
 		Client: client, Owner: linkOwner(v.View, client), Secrets: client.ActiveSecrets(),
-		Website: parts.HostOf(client.Website), Scopes: parts.ScopeGroups(client.Scopes, true),
+		Website: parts.HostOf(client.Website), Privacy: parts.HostOf(client.PrivacyURL), Terms: parts.HostOf(client.TermsURL), Scopes: parts.ScopeGroups(client.Scopes, true),
 		Waits: client.AwaitsReview(), Since: client.WaitingSince(), NameWarnings: nameWarningsOf(v.View, client)[client.ID],
 	}
 	if client.State != ledger.Deleted {
