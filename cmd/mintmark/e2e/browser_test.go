@@ -136,10 +136,11 @@ func (b *tab) press(button string) {
 	require.NoError(b.t, err)
 }
 
-// signOut presses the button of the navigation, which is in a menu if the window is narrow.
+// signOut presses the button of the consent page or of the navigation, which is in a menu if
+// the window is narrow.
 func (b *tab) signOut() {
 	b.t.Helper()
-	if evaluate[bool](b, `getComputedStyle(document.querySelector('.side')).display === 'none'`) {
+	if evaluate[bool](b, `[...document.querySelectorAll('.side')].some(e => getComputedStyle(e).display === 'none')`) {
 		b.do(chromedp.Click(chromedp.CSS(".menu summary")))
 	}
 	b.press(`form[action="/auth/sign-out"] button`)
