@@ -56,7 +56,7 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	if err == nil {
 		i.config.Observer.Issued(r.GrantType, outcome.Issued.Retry, outcome.Issued.Shared)
 		if r.GrantType == oauth.RefreshToken && !outcome.Issued.Retry {
-			i.countRefresh(outcome.Issued.Client)
+			i.countRefresh(ledger.ClientKey(outcome.Issued.Client))
 		}
 	}
 	return response, err

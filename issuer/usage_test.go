@@ -56,6 +56,20 @@ func TestUsageIsReported(t *testing.T) {
 	require.Equal(t, last, reported(), "an idle node has written a report")
 }
 
+// TestUsageOfAgents verifies that the figures of an agent are kept under the id of its row, which
+// is not its client_id.
+func TestUsageOfAgents(t *testing.T) {
+	b := issuertest.New(t)
+	first, err := agentToken(t, b, oauth.TokenRequest{GrantType: oauth.AuthorizationCode, Code: newAgent(t, b, false), RedirectURI: agentRedirect, CodeVerifier: agentVerifier})
+	require.NoError(t, err)
+	_, err = agentToken(t, b, oauth.TokenRequest{RefreshToken: first.RefreshToken})
+	require.NoError(t, err)
+	_, err = agentToken(t, b, oauth.TokenRequest{RefreshToken: "x"})
+	require.Error(t, err)
+	require.NoError(t, b.ReportUsage(t.Context()))
+	require.Equal(t, ledger.HourUsage{Refreshes: 1, Refusals: 1}, usageOf(b.Issuer, ledger.ClientKey(agentID)))
+}
+
 // TestUsageAtClose verifies that a node that stops reports what it has counted.
 func TestUsageAtClose(t *testing.T) {
 	b := issuertest.New(t)
