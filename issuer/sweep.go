@@ -9,7 +9,8 @@ import (
 )
 
 // maxSweepScan is how many rows of a table one run of the sweeper reads, so that a large
-// table is walked in many short runs.
+// table is walked in many short runs, and how many events it removes after one walk over the
+// counts of actors.
 const maxSweepScan = 20_000
 
 // A sweeper walks the tables of grants, sessions, logos, clients and publishers on the leader's

@@ -36,8 +36,7 @@ const killRounds = 100
 func TestKillUnderLoad(t *testing.T) {
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "mintmark")
-	out, err := exec.Command("go", "build", "-race=false", "-trimpath", "-o", binary, ".").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	require.NoError(t, testkit.GoBuild(".", "-o", binary, "."))
 	const clients = 8
 	fixtures, seeded, _ := seed(t, dir, clients)
 	data := filepath.Join(dir, "data")

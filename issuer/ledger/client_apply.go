@@ -296,8 +296,8 @@ func (all *differences) secrets(old, next Secrets) {
 	all.members("secrets", old.activeIDs(), next.activeIDs())
 }
 
-// maxAppliedDetail is the maximum length of the detail of the event of a declaration, in bytes.
-const maxAppliedDetail = 1000
+// maxListedDetail is the maximum length of an event's detail that lists changes, in bytes.
+const maxListedDetail = 1000
 
 // appliedDetail returns the detail of the event: what a new client may do, or what changed.
 func appliedDetail(old, next *Client) string {
@@ -308,14 +308,15 @@ func appliedDetail(old, next *Client) string {
 	case !next.Legacy:
 		detail += "; scopes " + list(next.Scopes)
 	}
-	return clipApplied(detail)
+	return clipDetail(detail)
 }
 
-func clipApplied(detail string) string {
-	if len(detail) <= maxAppliedDetail {
+// clipDetail cuts a detail that lists changes to maxListedDetail.
+func clipDetail(detail string) string {
+	if len(detail) <= maxListedDetail {
 		return detail
 	}
-	end := maxAppliedDetail
+	end := maxListedDetail
 	for !utf8.RuneStart(detail[end]) {
 		end--
 	}

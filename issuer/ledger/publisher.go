@@ -172,7 +172,7 @@ func (c *PutPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	kind, detail := EventPublisherAdded, list(next.Scopes)
 	if next.State == PublisherApproved {
-		kind, detail = EventPublisherEdited, clipApplied(strings.Join(publisherChanges(old, next), "; "))
+		kind, detail = EventPublisherEdited, clipDetail(strings.Join(publisherChanges(old, next), "; "))
 		if detail == "" {
 			return accept(Outcome{ID: c.Host})
 		}

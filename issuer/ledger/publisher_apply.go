@@ -61,7 +61,7 @@ func (c *ApplyPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision
 	if old != nil {
 		detail = strings.Join(publisherChanges(old, next), "; ")
 	}
-	return accept(Outcome{ID: c.Host, Count: 1}, put(TablePublishers, next), detailEvent(m, EventPublisherApplied, who, c.Host, clipApplied(detail)))
+	return accept(Outcome{ID: c.Host, Count: 1}, put(TablePublishers, next), detailEvent(m, EventPublisherApplied, who, c.Host, clipDetail(detail)))
 }
 
 // declared returns the row that the declaration makes of old, or why it can't be one.

@@ -62,7 +62,7 @@ func (c *ApplyResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.Dec
 		detail = "added; scopes " + scopeText(next.Scopes)
 	}
 	return accept(Outcome{ID: c.ID, Count: 1}, put(TableResourceServers, next),
-		detailEvent(m, EventResourceApplied, who, c.ID, clipApplied(detail)))
+		detailEvent(m, EventResourceApplied, who, c.ID, clipDetail(detail)))
 }
 
 // declared returns the row that the declaration makes of old, or why it can't be one.

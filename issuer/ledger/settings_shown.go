@@ -67,7 +67,7 @@ func settingDifferences(old, next *Settings) string {
 		f := &SettingFields[i]
 		all.text(f.Key, f.Shown(old), f.Shown(next))
 	}
-	return clipApplied(strings.Join(all, "; "))
+	return clipDetail(strings.Join(all, "; "))
 }
 
 // FormatDuration formats a duration with days of 24 hours and without units that are zero:

@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // A patch changes one file of the program for a build; the checkout stays unchanged.
@@ -75,11 +76,7 @@ func build(t testing.TB, patches ...patch) string {
 	dir, err := os.MkdirTemp(scratch, "build-")
 	require.NoError(t, err)
 	path := filepath.Join(dir, "mintmark")
-	c := exec.Command("go", "build", "-race=false", "-trimpath", "-overlay", overlay(t, dir, patches), "-o", path, "./cmd/mintmark")
-	c.Dir = root
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := c.CombinedOutput()
-	require.NoError(t, err, "build the binary: %s", out)
+	require.NoError(t, testkit.GoBuild(root, "-overlay", overlay(t, dir, patches), "-o", path, "./cmd/mintmark"))
 	built.paths[key] = path
 	return path
 }

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // newLevel is the feature level of the new program, one above that of the old.
@@ -132,12 +134,9 @@ func changed(root, dir string) (list string, err error) {
 
 // compile builds as the Makefile does, with a name of the version.
 func compile(source, path, version string, more ...string) (string, error) {
-	c := exec.Command("go", append(append([]string{"build"}, more...), "-race=false", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-X main.version="+version, "-o", path, "./cmd/mintmark")...)
-	c.Dir = source
-	c.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the %s binary: %w\n%s", version, err, bytes.TrimSpace(out))
+	err := testkit.GoBuild(source, append(more, "-buildvcs=false", "-ldflags", "-X main.version="+version, "-o", path, "./cmd/mintmark")...)
+	if err != nil {
+		return "", fmt.Errorf("build the %s binary: %w", version, err)
 	}
 	return path, nil
 }

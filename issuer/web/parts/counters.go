@@ -28,7 +28,7 @@ type Counters[T any] struct {
 	byName map[string]*counter[T]
 }
 
-// A counter is one number. Except for done, its fields are guarded by counters.mu.
+// A counter is one number. Except for done, its fields are guarded by Counters.mu.
 type counter[T any] struct {
 	value T
 	at    ledger.Time // time of the view
@@ -43,7 +43,7 @@ func NewCounters[T any]() *Counters[T] {
 }
 
 // Get returns the last number with a name, or false if there is none. If that number is
-// old, get starts another walk, on a view of the given time.
+// old, Get starts another walk, on a view of the given time.
 func (n *Counters[T]) Get(ctx context.Context, name string, now ledger.Time, walk func() T) (value T, at ledger.Time, known bool) {
 	if walking := n.startCount(name, now, walk); walking != nil {
 		wait := time.NewTimer(counterWait)

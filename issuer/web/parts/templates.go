@@ -22,7 +22,7 @@ func Parse(area fs.FS) (ui.Pages, error) {
 	return ui.Parse(bothFS{area, templates}, pageFuncs, "templates/*.html", sharedParts)
 }
 
-// ParseCards is parse for pages without navigation and script.
+// ParseCards is Parse for pages without navigation and script.
 func ParseCards(area fs.FS) (ui.Pages, error) {
 	return ui.ParseCards(bothFS{area, templates}, pageFuncs, "templates/*.html", sharedParts)
 }

@@ -144,7 +144,7 @@ func (f *Form) Get(name string) string {
 	return f.Values.Get(name)
 }
 
-// Trimmed is get for typed text, without surrounding spaces.
+// Trimmed is Get for typed text, without surrounding spaces.
 func (f *Form) Trimmed(name string) string { return strings.TrimSpace(f.Get(name)) }
 
 // Filled returns the values of a list that are not empty. If the form is shown again, it

@@ -19,7 +19,7 @@ type Reauth struct {
 	Provider string
 	Address  string // the link that begins the sign-in at Provider; "" with Password
 	NewTab   bool   // the link opens in another tab, to keep the input in this one
-	To       string // the action of the form that needs it, in words; "" if all do
+	To       string // what needs it, if only one choice of the form does, such as "add an administrator"; or ""
 }
 
 // Reauth returns the proof that the form requests, or nil.

@@ -123,7 +123,7 @@ func (w *Site) Fresh(ctx context.Context) (ledger.View, error) {
 	return w.Ledger.ViewFresh(ctx)
 }
 
-// FreshFor is fresh for a request that may have no session. Requests without one share a
+// FreshFor is Fresh for a request that may have no session. Requests without one share a
 // bounded number of fresh views, to bound the load on the leader.
 func (w *Site) FreshFor(ctx context.Context, c *Request) (ledger.View, error) {
 	if c.User != "" {
