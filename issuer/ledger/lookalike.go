@@ -3,7 +3,6 @@ package ledger
 import (
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -16,9 +15,8 @@ import (
 // serviceName is the name of this service on its pages.
 const serviceName = "Mintmark"
 
-// readings returns what each character of lookalikeTable looks like. Most commands of the program
-// need none of it.
-var readings = sync.OnceValue(func() map[rune]string {
+// readings has what each character of lookalikeTable looks like.
+var readings = func() map[rune]string {
 	all := make(map[rune]string, 4096)
 	for _, e := range lookalikeTable {
 		for _, r := range e.like {
@@ -26,7 +24,7 @@ var readings = sync.OnceValue(func() map[rune]string {
 		}
 	}
 	return all
-})
+}()
 
 // reading returns a text as it looks in ASCII and in lower case. What does not look like ASCII
 // stays, and accents and characters that aren't drawn are left out.
@@ -37,10 +35,10 @@ func reading(text string) string {
 			b.WriteByte(lower(byte(r)))
 			continue
 		}
-		like, known := readings()[r]
+		like, known := readings[r]
 		if !known {
 			r = unicode.ToLower(r)
-			like, known = readings()[r]
+			like, known = readings[r]
 		}
 		switch {
 		case known:
@@ -167,7 +165,7 @@ func (v View) likeAnother(name, publisher string) string {
 // foreign reports whether r looks like ASCII letters or digits but is neither one of them nor a
 // letter of Latin with an accent.
 func foreign(r rune) bool {
-	_, known := readings()[r]
+	_, known := readings[r]
 	return known && r >= utf8.RuneSelf && (r < 0xaa || r > 0x24f) && (r < 0x1e00 || r > 0x1eff)
 }
 

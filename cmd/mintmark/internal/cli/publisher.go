@@ -135,7 +135,7 @@ func (m *management) publisherSet() *cobra.Command {
 		return runOperation(m, cmd, admin.SetPublisher, q, func(p *printer, a admin.Publisher) {
 			showPublisher(p, a)
 			if q.Scopes != nil {
-				p.line("\nGrants and codes of its clients get at most these scopes from their next exchange or refresh on.")
+				p.line("Grants and codes of its clients get at most these scopes from their next exchange or refresh on.")
 			}
 		})
 	})
