@@ -76,7 +76,7 @@ func (e *Endpoints) me(w http.ResponseWriter, r *http.Request) {
 	}
 	v := e.Server.View()
 	if id, ok := ledger.ParseGrantID(claims.GrantID()); ok {
-		g := v.Grant(id) // of an agent it may have less now than the token
+		g := v.Grant(id) // a publisher's ceiling may have cut the scopes of an agent since the token was issued
 		if g != nil && g.Agent && !scope.FromClaim(v.CutScope(g, claims.ScopeText())).Covers(meScope) {
 			e.guard.Refuse(w, invalidToken)
 			return

@@ -15,7 +15,7 @@ import (
 // serviceName is the name of this service on its pages.
 const serviceName = "Mintmark"
 
-// readings has what each character of lookalikeTable looks like.
+// readings maps each character of lookalikeTable to what it looks like.
 var readings = func() map[rune]string {
 	all := make(map[rune]string, 4096)
 	for _, e := range lookalikeTable {

@@ -22,11 +22,12 @@
 		const e = n.parentElement;
 		if (!n.data.trim() || e.matches('option, script, style, textarea') || !drawn(e) || hidden(e)) continue;
 		if (e.closest('.tabs, pre[tabindex]')) continue; // they scroll sideways
+		const popup = e.closest('.confirm > div, .drop > ul'); // it may reach beyond the box it opens from
 		const range = document.createRange();
 		range.selectNodeContents(n);
 		const boxes = ancestors(e).filter(a => {
 			const s = getComputedStyle(a);
-			return s.display !== 'inline' && (s.overflowX !== 'visible' || s.overflowY !== 'visible' || a.matches('button, a.button, .pill, .count, .card')) && !a.matches('.side');
+			return s.display !== 'inline' && (s.overflowX !== 'visible' || s.overflowY !== 'visible' || a.matches('button, a.button, .pill, .count, .card') || !popup && a.matches('.box')) && !a.matches('.side');
 		}).filter(a => a !== document.body).map(a => a.getBoundingClientRect());
 		for (const r of range.getClientRects()) {
 			if (r.left < -1 || r.right > wide + 1) say('text beyond the window', e);

@@ -159,7 +159,7 @@ func (p *Progress) draw() {
 	bar := progressbar.NewOptions64(p.total(),
 		progressbar.OptionSetWriter(p.o.Out), progressbar.OptionSetDescription(p.o.What), progressbar.OptionSetWidth(30),
 		progressbar.OptionShowBytes(!p.o.Plain), progressbar.OptionClearOnFinish(), progressbar.OptionSpinnerType(14),
-		progressbar.OptionSetSpinnerChangeInterval(0)) // else it draws in a goroutine too, and Clear takes no lock
+		progressbar.OptionSetSpinnerChangeInterval(0)) // otherwise a goroutine of its own draws too, and Clear takes no lock
 	ticker := time.NewTicker(redraw)
 	defer ticker.Stop()
 	for {
