@@ -1,6 +1,9 @@
 package ledger
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // A ClientQuery selects clients, ordered by name. The zero value selects all that are not
 // deleted.
@@ -8,24 +11,88 @@ type ClientQuery struct {
 	Owner  string      // a user's id; "" matches any
 	State  ClientState // "" matches any but deleted
 	Search string      // part of the name or id, ignoring case
-	After  string      // id of the last client of the previous page
-	Back   bool        // return the page that ends before After, not the one that follows it
+	Sort   ClientSort
+	After  string // id of the last client of the previous page
+	Back   bool   // return the page that ends before After, not the one that follows it
 	Limit  int
 }
+
+// A ClientSort is an order of clients. Others than by name apply to a list whose Position is
+// exact; a longer one stays ordered by name.
+type ClientSort string
+
+// Orders of clients.
+const (
+	ClientsByName    ClientSort = ""
+	ClientsByCreated ClientSort = "created" // the newest first
+	ClientsByChanged ClientSort = "changed" // the latest change first
+	ClientsByOwner   ClientSort = "owner"   // by user name; then by name
+)
 
 // ListClients returns one page. next is the After of the following page, or "" at the end;
 // if Back is set, of the preceding page, or "" at the beginning. A page may have fewer than
 // Limit clients although more follow: see maxScanned.
 func (v View) ListClients(q ClientQuery) (found []*Client, next string) {
-	search := fold(q.Search)
-	match := func(c *Client) bool {
-		return (q.State == c.State || q.State == "" && c.State != Deleted) &&
-			anyContains(search, c.Name, c.ID)
-	}
-	if q.Back && v.Client(q.After) == nil {
+	last := v.Client(q.After)
+	if q.Back && last == nil {
 		return nil, ""
 	}
-	return page(v.byName(q), q.Back, q.Limit, match, func(c *Client) string { return c.ID })
+	if key := v.clientKey(q.Sort); key != nil {
+		if rows, all := matching(v.byName(q.whole()), q.match(), key); all {
+			return sortedPage(rows, key, last, q.Back, q.Limit, (*Client).id)
+		}
+	}
+	return page(v.byName(q), q.Back, q.Limit, q.match(), (*Client).id)
+}
+
+func (c *Client) id() string { return c.ID }
+
+// whole returns q for all pages.
+func (q ClientQuery) whole() ClientQuery {
+	q.After, q.Back = "", false
+	return q
+}
+
+// match returns whether q selects a client of byName.
+func (q *ClientQuery) match() func(*Client) bool {
+	search := fold(q.Search)
+	return func(c *Client) bool {
+		return (q.State == c.State || q.State == "" && c.State != Deleted) && anyContains(search, c.Name, c.ID)
+	}
+}
+
+// clientKey returns the key of a client by which an order sorts, nil for that of byName.
+func (v View) clientKey(s ClientSort) func(*Client) string {
+	switch s {
+	case ClientsByCreated:
+		return func(c *Client) string { return newestKey(c.Created, c.ID) }
+	case ClientsByChanged:
+		return func(c *Client) string { return newestKey(c.Changed, c.ID) }
+	case ClientsByOwner:
+		names := map[string]string{} // of owners, each looked up once
+		return func(c *Client) string {
+			name, known := names[c.Owner]
+			if !known {
+				if u := v.User(c.Owner); u != nil {
+					name = fold(u.Username)
+				}
+				names[c.Owner] = name
+			}
+			return strings.Join([]string{name, c.Owner, fold(c.Name), c.ID}, "\x00")
+		}
+	}
+	return nil
+}
+
+// ClientsPosition returns the position in the list of q, whatever its page, of the page that
+// begins with a client.
+func (v View) ClientsPosition(q ClientQuery, first string) Position {
+	if key, c := v.clientKey(q.Sort), v.Client(first); key != nil && c != nil {
+		if p := positionBefore(v.byName(q.whole()), q.match(), c, key); p.Exact {
+			return p
+		}
+	}
+	return positionOf(v.byName(q.whole()), q.match(), func(c *Client) bool { return c.ID == first })
 }
 
 // byName returns the clients of an owner, in a state, or all, that follow q.After by name,
@@ -74,7 +141,7 @@ func (v View) ReviewQueue(q QueueQuery) (found []*Client, next string) {
 		return nil, ""
 	}
 	all := skipRow(scanFrom[Client](v, TableClients, "waiting", q.Back, values...), func(c *Client) bool { return c.ID == q.After })
-	return page(all, q.Back, q.Limit, q.match(), func(c *Client) string { return c.ID })
+	return page(all, q.Back, q.Limit, q.match(), (*Client).id)
 }
 
 // match returns whether q selects a client that awaits a review.

@@ -14,8 +14,9 @@ type EventQuery struct {
 	Kind   string // such as "grant.reuse", or "grant" for all kinds of grant events
 	From   Time   // inclusive
 	To     Time   // exclusive; 0 means no end
-	Before uint64 // Seq of the last event of the previous page; 0 starts at the newest
-	Back   bool   // return the page of newer events that ends at Before
+	Oldest bool   // the oldest first, not the newest
+	Before uint64 // Seq of the last event of the previous page; 0 starts at the beginning of the list
+	Back   bool   // return the page that ends at Before, not the one that follows it
 	Limit  int    // events of a page
 }
 
@@ -27,18 +28,27 @@ func (q *EventQuery) Match(e *Event) bool {
 		e.At >= q.From && (q.To == 0 || e.At < q.To)
 }
 
-// ListEvents returns one page, newest first. next is the Before of the following page, or
-// 0 at the end. A page may have fewer than Limit events although more follow: see
-// maxScanned.
+// ListEvents returns one page. next is the Before of the following page, or 0 at the end. A page
+// may have fewer than Limit events although more follow: see maxScanned.
 func (v View) ListEvents(q EventQuery) (found []*Event, next uint64) {
-	all := v.eventsWithin(q)
-	switch {
-	case q.Back && (q.Before == 0 || q.Before == math.MaxUint64):
-		return nil, 0 // no event is newer than the newest
-	case q.Back:
-		all = v.eventsAfter(q)
+	if q.Back && (q.Before == 0 || q.Before == math.MaxUint64) {
+		return nil, 0 // the list begins there
+	}
+	all := v.eventsAfter(q)
+	if q.Back == q.Oldest {
+		all = v.eventsWithin(q)
 	}
 	return page(all, q.Back, q.Limit, q.Match, func(e *Event) uint64 { return e.Seq })
+}
+
+// EventsPosition is like ClientsPosition.
+func (v View) EventsPosition(q EventQuery, first uint64) Position {
+	q.Before = 0
+	all := v.eventsWithin(q)
+	if q.Oldest {
+		all = v.eventsAfter(q)
+	}
+	return positionOf(all, q.Match, func(e *Event) bool { return e.Seq == first })
 }
 
 // EventsMatching returns all events that q selects, newest first, ignoring pages. It may
@@ -72,9 +82,13 @@ func (v View) eventsWithin(q EventQuery) iter.Seq[*Event] {
 	}
 }
 
-// eventsAfter returns the events newer than q's page, oldest first.
+// eventsAfter returns the events of q's time range that are newer than its page, oldest first.
 func (v View) eventsAfter(q EventQuery) iter.Seq[*Event] {
-	all := rowsFrom[Event](v, TableAudit, sequence(q.Before+1))
+	after := q.Before
+	if after == 0 && q.From > 0 {
+		after = v.lastEventBefore(q.From)
+	}
+	all := rowsFrom[Event](v, TableAudit, sequence(after+1))
 	return func(yield func(*Event) bool) {
 		for e := range all {
 			if q.To > 0 && e.At >= q.To || !yield(e) {

@@ -92,6 +92,7 @@ func drawClients(r *rapid.T) (all []*ledger.Client) {
 			ID: fmt.Sprintf("app-%d", i), Owner: rapid.SampledFrom([]string{"u-1", "u-10", "u-2"}).Draw(r, "owner"),
 			State: rapid.SampledFrom(someStates).Draw(r, "state"), Profile: ledger.Profile{Name: rapid.SampledFrom(someNames).Draw(r, "name")},
 			Changed: ledger.Time(rapid.IntRange(1, 5).Draw(r, "changed")), Waiting: ledger.Time(rapid.IntRange(0, 5).Draw(r, "waiting")),
+			Created: ledger.Time(rapid.IntRange(1, 5).Draw(r, "created")),
 		}
 		if rapid.Bool().Draw(r, "proposes") {
 			c.Proposed = &c.Profile
@@ -105,8 +106,10 @@ func drawClients(r *rapid.T) (all []*ledger.Client) {
 func TestListClients(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		all := drawClients(r)
-		v := viewOf(t, tableOf(ledger.TableClients, all))
+		v := viewOf(t, tableOf(ledger.TableClients, all), tableOf(ledger.TableUsers, []*ledger.User{{ID: "u-1", Username: "Zoe"}, {ID: "u-2", Username: "adam"}}))
+		ownerName := map[string]string{"u-1": "zoe", "u-2": "adam"}
 		q := ledger.ClientQuery{
+			Sort:   rapid.SampledFrom([]ledger.ClientSort{ledger.ClientsByName, ledger.ClientsByCreated, ledger.ClientsByChanged, ledger.ClientsByOwner}).Draw(r, "sort"),
 			Owner:  rapid.SampledFrom([]string{"", "u-1", "u-10", "u-3"}).Draw(r, "of"),
 			State:  rapid.SampledFrom(append(someStates, "")).Draw(r, "in"),
 			Search: rapid.SampledFrom([]string{"", "CAL", "app-1", "ÄPF", "nothing"}).Draw(r, "search"),
@@ -121,10 +124,23 @@ func TestListClients(t *testing.T) {
 			}
 		}
 		slices.SortFunc(want, func(a, b *ledger.Client) int {
-			return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
+			first := 0
+			switch q.Sort {
+			case ledger.ClientsByCreated:
+				first = cmp.Or(cmp.Compare(b.Created, a.Created), cmp.Compare(a.ID, b.ID))
+			case ledger.ClientsByChanged:
+				first = cmp.Or(cmp.Compare(b.Changed, a.Changed), cmp.Compare(a.ID, b.ID))
+			case ledger.ClientsByOwner:
+				first = cmp.Or(cmp.Compare(ownerName[a.Owner], ownerName[b.Owner]), cmp.Compare(a.Owner, b.Owner))
+			}
+			return cmp.Or(first, cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
 		})
 		got := pages(r, q.Limit, func(after string) ([]*ledger.Client, string) { q.After = after; return v.ListClients(q) })
 		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient))
+		for i, c := range want {
+			require.Equal(r, ledger.Position{First: i + 1, Total: len(want), Exact: true}, v.ClientsPosition(q, c.ID))
+		}
+		require.Equal(r, ledger.Position{Total: len(want), Exact: true}, v.ClientsPosition(q, "nobody"))
 
 		q.Back = true
 		if last := len(want) - 1; last >= 0 {
@@ -157,6 +173,13 @@ func TestReviewQueue(t *testing.T) {
 		})
 		got := pages(r, q.Limit, func(after string) ([]*ledger.Client, string) { q.After = after; return v.ReviewQueue(q) })
 		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient))
+		most, waiting := rapid.IntRange(0, 50).Draw(r, "most"), 0
+		for _, c := range all {
+			if c.AwaitsReview() {
+				waiting++
+			}
+		}
+		require.Equal(r, min(most, waiting), v.CountWaiting(most))
 		if last := len(want) - 1; last >= 0 {
 			q.Back = true
 			got = pagesBack(r, q.Limit, want[last].ID, func(before string) ([]*ledger.Client, string) { q.After = before; return v.ReviewQueue(q) })
@@ -183,6 +206,7 @@ func TestListUsers(t *testing.T) {
 		for i := range rapid.IntRange(0, 40).Draw(r, "users") {
 			u := &ledger.User{ID: fmt.Sprintf("u-%d", i), Username: fmt.Sprintf("%s%d", rapid.SampledFrom(someNames).Draw(r, "name"), i)}
 			u.Name, u.Email = rapid.SampledFrom([]string{"", "Ann Ott", "BOB"}).Draw(r, "person"), rapid.SampledFrom([]string{"", "Ann@example.com"}).Draw(r, "email")
+			u.Created = ledger.Time(rapid.IntRange(1, 5).Draw(r, "created"))
 			u.Admin, u.Disabled = rapid.Bool().Draw(r, "admin"), rapid.Bool().Draw(r, "disabled")
 			if u.Deleted = rapid.IntRange(0, 9).Draw(r, "deleted") == 0; u.Deleted {
 				u.Username = ""
@@ -193,6 +217,7 @@ func TestListUsers(t *testing.T) {
 		q := ledger.UserQuery{
 			Search: rapid.SampledFrom([]string{"", "CAL", "u-1", "ann", "bob", "nothing"}).Draw(r, "search"),
 			Admins: rapid.Bool().Draw(r, "admins"), Disabled: rapid.Bool().Draw(r, "only disabled"),
+			Sort:  rapid.SampledFrom([]ledger.UserSort{ledger.UsersByUsername, ledger.UsersByCreated}).Draw(r, "sort"),
 			Limit: rapid.IntRange(1, 12).Draw(r, "limit"),
 		}
 		want := slices.DeleteFunc(slices.Clone(all), func(u *ledger.User) bool {
@@ -200,11 +225,17 @@ func TestListUsers(t *testing.T) {
 			return u.Deleted || q.Admins && !u.Admin || q.Disabled && !u.Disabled || !strings.Contains(text, strings.ToLower(q.Search))
 		})
 		slices.SortFunc(want, func(a, b *ledger.User) int {
+			if q.Sort == ledger.UsersByCreated {
+				return cmp.Or(cmp.Compare(b.Created, a.Created), cmp.Compare(a.ID, b.ID))
+			}
 			return cmp.Compare(strings.ToLower(a.Username), strings.ToLower(b.Username))
 		})
 		got := pages(r, q.Limit, func(after string) ([]*ledger.User, string) { q.After = after; return v.ListUsers(q) })
 		id := func(u *ledger.User) string { return u.ID }
 		require.Equal(r, ids(want, id), ids(got, id))
+		for i, u := range want {
+			require.Equal(r, ledger.Position{First: i + 1, Total: len(want), Exact: true}, v.UsersPosition(q, u.ID))
+		}
 
 		q.Back = true
 		if last := len(want) - 1; last >= 0 {
@@ -241,6 +272,7 @@ func TestListEvents(t *testing.T) {
 			Kind:   rapid.SampledFrom([]string{"", "", "grant", "grant.reuse"}).Draw(r, "of kind"),
 			From:   ledger.Time(rapid.IntRange(0, 40).Draw(r, "from")),
 			To:     ledger.Time(rapid.IntRange(0, 100).Draw(r, "to")),
+			Oldest: rapid.Bool().Draw(r, "oldest"),
 			Limit:  rapid.IntRange(1, 12).Draw(r, "limit"),
 		}
 		want := slices.DeleteFunc(slices.Clone(all), func(e *ledger.Event) bool {
@@ -251,9 +283,15 @@ func TestListEvents(t *testing.T) {
 		slices.Reverse(want)
 		id := func(e *ledger.Event) string { return fmt.Sprint(e.Seq) }
 		whole := slices.Collect(v.EventsMatching(q))
-		require.Equal(r, ids(want, id), ids(whole, id))
+		require.Equal(r, ids(want, id), ids(whole, id), "the newest first")
+		if q.Oldest {
+			slices.Reverse(want)
+		}
 		got := pages(r, q.Limit, func(before uint64) ([]*ledger.Event, uint64) { q.Before = before; return v.ListEvents(q) })
 		require.Equal(r, ids(want, id), ids(got, id))
+		for i, e := range want {
+			require.Equal(r, ledger.Position{First: i + 1, Total: len(want), Exact: true}, v.EventsPosition(q, e.Seq))
+		}
 		if last := len(want) - 1; last >= 0 {
 			q.Back = true
 			got = pagesBack(r, q.Limit, want[last].Seq, func(after uint64) ([]*ledger.Event, uint64) { q.Before = after; return v.ListEvents(q) })
@@ -349,6 +387,51 @@ func TestPositionsAreBounded(t *testing.T) {
 	q := ledger.QueueQuery{}
 	require.Equal(t, ledger.Position{Total: 12_000}, viewOf(t, tableOf(ledger.TableClients, clients)).QueuePosition(q, last))
 	require.Equal(t, ledger.Position{First: 12_000, Total: 12_000, Exact: true}, viewOf(t, tableOf(ledger.TableClients, clients[1:])).QueuePosition(q, last))
+
+	// A list that is too long stays ordered by name.
+	for i, c := range clients {
+		c.Name, c.Created = c.ID, ledger.Time(i)
+	}
+	sorted := ledger.ClientQuery{Sort: ledger.ClientsByCreated, Limit: 1}
+	found, _ := viewOf(t, tableOf(ledger.TableClients, clients)).ListClients(sorted)
+	require.Equal(t, "00000", found[0].ID)
+	require.Equal(t, ledger.Position{First: 1, Total: 12_000}, viewOf(t, tableOf(ledger.TableClients, clients)).ClientsPosition(sorted, "00000"))
+	found, _ = viewOf(t, tableOf(ledger.TableClients, clients[1:])).ListClients(sorted)
+	require.Equal(t, last, found[0].ID)
+}
+
+// TestNeedOwner compares with a list that is filtered and sorted as a whole.
+func TestNeedOwner(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		all := drawClients(r)
+		var want []*ledger.Client
+		for _, c := range all {
+			c.State = rapid.SampledFrom(append(someStates, ledger.Rejected)).Draw(r, "in")
+			c.Type = rapid.SampledFrom([]ledger.ClientType{ledger.Public, ledger.Confidential}).Draw(r, "type")
+			hasSecret, refused, agent := rapid.Bool().Draw(r, "secret"), rapid.IntRange(0, 3).Draw(r, "refused") == 0, rapid.IntRange(0, 4).Draw(r, "agent") == 0
+			c.Secrets = ledger.Secrets{{ID: "old", Revoked: 1}}
+			if hasSecret {
+				c.Secrets = append(c.Secrets, ledger.Secret{ID: "new"})
+			}
+			if refused {
+				c.Refused = &ledger.Refused{}
+			}
+			if agent {
+				c.Document = &ledger.Document{}
+			}
+			unusable := c.State == ledger.Rejected || c.State == ledger.Suspended || c.State == ledger.Approved && c.Type == ledger.Confidential && !hasSecret
+			if c.Owner == "u-1" && c.State != ledger.Deleted && !agent && (unusable || refused) {
+				want = append(want, c)
+			}
+		}
+		slices.SortFunc(want, func(a, b *ledger.Client) int {
+			return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
+		})
+		v := viewOf(t, tableOf(ledger.TableClients, all))
+		for _, limit := range []int{0, 3, 100} {
+			require.Equal(r, ids(want[:min(limit, len(want))], idOfClient), ids(v.NeedOwner("u-1", limit), idOfClient))
+		}
+	})
 }
 
 func BenchmarkLists(b *testing.B) {
@@ -383,6 +466,13 @@ func BenchmarkLists(b *testing.B) {
 		"events":           func() { v.ListEvents(ledger.EventQuery{Limit: 50}) },
 		"eventsOfClient":   func() { v.ListEvents(ledger.EventQuery{Client: "client-77", Limit: 50}) },
 		"eventsBeforeTime": func() { v.ListEvents(ledger.EventQuery{To: 500, Limit: 50}) },
+		"clientsByOwner":   func() { v.ListClients(ledger.ClientQuery{Sort: ledger.ClientsByOwner, Limit: 50}) },
+		"clientsByCreated": func() { v.ListClients(ledger.ClientQuery{Sort: ledger.ClientsByCreated, Limit: 50}) },
+		"clientsPosition":  func() { v.ClientsPosition(ledger.ClientQuery{}, "client-77") },
+		"usersByCreated":   func() { v.ListUsers(ledger.UserQuery{Sort: ledger.UsersByCreated, Limit: 50}) },
+		"usersPosition":    func() { v.UsersPosition(ledger.UserQuery{}, "u-77") },
+		"eventsPosition":   func() { v.EventsPosition(ledger.EventQuery{}, ledger.MaxEvents) },
+		"countWaiting":     func() { v.CountWaiting(999) },
 		"history":          func() { v.HistoryOf("client-77", 200) },
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -64,6 +64,7 @@ func Tables() map[string]*memdb.TableSchema {
 			many("ending", texts((*Client).endingKey)),
 			many("logo", each((*Client).logos)),
 			many("offered", texts((*Client).offeredTo)),
+			many("attention", texts((*Client).attentionKey)), // few clients have a key
 			many(indexLooks, text((*Client).looks)),
 		),
 		TableUsers: table(TableUsers,
