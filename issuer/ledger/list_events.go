@@ -124,7 +124,7 @@ func (v View) eventFrom(seq uint64) *Event {
 	return nil
 }
 
-// HistoryOf returns the events of a client's registration, reviews and owners that the
+// HistoryOf returns the events of a client's registration, reviews, owners and secrets that the
 // audit trail still has, newest first, at most limit: see Event.Review. It uses an index,
 // so events of the client's grants cost nothing.
 func (v View) HistoryOf(client string, limit int) (history []*Event) {
@@ -140,7 +140,7 @@ func (v View) HistoryOf(client string, limit int) (history []*Event) {
 
 // historyKey is the index key; nil for events that HistoryOf doesn't return.
 func (e *Event) historyKey() []string {
-	if e.Client == "" || !strings.HasPrefix(string(e.Kind), "client.") {
+	if e.Client == "" || !strings.HasPrefix(string(e.Kind), "client.") && !strings.HasPrefix(string(e.Kind), "secret.") {
 		return nil
 	}
 	return []string{e.Client, historySeq(e.Seq)}

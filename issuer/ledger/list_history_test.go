@@ -23,7 +23,8 @@ func TestHistoryOf(t *testing.T) {
 		for _, neighbour := range []string{"", "A", "a-", "aa", "b"} {
 			add(ledger.EventClientReviewed, neighbour)
 		}
-		add(ledger.EventSecretAdded, "a")
+		want = append(want, add(ledger.EventSecretAdded, "a"))
+		add(ledger.EventSecretRevoked, "aa")
 	}
 	for range 25_000 {
 		add(ledger.EventAllowed, "a")

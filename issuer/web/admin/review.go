@@ -121,10 +121,14 @@ func alreadyReviewed(v *site.Session, id string, revision uint64, verdict ledger
 	if client == nil || client.Revision != revision+1 {
 		return false
 	}
-	last := v.View.HistoryOf(id, 1)
-	if len(last) == 0 || last[0].Kind != ledger.EventClientReviewed || last[0].Actor != v.User.ID {
-		return false
+	for _, e := range v.View.HistoryOf(id, historyRows) {
+		if e.Kind == ledger.EventClientReviewed {
+			decided, _ := e.Review()
+			return decided == verdict && e.Actor == v.User.ID
+		}
+		if !strings.HasPrefix(string(e.Kind), "secret.") { // those of secrets leave the revision as it is
+			return false
+		}
 	}
-	decided, _ := last[0].Review()
-	return decided == verdict
+	return false
 }
