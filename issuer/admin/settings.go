@@ -50,6 +50,10 @@ var aboutSettings = map[string]string{
 	"session_absolute":    "of sessions, from the sign-in",
 	"jwks_max_age":        "for which verifiers may keep the key set",
 	"agents":              "whose clients with a metadata document are accepted: off, listed or reviewed",
+	"service_name":        "name of this service for people",
+	"privacy_url":         "address of the service's privacy policy",
+	"terms_url":           "address of its terms",
+	"help_url":            "address of its help",
 	"rotate_every":        "age at which keys are replaced, or off",
 }
 

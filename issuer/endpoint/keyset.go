@@ -27,6 +27,7 @@ func (e *Endpoints) metadata(w http.ResponseWriter, r *http.Request, _ httproute
 	if s.AcceptsAgents() {
 		described.Documents, described.RegistrationEndpoint = true, s.BaseURL+oauth.PathRegister
 	}
+	described.PolicyURI, described.TermsURI = s.Brand.PrivacyURL, s.Brand.TermsURL
 	body, err := json.Marshal(described)
 	if err != nil {
 		e.fail(w, r, fmt.Errorf("render metadata: %w", err))

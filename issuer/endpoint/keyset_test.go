@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -42,4 +43,11 @@ func TestMetadata(t *testing.T) {
 	require.Equal(t, oauth.DescribeServer(s.issuer.URL, "https://app.example.com", got.Scopes), got)
 	require.Empty(t, s.do(http.MethodHead, oauth.PathMetadata).Body.String())
 	require.Equal(t, http.StatusOK, s.do(http.MethodGet, oauth.PathMetadata, "If-None-Match", "").Code)
+	require.NotContains(t, w.Body.String(), "op_")
+
+	settings := *s.View().Settings()
+	settings.Brand.PrivacyURL, settings.Brand.TermsURL = "https://example.com/privacy", "https://example.com/terms"
+	s.insert(ledger.TableSettings, &settings)
+	require.NoError(t, json.Unmarshal(s.do(http.MethodGet, oauth.PathMetadata).Body.Bytes(), &got))
+	require.Equal(t, []string{"https://example.com/privacy", "https://example.com/terms"}, []string{got.PolicyURI, got.TermsURI})
 }

@@ -53,6 +53,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 func TestOpenAPIDescribesTheMetadata(t *testing.T) {
 	metadata := oauth.DescribeServer("https://api.example.com", "https://app.example.com", []string{"A"})
 	metadata.Documents, metadata.RegistrationEndpoint = true, "https://api.example.com"+oauth.PathRegister
+	metadata.PolicyURI, metadata.TermsURI = "https://example.com/privacy", "https://example.com/terms"
 	text, err := json.Marshal(metadata)
 	require.NoError(t, err)
 	var members map[string]any

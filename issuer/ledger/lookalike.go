@@ -12,9 +12,6 @@ import (
 // knows what looks like ASCII letters and digits only, in all scripts: the names to protect are
 // mostly in ASCII. The tables are written out, like those of text_visible.go.
 
-// serviceName is the name of this service on its pages.
-const serviceName = "Mintmark"
-
 // readings maps each character of lookalikeTable to what it looks like.
 var readings = func() map[rune]string {
 	all := make(map[rune]string, 4096)
@@ -93,10 +90,11 @@ func words(text, more string) []string {
 }
 
 // LikeService reports whether a name could be taken for one of this service: a part of it looks
-// like serviceName, also with spaces or punctuation between its letters, or like one of the hosts.
+// like DefaultServiceName, also with spaces or punctuation between its letters, or like one of the
+// hosts, or some words of it look like the service's name. Part of a word is not enough for the
+// latter: a service may be called Cal.
 func (v View) LikeService(name string) bool {
-	own := Skeleton(serviceName)
-	if spells(words(name, ""), own) {
+	if spells(words(name, ""), Skeleton(DefaultServiceName), true) || v.likeServiceName(name) {
 		return true
 	}
 	parts := words(name, ".-")
@@ -106,11 +104,17 @@ func (v View) LikeService(name string) bool {
 	})
 }
 
-// spells reports whether a word contains a text, or some consecutive words are the text. "Peppermint
-// Markets" doesn't spell "mintmark".
-func spells(words []string, text string) bool {
+// likeServiceName is LikeService for the name that was given to this service.
+func (v View) likeServiceName(name string) bool {
+	own := Skeleton(v.Settings().ServiceName())
+	return own != "" && (Skeleton(name) == own || spells(words(name, ""), own, false))
+}
+
+// spells reports whether some consecutive words are a text or, if within is set, whether a word
+// contains it. "Peppermint Markets" doesn't spell "mintmark".
+func spells(words []string, text string, within bool) bool {
 	for i := range words {
-		if strings.Contains(words[i], text) {
+		if within && strings.Contains(words[i], text) {
 			return true
 		}
 		rest := text

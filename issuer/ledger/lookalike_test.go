@@ -41,6 +41,22 @@ func TestLikeService(t *testing.T) {
 	require.True(t, short.LikeService("id.io helper"))
 	require.False(t, short.LikeService("Idiot savant"), "a dot is part of a host")
 	require.False(t, settingsView(t, "http://[::1]").LikeService("Helper: ::"))
+
+	for service, names := range map[string][2][]string{ // alike, and not
+		"Cal":          {{"Cal", "CAL helper", "The Cаl app", "C a l"}, {"Calendar", "Local", "Call"}},
+		"Zeta Planner": {{"zeta-planner", "ZetaPlanner", "My Zeta Planner", "Mintmark"}, {"Zeta", "Planner", "Zeta Plan"}},
+		"予定":           {{"予定"}, {"予定表", "Helper"}},
+	} {
+		s := *v.Settings()
+		s.Brand.Name = service
+		named := viewOf(t, tableOf(ledger.TableSettings, []*ledger.Settings{&s}))
+		for _, name := range names[0] {
+			require.True(t, named.LikeService(name), "%q and %q", service, name)
+		}
+		for _, name := range names[1] {
+			require.False(t, named.LikeService(name), "%q and %q", service, name)
+		}
+	}
 }
 
 // TestSkeleton: names that look alike have the same one, and others do not.

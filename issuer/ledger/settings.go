@@ -44,6 +44,8 @@ type Settings struct {
 	PlainHTTP bool `cbor:"18,keyasint,omitempty"`
 
 	Agents Agents `cbor:"19,keyasint,omitempty"`
+
+	Brand Brand `cbor:"30,keyasint,omitzero"`
 }
 
 // SettingsID is the id of the only Settings row.
@@ -103,7 +105,7 @@ func (s *Settings) Check() (field, note string) {
 	case s.Agents != AgentsOff && s.Agents != AgentsListed && s.Agents != AgentsReviewed:
 		return "agents", "must be off, listed or reviewed"
 	}
-	return "", ""
+	return s.Brand.Check()
 }
 
 // AcceptsAgents reports whether clients with metadata of their own may be used.

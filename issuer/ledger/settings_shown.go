@@ -17,8 +17,12 @@ type SettingField struct {
 	Duration func(*Settings) *time.Duration //
 }
 
-// SettingOff is the text of a RotateEvery that disables scheduled rotation, and of AgentsOff.
-const SettingOff = "off"
+// Texts that stand for no value: SettingOff for a RotateEvery that disables scheduled rotation
+// and for AgentsOff.
+const (
+	SettingOff  = "off"
+	settingNone = "none"
+)
 
 // rotateEveryKey is the key of Settings.RotateEvery.
 const rotateEveryKey = "rotate_every"
@@ -39,6 +43,10 @@ var SettingFields = []SettingField{
 	{Key: "session_absolute", Duration: func(s *Settings) *time.Duration { return &s.SessionAbsolute }},
 	{Key: "jwks_max_age", Duration: func(s *Settings) *time.Duration { return &s.JWKSMaxAge }},
 	{Key: "agents", Empty: SettingOff, Text: func(s *Settings) *string { return (*string)(&s.Agents) }},
+	{Key: "service_name", Empty: DefaultServiceName, Text: func(s *Settings) *string { return &s.Brand.Name }},
+	{Key: "privacy_url", Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.PrivacyURL }},
+	{Key: "terms_url", Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.TermsURL }},
+	{Key: "help_url", Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.HelpURL }},
 	{Key: rotateEveryKey, Duration: func(s *Settings) *time.Duration { return &s.RotateEvery }},
 }
 

@@ -188,6 +188,13 @@ func (w *env) command(l line) command.Command {
 	return c
 }
 
+// brandField returns the field of a brand that is the setting of a key, or nil.
+func brandField(b *ledger.Brand, key string) *string {
+	return map[string]*string{
+		"service_name": &b.Name, "privacy_url": &b.PrivacyURL, "terms_url": &b.TermsURL, "help_url": &b.HelpURL,
+	}[key]
+}
+
 // duration returns the duration that a line has under a key, or nil.
 func (w *env) duration(l line, key string) *time.Duration {
 	text, ok := l.args[key]
@@ -213,6 +220,10 @@ func (w *env) settings(l line) command.Command {
 		}
 		if key == "agents" {
 			s.Agents = ledger.Agents(suffix(v == "off", "", v))
+			continue
+		}
+		if field := brandField(&s.Brand, key); field != nil {
+			*field = v
 			continue
 		}
 		require.Contains(w.t, fields, key, "a setting that this verb does not know")

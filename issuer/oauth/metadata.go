@@ -48,6 +48,9 @@ type Metadata struct {
 	Documents bool `json:"client_id_metadata_document_supported,omitempty"`
 	// RegistrationEndpoint is that of RFC 7591. DescribeServer leaves it out.
 	RegistrationEndpoint string `json:"registration_endpoint,omitempty"`
+	// PolicyURI and TermsURI are for people. DescribeServer leaves them out.
+	PolicyURI string `json:"op_policy_uri,omitempty"`
+	TermsURI  string `json:"op_tos_uri,omitempty"`
 }
 
 // DescribeServer returns the metadata of a server with these base addresses, without

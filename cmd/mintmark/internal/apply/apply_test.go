@@ -334,6 +334,9 @@ func (c *cluster) random(r *rapid.T) {
 	if rapid.Bool().Draw(r, "rotate") {
 		s.RotateEvery = ledger.RotateNever
 	}
+	s.Brand = ledger.Brand{
+		Name: pick("service", "", "Zeta"), HelpURL: pick("help", "", "https://z.example/help"),
+	}
 	c.Do(&ledger.Configure{Settings: s})
 }
 
