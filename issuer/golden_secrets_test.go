@@ -1,8 +1,10 @@
 package issuer_test
 
 import (
+	"crypto/sha256"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -45,4 +47,41 @@ func goldenSecrets() []goldenStep {
 		&ledger.RevokeSecret{Actor: alice, Client: "app", Secret: "s3"}, // cancels the end of the other one
 		due("s2"), // changes nothing
 	)...)
+}
+
+// goldenBrand has the brand of the service.
+func goldenBrand() []goldenStep {
+	root := ledger.Actor{Session: [32]byte{1}}
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
+	named := s
+	named.Brand = ledger.Brand{Name: "Zeta", PrivacyURL: "https://zeta.example/privacy", TermsURL: "https://zeta.example/terms", HelpURL: "https://zeta.example/help"}
+	colored := named
+	colored.Brand.Accent = "#ff8800"
+	picture := []byte("\x89PNG\r\n\x1a\nlogo")
+	brand := ledger.Brand{Name: "Zeta", Accent: "#0b6b50", Forgot: "Ask us.", ForgotURL: "https://zeta.example/forgot", Logo: sha256.Sum256(picture)}
+	plain := brand
+	plain.Logo = [32]byte{}
+	set := func(step ledger.BrandStep, b ledger.Brand, picture []byte, seen byte) *ledger.SetBrand {
+		return &ledger.SetBrand{Actor: root, Step: step, Brand: b, Logo: picture, ExpectedLast: command.ID{seen}}
+	}
+	sweep := &ledger.Sweep{Logos: [][32]byte{brand.Logo}}
+	return seconds(
+		&ledger.Configure{Settings: s},
+		&ledger.PutUser{ID: "u-root", Username: "root", Password: "hash", Admin: true},
+		&ledger.SignIn{Session: root.Session, User: "u-root", VerifiedHash: digestOf("hash")},
+		&ledger.Configure{Settings: named},
+		&ledger.Configure{Settings: colored},      // refused
+		set(ledger.BrandDraft, brand, nil, 4),     // refused
+		set(ledger.BrandDraft, brand, picture, 1), // refused
+		set(ledger.BrandDraft, brand, picture, 4),
+		set(ledger.BrandPublish, brand, nil, 8),
+		set(ledger.BrandDraft, plain, nil, 9),
+		set(ledger.BrandDiscard, plain, nil, 10),
+		&ledger.Configure{Settings: named}, // the logo stays
+		sweep,                              // changes nothing; two days later
+		&ledger.SignIn{Session: root.Session, User: "u-root", VerifiedHash: digestOf("hash")},
+		set(ledger.BrandPublish, plain, nil, 12),
+		sweep,
+	)
 }

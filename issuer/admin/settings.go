@@ -51,9 +51,12 @@ var aboutSettings = map[string]string{
 	"jwks_max_age":        "for which verifiers may keep the key set",
 	"agents":              "whose clients with a metadata document are accepted: off, listed or reviewed",
 	"service_name":        "name of this service for people",
+	"accent":              "color of buttons and links, such as #0b6b50; its contrast to white is at least 4.5:1",
 	"privacy_url":         "address of the service's privacy policy",
 	"terms_url":           "address of its terms",
 	"help_url":            "address of its help",
+	"forgot_password":     "what people read who forgot their passwords",
+	"forgot_password_url": "where they go",
 	"rotate_every":        "age at which keys are replaced, or off",
 }
 

@@ -62,17 +62,18 @@ func TestSettings(t *testing.T) {
 	}
 	require.Equal(t, ledger.RotateNever, w.View().Settings().RotateEvery)
 
-	s, err = set("service_name", "Zeta", "help_url", "https://zeta.example/help")
+	s, err = set("service_name", "Zeta", "accent", "#0b6b50", "help_url", "https://zeta.example/help")
 	require.NoError(t, err)
-	require.Equal(t, []string{"Zeta", "https://zeta.example/help", "none"},
-		[]string{value(s, "service_name"), value(s, "help_url"), value(s, "terms_url")})
-	require.Equal(t, ledger.Brand{Name: "Zeta", HelpURL: "https://zeta.example/help"}, w.View().Settings().Brand)
-	s, err = set("service_name", "Mintmark", "help_url", "none")
+	require.Equal(t, []string{"Zeta", "#0b6b50", "https://zeta.example/help", "none"},
+		[]string{value(s, "service_name"), value(s, "accent"), value(s, "help_url"), value(s, "terms_url")})
+	require.Equal(t, ledger.Brand{Name: "Zeta", Accent: "#0b6b50", HelpURL: "https://zeta.example/help"}, w.View().Settings().Brand)
+	s, err = set("service_name", "Mintmark", "accent", "default", "help_url", "none")
 	require.NoError(t, err)
-	require.Equal(t, []string{"Mintmark", "none"}, []string{value(s, "service_name"), value(s, "help_url")})
+	require.Equal(t, []string{"Mintmark", "default", "none"}, []string{value(s, "service_name"), value(s, "accent"), value(s, "help_url")})
 	require.Equal(t, ledger.Brand{}, w.View().Settings().Brand)
 
 	for name, test := range map[string]struct{ key, value, note string }{
+		"too light":       {"accent", "#ffffff", "needs 4.5:1"},
 		"no address":      {"privacy_url", "/privacy", "https"},
 		"no such setting": {"retry", "1s", "is not a setting"},
 		"for good":        {"base_url", "https://elsewhere.example", "for good"},

@@ -11,7 +11,8 @@ type EventKind string
 // recorded. An ordinary refresh is not: it happens every half hour for every grant, and
 // the grant's row has the time of the last one.
 const (
-	EventConfigured        EventKind = "settings.changed" // the detail has the keys and their values
+	EventConfigured        EventKind = "settings.changed"  // the detail has the keys and their values
+	EventBranded           EventKind = "settings.branding" // the detail begins with draft, publish or discard
 	EventUserPut           EventKind = "user.put"
 	EventUserState         EventKind = "user.state"
 	EventUserAdded         EventKind = "user.added"   // by an administrator, or at the first sign-in through a provider
@@ -80,7 +81,7 @@ const (
 
 // EventKinds are all kinds of events.
 var EventKinds = []EventKind{
-	EventConfigured, EventUserPut, EventUserState, EventUserAdded, EventUserEdited, EventProfileEdited, EventPasswordSet,
+	EventConfigured, EventBranded, EventUserPut, EventUserState, EventUserAdded, EventUserEdited, EventProfileEdited, EventPasswordSet,
 	EventSignedIn, EventSignedOut, EventClientCreated, EventClientEdited, EventClientProposed,
 	EventClientReviewed, EventClientDeleted, EventClientOffered, EventOfferEnded,
 	EventClientTransferred, EventClientImported, EventClientApplied, EventScopesSelected, EventSecretAdded,

@@ -103,7 +103,7 @@ func (c *CreateClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if refused != nil {
 		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
-	logo, refused := v.putLogo(p, c.Logo)
+	logo, refused := v.putLogo(p.Logo, c.Logo)
 	if refused != nil {
 		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}

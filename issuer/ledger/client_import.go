@@ -56,7 +56,7 @@ func (c *ImportClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if refused != nil {
 		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
-	if _, refused := v.putLogo(p, nil); refused != nil {
+	if _, refused := v.putLogo(p.Logo, nil); refused != nil {
 		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	row := &Client{ID: c.ID, Type: c.Type, Created: stateTime(m)}

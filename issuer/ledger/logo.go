@@ -11,7 +11,7 @@ import (
 // MaxLogo is the maximum size of a logo, in bytes.
 const MaxLogo = 16 << 10
 
-// A Logo is the picture of a client. The sender has decoded it; here it is bytes with the
+// A Logo is the picture of a client or of this service. The sender has decoded it; here it is bytes with the
 // signature of a format that browsers display and never execute.
 type Logo struct {
 	ID    [32]byte `cbor:"1,keyasint"` // SHA-256 of Bytes; Profile.Logo names it
@@ -37,11 +37,19 @@ func logoType(picture []byte) string {
 func (v View) Logo(id [32]byte) *Logo { return first[Logo](v, TableLogos, indexID, id[:]) }
 
 // LogoFor returns the logo with a digest, or nil if the user may not see it; user is nil
-// for a request without a session. The logo of an approved profile is public. A logo that
+// for a request without a session. The logos of this service and of an approved profile are
+// public. A logo that
 // awaits a review, or was refused, is visible only to the client's owner and to
 // administrators.
 func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
-	may := user != nil && user.Admin
+	admin := user != nil && user.Admin
+	switch s := v.Settings(); {
+	case s.Brand.hasLogo(id):
+		return v.Logo(id), true
+	case s.Draft.hasLogo(id) && admin:
+		return v.Logo(id), false
+	}
+	may := admin
 	for c := range rows[Client](v, TableClients, "logo", hex.EncodeToString(id[:])) {
 		if c.Reviewed() && bytes.Equal(c.Logo, id[:]) {
 			return v.Logo(id), true
@@ -59,9 +67,11 @@ func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
 func (c *Client) Reviewed() bool { return c.State == Approved || c.State == Suspended }
 
 // logoInUse reports whether a client has l, would have it after a review, or was refused
-// it.
+// it, or whether it is that of this service or of the draft of its brand.
 func (v View) logoInUse(l *Logo) bool {
-	return first[Client](v, TableClients, "logo", hex.EncodeToString(l.ID[:])) != nil
+	s := v.Settings()
+	return s.Brand.hasLogo(l.ID) || s.Draft.hasLogo(l.ID) ||
+		first[Client](v, TableClients, "logo", hex.EncodeToString(l.ID[:])) != nil
 }
 
 // logos is the index key: the logos whose rows c needs.
@@ -83,17 +93,17 @@ func (c *Client) logos() []string {
 	return ids
 }
 
-// putLogo returns the change that stores the picture of a profile, or none if the state
-// already has that picture.
-func (v View) putLogo(p Profile, picture []byte) ([]command.Change, *Refusal) {
+// putLogo returns the change that stores the picture with a digest, or none if there is no
+// digest or the state already has that picture.
+func (v View) putLogo(digest, picture []byte) ([]command.Change, *Refusal) {
 	bad := func(note string) ([]command.Change, *Refusal) { return nil, outcome(badField("logo", note)).Refusal }
-	if len(p.Logo)+len(picture) == 0 {
+	if len(digest)+len(picture) == 0 {
 		return nil, nil
 	}
-	if len(p.Logo) != sha256.Size {
+	if len(digest) != sha256.Size {
 		return bad("is not named by its digest")
 	}
-	id := [32]byte(p.Logo)
+	id := [32]byte(digest)
 	kept := v.Logo(id) != nil
 	switch {
 	case len(picture) == 0 && !kept:

@@ -46,6 +46,10 @@ type Settings struct {
 	Agents Agents `cbor:"19,keyasint,omitempty"`
 
 	Brand Brand `cbor:"30,keyasint,omitzero"`
+	// Draft is the brand that administrators preview, if HasDraft is set. Both are set by
+	// SetBrand only, like Brand.Logo.
+	Draft    Brand `cbor:"31,keyasint,omitzero"`
+	HasDraft bool  `cbor:"32,keyasint,omitempty"`
 }
 
 // SettingsID is the id of the only Settings row.
@@ -180,6 +184,7 @@ func (c *Configure) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	s.ID = SettingsID
 	old := *v.Settings()
 	s.Last, s.CachedJWKSUntil = old.Last, old.CachedJWKSUntil
+	s.Brand.Logo, s.Draft, s.HasDraft = old.Brand.Logo, old.Draft, old.HasDraft
 	if (s == old || c.First || old.Last == m.ID) && old.Last != (command.ID{}) {
 		return accept(Outcome{ID: s.ID})
 	}

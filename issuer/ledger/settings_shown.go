@@ -20,8 +20,9 @@ type SettingField struct {
 // Texts that stand for no value: SettingOff for a RotateEvery that disables scheduled rotation
 // and for AgentsOff.
 const (
-	SettingOff  = "off"
-	settingNone = "none"
+	SettingOff     = "off"
+	settingNone    = "none"
+	settingDefault = "default"
 )
 
 // rotateEveryKey is the key of Settings.RotateEvery.
@@ -44,9 +45,12 @@ var SettingFields = []SettingField{
 	{Key: "jwks_max_age", Duration: func(s *Settings) *time.Duration { return &s.JWKSMaxAge }},
 	{Key: "agents", Empty: SettingOff, Text: func(s *Settings) *string { return (*string)(&s.Agents) }},
 	{Key: "service_name", Empty: DefaultServiceName, Text: func(s *Settings) *string { return &s.Brand.Name }},
+	{Key: "accent", Empty: settingDefault, Text: func(s *Settings) *string { return &s.Brand.Accent }},
 	{Key: "privacy_url", Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.PrivacyURL }},
 	{Key: "terms_url", Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.TermsURL }},
 	{Key: "help_url", Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.HelpURL }},
+	{Key: "forgot_password", Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.Forgot }},
+	{Key: "forgot_password_url", Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.ForgotURL }},
 	{Key: rotateEveryKey, Duration: func(s *Settings) *time.Duration { return &s.RotateEvery }},
 }
 
@@ -75,6 +79,7 @@ func settingDifferences(old, next *Settings) string {
 		f := &SettingFields[i]
 		all.text(f.Key, f.Shown(old), f.Shown(next))
 	}
+	all.text("logo", old.Brand.logoText(), next.Brand.logoText())
 	return clipDetail(strings.Join(all, "; "))
 }
 

@@ -46,6 +46,7 @@ const (
 // bounds has the bound of every kind. A new kind must be added here.
 var bounds = map[ledger.EventKind]bound{
 	ledger.EventConfigured:    byTrusted,
+	ledger.EventBranded:       byTrusted,
 	ledger.EventUserPut:       byTrusted,
 	ledger.EventUserEdited:    byTrusted,
 	ledger.EventProfileEdited: byGrantADayAndField,

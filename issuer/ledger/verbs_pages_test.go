@@ -96,6 +96,21 @@ func (w *env) pagesCommand(l line) command.Command {
 			}
 		}
 		return c
+	case "brand":
+		s := w.view().Settings()
+		c := &ledger.SetBrand{Actor: l.actor(), Step: ledger.BrandStep(l.name), Brand: s.Brand, Logo: l.picture(), ExpectedLast: s.Last}
+		for key, value := range l.args {
+			if field := brandField(&c.Brand, key); field != nil {
+				*field = value
+			}
+		}
+		if name, ok := l.args["logo"]; ok {
+			copy(c.Brand.Logo[:], digestOfLogo(name))
+		}
+		if seen, ok := l.args["seen"]; ok {
+			c.ExpectedLast = id16(seen)
+		}
+		return c
 	case "note-use":
 		return &ledger.RecordSecretUse{ClientAuth: l.clientAuth()}
 	}
@@ -148,6 +163,26 @@ func (w *env) showPages(l line) string {
 	v := w.view()
 	var b strings.Builder
 	switch l.name {
+	case "brand":
+		s := v.Settings()
+		fmt.Fprintf(&b, "%q\n", s.ServiceName())
+		write := func(heading string, brand ledger.Brand) {
+			b.WriteString(heading)
+			for _, key := range []string{"service_name", "accent", "privacy_url", "terms_url", "help_url", "forgot_password", "forgot_password_url"} {
+				if text := *brandField(&brand, key); text != "" {
+					fmt.Fprintf(&b, " %s %q", key, text)
+				}
+			}
+			if brand.Logo != [32]byte{} {
+				b.WriteString(logoText(&ledger.Profile{Logo: brand.Logo[:]}))
+			}
+			b.WriteByte('\n')
+		}
+		write("brand", s.Brand)
+		if s.HasDraft {
+			write("draft", s.Draft)
+		}
+		return b.String()
 	case "sessions":
 		for _, s := range v.SessionsOf("u-"+l.args["user"], w.at(), 20) {
 			fmt.Fprintf(&b, "%q created %s, seen %s\n", s.Agent, s.Created.Std().Format(time.TimeOnly), s.Seen.Std().Format(time.TimeOnly))

@@ -191,7 +191,8 @@ func (w *env) command(l line) command.Command {
 // brandField returns the field of a brand that is the setting of a key, or nil.
 func brandField(b *ledger.Brand, key string) *string {
 	return map[string]*string{
-		"service_name": &b.Name, "privacy_url": &b.PrivacyURL, "terms_url": &b.TermsURL, "help_url": &b.HelpURL,
+		"service_name": &b.Name, "accent": &b.Accent, "privacy_url": &b.PrivacyURL, "terms_url": &b.TermsURL, "help_url": &b.HelpURL,
+		"forgot_password": &b.Forgot, "forgot_password_url": &b.ForgotURL,
 	}[key]
 }
 

@@ -85,6 +85,7 @@ var eventWords = []struct {
 	{ledger.EventSignedIn, "Signed in"},
 	{ledger.EventSignedOut, "Signed out"},
 	{ledger.EventConfigured, "Settings changed"},
+	{ledger.EventBranded, "Branding changed"},
 	{ledger.EventKeyAdded, "Key made"},
 	{ledger.EventKeyActivated, "Key taken into use"},
 	{ledger.EventKeyDropped, "Key dropped"},

@@ -335,7 +335,7 @@ func (c *cluster) random(r *rapid.T) {
 		s.RotateEvery = ledger.RotateNever
 	}
 	s.Brand = ledger.Brand{
-		Name: pick("service", "", "Zeta"), HelpURL: pick("help", "", "https://z.example/help"),
+		Name: pick("service", "", "Zeta"), Accent: pick("accent", "", "#0b6b50"), HelpURL: pick("help", "", "https://z.example/help"), Forgot: text("forgot"),
 	}
 	c.Do(&ledger.Configure{Settings: s})
 }

@@ -42,8 +42,8 @@ func (m *management) settingsSet() *cobra.Command {
 on: lifetimes for what is decided from now on, rotate_every (or "off") for the
 schedule by which keys are replaced. A lifetime is as 60s, 12h, 90d or 1d12h. One
 of grants or refresh tokens that is below an hour must be confirmed: it ends
-existing ones, too. "service_name" and the addresses beside it are what people see
-of the service; "none" takes an address back.`
+existing ones, too. "service_name", "accent", the addresses and "forgot_password"
+are what people see of the service; "none" or "default" takes one back.`
 	confirmFlag(c, &yes, "shorten what grants and refresh tokens live by to less than an hour")
 	return c
 }
