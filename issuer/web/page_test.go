@@ -204,3 +204,26 @@ func TestAssets(t *testing.T) {
 		assert.Equal(t, http.StatusNotFound, b.Get(path).StatusCode, path)
 	}
 }
+
+// TestBrand verifies that pages show the name, the links and the logo of the service.
+func TestBrand(t *testing.T) {
+	w := NewEnv(t)
+	signedIn, nobody := w.SignedIn(), w.Browser()
+	s := *w.View().Settings()
+	s.Brand.Name, s.Brand.PrivacyURL, s.Brand.HelpURL = "Zeta & Co", "https://zeta.example/privacy", "https://zeta.example/help"
+	w.Must(&ledger.Configure{Settings: s})
+	s = *w.View().Settings()
+	picture := Drawn(32, 32)
+	s.Brand.Logo = [32]byte(DigestOf(picture))
+	w.Must(&ledger.SetBrand{Actor: ledger.Actor{Operator: true}, Step: ledger.BrandPublish, Brand: s.Brand, Logo: picture, ExpectedLast: s.Last})
+	for address, b := range map[string]*Browser{"/auth/sign-in": nobody, "/developer": signedIn} {
+		page := b.Get(address).Text
+		require.Contains(t, page, " · Zeta &amp; Co</title>", address)
+		require.NotContains(t, page, "Mintmark", address)
+		require.Contains(t, page, `src="/logos/`, address)
+	}
+	page := nobody.Get("/auth/sign-in").Text
+	require.Contains(t, page, `href="https://zeta.example/privacy"`)
+	require.Contains(t, page, `href="https://zeta.example/help"`)
+	require.NotContains(t, page, "Terms")
+}

@@ -40,7 +40,7 @@ func showProfile(f *site.Form, logo []byte, legacy bool) profileForm {
 	shown := min(max(1, len(f.Values["redirect_uris"])), len(lines))
 	return profileForm{
 		Form: f, Scopes: parts.ScopeGroups(f.Values["scopes"], false),
-		Logo: parts.LogoPath(logo), Legacy: legacy,
+		Logo: site.LogoPath(logo), Legacy: legacy,
 		URIs: ui.RowList{
 			Group: f.Group("redirect_uris", "Redirect URIs", "Up to 10 exact addresses that people are returned to with a code: https://, or http:// for this device only (localhost, 127.0.0.1, [::1])."),
 			Shown: lines[:shown], More: lines[shown:], Things: "redirect URIs",

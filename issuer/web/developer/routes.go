@@ -45,7 +45,7 @@ func (w *Area) Routes() []site.Route {
 		w.PageFor(site.Users, pathOffer, w.offerPage),
 		w.FormFor(site.Users, &acceptForm, w.accept),
 		w.FormFor(site.Users, &declineForm, w.decline),
-		{Method: http.MethodGet, Path: parts.PathLogos + ":digest", Serve: w.logo},
+		{Method: http.MethodGet, Path: site.PathLogo, Serve: w.logo},
 	}
 }
 

@@ -20,7 +20,7 @@ func Differences(before, after *ledger.Profile) []ui.Difference {
 			Removed: d.Removed, Added: d.Added, Kept: d.Kept,
 		}
 		if d.Field == "logo" {
-			one.Logo, one.Before, one.After = true, LogoPath(before.Logo), LogoPath(after.Logo)
+			one.Logo, one.Before, one.After = true, site.LogoPath(before.Logo), site.LogoPath(after.Logo)
 		}
 		list = append(list, one)
 	}

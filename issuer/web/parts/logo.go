@@ -2,20 +2,17 @@ package parts
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"image"
 	"image/jpeg"
 	"image/png"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 const (
-	// PathLogos begins the paths of logos.
-	PathLogos = "/logos/"
-
 	// A small file can have very many pixels, which are expensive to decode.
 	minLogoSide = 16
 	maxLogoSide = 1024
@@ -29,7 +26,7 @@ var startOfScan = []byte{0xff, 0xda} // ITU-T T.81, table B.1; within a scan, 0x
 
 // PictureOf returns the picture that a client's owner and administrators see, reviewed or not.
 func PictureOf(p *ledger.Profile) *ui.Picture {
-	return &ui.Picture{Logo: LogoPath(p.Logo), Initial: ui.Initial(p.Name)}
+	return &ui.Picture{Logo: site.LogoPath(p.Logo), Initial: ui.Initial(p.Name)}
 }
 
 // PublicPicture returns the picture that all other users see. A logo that no
@@ -47,14 +44,6 @@ func SmallPicture(p *ledger.Profile) *ui.Picture {
 	picture := PictureOf(p)
 	picture.Small = true
 	return picture
-}
-
-// LogoPath returns the path of a logo, or "".
-func LogoPath(digest []byte) string {
-	if len(digest) == 0 {
-		return ""
-	}
-	return PathLogos + hex.EncodeToString(digest)
 }
 
 // Remade decodes a picture file and encodes its pixels again as a logo, or returns a note

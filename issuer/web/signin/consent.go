@@ -83,7 +83,7 @@ func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.
 	body := consentBody{
 		Notice: notice,
 		Client: a.Client.Name, Picture: parts.PublicPicture(a.Client), Website: a.Client.Website,
-		Own: ui.Picture{Initial: ui.Initial(site.Brand.Name), Kind: "own"}, Portrait: site.PortraitOf(v.User),
+		Own: ui.Picture{Initial: ui.Initial(w.Brand().Name), Kind: "own"}, Portrait: site.PortraitOf(v.User),
 		Person: site.PersonOf(v.User), Before: firstAllowed(v.View, v.User.ID, a.Client.ID, w.Ledger.Now()),
 		Legacy: a.Legacy, Permissions: parts.PermissionsOf(a.Scope), Target: targetOf(a.RedirectURI), Resource: a.Resource,
 		Request: query, UserID: v.User.ID, Revision: revision, ResourceID: a.ResourceID(), Scope: a.Scope,

@@ -2,14 +2,36 @@ package site
 
 import (
 	"cmp"
+	"encoding/hex"
 	"net/http"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
-// Brand is the name that people know the service by.
-var Brand = ui.Brand{Name: "Mintmark"}
+// pathLogos is where the logos of applications and of the service are.
+const pathLogos = "/logos/"
+
+// PathLogo is the route of a logo.
+const PathLogo = pathLogos + ":digest"
+
+// LogoPath returns the path of the logo with the given SHA-256 digest, or "" for none.
+func LogoPath(digest []byte) string {
+	if len(digest) == 0 {
+		return ""
+	}
+	return pathLogos + hex.EncodeToString(digest)
+}
+
+// Brand returns the name, the links and the logo that people know the service by.
+func (w *Site) Brand() ui.Brand {
+	s := w.Ledger.View().Settings()
+	b := ui.Brand{Name: s.ServiceName(), Privacy: s.Brand.PrivacyURL, Terms: s.Brand.TermsURL, Help: s.Brand.HelpURL}
+	if s.Brand.Logo != [32]byte{} {
+		b.Logo = LogoPath(s.Brand.Logo[:])
+	}
+	return b
+}
 
 // Up returns the link to the page above another.
 func Up(title, path string) *ui.Link { return &ui.Link{Title: title, Path: path} }
@@ -33,7 +55,7 @@ func (w *Area) Show(c *Request, v Session, name string, p ui.Page) error {
 
 // Render writes a complete page, or nothing if rendering fails.
 func (w *Area) Render(c *Request, status int, name string, p ui.Page) {
-	p.Brand = Brand
+	p.Brand = w.Brand()
 	text := w.Pages.Execute(name, &p)
 	c.Header().Set("Content-Type", "text/html; charset=utf-8")
 	c.WriteHeader(status)
