@@ -35,6 +35,10 @@ type Scope struct {
 	Allows string // what the scope allows, in the words of the service document
 	Plain  string // one short sentence for the consent page
 	Writes bool   // the scope allows changes, not only reading
+
+	// Controls marks a scope that reaches other people: it changes who belongs to a team or an
+	// organization, or what a whole organization has.
+	Controls bool
 }
 
 // Catalogue returns a copy of the catalogue, in its order.

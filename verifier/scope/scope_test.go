@@ -50,6 +50,30 @@ func TestCatalogueEntries(t *testing.T) {
 	}
 }
 
+// controls has an entry for each scope that changes something: whether it controls other people.
+// A new scope needs one.
+var controls = map[string]bool{
+	scope.EventTypeWrite: false, scope.BookingWrite: false, scope.ScheduleWrite: false, scope.AppsWrite: false, scope.ProfileWrite: false,
+	scope.TeamEventTypeWrite: false, scope.TeamBookingWrite: false, scope.TeamScheduleWrite: false,
+	scope.TeamProfileWrite: true, scope.TeamMembershipWrite: true,
+	scope.OrgEventTypeWrite: true, scope.OrgBookingWrite: true, scope.OrgScheduleWrite: true, scope.OrgProfileWrite: true, scope.OrgMembershipWrite: true,
+}
+
+func TestControls(t *testing.T) {
+	writes := 0
+	for _, s := range scope.Catalogue() {
+		if !s.Writes {
+			assert.False(t, s.Controls, "%s only reads", s.Name)
+			continue
+		}
+		writes++
+		want, chosen := controls[s.Name]
+		require.True(t, chosen, "choose whether %s controls other people", s.Name)
+		assert.Equal(t, want, s.Controls, s.Name)
+	}
+	assert.Len(t, controls, writes)
+}
+
 func TestCatalogueIsACopy(t *testing.T) {
 	scope.Catalogue()[0].Name = "X"
 	assert.Equal(t, "EVENT_TYPE_READ", scope.Catalogue()[0].Name)

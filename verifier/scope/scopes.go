@@ -89,7 +89,7 @@ var catalogue = [...]Scope{
 		Plain:  "See your teams' profiles.",
 	},
 	{
-		Name: TeamProfileWrite, Level: Team, Area: "Teams", Writes: true,
+		Name: TeamProfileWrite, Level: Team, Area: "Teams", Writes: true, Controls: true,
 		Allows: "Create, edit, delete teams.",
 		Plain:  "Create, change and delete teams.",
 	},
@@ -99,7 +99,7 @@ var catalogue = [...]Scope{
 		Plain:  "See who is a member of your teams.",
 	},
 	{
-		Name: TeamMembershipWrite, Level: Team, Area: "Memberships", Writes: true,
+		Name: TeamMembershipWrite, Level: Team, Area: "Memberships", Writes: true, Controls: true,
 		Allows: "Create, edit, delete team memberships.",
 		Plain:  "Add, change and remove members of your teams.",
 	},
@@ -109,7 +109,7 @@ var catalogue = [...]Scope{
 		Plain:  "See all event types across your organization.",
 	},
 	{
-		Name: OrgEventTypeWrite, Level: Organization, Area: "Event types", Writes: true,
+		Name: OrgEventTypeWrite, Level: Organization, Area: "Event types", Writes: true, Controls: true,
 		Allows: "Create, edit, delete event types across the organization.",
 		Plain:  "Create, change and delete event types across your organization.",
 	},
@@ -119,7 +119,7 @@ var catalogue = [...]Scope{
 		Plain:  "See all bookings across your organization.",
 	},
 	{
-		Name: OrgBookingWrite, Level: Organization, Area: "Bookings", Writes: true,
+		Name: OrgBookingWrite, Level: Organization, Area: "Bookings", Writes: true, Controls: true,
 		Allows: "Create, edit, delete bookings across the organization.",
 		Plain:  "Create, change and delete bookings across your organization.",
 	},
@@ -129,7 +129,7 @@ var catalogue = [...]Scope{
 		Plain:  "See schedules and out-of-office times across your organization.",
 	},
 	{
-		Name: OrgScheduleWrite, Level: Organization, Area: "Schedules", Writes: true,
+		Name: OrgScheduleWrite, Level: Organization, Area: "Schedules", Writes: true, Controls: true,
 		Allows: "Create, edit, delete schedules and out-of-office entries across the organization.",
 		Plain:  "Create, change and delete schedules and out-of-office times across your organization.",
 	},
@@ -139,7 +139,7 @@ var catalogue = [...]Scope{
 		Plain:  "See your organization's teams.",
 	},
 	{
-		Name: OrgProfileWrite, Level: Organization, Area: "Teams", Writes: true,
+		Name: OrgProfileWrite, Level: Organization, Area: "Teams", Writes: true, Controls: true,
 		Allows: "Create, edit, delete organization teams.",
 		Plain:  "Create, change and delete your organization's teams.",
 	},
@@ -149,7 +149,7 @@ var catalogue = [...]Scope{
 		Plain:  "See your organization's members and users.",
 	},
 	{
-		Name: OrgMembershipWrite, Level: Organization, Area: "Memberships", Writes: true,
+		Name: OrgMembershipWrite, Level: Organization, Area: "Memberships", Writes: true, Controls: true,
 		Allows: "Create, edit, delete organization memberships and users.",
 		Plain:  "Add, change and remove your organization's members and users.",
 	},
