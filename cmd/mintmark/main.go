@@ -22,6 +22,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // users have zones; the image and other minimal systems have no files of them
 
 	"github.com/spf13/cobra"
 

@@ -61,8 +61,8 @@ type connection struct {
 	Legacy   bool
 	Agent    string // the publisher of an agent, "" for other applications
 	Shared   bool   // two parties seem to use one grant: see ledger.Grant.Shared
-	First    ledger.Time
-	Used     ledger.Time // 0 if never
+	First    ui.Stamp
+	Used     ui.Stamp // of the last use
 	Form     *site.Form
 
 	Permissions int // number of permissions
@@ -70,7 +70,8 @@ type connection struct {
 
 	Resources []*ledger.ResourceServer // where it can use the account, each once; nil stands for this service
 
-	scopes scope.Set
+	scopes  scope.Set
+	lastUse ledger.Time // 0 if never
 }
 
 // Limited reports whether the application can use the account at some resource servers only.
@@ -110,16 +111,19 @@ func (w *Area) connections(v *site.Session) []connection {
 			i, position[g.Client] = len(list), len(list)
 			list = append(list, connection{
 				Agent: parts.AgentOf(client), ClientID: client.ID, Path: parts.PathApps + "/" + url.PathEscape(client.ID),
-				Name: parts.NameOfApp(client), Picture: parts.PublicPicture(client), State: client.State, First: g.Created,
+				Name: parts.NameOfApp(client), Picture: parts.PublicPicture(client), State: client.State, First: v.At(g.Created),
 			})
 		}
 		one := &list[i]
 		one.Legacy, one.Shared = one.Legacy || g.Legacy, one.Shared || g.Shared()
 		one.scopes = one.scopes.Union(scope.FromClaim(v.View.ScopeOf(g)))
-		one.Used = max(one.Used, g.Used)
+		one.lastUse = max(one.lastUse, g.Used)
 		if s, ok := v.View.ResourceServerOf(g); ok && !slices.Contains(one.Resources, s) {
 			one.Resources = append(one.Resources, s)
 		}
+	}
+	for i := range list {
+		list[i].Used = v.At(list[i].lastUse)
 	}
 	slices.SortStableFunc(list, func(a, b connection) int { return strings.Compare(a.Agent, b.Agent) })
 	return list

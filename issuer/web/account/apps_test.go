@@ -36,7 +36,7 @@ func TestConnectedApps(t *testing.T) {
 	for _, text := range []string{
 		"2 applications can use your account", `<a href="/connected-apps/calendar"><bdi>The calendar app</bdi></a>`,
 		`aria-label="Disconnect The calendar app"`, "2 permissions, 1 of them to change things",
-		`First allowed on <time datetime="2026-03-05">5 March 2026</time>`, "Not used yet",
+		`First allowed <time datetime="2026-03-05T12:00:00Z" title="5 March 2026, 12:00 UTC" data-ago>just now</time>`, "Not used yet",
 		`<span class="pill bad">Can do everything</span>`, "What “can do everything” means",
 		"may keep working for up to 30 minutes", "doesn’t use your account for 30 days", "365 days after",
 		"Disconnect all 2 applications",
@@ -116,8 +116,8 @@ func TestConnectedAppsLastUsed(t *testing.T) {
 	})
 	w.Advance(20 * 24 * time.Hour)
 	b = w.SignedIn()
-	assert.Contains(t, b.Get("/connected-apps").Text, `Last used on <time datetime="2026-03-04">4 March 2026</time>`)
-	assert.Contains(t, b.Get("/connected-apps/used").Text, `<time datetime="2026-03-04T12:01Z" data-exact>4 March 2026, 12:01 UTC</time>`)
+	assert.Contains(t, b.Get("/connected-apps").Text, `Last used <time datetime="2026-03-04T12:01:00Z" title="4 March 2026, 12:01 UTC">4 March 2026</time>`)
+	assert.Contains(t, b.Get("/connected-apps/used").Text, `<time datetime="2026-03-04T12:01:00Z" data-exact>4 March 2026, 12:01 UTC</time>`)
 	w.Advance(10 * 24 * time.Hour)
 	assert.Contains(t, w.SignedIn().Get("/connected-apps").Text, "No application is connected", "after 30 days without use")
 }

@@ -17,8 +17,8 @@ var signOutEverywhereForm = site.FormKind{Purpose: forSignOutEverywhere, Ends: t
 type profileBody struct {
 	Facts       []parts.Fact
 	HasPassword bool
-	SignedIn    ledger.Time // sign-in of this browser
-	SessionEnds ledger.Time // absolute end of this session
+	SignedIn    ui.Stamp // sign-in of this browser
+	SessionEnds ui.Stamp // absolute end of this session
 	Sessions    []signedIn
 	Pages       ui.Pager // of Sessions
 	SignOutForm *site.Form
@@ -36,7 +36,7 @@ func (w *Area) profile(c *site.Request, v site.Session) error {
 	settings := v.View.Settings()
 	body := &profileBody{
 		Facts: parts.Facts(v.User, "About you"), HasPassword: w.prover.HasLocalPassword(v.User),
-		SignedIn: v.Stored.Created, SessionEnds: v.Stored.Created.Add(settings.SessionAbsolute),
+		SignedIn: v.At(v.Stored.Created), SessionEnds: v.At(v.Stored.Created.Add(settings.SessionAbsolute)),
 		SignOutForm: v.Form(&signOutEverywhereForm, nil),
 	}
 	body.Sessions, body.Pages = w.sessions(c, &v)

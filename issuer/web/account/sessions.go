@@ -26,8 +26,8 @@ var endSessionForm = site.FormKind{
 type signedIn struct {
 	Browser string
 	Here    bool // this browser
-	Since   ledger.Time
-	Seen    ledger.Time // with a resolution of ten minutes
+	Since   ui.Stamp
+	Seen    ui.Stamp // with a resolution of ten minutes
 	Form    *site.Form
 }
 
@@ -40,7 +40,7 @@ func (w *Area) sessions(c *site.Request, v *site.Session) ([]signedIn, ui.Pager)
 	var list []signedIn
 	for _, s := range some {
 		list = append(list, signedIn{
-			Browser: browserName(s.Agent), Here: s.ID == v.Stored.ID, Since: s.Created, Seen: s.Seen,
+			Browser: browserName(s.Agent), Here: s.ID == v.Stored.ID, Since: v.At(s.Created), Seen: v.At(s.Seen),
 			Form: v.Form(&endSessionForm, url.Values{"session": {s.Handle()}}),
 		})
 	}

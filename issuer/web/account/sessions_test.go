@@ -51,7 +51,7 @@ func TestSessions(t *testing.T) {
 	page := b.Get("/account")
 	for _, text := range []string{
 		`Firefox on Linux <span class="pill good">This browser</span>`, `<td data-name="Last used">Now</td>`,
-		`<th scope="row">Safari on iPhone</th><td data-name="Signed in"><time datetime="2026-03-04T12:00Z" data-exact>4 March 2026, 12:00 UTC</time></td><td data-name="Last used"><time datetime="2026-03-04T12:00Z" data-exact>`,
+		`<th scope="row">Safari on iPhone</th><td data-name="Signed in"><time datetime="2026-03-04T12:00:00Z" title="4 March 2026, 12:00 UTC" data-ago>1 hour ago</time></td><td data-name="Last used"><time datetime="2026-03-04T12:00:00Z" title="4 March 2026, 12:00 UTC" data-ago>1 hour ago</time>`,
 		`aria-label="Sign out Safari on iPhone, signed in 4 March 2026, 12:00 UTC"`,
 	} {
 		assert.Contains(t, page.Text, text)

@@ -36,7 +36,7 @@ type auditBody struct {
 
 // An eventLine is one event of the list.
 type eventLine struct {
-	At                  ledger.Time
+	At                  ui.Stamp
 	What, Detail        string
 	Actor, Client, User nameLink
 }
@@ -57,7 +57,7 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 			found, next := v.View.ListEvents(q)
 			return found, eventKey(next)
 		}, func(e *ledger.Event) string { return eventKey(e.Seq) })
-		body.Events, body.Pages = eventLines(v.View, events), pages
+		body.Events, body.Pages = eventLines(&v, events), pages
 		p.Rows, p.Truncate = len(events), func(n int) {
 			body.Events, body.Pages.Next = body.Events[:n], c.PageAt("after", eventKey(events[n-1].Seq))
 		}
@@ -129,12 +129,12 @@ func parseMoment(text string, day time.Duration) (ledger.Time, bool) {
 	return 0, false
 }
 
-func eventLines(v ledger.View, events []*ledger.Event) (lines []eventLine) {
+func eventLines(v *site.Session, events []*ledger.Event) (lines []eventLine) {
 	for _, e := range events {
-		line := eventLine{At: e.At, Actor: actorOf(v, e), Client: linkClient(v, e.Client)}
+		line := eventLine{At: v.At(e.At), Actor: actorOf(v.View, e), Client: linkClient(v.View, e.Client)}
 		line.What, line.Detail = eventText(e)
 		if e.User != e.Actor {
-			line.User = linkUser(v, e.User)
+			line.User = linkUser(v.View, e.User)
 		}
 		lines = append(lines, line)
 	}

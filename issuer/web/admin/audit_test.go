@@ -32,7 +32,7 @@ func TestAudit(t *testing.T) {
 	for _, text := range []string{
 		`<td data-name="What">Application reviewed</td>`, "<bdi>reject: No &lt;b&gt;reason&lt;/b&gt;.</bdi>",
 		`<a href="/admin/clients/waiting"><bdi>The waiting app</bdi></a>`, `<a href="/admin/users/u-root"><bdi>root</bdi></a>`,
-		`<time datetime="2026-03-05T12:00Z" data-exact>5 March 2026, 12:00 UTC</time>`, "<bdi>Operator</bdi>",
+		`<time datetime="2026-03-05T12:00:00Z" data-exact>5 March 2026, 12:00 UTC</time>`, "<bdi>Operator</bdi>",
 		`<a href="/admin/audit.jsonl">Download everything</a>`,
 	} {
 		assert.Contains(t, page.Text, text)

@@ -17,6 +17,8 @@ const historyRows = 10
 
 type adminClientBody struct {
 	Client       *ledger.Client
+	Created      ui.Stamp
+	Changed      ui.Stamp
 	Owner        nameLink
 	OwnerProblem string // why the owner can't manage it; "" if they can
 	Secrets      int
@@ -26,7 +28,7 @@ type adminClientBody struct {
 	Scopes       []parts.ScopeGroup
 
 	Waits        bool
-	Since        ledger.Time     // when it began to wait for a review
+	Since        ui.Stamp        // when it began to wait for a review
 	Changes      []ui.Difference // by the proposed revision
 	NameWarnings []nameWarnings
 	Refused      *parts.RefusedChanges
@@ -79,9 +81,9 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		return err
 	}
 	body := &adminClientBody{
-		Client: client, Owner: linkOwner(v.View, client), Secrets: client.ActiveSecrets(),
+		Client: client, Created: v.At(client.Created), Changed: v.At(client.Changed), Owner: linkOwner(v.View, client), Secrets: client.ActiveSecrets(),
 		Website: parts.HostOf(client.Website), Privacy: parts.HostOf(client.PrivacyURL), Terms: parts.HostOf(client.TermsURL), Scopes: parts.ScopeGroups(client.Scopes, true),
-		Waits: client.AwaitsReview(), Since: client.WaitingSince(), NameWarnings: nameWarningsOf(v.View, client)[client.ID],
+		Waits: client.AwaitsReview(), Since: v.At(client.WaitingSince()), NameWarnings: nameWarningsOf(v.View, client)[client.ID],
 	}
 	if client.State != ledger.Deleted {
 		body.Settings = parts.ClientPath(client.ID)
@@ -93,7 +95,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	if client.Proposed != nil {
 		body.Changes = withScopeTexts(parts.Differences(&client.Profile, client.Proposed))
 	}
-	if body.Refused = parts.RefusedOf(client); body.Refused != nil {
+	if body.Refused = parts.RefusedOf(&v, client); body.Refused != nil {
 		body.Refused.Changes = withScopeTexts(body.Refused.Changes)
 	}
 	if body.Waits {
@@ -107,7 +109,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	}
 	events := v.View.HistoryOf(client.ID, historyRows+1)
 	tell := func(n int) {
-		body.History = eventLines(v.View, events[:n])
+		body.History = eventLines(&v, events[:n])
 		if len(events) > n {
 			body.Older = parts.PathAdminAudit + "?" + url.Values{"client": {client.ID}, "kind": {"client"}}.Encode()
 		}

@@ -23,7 +23,7 @@ type clientLine struct {
 	State           ledger.ClientState
 	Awaits, Legacy  bool
 	Owner           nameLink
-	Created, Change ledger.Time
+	Created, Change ui.Stamp
 }
 
 // adminClients lists the applications by name, deleted ones only if they are requested.
@@ -47,7 +47,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 		body.Clients = append(body.Clients, clientLine{
 			Name: client.Name, ID: client.ID, Path: parts.AdminClientPath(client.ID),
 			State: client.State, Awaits: client.Proposed != nil && client.AwaitsReview(), Legacy: client.Legacy,
-			Owner: linkOwner(v.View, client), Created: client.Created, Change: client.Changed,
+			Owner: linkOwner(v.View, client), Created: v.At(client.Created), Change: v.At(client.Changed),
 		})
 	}
 	return w.showAdmin(c, v, "clients", ui.Page{

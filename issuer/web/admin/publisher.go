@@ -47,6 +47,7 @@ type adminPublisherBody struct {
 	Pill                         ui.Pill
 	Pending, Approved            bool
 	RequestedBy, ReviewedBy      nameLink
+	Requested, Reviewed          ui.Stamp
 	Scopes                       []parts.ScopeGroup
 	Clients                      []agentLine
 	More                         bool // there are other clients on other pages
@@ -65,7 +66,7 @@ type agentLine struct {
 	State        ledger.ClientState
 	Proposed     bool
 	Grants       int
-	Allowed      ledger.Time // 0 if never
+	Allowed      ui.Stamp
 }
 
 // publisherAt returns the publisher that the address of a page names.
@@ -125,6 +126,7 @@ func (w *Area) adminPublisher(c *site.Request, v site.Session) error {
 		Publisher: p, Local: p.Host == ledger.LocalPublisher, Pill: pillOf(p), Scopes: parts.ScopeGroups(p.Scopes, true),
 		Pending: p.State == ledger.PublisherPending, Approved: p.State == ledger.PublisherApproved,
 		RequestedBy: linkUser(v.View, p.RequestedBy), ReviewedBy: linkUser(v.View, p.ReviewedBy),
+		Requested: v.At(p.Requested), Reviewed: v.At(p.Reviewed),
 		Edit: path + "/edit", Revoke: path + "/revoke", Reject: path + "/reject", Remove: path + "/remove",
 		Events: parts.PathAdminAudit + "?" + url.Values{"kind": {"publisher"}}.Encode(),
 	}
@@ -136,7 +138,7 @@ func (w *Area) adminPublisher(c *site.Request, v site.Session) error {
 	for _, client := range shown {
 		line := agentLine{
 			Name: client.Name, Path: parts.AdminClientPath(client.ID), RedirectURIs: client.RedirectURIs, State: client.State,
-			Proposed: client.Proposed != nil, Grants: grants[client.ID], Allowed: client.Document.Allowed,
+			Proposed: client.Proposed != nil, Grants: grants[client.ID], Allowed: v.At(client.Document.Allowed),
 		}
 		if client.Document.Registered == "" {
 			line.ClientID = client.Document.ClientID

@@ -68,8 +68,8 @@ type publisherLine struct {
 	Pill             ui.Pill
 	Clients          int
 	RequestedBy      nameLink
-	Requested        ledger.Time
-	Reviewed         ledger.Time
+	Requested        ui.Stamp
+	Reviewed         ui.Stamp
 }
 
 func pillOf(p *ledger.Publisher) ui.Pill {
@@ -100,12 +100,12 @@ func displayName(p *ledger.Publisher) string {
 	return p.Name
 }
 
-func publisherLineOf(v ledger.View, p *ledger.Publisher) publisherLine {
+func publisherLineOf(v *site.Session, p *ledger.Publisher) publisherLine {
 	line := publisherLine{
 		Host: p.Host, Name: displayName(p), Path: publisherPath(p.Host), Pill: pillOf(p),
-		RequestedBy: linkUser(v, p.RequestedBy), Requested: p.Requested, Reviewed: p.Reviewed,
+		RequestedBy: linkUser(v.View, p.RequestedBy), Requested: v.At(p.Requested), Reviewed: v.At(p.Reviewed),
 	}
-	for range v.ClientsOfPublisher(p.Host) {
+	for range v.View.ClientsOfPublisher(p.Host) {
 		line.Clients++
 	}
 	return line
@@ -155,7 +155,7 @@ func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 	shown, pages := site.PageOf(c, publishersOf(v.View, state, body.Search.Query), adminRowsPerPage, host)
 	body.Pages = pages
 	for _, p := range shown {
-		body.Publishers = append(body.Publishers, publisherLineOf(v.View, p))
+		body.Publishers = append(body.Publishers, publisherLineOf(&v, p))
 	}
 	if body.All && pages.Back == "" {
 		for _, s := range wellKnown {
@@ -178,11 +178,11 @@ const waitingPublishers = 5
 
 // waitingPublishersOf returns the publishers that await a review, the longest waiting first,
 // and how many there are.
-func waitingPublishersOf(v ledger.View, find string) (lines []publisherLine, all int) {
-	if !v.Settings().AcceptsAgents() {
+func waitingPublishersOf(v *site.Session, find string) (lines []publisherLine, all int) {
+	if !v.View.Settings().AcceptsAgents() {
 		return nil, 0
 	}
-	waiting := publishersOf(v, string(ledger.PublisherPending), find)
+	waiting := publishersOf(v.View, string(ledger.PublisherPending), find)
 	for _, p := range waiting[:min(len(waiting), waitingPublishers)] {
 		lines = append(lines, publisherLineOf(v, p))
 	}

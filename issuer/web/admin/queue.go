@@ -23,7 +23,7 @@ type queueBody struct {
 type waiting struct {
 	Name, Path  string
 	Owner       nameLink
-	Since       ledger.Time
+	Since       ui.Stamp
 	Changes     string // what is proposed for an approved application; "" for a new one
 	NameWarning bool   // the page of the client shows nameWarnings
 }
@@ -36,14 +36,14 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 	}, parts.ClientKey)
 	body.Pages = pages
 	if pages.First == "" {
-		body.Publishers, body.All = waitingPublishersOf(v.View, body.Search.Query)
+		body.Publishers, body.All = waitingPublishersOf(&v, body.Search.Query)
 		body.AllPath = site.PathAdminPublishers + "?" + url.Values{"state": {string(ledger.PublisherPending)}}.Encode()
 	}
 	doubts := nameWarningsOf(v.View, found...)
 	for _, client := range found {
 		body.Waiting = append(body.Waiting, waiting{
 			Name: client.Name, Path: parts.AdminClientPath(client.ID),
-			Owner: linkOwner(v.View, client), Since: client.WaitingSince(), Changes: changesOf(client), NameWarning: doubts[client.ID] != nil,
+			Owner: linkOwner(v.View, client), Since: v.At(client.WaitingSince()), Changes: changesOf(client), NameWarning: doubts[client.ID] != nil,
 		})
 	}
 	return w.showAdmin(c, v, "queue", ui.Page{

@@ -48,6 +48,8 @@ type adminResourceBody struct {
 	Add          *site.Form // nil if there are two active secrets
 	Max          int
 	Edit, Remove string
+	Created      ui.Stamp
+	Changed      ui.Stamp
 	Events       string
 }
 
@@ -91,7 +93,7 @@ func (w *Area) resourceFresh(c *site.Request, v *site.Session, f *site.Form) (s 
 // failed submission.
 func (w *Area) showResource(c *site.Request, v site.Session, s *ledger.ResourceServer, add *site.Form) error {
 	body := adminResourceBody{
-		Server: s, Scopes: parts.ScopeGroups(s.Scopes, true), Add: add, Max: ledger.MaxActiveSecrets,
+		Server: s, Created: v.At(s.Created), Changed: v.At(s.Changed), Scopes: parts.ScopeGroups(s.Scopes, true), Add: add, Max: ledger.MaxActiveSecrets,
 		Edit: resourcePath(s.Name) + "/edit", Remove: resourcePath(s.Name) + "/remove",
 		Events: parts.PathAdminAudit + "?" + url.Values{"kind": {"resource_server"}}.Encode(),
 	}
@@ -99,7 +101,7 @@ func (w *Area) showResource(c *site.Request, v site.Session, s *ledger.ResourceS
 	if s.ActiveSecrets() >= ledger.MaxActiveSecrets {
 		body.Add = nil
 	}
-	body.Active, body.Revoked = parts.SecretRows(w.Ledger.Now(), s.Secrets, func(id string) *site.Form {
+	body.Active, body.Revoked = parts.SecretRows(&v, w.Ledger.Now(), s.Secrets, func(id string) *site.Form {
 		return resourceForm(&v, &revokeResourceSecretForm, s, "secret", id)
 	})
 	return w.showAdmin(c, v, "resource", ui.Page{

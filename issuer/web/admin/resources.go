@@ -21,8 +21,8 @@ type adminResourcesBody struct {
 // A resourceLine is one resource server of the list.
 type resourceLine struct {
 	Name, ID, Path string
-	Secrets        int         // active ones
-	Used           ledger.Time // last use of a secret; 0 if never
+	Secrets        int      // active ones
+	Used           ui.Stamp // last use of a secret
 }
 
 // adminResources lists the resource servers by name.
@@ -43,9 +43,11 @@ func (w *Area) adminResources(c *site.Request, v site.Session) error {
 	body.Pages = pages
 	for _, s := range shown {
 		line := resourceLine{Name: s.Name, ID: s.ID, Path: resourcePath(s.Name), Secrets: s.ActiveSecrets()}
+		var used ledger.Time
 		for i := range s.Secrets {
-			line.Used = max(line.Used, s.Secrets[i].Used)
+			used = max(used, s.Secrets[i].Used)
 		}
+		line.Used = v.At(used)
 		body.Servers = append(body.Servers, line)
 	}
 	return w.showAdmin(c, v, "resources", ui.Page{

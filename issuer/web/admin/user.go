@@ -39,6 +39,7 @@ type adminUserBody struct {
 	User     *ledger.User
 	Self     bool // the user views their own page
 	Facts    []parts.Fact
+	Added    ui.Stamp
 	Sessions int
 	Apps     int // number of connected applications
 	Owned    []nameLink
@@ -74,7 +75,7 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	}
 	now := w.Ledger.Now()
 	body := adminUserBody{
-		User: u, Self: u.ID == v.User.ID, Facts: adminFacts(u),
+		User: u, Self: u.ID == v.User.ID, Facts: adminFacts(u), Added: v.At(u.Created),
 		Sessions: len(v.View.SessionsOf(u.ID, now, maxCountedSessions)), Apps: appsOf(v.View.GrantsOf(u.ID, now)),
 		Edit:   parts.EditUserPath(u.ID),
 		Events: parts.PathAdminAudit + "?" + url.Values{"user": {u.ID}}.Encode(), Forms: map[string]*site.Form{},

@@ -19,7 +19,7 @@ type adminUsersBody struct {
 type userLine struct {
 	Username, Name, Email, Path string
 	Admin, Disabled             bool
-	Created                     ledger.Time
+	Created                     ui.Stamp
 }
 
 // adminUsers lists the users by user name.
@@ -39,7 +39,7 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 	for _, u := range found {
 		body.Users = append(body.Users, userLine{
 			Username: u.Username, Name: u.Name, Email: u.Email, Path: parts.AdminUserPath(u.ID),
-			Admin: u.Admin, Disabled: u.Disabled, Created: u.Created,
+			Admin: u.Admin, Disabled: u.Disabled, Created: v.At(u.Created),
 		})
 	}
 	return w.showAdmin(c, v, "users", ui.Page{

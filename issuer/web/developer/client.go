@@ -34,7 +34,7 @@ type clientBody struct {
 	ReasonTitle    string
 	ReasonTone     string
 	Type           string
-	Created        ledger.Time
+	Created        ui.Stamp
 	Website        string
 	WebsiteHost    string
 	Purpose        string
@@ -59,7 +59,7 @@ func (w *Area) ownClient(c *site.Request, v site.Session, client *ledger.Client)
 func (w *Area) showOwnClient(c *site.Request, v site.Session, client *ledger.Client, sent *site.Form) error {
 	body := clientBody{
 		ID: client.ID, Path: parts.ClientPath(client.ID), State: client.State, StateText: stateText(client),
-		Reason: client.Reason, ReasonTitle: parts.ReasonTitle(client), ReasonTone: reasonTone(client), Type: parts.TypeName(client.Type), Created: client.Created,
+		Reason: client.Reason, ReasonTitle: parts.ReasonTitle(client), ReasonTone: reasonTone(client), Type: parts.TypeName(client.Type), Created: v.At(client.Created),
 		Website: client.Website, WebsiteHost: parts.HostOf(client.Website), Purpose: client.Purpose,
 		URIs: client.RedirectURIs, Groups: parts.ScopeGroups(client.Scopes, true),
 		Legacy: client.Legacy, WasLegacy: client.WasLegacy, Public: client.Public(), Secrets: client.ActiveSecrets(),
@@ -67,7 +67,7 @@ func (w *Area) showOwnClient(c *site.Request, v site.Session, client *ledger.Cli
 	if client.Proposed != nil {
 		body.Proposed = parts.Differences(&client.Profile, client.Proposed)
 	}
-	if body.Refused = parts.RefusedOf(client); body.Refused != nil {
+	if body.Refused = parts.RefusedOf(&v, client); body.Refused != nil {
 		body.DiscardRefused = parts.ClientAt(&v, &discardRefusedForm, client, nil)
 		if client.State == ledger.Approved && client.Reason == body.Refused.Reason {
 			body.Reason = "" // it is shown with the refused changes

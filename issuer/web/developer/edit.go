@@ -54,7 +54,7 @@ func (w *Area) showEditBody(c *site.Request, v site.Session, client *ledger.Clie
 	body := editBody{
 		Form: f, Profile: showProfile(f, basis(client, f.Get("from")).Logo, client.Legacy), Path: parts.ClientPath(client.ID),
 		Live:    client.State == ledger.Approved || client.State == ledger.Suspended,
-		Waiting: client.Proposed != nil && undoes == nil, Refused: parts.RefusedOf(client), Again: f.Get("from") == parts.FromRefused,
+		Waiting: client.Proposed != nil && undoes == nil, Refused: parts.RefusedOf(&v, client), Again: f.Get("from") == parts.FromRefused,
 		Undoes: undoes,
 	}
 	return w.Show(c, v, "edit", ui.Page{Title: "Edit " + client.Name, Up: upTo(client), Form: f, Body: body})

@@ -23,9 +23,9 @@ type explained struct {
 	Text  string
 	Scope string // the scope concerned, in the list of recent refusals
 	Place string // where the request was refused, in the list of recent refusals
-	At    ledger.Time
+	At    ui.Stamp
 	Times int
-	When  ledger.Time // when the cause occurred; 0 if it has no time
+	When  ui.Stamp // when the cause occurred
 	// The following fields are set if the client authenticated and owns the grant.
 	Named          bool
 	Grant          string
@@ -45,12 +45,12 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 	asked := strings.TrimSpace(c.R.URL.Query().Get("error_id"))
 	body := errorsBody{Path: parts.ClientPath(client.ID, "errors"), ErrorID: asked[:min(len(asked), maxErrorID)]}
 	if asked != "" {
-		if body.Answer = w.explainErrorID(client, asked); body.Answer == nil {
+		if body.Answer = w.explainErrorID(&v, client, asked); body.Answer == nil {
 			body.Problem = "This is not an error_id of this application. Copy it whole: it begins with mme_."
 		}
 	}
 	for _, r := range w.config.Refusals.List(client.ID) {
-		body.Recent = append(body.Recent, explained{Text: describeCause(r.Cause), Scope: r.Scope, Place: placeOf(r), At: r.At, Times: r.Times})
+		body.Recent = append(body.Recent, explained{Text: describeCause(r.Cause), Scope: r.Scope, Place: placeOf(r), At: v.At(r.At), Times: r.Times})
 	}
 	p := w.pageOfClient(&v, client, "Errors", "errors")
 	p.Body = body
@@ -59,12 +59,12 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 
 // explainErrorID returns nil for an error_id of another client as well as for an invalid
 // one, so that it doesn't reveal which error ids exist.
-func (w *Area) explainErrorID(client *ledger.Client, id string) *explained {
+func (w *Area) explainErrorID(v *site.Session, client *ledger.Client, id string) *explained {
 	e, err := w.config.Explain(id)
 	if err != nil || e.Client != credential.ClientDigest(client.ClientID()) {
 		return nil
 	}
-	return explainedOf(e)
+	return explainedOf(v, e)
 }
 
 // describeCause describes why a request was refused, and what the owner can do about it.
@@ -75,8 +75,8 @@ func describeCause(cause ledger.Cause) string {
 	return ui.Sentence(cause.String())
 }
 
-func explainedOf(e ledger.Explanation) *explained {
-	is := &explained{Text: describeCause(e.Cause), At: e.At, Times: 1, When: e.When, Named: e.Named}
+func explainedOf(v *site.Session, e ledger.Explanation) *explained {
+	is := &explained{Text: describeCause(e.Cause), At: v.At(e.At), Times: 1, When: v.At(e.When), Named: e.Named}
 	if e.Named {
 		is.Grant, is.Presented, is.Due = e.Grant.String(), e.Presented, e.Due
 	}

@@ -120,7 +120,7 @@ func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	assert.Less(t, len(causes), 15, "each cause once")
 	assert.Equal(t, ledger.RefreshReused, causes[len(causes)-1], "the oldest refusal was displaced")
 	page := b.Get(MinePath + "/errors").Text
-	assert.Contains(t, page, `<td data-name="Where">Token endpoint</td><td data-name="Last"><time datetime="2026-03-04T12:00Z"`)
+	assert.Contains(t, page, `<td data-name="Where">Token endpoint</td><td data-name="Last"><time datetime="2026-03-04T12:00:00Z"`)
 	assert.Contains(t, page, `<td data-name="Times" class="num">50</td>`)
 
 	for i := range 5000 {

@@ -35,14 +35,14 @@ type clientRow struct {
 	Proposed bool
 	Refused  bool // there is a refused revision
 	Legacy   bool
-	Created  ledger.Time
+	Created  ui.Stamp
 	Picture  *ui.Picture
 }
 
-func clientRowOf(client *ledger.Client, path string) clientRow {
+func clientRowOf(v *site.Session, client *ledger.Client, path string) clientRow {
 	return clientRow{
 		Name: client.Name, Path: path, ID: client.ID, State: client.State, Proposed: client.Proposed != nil, Refused: client.Refused != nil,
-		Legacy: client.Legacy, Created: client.Created, Picture: parts.SmallPicture(&client.Profile),
+		Legacy: client.Legacy, Created: v.At(client.Created), Picture: parts.SmallPicture(&client.Profile),
 	}
 }
 
@@ -56,12 +56,12 @@ func (w *Area) ownClients(c *site.Request, v site.Session) error {
 	}, parts.ClientKey)
 	body.Pages = pages
 	for _, client := range found {
-		body.Clients = append(body.Clients, clientRowOf(client, parts.ClientPath(client.ID)))
+		body.Clients = append(body.Clients, clientRowOf(&v, client, parts.ClientPath(client.ID)))
 	}
 	body.Any = len(found) > 0 || body.Search.Query != "" || pages.First != ""
 	offered, more := v.View.OfferedTo(ledger.OfferQuery{User: v.User.ID, Limit: offersPerPage})
 	for _, client := range offered {
-		body.Offers = append(body.Offers, clientRowOf(client, offerPath(client.ID)))
+		body.Offers = append(body.Offers, clientRowOf(&v, client, offerPath(client.ID)))
 	}
 	if more != "" {
 		body.More = pathOffers

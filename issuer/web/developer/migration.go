@@ -35,7 +35,7 @@ type migrationBody struct {
 
 // A lastRequest is the day of the last request of some kind, and how long ago that is.
 type lastRequest struct {
-	Day ledger.Time // 0 if there is none
+	Day ui.Stamp
 	Ago string
 }
 
@@ -45,10 +45,10 @@ func lastWithout(client *ledger.Client, now ledger.Time) lastRequest {
 	const day = 24 * 60 * 60 * 1000
 	for _, d := range slices.Backward(client.Traffic) {
 		if d.WithoutScope > 0 {
-			return lastRequest{ledger.Time(d.Day) * day, daysAgo(int(now/day) - int(d.Day))}
+			return lastRequest{ui.Clock{}.Day(int64(d.Day) * day), daysAgo(int(now/day) - int(d.Day))}
 		}
 	}
-	return lastRequest{}
+	return lastRequest{Day: ui.Stamp{Zero: true}}
 }
 
 func daysAgo(n int) string {

@@ -15,7 +15,7 @@ type offersBody struct {
 // An offerRow is one offered application. Its owner is shown, since anybody can make offers.
 type offerRow struct {
 	Name, Path, Owner string
-	At                ledger.Time
+	At                ui.Stamp
 }
 
 // offersPage lists all applications that are offered to the user.
@@ -26,7 +26,7 @@ func (w *Area) offersPage(c *site.Request, v site.Session) error {
 	body := &offersBody{Pages: pages}
 	for _, client := range found {
 		body.Offers = append(body.Offers, offerRow{
-			Name: client.Name, Path: offerPath(client.ID), Owner: parts.NameOf(v.View.User(client.Owner)), At: client.Offer.At,
+			Name: client.Name, Path: offerPath(client.ID), Owner: parts.NameOf(v.View.User(client.Owner)), At: v.At(client.Offer.At),
 		})
 	}
 	return w.Show(c, v, "offers", ui.Page{

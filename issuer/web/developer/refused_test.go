@@ -33,7 +33,7 @@ func TestRefusedChanges(t *testing.T) {
 	w, b := turnedDown(t)
 	page := b.Get(MinePath)
 	for _, text := range []string{
-		"Changes that were refused", `<time datetime="` + w.Clock().UTC().Format("2006-01-02T15:04Z") + `" data-exact>`,
+		"Changes that were refused", `<time datetime="` + w.Clock().UTC().Format("2006-01-02T15:04:05Z") + `" data-exact>`,
 		"<b>Why:</b> <bdi>Not that &lt;name&gt;.</bdi>", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
 		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Added:</b> " + Callback + "/new</ins>", "<ins><b>Added:</b> PROFILE_READ</ins>",
 		`<a class="button primary" href="/developer/clients/mine/edit?from=refused">Edit and resubmit</a>`, "Dismiss",

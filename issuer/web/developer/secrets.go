@@ -44,7 +44,7 @@ func (w *Area) showSecrets(c *site.Request, v site.Session, client *ledger.Clien
 	if active >= ledger.MaxActiveSecrets || client.Public() {
 		body.Add = nil
 	}
-	body.Active, body.Revoked = parts.SecretRows(w.Ledger.Now(), client.Secrets, func(id string) *site.Form {
+	body.Active, body.Revoked = parts.SecretRows(&v, w.Ledger.Now(), client.Secrets, func(id string) *site.Form {
 		return parts.ClientForm(&v, &revokeSecretForm, client, "secret", id)
 	})
 	if active == 1 {

@@ -33,7 +33,7 @@ type transferBody struct {
 	Path      string
 	Public    bool // the client has no secrets
 	OfferedTo string
-	OfferedAt ledger.Time
+	OfferedAt ui.Stamp
 	Form      *site.Form
 	Withdraw  *site.Form
 }
@@ -45,7 +45,7 @@ func (w *Area) transferPage(c *site.Request, v site.Session, client *ledger.Clie
 func (w *Area) showTransfer(c *site.Request, v site.Session, client *ledger.Client, f *site.Form) error {
 	body := transferBody{Path: parts.ClientPath(client.ID), Public: client.Public(), Form: f, Withdraw: parts.ClientForm(&v, &withdrawForm, client)}
 	if offer := v.View.OfferOf(client); offer != nil {
-		body.OfferedTo, body.OfferedAt = recipientOf(v.View, offer), offer.At
+		body.OfferedTo, body.OfferedAt = recipientOf(v.View, offer), v.At(offer.At)
 	}
 	return w.Show(c, v, "transfer", ui.Page{Title: "Transfer " + client.Name, Up: upTo(client), Form: f, Body: body})
 }

@@ -12,8 +12,8 @@ const connectedPerPage = 25 // users
 type usersBody struct {
 	Counted bool
 	Count   ledger.Connected
-	At      ledger.Time // when the users were counted
-	Again   string      // the address for a newer count
+	At      ui.Stamp // when the users were counted
+	Again   string   // the address for a newer count
 	Stats   []ui.Stat
 
 	Listed bool // the viewer may know who the users are
@@ -25,8 +25,10 @@ type usersBody struct {
 
 // A connectedPerson is a user who is connected to the application.
 type connectedPerson struct {
-	ledger.ConnectedUser
-	Username string // "" if the application may not know it
+	User             string // id
+	Username         string // "" if the application may not know it
+	Since, Refreshed ui.Stamp
+	Legacy           bool // see ledger.ConnectedUser
 }
 
 // usersPage shows the owner who is connected, and an administrator how many are. Users
@@ -41,16 +43,18 @@ func (w *Area) usersPage(c *site.Request, v site.Session) error {
 	}
 	body := &usersBody{Again: parts.ClientPath(client.ID, "users"), Listed: client.Owner == v.User.ID}
 	now := w.Ledger.Now()
-	body.Count, body.At, body.Counted = w.counters.Get(c.R.Context(), client.ID, now, func() ledger.Connected {
+	var counted ledger.Time
+	body.Count, counted, body.Counted = w.counters.Get(c.R.Context(), client.ID, now, func() ledger.Connected {
 		return v.View.Connected(client.ID, now, parts.MaxCountedUsers)
 	})
+	body.At = v.At(counted)
 	body.Stats = []ui.Stat{
-		{Label: "People connected", Value: ui.Comma(uint64(body.Count.Users)), Note: "Counted on " + parts.Moment(body.At)},
+		{Label: "People connected", Value: ui.Comma(uint64(body.Count.Users)), Note: "Counted " + body.At.Text},
 		{Label: "Grants", Value: ui.Comma(uint64(body.Count.Grants)), Note: "Who allows it twice has two"},
 		{Label: "Last code exchange or refresh", Value: "Never"},
 	}
 	if body.Count.Refreshed != 0 {
-		body.Stats[2].Value = parts.Moment(body.Count.Refreshed)
+		body.Stats[2].Value = v.At(body.Count.Refreshed).Text
 	}
 	if body.Listed {
 		body.Search = site.SearchOf(c, "Account ID or username")
@@ -60,7 +64,9 @@ func (w *Area) usersPage(c *site.Request, v site.Session) error {
 		found := w.filterUsers(&v, client.ID, body.Search, body.Count.Recent)
 		found, body.Pages = site.PageOf(c, found, connectedPerPage, func(one ledger.ConnectedUser) string { return one.User })
 		for _, one := range found {
-			body.People = append(body.People, connectedPerson{one, visibleUsername(v.View, one)})
+			body.People = append(body.People, connectedPerson{
+				User: one.User, Username: visibleUsername(v.View, one), Since: v.At(one.Since), Refreshed: v.At(one.Refreshed), Legacy: one.Legacy,
+			})
 		}
 	}
 	p := w.pageOfClient(&v, client, "Users", "users")

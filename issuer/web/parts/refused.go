@@ -2,6 +2,7 @@ package parts
 
 import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
@@ -13,19 +14,19 @@ const FromRefused = "refused"
 // nor discarded.
 type RefusedChanges struct {
 	Reason  string
-	At      ledger.Time
+	At      ui.Stamp
 	Changes []ui.Difference // relative to the application in its current state
 	Again   string          // the edit form that starts from them
 }
 
 // RefusedOf returns nil if there are none.
-func RefusedOf(client *ledger.Client) *RefusedChanges {
+func RefusedOf(v *site.Session, client *ledger.Client) *RefusedChanges {
 	r := client.Refused
 	if r == nil {
 		return nil
 	}
 	return &RefusedChanges{
-		Reason: r.Reason, At: r.At, Changes: Differences(&client.Profile, &r.Profile),
+		Reason: r.Reason, At: v.At(r.At), Changes: Differences(&client.Profile, &r.Profile),
 		Again: ClientPath(client.ID, "edit") + "?from=" + FromRefused,
 	}
 }

@@ -12,19 +12,19 @@ import (
 // A SecretRow is a secret of a list.
 type SecretRow struct {
 	Tail    string
-	Created ledger.Time
-	Used    ledger.Time // 0 if never
-	Revoked ledger.Time
+	Created ui.Stamp
+	Used    ui.Stamp
+	Revoked ui.Stamp
 	Ago     string // time since the last use; "" if that is long ago
 	Only    bool   // the last active secret
 	Form    *site.Form
 }
 
 // SecretRows returns secrets, the newest first. revoke returns the form that revokes one.
-func SecretRows(now ledger.Time, secrets ledger.Secrets, revoke func(id string) *site.Form) (active, revoked []SecretRow) {
+func SecretRows(v *site.Session, now ledger.Time, secrets ledger.Secrets, revoke func(id string) *site.Form) (active, revoked []SecretRow) {
 	for i := range slices.Backward(secrets) {
 		s := &secrets[i]
-		row := SecretRow{Tail: s.Tail, Created: s.Created, Used: s.Used, Revoked: s.Revoked}
+		row := SecretRow{Tail: s.Tail, Created: v.At(s.Created), Used: v.At(s.Used), Revoked: v.At(s.Revoked)}
 		if !s.Active() {
 			revoked = append(revoked, row)
 			continue

@@ -14,7 +14,7 @@ var templates embed.FS
 const sharedParts = "templates/parts/*.html"
 
 var pageFuncs = template.FuncMap{
-	"date": date, "day": day, "moment": Moment, "instant": instant, "state": StatePill,
+	"state": StatePill,
 }
 
 // Parse parses the pages of an area, which may use the templates of this package.

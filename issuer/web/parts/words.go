@@ -2,7 +2,6 @@ package parts
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
@@ -49,17 +48,6 @@ func TypeName(t ledger.ClientType) string {
 
 // ClientKey identifies where a page of a list of clients begins or ends.
 func ClientKey(client *ledger.Client) string { return client.ID }
-
-// date and day format a time for display and for <time datetime>; Moment and instant do
-// the same to the minute.
-func date(t ledger.Time) string { return t.Std().Format("2 January 2006") }
-
-func day(t ledger.Time) string { return t.Std().Format(time.DateOnly) }
-
-// Moment formats a time in UTC for display, to the minute.
-func Moment(t ledger.Time) string { return t.Std().Format("2 January 2006, 15:04 UTC") }
-
-func instant(t ledger.Time) string { return t.Std().Format("2006-01-02T15:04Z") }
 
 // StateName returns the display name of a client's state.
 func StateName(s ledger.ClientState) string {

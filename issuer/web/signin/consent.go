@@ -39,7 +39,7 @@ type consentBody struct {
 	WebsiteHost string
 	Person      site.Person
 	Portrait    *ui.Picture
-	Before      ledger.Time // when the user first allowed it; 0 if never
+	Before      ui.Stamp // day on which the user first allowed it
 	Legacy      bool
 	Permissions []parts.Permissions
 	Target      target
@@ -84,7 +84,7 @@ func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.
 		Notice: notice,
 		Client: a.Client.Name, Picture: parts.PublicPicture(a.Client), Website: a.Client.Website,
 		Own: ui.Picture{Initial: ui.Initial(w.Brand().Name), Kind: "own"}, Portrait: site.PortraitOf(v.User),
-		Person: site.PersonOf(v.User), Before: firstAllowed(v.View, v.User.ID, a.Client.ID, w.Ledger.Now()),
+		Person: site.PersonOf(v.User), Before: v.Day(firstAllowed(v.View, v.User.ID, a.Client.ID, w.Ledger.Now())),
 		Legacy: a.Legacy, Permissions: parts.PermissionsOf(a.Scope), Target: targetOf(a.RedirectURI), Resource: a.Resource,
 		Request: query, UserID: v.User.ID, Revision: revision, ResourceID: a.ResourceID(), Scope: a.Scope,
 		Token:        site.FormToken(v.ID, forConsent, v.User.ID, consentAbout(query, revision, a.ResourceID(), a.Scope)),

@@ -29,6 +29,9 @@ func (w *Site) shell(c *Request, v *Session) *ui.Shell {
 		SignOut: PathSignOut, SignOutToken: FormToken(v.ID, ForSignOut, "", ""),
 		DraftKey: FormToken(v.ID, forDrafts, v.User.ID, ""),
 	}
+	if zone := zoneOf(v.User); zone != nil {
+		s.Zone = zone.String()
+	}
 	for _, group := range w.Groups(v) {
 		shown := ui.NavGroup{ID: group.ID, Title: group.Title}
 		for _, item := range group.Items {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -12,7 +13,7 @@ type Clock struct {
 	Now    time.Time
 }
 
-// A Stamp is a time for display: see the templates "time" and "time2".
+// A Stamp is a time for display: the template "time" has the text, "exact" the exact time, "time2" both.
 type Stamp struct {
 	ISO   string // for <time datetime>
 	Text  string // relative within a week, else the date
@@ -36,7 +37,7 @@ func (c Clock) At(ms int64) Stamp {
 	}
 	s := Stamp{
 		ISO: t.UTC().Format("2006-01-02T15:04:05Z"), Text: t.Format("2 January 2006"),
-		Exact: t.Format("2 January 2006, "+hours) + " " + c.zone().String(),
+		Exact: t.Format("2 January 2006, "+hours) + " " + abbreviation(t),
 	}
 	if text := relative(c.Now.Sub(t)); text != "" {
 		s.Text, s.Ago = text, true
@@ -59,6 +60,15 @@ func (c Clock) zone() *time.Location {
 		return time.UTC
 	}
 	return c.Zone
+}
+
+// abbreviation returns the name of a time's zone, such as CET, or UTC+03 if it has none.
+func abbreviation(t time.Time) string {
+	name, _ := t.Zone()
+	if strings.HasPrefix(name, "+") || strings.HasPrefix(name, "-") {
+		return "UTC" + name
+	}
+	return name
 }
 
 // relative returns how long ago something was, or how far off it is, or "" beyond a

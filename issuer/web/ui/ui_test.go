@@ -226,11 +226,16 @@ func luminance(t *testing.T, colour string) float64 {
 	return sum
 }
 
-func TestClock(t *testing.T) {
-	london, err := time.LoadLocation("Europe/London")
+func zone(t *testing.T, name string) *time.Location {
+	t.Helper()
+	z, err := time.LoadLocation(name)
 	require.NoError(t, err)
+	return z
+}
+
+func TestClock(t *testing.T) {
 	now := time.Date(2026, 7, 10, 11, 1, 30, 0, time.UTC)
-	c := ui.Clock{Zone: london, Now: now}
+	c := ui.Clock{Zone: zone(t, "Europe/London"), Now: now}
 	for _, test := range []struct {
 		before time.Duration
 		want   string
@@ -251,10 +256,13 @@ func TestClock(t *testing.T) {
 		assert.Equal(t, test.want, s.Text)
 		assert.Equal(t, test.before.Abs() < 7*24*time.Hour, s.Ago)
 	}
-	assert.Equal(t, ui.Stamp{ISO: "2026-07-10T11:01:30Z", Text: "just now", Exact: "10 July 2026, 12:01 Europe/London", Ago: true}, c.At(now.UnixMilli()))
+	assert.Equal(t, ui.Stamp{ISO: "2026-07-10T11:01:30Z", Text: "just now", Exact: "10 July 2026, 12:01 BST", Ago: true}, c.At(now.UnixMilli()))
 	c.Hour12 = true
-	assert.Equal(t, "10 July 2026, 12:01 PM Europe/London", c.At(now.UnixMilli()).Exact)
+	assert.Equal(t, "10 July 2026, 12:01 PM BST", c.At(now.UnixMilli()).Exact)
 	assert.Equal(t, "10 July 2026, 11:01 UTC", ui.Clock{Now: now}.At(now.UnixMilli()).Exact)
+	c = ui.Clock{Zone: zone(t, "America/Sao_Paulo"), Now: now}
+	assert.Equal(t, "10 July 2026, 08:01 UTC-03", c.At(now.UnixMilli()).Exact, "a zone whose times have no name")
+	c = ui.Clock{Zone: zone(t, "Europe/London"), Now: now}
 	assert.Equal(t, ui.Stamp{Zero: true}, c.At(0))
 	late := time.Date(2026, 7, 10, 23, 30, 0, 0, time.UTC).UnixMilli()
 	assert.Equal(t, ui.Stamp{ISO: "2026-07-11", Text: "11 July 2026", Exact: "11 July 2026"}, c.Day(late), "the day in the user's zone")
