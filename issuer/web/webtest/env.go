@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -43,6 +44,7 @@ type Env struct {
 	OnCheck      func(dearest []ledger.HashCost)
 
 	Mu              sync.Mutex
+	random          io.Reader // of the ids of commands
 	now             time.Time
 	Index           uint64
 	Lagging         *memdb.Txn   // returned by View, if set
@@ -64,10 +66,10 @@ const (
 
 var PasswordHash = sync.OnceValue(func() string { return credential.HashPassword(rand.Reader, Password) })
 
+// NewEnv returns an Env with a user and clients.
 func NewEnv(t testing.TB, change ...func(*web.Config)) *Env {
 	t.Helper()
-	w := &Env{T: t, now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Log: &lockedBuffer{}, Refusals: parts.NewRefusals()}
-	w.Memory = machine.NewMemory(replica.Machine(), w.Clock)
+	w := newEnv(t)
 	settings := ledger.DefaultSettings()
 	settings.BaseURL, settings.AppURL, settings.Audience = Issuer, "https://app.mintmark.example", "api"
 	w.Must(&ledger.Configure{Settings: settings})
@@ -82,7 +84,20 @@ func NewEnv(t testing.TB, change ...func(*web.Config)) *Env {
 	w.Client("waiting", func(c *ledger.ImportClient) { c.State = ledger.Pending })
 	w.Client("refused", func(c *ledger.ImportClient) { c.State = ledger.Rejected })
 	w.Client("stopped", func(c *ledger.ImportClient) { c.State = ledger.Suspended })
+	w.configure(change...)
+	return w
+}
 
+// newEnv returns an Env without data and without pages.
+func newEnv(t testing.TB) *Env {
+	w := &Env{T: t, now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Log: &lockedBuffer{}, Refusals: parts.NewRefusals(), random: rand.Reader}
+	w.Memory = machine.NewMemory(replica.Machine(), w.Clock)
+	return w
+}
+
+// configure makes the pages.
+func (w *Env) configure(change ...func(*web.Config)) {
+	w.T.Helper()
 	config := web.Config{
 		Ledger: w, Issuer: func() string { return Issuer }, Passwords: w,
 		Code: func(_ context.Context, i *ledger.Issued, _ uint64) (credential.Code, error) {
@@ -108,9 +123,8 @@ func NewEnv(t testing.TB, change ...func(*web.Config)) *Env {
 	var err error
 	w.Config = config
 	w.Web, err = web.New(config)
-	require.NoError(t, err)
+	require.NoError(w.T, err)
 	w.Route()
-	return w
 }
 
 // Route registers the pages with a router, as the server does.
@@ -149,7 +163,7 @@ func (w *Env) Must(c command.Command) ledger.Outcome {
 
 func (w *Env) Do(c command.Command) ledger.Outcome {
 	var id command.ID
-	_, _ = rand.Read(id[:])
+	_, _ = io.ReadFull(w.random, id[:])
 	value, wrote := w.Memory.Do(c, id, false)
 	if wrote {
 		w.Mu.Lock()

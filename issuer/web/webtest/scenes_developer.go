@@ -1,0 +1,79 @@
+package webtest
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// mine returns the address of a page of an application of the scenes.
+func mine(name, below string) string { return "/developer/clients/" + sceneClient(name) + below }
+
+func scenesDeveloper() []Scene {
+	wrong := url.Values{
+		"type": {"confidential"}, "name": {""}, "website": {"javascript:alert(1)"}, "redirect_uris": {"http://app.example.com/callback", "https://app.example.com/#x"},
+	}
+	another := With(ProfileOf("Zeta Notes", "https://notes.zeta.example.com/callback", few...), "type", "confidential", "purpose", "Writes down what was decided.")
+	bad := http.StatusUnprocessableEntity
+	return []Scene{
+		{Name: "applications", Who: alice, Address: "/developer"},
+		{Name: "applications-empty", Who: nora, Address: "/developer"},
+		{Name: "applications-none-found", Who: alice, Address: "/developer?q=nothing"},
+		{Name: "register", Who: alice, Address: NewPath},
+		{Name: "register-wrong", Who: alice, From: NewPath, Address: NewPath, Form: wrong, Status: bad},
+		{Name: "registered", Who: nora, From: NewPath, Address: NewPath, Form: another},
+
+		{Name: "application", Who: alice, Address: mine("zeta", "")},
+		{Name: "application-pending", Who: alice, Address: mine("digest", "")},
+		{Name: "application-rejected", Who: alice, Address: mine("rooms", "")},
+		{Name: "application-suspended", Who: alice, Address: mine("lunch", "")},
+		{Name: "application-legacy", Who: alice, Address: mine("classic", "")},
+		{Name: "application-public", Who: alice, Address: mine("pocket", "")},
+		{Name: "application-refused", Who: alice, Address: mine("shifts", "")},
+		{Name: "edit", Who: alice, Address: mine("zeta", "/edit")},
+		{Name: "edit-rejected", Who: alice, Address: mine("rooms", "/edit")},
+		{Name: "edit-refused", Who: alice, Address: mine("shifts", "/edit?from=refused")},
+		{Name: "edit-wrong", Who: alice, From: mine("zeta", "/edit"), Address: mine("zeta", "/edit"), Form: wrong, Status: bad},
+		{Name: "edited", Who: alice, From: mine("pocket", "/edit"), Address: mine("pocket", "/edit"), Form: ProfileOf("Pocket Planner 2", "http://127.0.0.1/callback", few...)},
+
+		{Name: "secrets", Who: alice, Address: mine("zeta", "/secrets")},
+		{Name: "secrets-one", Who: alice, Address: mine("digest", "/secrets")},
+		{Name: "secrets-none", Who: alice, Address: mine("shifts", "/secrets")},
+		{Name: "secrets-public", Who: alice, Address: mine("pocket", "/secrets")},
+		{Name: "secret-first", Who: alice, From: mine("shifts", "/secrets"), Address: mine("shifts", "/secrets/add")},
+		{Name: "secret-second", Who: alice, From: mine("digest", "/secrets"), Address: mine("digest", "/secrets/add")},
+		{Name: "secret-revoked", Who: alice, From: mine("zeta", "/secrets"), Address: mine("zeta", "/secrets/revoke")},
+
+		{Name: "connect", Who: alice, Address: mine("zeta", "/connect")},
+		{Name: "connect-pending", Who: alice, Address: mine("digest", "/connect")},
+		{Name: "connect-public", Who: alice, Address: mine("pocket", "/connect")},
+		{Name: "connect-legacy", Who: alice, Address: mine("classic", "/connect")},
+
+		{Name: "errors", Who: alice, Address: mine("zeta", "/errors")},
+		{Name: "errors-none", Who: alice, Address: mine("digest", "/errors")},
+		{Name: "errors-explained", Who: alice, Address: mine("zeta", "/errors?error_id=mme_reused")},
+		{Name: "errors-not-one", Who: alice, Address: mine("zeta", "/errors?error_id=mme_other")},
+
+		{Name: "users", Who: alice, Address: mine("zeta", "/users")},
+		{Name: "users-none", Who: alice, Address: mine("digest", "/users")},
+		{Name: "users-none-found", Who: alice, Address: mine("zeta", "/users?q=nothing")},
+
+		{Name: "migration", Who: alice, Address: mine("classic", "/migration")},
+		{Name: "migration-chosen", Who: alice, Address: mine("classic", "/migration?scopes=BOOKING_READ&scopes=SCHEDULE_READ")},
+
+		{Name: "transfer", Who: alice, Address: mine("zeta", "/transfer")},
+		{Name: "transfer-wrong", Who: alice, From: mine("zeta", "/transfer"), Address: mine("zeta", "/transfer"), Form: url.Values{"username": {"somebody"}}, Status: bad},
+		{Name: "transfer-offered", Who: alice, Address: mine("zeta", "/transfer"), Before: func(s *Stage) {
+			s.Must(&ledger.OfferClient{Actor: s.actor(alice), ID: sceneClient("zeta"), Username: bob})
+		}},
+		{Name: "delete", Who: alice, Address: mine("zeta", "/delete")},
+		{Name: "delete-wrong", Who: alice, From: mine("zeta", "/delete"), Address: mine("zeta", "/delete"), Form: url.Values{"name": {"Zeta"}}, Status: bad},
+		{Name: "deleted", Who: alice, From: mine("zeta", "/delete"), Address: mine("zeta", "/delete"), Form: url.Values{"name": {"Zeta Planner"}}},
+
+		{Name: "offers", Who: alice, Address: "/developer/offers"},
+		{Name: "offers-none", Who: nora, Address: "/developer/offers"},
+		{Name: "offer", Who: alice, Address: "/developer/offers/" + sceneClient("studio")},
+		{Name: "offer-accepted", Who: alice, From: "/developer/offers/" + sceneClient("studio"), Address: "/developer/offers/" + sceneClient("studio") + "/accept"},
+	}
+}
