@@ -14,6 +14,9 @@ var matrixDeveloper = []row{
 		form: &Sent{Purpose: "new client", About: "c_new", Fields: With(ProfileOf("Mine", Callback, "BOOKING_READ"), "client", "c_new", "type", "public")},
 	},
 	{route: "GET /developer/clients/:id", address: "/developer/clients/mine", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{route: "GET /developer/clients/:id/scopes", address: "/developer/clients/mine/scopes", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{route: "GET /developer/clients/:id/settings", address: "/developer/clients/mine/settings", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{route: "GET /developer/clients/:id/history", address: "/developer/clients/mine/history", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{route: "GET /developer/clients/:id/edit", address: "/developer/clients/mine/edit", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{
 		route: "POST /developer/clients/:id/edit", address: "/developer/clients/mine/edit", nobody: 303, user: 404, owner: 303, administrator: 404,

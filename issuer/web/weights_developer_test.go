@@ -26,6 +26,10 @@ var weighingsDeveloper = []weighing{
 		form: edits("edit client", "mine", func(f *Full) url.Values { return f.AllWrong() }, ""),
 	},
 	{route: "GET /developer/clients/:id", address: of("/developer/clients/", "turned-down", ""), whole: true},
+	{route: "GET /developer/clients/:id/scopes", address: of("/developer/clients/", "mine", "/scopes"), whole: true},
+	{route: "GET /developer/clients/:id/scopes", address: of("/developer/clients/", "turned-down", "/scopes"), whole: true},
+	{route: "GET /developer/clients/:id/settings", address: of("/developer/clients/", "mine", "/settings")},
+	{route: "GET /developer/clients/:id/history", address: of("/developer/clients/", "mine", "/history")},
 	{route: "GET /developer/clients/:id/edit", address: of("/developer/clients/", "turned-down", "/edit?from=refused"), whole: true},
 	{
 		route: "POST /developer/clients/:id/discard-refused", address: of("/developer/clients/", "turned-down", "/discard-refused"), status: 409, whole: true,

@@ -114,6 +114,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	require.Equal(t, "confidential BOOKING_READ BOOKING_WRITE", checked())
 	b.enter("main button.primary", " ")
 	require.Equal(t, "Keys Only", b.text("h1"))
+	b.enter(`.tabs a[href$="/scopes"]`, kb.Enter)
 	require.Contains(t, b.text("main"), "https://keys.example.com/2")
 
 	root.signInByKeys(s.AppURL+"/", "root", "administers it")
@@ -131,6 +132,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	b.tabTo("#f-purpose")
 	b.keys(kb.End + " All of them.")
 	b.enter("main button.primary", kb.Enter)
+	b.enter(`.tabs a[href$="/scopes"]`, kb.Enter)
 	require.Contains(t, b.text("main"), "All of them.")
 	judge("approve", "")
 	require.Contains(t, root.text("[role=status]"), "It was approved.")
@@ -148,7 +150,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	b.follow(kb.Enter)
 	require.Contains(t, b.text("[role=status]"), "The secret was revoked.")
 
-	b.enter(`.tabs li:first-child a`, kb.Enter)
+	b.enter(`.tabs a[href$="/settings"]`, kb.Enter)
 	require.Equal(t, "Keys Only", b.text("h1"))
 	b.enter(`main a[href$="/delete"]`, kb.Enter)
 	b.tabTo("#f-name")

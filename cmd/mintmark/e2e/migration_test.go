@@ -158,7 +158,7 @@ func (m *migration) selectScopes(right, known bool) {
 	}
 	require.Contains(t, b.text("[role=status]"), "The scopes were selected.")
 	require.Contains(t, b.text("main"), "This application has moved to scopes.")
-	b.open(m.s.AppURL + "/developer/clients/legacy-app")
+	b.open(m.s.AppURL + "/developer/clients/legacy-app/scopes")
 	// "Migration of a legacy client to explicit scopes, without creating a new client"
 	require.Equal(t, "legacy-app", b.text("#client-id"))
 	require.Contains(t, b.text(".perms"), "PROFILE_READ")

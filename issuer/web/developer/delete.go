@@ -27,7 +27,7 @@ func (w *Area) deletePage(c *site.Request, v site.Session, client *ledger.Client
 
 func (w *Area) showDelete(c *site.Request, v site.Session, client *ledger.Client, f *site.Form) error {
 	return w.Show(c, v, "delete", ui.Page{
-		Title: "Delete " + client.Name + "?", Up: upTo(client), Form: f,
+		Title: "Delete " + client.Name + "?", Up: upToSettings(client), Form: f,
 		Body: deleteBody{Name: client.Name, Path: parts.ClientPath(client.ID), Form: f},
 	})
 }

@@ -66,8 +66,8 @@ func TestRegister(t *testing.T) {
 	}, client.Profile)
 	assert.Empty(t, client.Secrets)
 	for _, text := range []string{
-		"The application was registered.", "Waiting for review", "has no secret yet", `<code id="client-id">` + id + "</code>",
-		"Until then nobody can use it", "<code>ORG_PROFILE_READ</code>",
+		"The application was registered.", "Waiting for review", "Current: </span>Generate a secret", `<code id="client-id">` + id + "</code>",
+		"Waiting since a moment ago, 1st of 2. Nobody can use it before.", "0 of 3",
 	} {
 		assert.Contains(t, after.Text, text)
 	}
@@ -206,7 +206,7 @@ func TestEdit(t *testing.T) {
 	assert.Contains(t, b.Get(edit).Text, `value="A better name"`, "the edit must start from the proposed revision")
 
 	w.Must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "mine", Verdict: ledger.Reject, Reason: "Say who <you> are", Revision: 2})
-	assert.Contains(t, b.Get(MinePath).Text, "<b>Why:</b> <bdi>Say who &lt;you&gt; are</bdi>")
+	assert.Contains(t, b.Get(MinePath+"/scopes").Text, "<b>Why:</b> <bdi>Say who &lt;you&gt; are</bdi>")
 }
 
 // TestGoingBack verifies that a browser may keep the response to a form with problems,
@@ -323,7 +323,7 @@ func TestEditOfALogo(t *testing.T) {
 	assert.Nil(t, w.View().Client("mine").Proposed, "the logo must stay if no picture is chosen")
 	send(nil, Part{Name: "logo", File: "me.jpg", Content: string(Photo(64, 64))})
 	assert.Equal(t, DigestOf(Photo(64, 64)), w.View().Client("mine").Proposed.Logo)
-	assert.Contains(t, b.Get(MinePath).Text, `alt="the proposed logo"`)
+	assert.Contains(t, b.Get(MinePath+"/scopes").Text, `alt="the proposed logo"`)
 	send([]string{"no_logo", "yes"})
 	assert.Empty(t, w.View().Client("mine").Proposed.Logo)
 }
@@ -639,7 +639,7 @@ func TestOffersTellNoNames(t *testing.T) {
 	}
 	assert.Len(t, bodies, 1, "a disabled user must look like an unknown one")
 	require.Equal(t, http.StatusSeeOther, b.Submit(path, path, "username", "bob").StatusCode)
-	for _, page := range []string{MinePath, path} {
+	for _, page := range []string{MinePath, MinePath + "/settings", path} {
 		assert.Contains(t, b.Get(page).Text, "<bdi>bob</bdi>")
 		assert.NotContains(t, b.Get(page).Text, "Robert")
 		assert.NotContains(t, b.Get(page).Text, "@example.com")

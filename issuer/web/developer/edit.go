@@ -95,13 +95,13 @@ func (w *Area) proposeEdit(c *site.Request, v site.Session, client *ledger.Clien
 	}
 	switch {
 	case refused == nil && now.Revision == command.Revision:
-		return c.RedirectNotice(parts.ClientPath(client.ID), clientNotices, "unchanged")
+		return c.RedirectNotice(parts.ClientPath(client.ID, "scopes"), clientNotices, "unchanged")
 	case client.State == ledger.Rejected:
 		return c.RedirectNotice(parts.ClientPath(client.ID), clientNotices, "again")
 	case now.Proposed != nil:
-		return c.RedirectNotice(parts.ClientPath(client.ID), clientNotices, "proposed")
+		return c.RedirectNotice(parts.ClientPath(client.ID, "scopes"), clientNotices, "proposed")
 	}
-	return c.RedirectNotice(parts.ClientPath(client.ID), clientNotices, "saved")
+	return c.RedirectNotice(parts.ClientPath(client.ID, "scopes"), clientNotices, "saved")
 }
 
 // undone returns what an edit that was refused because of a concurrent change would undo.

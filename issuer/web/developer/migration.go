@@ -107,7 +107,7 @@ func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Cli
 		body.URL, body.Form = to.authorizationURL(), f
 		body.Compared = compare(selected, asked)
 	}
-	p := ui.Page{Title: "Move to scopes", Name: client.Name, Up: upTo(client), Notice: clientNotices.Text(c), Body: body}
+	p := ui.Page{Title: "Move to scopes", Name: client.Name, Up: upToSettings(client), Notice: clientNotices.Text(c), Body: body}
 	if body.Form != nil {
 		p.Form = f
 	}

@@ -20,7 +20,7 @@ const migrationPath = "/developer/clients/old/migration"
 func TestMigration(t *testing.T) {
 	w := NewEnv(t)
 	b := w.SignedIn()
-	assert.Contains(t, b.Get("/developer/clients/old").Text, `<a href="/developer/clients/old/migration">Move it to scopes</a>`)
+	assert.Contains(t, b.Get("/developer/clients/old").Text, `<a href="/developer/clients/old/migration">Move to scopes</a>`)
 	page := b.Get(migrationPath)
 	for _, text := range []string{"Their order matters.", "<dd>None in the last 30 days</dd>", "<dd>None yet</dd>", "Show the new URL"} {
 		assert.Contains(t, page.Text, text)

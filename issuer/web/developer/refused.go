@@ -9,7 +9,7 @@ import (
 )
 
 var discardRefusedForm = site.FormKind{
-	Purpose: "discard refused changes", Action: pathClient + "/discard-refused", Page: pathClient,
+	Purpose: "discard refused changes", Action: pathClient + "/discard-refused", Page: pathClient + "/scopes",
 	Fields: []site.Field{site.BoundField("revision")},
 }
 
@@ -46,9 +46,9 @@ func (w *Area) discardRefused(c *site.Request, v site.Session, f *site.Form, cli
 			return err
 		}
 		if client.Refused != nil || client.Proposed != nil {
-			return w.showOwnClient(c, v, client, f.Refused(refused))
+			return w.showScopes(c, v, client, f.Refused(refused))
 		}
 		// The same form was sent twice.
 	}
-	return c.RedirectNotice(parts.ClientPath(client.ID), clientNotices, "refused-discarded")
+	return c.RedirectNotice(parts.ClientPath(client.ID, "scopes"), clientNotices, "refused-discarded")
 }

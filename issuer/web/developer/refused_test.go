@@ -10,7 +10,10 @@ import (
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
 )
 
-const discardPath = MinePath + "/discard-refused"
+const (
+	scopesPath  = MinePath + "/scopes"
+	discardPath = MinePath + "/discard-refused"
+)
 
 // turnedDown returns an env with an approved application whose proposed revision was refused.
 func turnedDown(t *testing.T) (*Env, *Browser) {
@@ -31,9 +34,9 @@ func turnedDown(t *testing.T) (*Env, *Browser) {
 // and all changes.
 func TestRefusedChanges(t *testing.T) {
 	w, b := turnedDown(t)
-	page := b.Get(MinePath)
+	page := b.Get(scopesPath)
 	for _, text := range []string{
-		"Changes that were refused", `<time datetime="` + w.Clock().UTC().Format("2006-01-02T15:04:05Z") + `" data-exact>`,
+		"Changes that were refused", `Refused <time datetime="` + w.Clock().UTC().Format("2006-01-02T15:04:05Z") + `" title="4 March 2026, 12:00 UTC" data-ago>just now</time>.`,
 		"<b>Why:</b> <bdi>Not that &lt;name&gt;.</bdi>", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
 		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Added:</b> " + Callback + "/new</ins>", "<ins><b>Added:</b> PROFILE_READ</ins>",
 		`<a class="button primary" href="/developer/clients/mine/edit?from=refused">Edit and resubmit</a>`, "Dismiss",
@@ -46,7 +49,7 @@ func TestRefusedChanges(t *testing.T) {
 	w.Must(&ledger.ReviewClient{Actor: Operator, ID: "mine", Verdict: ledger.Suspend, Reason: "It sends spam.", Revision: w.ClientRow("mine").Revision})
 	page = b.Get(MinePath)
 	assert.Contains(t, page.Text, "<b>Why it was suspended:</b> <bdi>It sends spam.</bdi>")
-	assert.Contains(t, page.Text, "<b>Why:</b> <bdi>Not that &lt;name&gt;.</bdi>")
+	assert.Contains(t, page.Text, "<b>Your changes were refused:</b> <bdi>Not that &lt;name&gt;.</bdi>")
 }
 
 // TestGoOnFromRefusedChanges verifies that the edit form starts from the refused revision
@@ -79,7 +82,7 @@ func TestGoOnFromRefusedChanges(t *testing.T) {
 	assert.Nil(t, now.Refused)
 	assert.Equal(t, "A good name", now.Proposed.Name)
 	assert.Equal(t, DigestOf(Photo(64, 64)), now.Proposed.Logo, "the refused logo must be proposed again")
-	page = b.Get(MinePath)
+	page = b.Get(scopesPath)
 	assert.NotContains(t, page.Text, "Changes that were refused")
 	assert.Contains(t, b.Get(edit+"?from=refused").Text, `value="A good name"`, "there is no refused revision any more")
 }
@@ -106,20 +109,20 @@ func TestLetRefusedChangesGo(t *testing.T) {
 	w.Must(&ledger.EditClient{Actor: Operator, ID: "mine", Revision: 1, Profile: renamed})
 	w.ProposeRevision("mine", func(p *ledger.Profile) { p.Name = "Better" })
 	w.Refuse("mine", "Not that.")
-	form := b.Get(MinePath).Form(t, discardPath)
+	form := b.Get(scopesPath).Form(t, discardPath)
 	before := w.ClientRow("mine").Profile
 	w.Lagging = behind // this node doesn't know the new name yet
 	res := b.Post(discardPath, form)
 	w.Lagging = nil
 	after := b.Done(res)
-	assert.Contains(t, after.Text, "The refused changes are gone.")
-	after = b.Get(MinePath)
+	assert.Contains(t, after.Text, "The refused changes were dismissed.")
+	after = b.Get(scopesPath)
 	for _, text := range []string{"Changes that were refused", "Not that", "wait for review"} {
 		assert.NotContains(t, after.Text, text)
 	}
 	assert.Equal(t, before, w.ClientRow("mine").Profile)
 	state := w.Index
-	assert.Equal(t, MinePath+"?done=refused-discarded", LeadsTo(b.Post(discardPath, form)), "the same form twice")
+	assert.Equal(t, scopesPath+"?done=refused-discarded", LeadsTo(b.Post(discardPath, form)), "the same form twice")
 	assert.Equal(t, state, w.Index)
 }
 
@@ -127,7 +130,7 @@ func TestLetRefusedChangesGo(t *testing.T) {
 // the later one.
 func TestLetNothingElseGo(t *testing.T) {
 	w, b := turnedDown(t)
-	form := b.Get(MinePath).Form(t, discardPath)
+	form := b.Get(scopesPath).Form(t, discardPath)
 	w.ProposeRevision("mine", func(p *ledger.Profile) { p.Name = "Third" })
 	res := b.Post(discardPath, form)
 	assert.Equal(t, http.StatusConflict, res.StatusCode)

@@ -3,12 +3,10 @@ package developer
 import (
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
-	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 const (
@@ -24,7 +22,10 @@ func (w *Area) Routes() []site.Route {
 		w.PageFor(site.Users, parts.PathDeveloper, w.ownClients),
 		w.PageFor(site.Users, pathNewClient, w.newClient),
 		w.FormFor(site.Users, &newClientForm, w.createClient),
-		w.clientPage(pathClient, w.ownClient),
+		w.clientPage(pathClient, w.overviewPage),
+		w.clientPage(pathClient+"/scopes", w.scopesPage),
+		w.clientPage(pathClient+"/settings", w.settingsPage),
+		w.clientPage(pathClient+"/history", w.historyPage),
 		w.clientPage(editForm.Page, w.editPage),
 		w.clientForm(&editForm, w.edit),
 		w.clientForm(&discardRefusedForm, w.discardRefused),
@@ -117,40 +118,6 @@ func (w *Area) ownedFresh(c *site.Request, v *site.Session) (*ledger.Client, err
 		return nil, c.SignInFirst()
 	}
 	return w.owned(c, v)
-}
-
-// upTo returns the link from a page below a client's to the client.
-func upTo(client *ledger.Client) *ui.Link { return site.Up(client.Name, parts.ClientPath(client.ID)) }
-
-// pageOfClient returns a page of a client with the head that its pages share. below is the
-// last part of its path, "" for the overview. An administrator who doesn't own the client has
-// no tabs.
-func (w *Area) pageOfClient(v *site.Session, client *ledger.Client, title, below string) ui.Page {
-	p := ui.Page{
-		Title: title, Name: client.Name, Picture: parts.PictureOf(&client.Profile),
-		Copy: &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
-	}
-	if client.Owner != v.User.ID {
-		p.Up = site.Up(client.Name, parts.AdminClientPath(client.ID))
-		return p
-	}
-	p.Up = site.Up("Applications", parts.PathDeveloper)
-	p.Pills = parts.ClientPills(client)
-	p.Actions = []ui.Action{{Title: "Edit", Path: parts.ClientPath(client.ID, "edit")}}
-	for _, tab := range []ui.Tab{
-		{Title: "Overview", Path: ""},
-		{Title: "Credentials", Path: "secrets"},
-		{Title: "Connect", Path: "connect"},
-		{Title: "Users", Path: "users"},
-		{Title: "Errors", Path: "errors"},
-	} {
-		if tab.Path == "secrets" && client.Public() {
-			continue
-		}
-		tab.Here, tab.Path = tab.Path == below, strings.TrimSuffix(parts.ClientPath(client.ID, tab.Path), "/")
-		p.Tabs = append(p.Tabs, tab)
-	}
-	return p
 }
 
 // planned returns the profile that the owner last wanted: the proposed revision if there is one.

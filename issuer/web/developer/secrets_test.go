@@ -291,6 +291,6 @@ func TestPublicClientHasNoSecrets(t *testing.T) {
 	w.Client("new", func(c *ledger.ImportClient) {
 		c.State, c.Type, c.Profile.RedirectURIs = ledger.Pending, ledger.Public, []string{"http://127.0.0.1/cb"}
 	})
-	assert.Contains(t, b.Get("/developer/clients/new").Text, "You can change it.")
-	assert.Contains(t, b.Get("/developer/clients/waiting").Text, "You can change it, and generate its secret.")
+	assert.Contains(t, b.Get("/developer/clients/new").Text, "Done: </span>No secret needed")
+	assert.Contains(t, b.Get("/developer/clients/waiting").Text, "Current: </span>Generate a secret")
 }

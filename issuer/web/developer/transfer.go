@@ -47,7 +47,7 @@ func (w *Area) showTransfer(c *site.Request, v site.Session, client *ledger.Clie
 	if offer := v.View.OfferOf(client); offer != nil {
 		body.OfferedTo, body.OfferedAt = recipientOf(v.View, offer), v.At(offer.At)
 	}
-	return w.Show(c, v, "transfer", ui.Page{Title: "Transfer " + client.Name, Up: upTo(client), Form: f, Body: body})
+	return w.Show(c, v, "transfer", ui.Page{Title: "Transfer this application", Name: client.Name, Up: upToSettings(client), Notice: clientNotices.Text(c), Form: f, Body: body})
 }
 
 const alertTooManyOffers = "You have made many offers. Please wait a little before you make another."
@@ -83,7 +83,7 @@ func (w *Area) offer(c *site.Request, v site.Session, f *site.Form, client *ledg
 	case refused != nil:
 		return w.showTransfer(c, v, client, f.Refused(refused))
 	}
-	return c.RedirectNotice(parts.ClientPath(client.ID), clientNotices, "offered")
+	return c.RedirectNotice(parts.ClientPath(client.ID, "transfer"), clientNotices, "offered")
 }
 
 func (w *Area) withdraw(c *site.Request, v site.Session, _ *site.Form, client *ledger.Client) error {
@@ -94,7 +94,7 @@ func (w *Area) withdraw(c *site.Request, v site.Session, _ *site.Form, client *l
 	case refused != nil:
 		return site.ErrNotFound
 	}
-	return c.RedirectNotice(parts.ClientPath(client.ID), clientNotices, "withdrawn")
+	return c.RedirectNotice(parts.ClientPath(client.ID, "transfer"), clientNotices, "withdrawn")
 }
 
 type offeredBody struct {

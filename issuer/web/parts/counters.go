@@ -62,6 +62,14 @@ func (n *Counters[T]) Get(ctx context.Context, name string, now ledger.Time, wal
 	return value, 0, false
 }
 
+// Known reports whether there is a number with a name.
+func (n *Counters[T]) Known(name string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	one := n.byName[name]
+	return one != nil && one.known
+}
+
 // startCount starts a walk if one is needed. It returns a channel that is closed at the
 // end of the walk, or nil if there is nothing to wait for.
 func (n *Counters[T]) startCount(name string, now ledger.Time, walk func() T) chan struct{} {

@@ -1,0 +1,74 @@
+package developer
+
+import (
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+type scopesBody struct {
+	ProposedCard ui.Card
+	Proposed     []ui.Difference
+
+	Refused        *parts.RefusedChanges
+	DiscardRefused *site.Form
+
+	ProfileCard ui.Card
+	Purpose     string
+	Links       []profileLink
+	Type        string
+	Registered  ui.Stamp
+	Live        bool // what widens access waits for a review
+
+	URIsCard ui.Card
+	URIs     []ui.Copy
+
+	ScopesCard ui.Card
+	Legacy     bool
+	Migration  string
+	Groups     []parts.ScopeGroup
+}
+
+// A profileLink is a link of an application. Host is "" if it has none.
+type profileLink struct{ Title, Address, Host string }
+
+func linkTo(title, address string) profileLink {
+	return profileLink{title, address, parts.HostOf(address)}
+}
+
+// scopesPage shows what is reviewed of an application: as it is, as proposed and as refused.
+func (w *Area) scopesPage(c *site.Request, v site.Session, client *ledger.Client) error {
+	return w.showScopes(c, v, client, nil)
+}
+
+// showScopes shows the page with a refused form, or nil.
+func (w *Area) showScopes(c *site.Request, v site.Session, client *ledger.Client, sent *site.Form) error {
+	body := scopesBody{
+		ProfileCard: ui.Card{ID: "details", Title: "What it is"}, Purpose: client.Purpose,
+		Links: []profileLink{linkTo("Website", client.Website), linkTo("Privacy policy", client.PrivacyURL), linkTo("Terms", client.TermsURL)},
+		Type:  parts.TypeName(client.Type), Registered: v.Day(client.Created), Live: client.Reviewed(),
+		URIsCard:   ui.Card{ID: "uris", Title: "Redirect URIs", Side: fmt.Sprintf("%d of %d", len(client.RedirectURIs), ledger.MaxRedirectURIs)},
+		ScopesCard: ui.Card{ID: "scopes", Title: "Scopes", Side: fmt.Sprintf("%d of %d", len(client.Scopes), len(scope.Catalogue()))},
+		Legacy:     client.Legacy, Migration: parts.ClientPath(client.ID, "migration"), Groups: parts.ScopeGroups(client.Scopes, true),
+	}
+	if client.Legacy {
+		body.ScopesCard.Side = ""
+	}
+	for n, uri := range client.RedirectURIs {
+		body.URIs = append(body.URIs, ui.Copy{ID: fmt.Sprintf("uri-%d", n), Label: fmt.Sprintf("redirect URI %d", n+1), Value: uri})
+	}
+	if client.Proposed != nil {
+		body.Proposed = parts.Differences(&client.Profile, client.Proposed)
+		body.ProposedCard = ui.Card{ID: "proposed", Title: "Changes that wait for review", Side: w.waiting(&v, client)}
+	}
+	if body.Refused = parts.RefusedOf(&v, client); body.Refused != nil {
+		body.DiscardRefused = parts.ClientAt(&v, &discardRefusedForm, client, sent)
+	}
+	p := w.pageOfClient(&v, client, "Scopes & URIs", "scopes")
+	p.Notice, p.Form, p.Body = parts.NoticeAbout(clientNotices, c.Notice(), client), sent, body
+	return w.Show(c, v, "scopes", p)
+}
