@@ -190,7 +190,7 @@ func (j *journey) allow(scopes string) url.Values {
 	// "The application sends the user to the authorization step (4.1) with the needed scopes."
 	j.b.open(j.lines[0])
 	require.Contains(j.t, j.b.text("h1"), "Trip Planner")
-	require.Equal(j.t, len(strings.Fields(scopes)), j.b.count(".perms li"))
+	require.Equal(j.t, len(strings.Fields(scopes)), j.b.count("main details .perms li"))
 	j.b.press(`button[value="allow"]`)
 	return j.app.answer(j.t)
 }
@@ -280,7 +280,7 @@ func (j *journey) stage() {
 	b.open(j.home + "/scopes")
 	require.Contains(t, b.text("main"), "It moves them.")
 	b.open(writes)
-	require.Contains(t, b.text(".perms"), "Can change")
+	require.Contains(t, b.text(".perms"), "Confirm, decline")
 	b.press(`button[value="cancel"]`)
 	require.Equal(t, "access_denied", j.app.answer(t).Get("error"))
 }

@@ -47,7 +47,7 @@ func TestBrowserFlow(t *testing.T) {
 
 			require.Contains(t, b.text("h1"), "Calendar App")
 			// "Scope names separated by spaces or by commas."
-			require.Equal(t, 2, b.count(".perms li"))
+			require.Equal(t, 2, b.count("main details .perms li"))
 			page := b.text("main")
 			require.Contains(t, page, "Alice Example")
 			require.Contains(t, page, strings.TrimSuffix(strings.TrimPrefix(app.uri, "http://"), "/callback"))
@@ -66,7 +66,7 @@ func TestBrowserFlow(t *testing.T) {
 
 			// A repeated request asks again, and Cancel is a valid answer.
 			b.open(request)
-			require.Contains(t, b.text("main"), "You allowed this application before")
+			require.Contains(t, b.text("main"), "Nothing is new.")
 			b.press(`button[value="cancel"]`)
 			got = app.answer(t)
 			require.Equal(t, "access_denied", got.Get("error"))
@@ -99,7 +99,7 @@ func TestBrowserLegacy(t *testing.T) {
 	b := newTab(t)
 	b.open(authorizeURL(s, "legacy-app", app.uri))
 	b.signIn("bob", "battery staple")
-	require.Contains(t, b.text("main"), "This application can do everything that you can do.")
+	require.Contains(t, b.text("main"), "This app can do everything that you can do.")
 	b.signOut()
 	require.Equal(t, "Sign in", b.text("h1"))
 	require.Contains(t, b.text("main"), "Classic App")
@@ -163,4 +163,24 @@ func TestConsoleIsHeard(t *testing.T) {
 	b.open(strings.Replace(app.uri, "/callback", "/breach", 1))
 	require.Equal(t, "Breach", b.text("body"))
 	require.Contains(t, strings.Join(b.complaints(), "\n"), "Content Security Policy")
+}
+
+// TestConsentFits: with 17 scopes the buttons of the consent page, equally large, are in a
+// window of 1280×800 before anything is scrolled.
+func TestConsentFits(t *testing.T) {
+	const scopes = "EVENT_TYPE_READ EVENT_TYPE_WRITE BOOKING_READ BOOKING_WRITE SCHEDULE_READ SCHEDULE_WRITE APPS_READ APPS_WRITE PROFILE_READ PROFILE_WRITE " +
+		"TEAM_EVENT_TYPE_READ TEAM_BOOKING_READ TEAM_SCHEDULE_READ TEAM_MEMBERSHIP_WRITE ORG_PROFILE_READ ORG_MEMBERSHIP_READ ORG_MEMBERSHIP_WRITE"
+	app := startApplication(t)
+	s := start(t, strings.Replace(fixturesFor(app.uri, ""), "[PROFILE_READ, BOOKING_READ, BOOKING_WRITE, TEAM_BOOKING_READ, ORG_PROFILE_READ]",
+		"["+strings.ReplaceAll(scopes, " ", ", ")+"]", 1))
+	b := newTab(t)
+	b.setDisplay(1280, "light")
+	b.open(authorizeURL(s, "cal-app", app.uri, "scope", scopes))
+	b.signIn("alice", "correct horse")
+	require.Equal(t, 17, b.count("main details .perms li"))
+	require.Equal(t, 2, b.count(".tier li"))
+	b.truth(`(() => {
+		const [cancel, allow] = [...document.querySelectorAll(".decide button")].map(e => e.getBoundingClientRect())
+		return scrollY === 0 && innerHeight === 800 && allow.bottom <= 800 && cancel.bottom <= 800 && Math.abs(allow.width - cancel.width) < 1 && allow.height === cancel.height
+	})()`)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 type appBody struct {
@@ -40,7 +41,7 @@ func (w *Area) connectedApp(c *site.Request, v site.Session) error {
 	client := v.View.Client(one.ClientID)
 	body := appBody{
 		connection: one, Website: client.Website, WebsiteHost: parts.HostOf(client.Website), Purpose: client.Purpose,
-		Groups: parts.PermissionsOf(one.scopes.String()), Lifetimes: lifetimesOf(&v),
+		Groups: parts.PermissionsOf(one.scopes.String(), scope.Set{}), Lifetimes: lifetimesOf(&v),
 	}
 	if l := &body.Lifetimes; one.Agent != "" {
 		l.Idle, l.Absolute = l.AgentIdle, l.AgentAbsolute

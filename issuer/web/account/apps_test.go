@@ -70,8 +70,8 @@ func TestConnectedApp(t *testing.T) {
 	}
 	assert.NotContains(t, page.Text, "everything")
 	legacy := b.Get("/connected-apps/old")
-	assert.Contains(t, legacy.Text, "This application can do everything that you can do.")
-	assert.Contains(t, legacy.Text, "made before applications asked for single permissions")
+	assert.Contains(t, legacy.Text, "This app can do everything that you can do.")
+	assert.Contains(t, legacy.Text, "made before apps asked for single permissions")
 	assert.NotContains(t, legacy.Text, "What you allowed")
 
 	for _, id := range []string{"native", "nobody", "CALENDAR"} {

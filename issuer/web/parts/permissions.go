@@ -14,6 +14,7 @@ type Permissions struct {
 type permission struct {
 	Text   string
 	Writes bool
+	New    bool // it was not allowed before
 }
 
 var levels = []Permissions{
@@ -22,15 +23,16 @@ var levels = []Permissions{
 	scope.Organization: {Title: "Your organization", Note: "This includes all teams of the organization."},
 }
 
-// PermissionsOf describes the scopes of a grant, in catalogue order.
-func PermissionsOf(granted string) []Permissions {
+// PermissionsOf describes scopes one by one, in catalogue order. What is not in before is
+// marked as new, unless before is empty.
+func PermissionsOf(granted string, before scope.Set) []Permissions {
 	set := scope.FromClaim(granted)
 	groups := make([]Permissions, len(levels))
 	copy(groups, levels)
 	for _, s := range scope.Catalogue() {
 		if set.Has(s.Name) {
 			g := &groups[s.Level]
-			g.List = append(g.List, permission{Text: s.Plain, Writes: s.Writes})
+			g.List = append(g.List, permission{Text: s.Plain, Writes: s.Writes, New: isNew(s.Name, before)})
 		}
 	}
 	shown := groups[:0]

@@ -241,21 +241,26 @@ func TestConformance(t *testing.T) {
 			"<title>Allow The calendar app? · Mintmark</title>", "<bdi>The calendar app</bdi>",
 			"Ada Lovelace", "<bdi>ada</bdi>", `Switch<span class="unseen"> account</span>`,
 			`<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
-			"Your own account", "See your bookings, who attends them",
+			`By <b><bdi>Ada Lovelace</bdi></b>`, `Reviewed by <b><bdi>Mintmark</bdi></b>`, "Views 2 kinds of data, changes 1",
+			`<b>Bookings</b></div><span class="pill warn">View &amp; change</span><p class="quiet">View yours (with guests and recordings) and your teams’. Confirm, decline and reassign yours.</p>`,
+			`<b>Teams</b></div><span class="pill">View</span><p class="quiet">View your organization’s.</p>`,
+			"All 4 permissions in full", "Your own account", "See your bookings, who attends them",
 			`<div>Confirm, decline and reassign your bookings, add guests and change where they take place.</div><span class="pill warn">Can change</span>`,
 			"Your teams", "See your teams&#39; bookings.", "Your organization", "This includes all teams of the organization.",
-			`<b>app.example.com</b>`,
+			`You’ll be returned to <b>app.example.com</b>. Disconnect any time in Connected apps.`,
 		} {
 			assert.Contains(t, page.Text, text)
 		}
 		assert.NotContains(t, page.Text, "BOOKING_READ</", "scopes must be shown in words")
 		assert.Equal(t, 1, strings.Count(page.Text, ">Can change<"))
 		assert.NotContains(t, page.Text, "everything")
+		assert.NotContains(t, page.Text, "Controls other people")
+		assert.NotContains(t, page.Text, ">New<", "nothing was allowed before")
 	})
 	t.Run("AZ55 a legacy request says that it may do everything", func(t *testing.T) {
 		w := NewEnv(t)
 		page := w.SignedIn().Get(At(With(Good(), "client_id", "old", "scope", "")))
-		assert.Contains(t, page.Text, "This application can do everything that you can do.")
+		assert.Contains(t, page.Text, "This app can do everything that you can do.")
 	})
 	t.Run("AZ55 a program on the device", func(t *testing.T) {
 		w := NewEnv(t)
@@ -266,12 +271,12 @@ func TestConformance(t *testing.T) {
 		w := NewEnv(t)
 		b := w.SignedIn()
 		first := b.Get(At(With(Good(), "scope", "BOOKING_READ")))
-		assert.NotContains(t, first.Text, "before")
+		assert.NotContains(t, first.Text, "First allowed")
 		b.Decide(first, "allow").Location(t, Callback)
-		for _, scope := range []string{"BOOKING_READ", "BOOKING_READ BOOKING_WRITE"} {
+		for scope, says := range map[string]string{"BOOKING_READ": "Nothing is new.", "BOOKING_READ BOOKING_WRITE": "What’s new is marked."} {
 			page := b.Get(At(With(Good(), "scope", scope)))
 			require.Equal(t, http.StatusOK, page.StatusCode)
-			assert.Contains(t, page.Text, `You allowed this application before, on <time datetime="2026-03-04">4 March 2026</time>`)
+			assert.Contains(t, page.Text, `>4 March 2026</time>. `+says)
 		}
 		assert.Len(t, w.Grants(), 1)
 	})

@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 var consentForm = site.FormKind{
@@ -30,20 +32,12 @@ var consentForm = site.FormKind{
 type consentBody struct {
 	Notice string // why the page is shown again
 
-	Client      string
-	Publisher   string // of a client with metadata of its own, "" for others
-	Registered  bool   // it registered itself
-	Picture     *ui.Picture
-	Own         ui.Picture // of this service
-	Website     string
-	WebsiteHost string
-	Person      site.Person
-	Portrait    *ui.Picture
-	Before      ui.Stamp // day on which the user first allowed it
-	Legacy      bool
-	Permissions []parts.Permissions
-	Target      target
-	Resource    *ledger.ResourceServer // nil for the cluster's audience
+	Asker    parts.Asker
+	Asks     parts.Asks
+	Person   site.Person
+	Portrait *ui.Picture
+	Target   target
+	Resource *ledger.ResourceServer // nil for the cluster's audience
 
 	Request      string // the query in the form
 	UserID       string
@@ -80,36 +74,37 @@ func consentAbout(query, revision, resource, scope string) string {
 func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.AuthorizationRequest, a ledger.Authorization, notice string) {
 	c.Header().Set("Content-Security-Policy", site.FormsAnywhere)
 	query, revision := r.Query(), strconv.FormatUint(a.Client.Revision, 10)
+	first, before := allowedBefore(v.View, v.User.ID, a.Client.ID, w.Ledger.Now())
 	body := consentBody{
 		Notice: notice,
-		Client: a.Client.Name, Picture: parts.PublicPicture(a.Client), Website: a.Client.Website,
-		Own: ui.Picture{Initial: ui.Initial(w.Brand().Name), Kind: "own"}, Portrait: site.PortraitOf(v.User),
-		Person: site.PersonOf(v.User), Before: v.Day(firstAllowed(v.View, v.User.ID, a.Client.ID, w.Ledger.Now())),
-		Legacy: a.Legacy, Permissions: parts.PermissionsOf(a.Scope), Target: targetOf(a.RedirectURI), Resource: a.Resource,
+		Asker:  parts.AskerOf(v.View, a.Client, w.Brand()), Asks: parts.AsksOf(a.Scope, before),
+		Person: site.PersonOf(v.User), Portrait: site.PortraitOf(v.User),
+		Target: targetOf(a.RedirectURI), Resource: a.Resource,
 		Request: query, UserID: v.User.ID, Revision: revision, ResourceID: a.ResourceID(), Scope: a.Scope,
 		Token:        site.FormToken(v.ID, forConsent, v.User.ID, consentAbout(query, revision, a.ResourceID(), a.Scope)),
 		SignOutToken: site.FormToken(v.ID, site.ForSignOut, "", query),
 	}
+	body.Asks.Legacy, body.Asks.First = a.Legacy, v.Day(first)
 	body.Portrait.Small = true
-	title := a.Client.Name
-	if d := a.Client.Document; d != nil {
-		title = parts.PublisherName(d)
-		body.Publisher, body.Registered = title, d.Registered != ""
-		body.Picture = &ui.Picture{Initial: ui.Initial(title)}
-	} else if u, err := url.Parse(a.Client.Website); err == nil {
-		body.WebsiteHost = u.Host
-	}
-	w.Render(c, status, "consent", ui.Page{Title: "Allow " + title + "?", Body: body})
+	w.Render(c, status, "consent", ui.Page{Title: "Allow " + cmp.Or(body.Asker.Publisher, body.Asker.Client) + "?", Plain: true, Body: body})
 }
 
-// firstAllowed returns when the oldest of the user's live grants for a client was created.
-func firstAllowed(view ledger.View, user, client string, now ledger.Time) ledger.Time {
+// allowedBefore returns when the oldest of the user's live grants for a client was created, 0
+// if there is none, and what they allow together.
+func allowedBefore(view ledger.View, user, client string, now ledger.Time) (first ledger.Time, scopes scope.Set) {
 	for _, g := range view.GrantsOf(user, now) { // oldest first
-		if g.Client == client {
-			return g.Created
+		if g.Client != client {
+			continue
 		}
+		if first == 0 {
+			first = g.Created
+		}
+		if g.Legacy {
+			scopes = scope.All()
+		}
+		scopes = scopes.Union(scope.FromClaim(view.ScopeOf(g)))
 	}
-	return 0
+	return first, scopes
 }
 
 // decide handles the consent form. It repeats every check that was made for the page; the

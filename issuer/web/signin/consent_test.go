@@ -348,3 +348,67 @@ func TestConsentForAResourceServer(t *testing.T) {
 		b.Decide(page, "allow").Location(t, Callback)
 	})
 }
+
+// TestConsentSaysWhoAsks: the page has approved values only, whatever awaits a review, and no
+// owner without an account.
+func TestConsentSaysWhoAsks(t *testing.T) {
+	w := NewEnv(t)
+	w.User("u-bob", "bob", "Bob & Sons")
+	w.Client("planner", func(c *ledger.ImportClient) {
+		c.Owner, c.Profile.Name, c.Profile.Purpose = "u-bob", "Planner", "Plans <meetings>."
+		c.Profile.PrivacyURL, c.Profile.TermsURL = "https://planner.example.com/privacy", "https://planner.example.com/terms"
+	})
+	s := *w.View().Settings()
+	s.Brand.Name = "Zeta"
+	w.Must(&ledger.Configure{Settings: s})
+	owner := ledger.Actor{Session: credential.SessionDigest(w.SignedInAs("bob").Session())}
+	b := w.SignedIn()
+	request := With(Good(), "client_id", "planner")
+	shown := []string{
+		"<bdi>Plans &lt;meetings&gt;.</bdi>", "By <b><bdi>Bob &amp; Sons</bdi></b>", "Reviewed by <b><bdi>Zeta</bdi></b>",
+		`<a href="https://planner.example.com/privacy" rel="noreferrer nofollow">Privacy` + "\u00a0policy</a>", `<a href="https://planner.example.com/terms" rel="noreferrer nofollow">Terms</a>`,
+	}
+	for _, text := range shown {
+		assert.Contains(t, b.Get(At(request)).Text, text)
+	}
+	client := w.View().Client("planner")
+	changed := client.Profile
+	changed.Purpose, changed.PrivacyURL, changed.TermsURL = "Sells data.", "https://other.example/privacy", ""
+	w.Must(&ledger.EditClient{Actor: owner, ID: "planner", Revision: client.Revision, Profile: changed})
+	require.NotNil(t, w.View().Client("planner").Proposed)
+	page := b.Get(At(request)).Text
+	for _, text := range shown {
+		assert.Contains(t, page, text)
+	}
+	assert.NotContains(t, page, "Sells data.")
+	assert.NotContains(t, page, "other.example")
+	w.Must(&ledger.SetUserState{Actor: Operator, User: "u-bob", State: ledger.DeleteUser})
+	page = b.Get(At(request)).Text
+	assert.Contains(t, page, "Plans &lt;meetings&gt;.")
+	assert.NotContains(t, page, "By <b>")
+}
+
+// TestConsentMarksWhatIsNew compares a request with all live grants of the user.
+func TestConsentMarksWhatIsNew(t *testing.T) {
+	const mark = `<span class="pill info">New</span>`
+	w := NewEnv(t)
+	w.Client("calendar", func(c *ledger.ImportClient) {
+		c.Profile.Scopes = append(c.Profile.Scopes, "ORG_MEMBERSHIP_WRITE")
+	})
+	b := w.SignedIn()
+	ask := func(scopes string) string { return b.Get(At(With(Good(), "scope", scopes))).Text }
+	assert.NotContains(t, ask("BOOKING_READ ORG_MEMBERSHIP_WRITE"), mark)
+	b.Allow("scope", "BOOKING_READ")
+	b.Allow("scope", "ORG_PROFILE_READ")
+	assert.NotContains(t, ask("BOOKING_READ ORG_PROFILE_READ"), mark)
+	page := ask("BOOKING_READ BOOKING_WRITE ORG_PROFILE_READ ORG_MEMBERSHIP_WRITE")
+	assert.Contains(t, page, `<b>Bookings</b> `+mark)
+	assert.Contains(t, page, `<b>Teams</b></div>`)
+	assert.Contains(t, page, "organization&#39;s members and users. "+mark)
+	b.Allow("client_id", "old", "scope", "")
+	old := w.View().Client("old").Profile
+	old.Scopes = []string{"BOOKING_READ"}
+	w.Client("old", func(c *ledger.ImportClient) { c.Profile = old })
+	page = b.Get(At(With(Good(), "client_id", "old", "scope", "BOOKING_READ"))).Text
+	assert.Contains(t, page, "Nothing is new.", "it could do everything")
+}

@@ -38,6 +38,7 @@ type Page struct {
 	Truncate func(rows int)
 
 	Shell *Shell // nil for a page with one card
+	Plain bool   // the card shows the brand itself
 	Brand Brand
 }
 

@@ -4,26 +4,32 @@ package ui
 // the template "perms".
 type PermissionRow struct {
 	Area, Text string
+	View       bool
 	Change     bool // it may change something
-	New        bool // it was not granted before
+	New        bool // something of it was not allowed before
 }
 
 // Badge returns the row's pill.
 func (r PermissionRow) Badge() Pill {
-	p := Pill{Text: "View"}
-	if r.Change {
-		p = Pill{Text: "View & change", Tone: Warn}
+	switch {
+	case r.Change && r.View:
+		return Pill{Text: "View & change", Tone: Warn}
+	case r.Change:
+		return Pill{Text: "Change", Tone: Warn}
 	}
-	if r.New {
-		p = Pill{Text: "New · " + p.Text, Tone: Info}
-	}
-	return p
+	return Pill{Text: "View"}
 }
 
 // A Tier is what an application may do to other people, in sentences.
 type Tier struct {
 	ID, Title string
-	Texts     []string
+	Texts     []TierText
+}
+
+// A TierText is a sentence of a Tier.
+type TierText struct {
+	Text string
+	New  bool // it was not allowed before
 }
 
 // A Matrix is a table of scopes: a row for each resource, and columns to view and to

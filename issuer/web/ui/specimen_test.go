@@ -229,13 +229,13 @@ func overviewPage() *ui.Page {
 
 func perms() []ui.PermissionRow {
 	return []ui.PermissionRow{
-		{Area: "Bookings", Text: "View, confirm, decline and reassign", Change: true},
-		{Area: "Schedules", Text: "View, including out of office", New: true},
-		{Area: "Profile", Text: "Name and email address"},
+		{Area: "Bookings", Text: "View, confirm, decline and reassign", View: true, Change: true},
+		{Area: "Schedules", Text: "View, including out of office", View: true, New: true},
+		{Area: "Profile", Text: "Name and email address", View: true},
 	}
 }
 
-var tier = ui.Tier{ID: "controls", Title: "Controls other people", Texts: []string{"Add, change and remove members of your organization"}}
+var tier = ui.Tier{ID: "controls", Title: "Controls other people", Texts: []ui.TierText{{Text: "Add, change and remove members of your organization"}}}
 
 func consentPage() *ui.Page {
 	return &ui.Page{Title: "Allow Zeta Planner", Body: map[string]any{

@@ -1,0 +1,234 @@
+package parts
+
+import (
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// An Asker is the application that asks for access, as the consent page shows it: the
+// template "asker".
+type Asker struct {
+	Client       string      // the name of the client
+	Publisher    string      // of a client with a metadata document; "" for others
+	Registered   bool        // such a client registered itself
+	Picture, Own *ui.Picture // of the application and of this service
+
+	Purpose                       string
+	Owner                         string // the name of who made it; "" if they have no account any more
+	Website, PrivacyURL, TermsURL string
+	Reviewer                      string // the name of this service, if it has reviewed the application; or ""
+
+	Preview bool // the page is about something else
+}
+
+// maxPurpose is the maximum of a purpose in characters that is shown whole.
+const maxPurpose = 160
+
+// Brief returns the purpose, or its beginning if it is long.
+func (a Asker) Brief() string {
+	letters := []rune(a.Purpose)
+	if len(letters) <= maxPurpose {
+		return a.Purpose
+	}
+	text := string(letters[:maxPurpose])
+	if space := strings.LastIndexByte(text, ' '); space > len(text)/2 {
+		text = text[:space]
+	}
+	return text + " …"
+}
+
+// An AskerFact is a word or two before a name, or before a link.
+type AskerFact struct{ Before, Text, Path string }
+
+// About returns who made the application, where it is described, and who reviewed it.
+func (a Asker) About() (list []AskerFact) {
+	if a.Owner != "" {
+		list = append(list, AskerFact{Before: "By ", Text: a.Owner})
+	}
+	for _, link := range []AskerFact{{Text: HostOf(a.Website), Path: a.Website}, {Text: "Privacy\u00a0policy", Path: a.PrivacyURL}, {Text: "Terms", Path: a.TermsURL}} {
+		if link.Path != "" {
+			list = append(list, link)
+		}
+	}
+	if a.Reviewer != "" {
+		list = append(list, AskerFact{Before: "Reviewed by ", Text: a.Reviewer})
+	}
+	return list
+}
+
+// AskerOf describes a client. Only its approved profile is shown: see ledger.Client.
+func AskerOf(view ledger.View, client *ledger.Client, brand ui.Brand) Asker {
+	a := Asker{
+		Client: client.Name, Picture: PublicPicture(client),
+		Own: &ui.Picture{Logo: brand.Logo, Initial: ui.Initial(brand.Name), Kind: "own"},
+	}
+	if d := client.Document; d != nil { // anybody can write anything there
+		a.Publisher, a.Registered = PublisherName(d), d.Registered != ""
+		a.Picture = &ui.Picture{Initial: ui.Initial(a.Publisher)}
+		return a
+	}
+	a.Purpose, a.Website, a.PrivacyURL, a.TermsURL = client.Purpose, client.Website, client.PrivacyURL, client.TermsURL
+	if owner := view.User(client.Owner); owner != nil && !owner.Deleted {
+		a.Owner = site.PersonOf(owner).Name
+	}
+	if client.Reviewed() {
+		a.Reviewer = brand.Name
+	}
+	return a
+}
+
+// Asks is what an application asks for, or may do, in words: the template "asks". What
+// controls other people stands apart, and the rest has a row for each kind of data.
+type Asks struct {
+	Legacy bool     // it asks for everything
+	First  ui.Stamp // day on which the user first allowed it
+	News   bool     // something is marked as new
+	Tier   ui.Tier  // what controls other people; no texts for nothing
+	Title  string   // the sum, such as "Views 5 kinds of data, changes 3"
+	Rows   []ui.PermissionRow
+	Count  int           // of scopes
+	All    []Permissions // each scope
+}
+
+// AsksOf describes scopes. What is not in before is marked as new, unless before is empty.
+func AsksOf(granted string, before scope.Set) Asks {
+	a := Asks{All: PermissionsOf(granted, before), Tier: ui.Tier{ID: "controls", Title: "Controls other people"}, First: ui.Stamp{Zero: true}}
+	set := scope.FromClaim(granted)
+	rows := map[string]*askedKind{}
+	var order []*askedKind
+	for _, s := range scope.Catalogue() {
+		if !set.Has(s.Name) {
+			continue
+		}
+		a.Count++
+		row := rows[s.Area]
+		if row == nil {
+			row = &askedKind{kind: kinds[s.Area], area: s.Area}
+			rows[s.Area] = row
+			order = append(order, row)
+		}
+		isNew := isNew(s.Name, before)
+		a.News = a.News || isNew
+		switch {
+		case s.Controls:
+			row.controlled = true
+			a.Tier.Texts = append(a.Tier.Texts, ui.TierText{Text: s.Plain, New: isNew})
+			continue
+		case s.Writes:
+			row.changes = append(row.changes, s.Level)
+		default:
+			row.views = append(row.views, s.Level)
+		}
+		row.isNew = row.isNew || isNew
+	}
+	var viewed, changed int
+	for _, row := range order {
+		views, changes := len(row.views) > 0, len(row.changes) > 0
+		if views || changes {
+			a.Rows = append(a.Rows, ui.PermissionRow{Area: row.area, Text: row.text(), View: views, Change: changes, New: row.isNew})
+		}
+		if views {
+			viewed++
+		}
+		if changes || row.controlled {
+			changed++
+		}
+	}
+	a.Title = sum(viewed, changed)
+	return a
+}
+
+// isNew reports whether a scope is not among those that were allowed before, if any were.
+func isNew(name string, before scope.Set) bool { return !before.Empty() && !before.Covers(name) }
+
+// sum says how many kinds of data are viewed and changed.
+func sum(viewed, changed int) string {
+	kinds := func(n int) string { return ui.Plural(n, "kind") + " of data" }
+	switch {
+	case changed == 0:
+		return "Views " + kinds(viewed) + ", changes nothing"
+	case viewed == 0:
+		return "Changes " + kinds(changed)
+	}
+	return "Views " + kinds(viewed) + ", changes " + ui.Comma(uint64(changed))
+}
+
+// A kind has the phrases for the scopes of an area by their level: what is viewed, what is
+// changed, and how.
+type kind struct{ viewed, changed, verbs [3]string }
+
+const verbsAll = "create, change and delete"
+
+var (
+	whose   = [3]string{"yours", "your teams’", "your organization’s"}
+	anyVerb = [3]string{verbsAll, verbsAll, verbsAll}
+)
+
+// kinds has an entry for each area of the catalogue.
+var kinds = map[string]kind{
+	"Event types": {whose, whose, anyVerb},
+	"Bookings": {
+		[3]string{"yours (with guests and recordings)", whose[1], whose[2]},
+		whose,
+		[3]string{"confirm, decline and reassign", verbsAll, verbsAll},
+	},
+	"Schedules": {whose, whose, anyVerb},
+	"Apps and calendars": {
+		[3]string{"your calendars, conferencing apps and busy times"},
+		[3]string{"calendars and conferencing apps"},
+		[3]string{"connect and disconnect"},
+	},
+	"Profile":     {[3]string{"your name and email address"}, [3]string{"your profile"}, [3]string{"change"}},
+	"Teams":       {whose, whose, anyVerb},
+	"Memberships": {[3]string{"", whose[1], whose[2] + " with its users"}, whose, [3]string{"", "add, change and remove", "add, change and remove"}},
+}
+
+// An askedKind is the part of a request that concerns one area.
+type askedKind struct {
+	kind
+	area           string
+	views, changes []scope.Level
+	controlled     bool // a scope of the area controls other people
+	isNew          bool
+}
+
+// text returns one sentence for what is viewed and changed alike, else one for each.
+func (k *askedKind) text() string {
+	phrases := func(of [3]string, levels []scope.Level) (list []string) {
+		for _, level := range levels {
+			list = append(list, of[level])
+		}
+		return list
+	}
+	viewed, changed, verbs := joined(phrases(k.viewed, k.views)), phrases(k.changed, k.changes), phrases(k.verbs, k.changes)
+	var sentences []string
+	if viewed != "" {
+		sentences = append(sentences, "View "+viewed+".")
+	}
+	for begin := 0; begin < len(changed); { // levels with the same verbs stand next to each other
+		end := begin + 1
+		for end < len(changed) && verbs[end] == verbs[begin] {
+			end++
+		}
+		objects := joined(changed[begin:end])
+		if objects == viewed && begin == 0 && end == len(changed) {
+			return "View, " + verbs[0] + " " + objects + "."
+		}
+		sentences = append(sentences, ui.Sentence(verbs[begin]+" "+objects))
+		begin = end
+	}
+	return strings.Join(sentences, " ")
+}
+
+// joined returns "a", "a and b" or "a, b and c".
+func joined(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " and " + list[last]
+}
