@@ -92,24 +92,45 @@ func (c *EditClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: next.editDetail(old, kind)}))...)
 }
 
-// editDetail returns the detail of an edit's event: the scopes of c if the edit is in
-// force; for a proposal, the names of the fields that differ from old and the proposed
-// scopes.
+// Words for edits that change no field of the profile, in the detail of EventClientEdited.
+const (
+	EditWithdrawn   = "proposal withdrawn"
+	EditDiscarded   = "refused changes discarded"
+	EditResubmitted = "submitted again"
+)
+
+// editDetail returns the detail of an edit's event: the names of the fields that differ from
+// old, or what the edit did otherwise, and the scopes in force or, for a proposal, the proposed
+// ones. That of EventScopesSelected has the scopes only.
 func (c *Client) editDetail(old *Client, kind EventKind) string {
-	if kind != EventClientProposed {
+	next := &c.Profile
+	switch kind {
+	case EventScopesSelected:
 		return strings.Join(c.Scopes, " ")
+	case EventClientProposed:
+		next = c.Proposed
 	}
 	var fields []string
-	for _, d := range Differences(&old.Profile, c.Proposed) {
+	for _, d := range Differences(&old.Profile, next) {
 		fields = append(fields, fieldWords[d.Field])
 	}
-	return strings.Join(fields, ", ") + "; scopes " + list(c.Proposed.Scopes)
+	what := strings.Join(fields, ", ")
+	switch {
+	case what != "":
+	case old.Refused != nil:
+		what = EditDiscarded
+	case old.Proposed != nil:
+		what = EditWithdrawn
+	default:
+		what = EditResubmitted
+	}
+	return what + "; scopes " + list(next.Scopes)
 }
 
 // fieldWords maps the field of a Difference to its name in prose.
 var fieldWords = map[string]string{
 	"name": "name", "purpose": "purpose", "website": "website", "privacy_url": "privacy policy", "terms_url": "terms", "logo": "logo",
-	"redirect_uris": "redirection URIs", "scopes": "scopes",
+	"redirect_uris": "redirect URIs", "scopes": "scopes",
 }
 
 // propose removes the scopes and redirection URIs that p lacks, and proposes p for review if

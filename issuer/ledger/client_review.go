@@ -81,7 +81,7 @@ func (c *ReviewClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	next.queue(old, m)
 	return accept(Outcome{ID: c.ID}, put(TableClients, next),
-		event(m, Event{Kind: EventClientReviewed, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: c.detail()}))
+		event(m, Event{Kind: EventClientReviewed, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: c.detail(old)}))
 }
 
 // reason returns the new Client.Reason. The reason of a suspension stays until the
@@ -94,20 +94,33 @@ func (c *ReviewClient) reason(old *Client) string {
 	return c.Reason
 }
 
-// reviewReason separates a verdict from its reason in an event's detail.
-const reviewReason = ": "
+const (
+	reviewReason  = ": "       // separates a verdict from its reason in an event's detail
+	reviewChanges = " changes" // follows a verdict on a proposed revision
+)
 
-func (c *ReviewClient) detail() string {
-	if c.Reason == "" {
-		return string(c.Verdict)
+func (c *ReviewClient) detail(old *Client) string {
+	detail := string(c.Verdict)
+	if (c.Verdict == Approve || c.Verdict == Reject) && old.State != Pending {
+		detail += reviewChanges
 	}
-	return string(c.Verdict) + reviewReason + c.Reason
+	if c.Reason == "" {
+		return detail
+	}
+	return detail + reviewReason + c.Reason
 }
 
 // Review returns the verdict of an EventClientReviewed and its reason, which may be "".
 func (e *Event) Review() (verdict Verdict, reason string) {
 	text, reason, _ := strings.Cut(e.Detail, reviewReason)
-	return Verdict(text), reason
+	return Verdict(strings.TrimSuffix(text, reviewChanges)), reason
+}
+
+// ReviewedChanges reports whether an EventClientReviewed is about a proposed revision, not
+// about the client.
+func (e *Event) ReviewedChanges() bool {
+	text, _, _ := strings.Cut(e.Detail, reviewReason)
+	return strings.HasSuffix(text, reviewChanges)
 }
 
 // DeleteClient deletes a client and so ends all its grants. The row stays as a tombstone:

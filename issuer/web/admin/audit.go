@@ -20,7 +20,7 @@ const eventsPerPage = 25
 var auditForm = site.FormKind{
 	Action: parts.PathAdminAudit, Page: parts.PathAdminAudit,
 	Fields: []site.Field{
-		site.TextField("client", "Client ID"), site.TextField("user", "User"), site.TextField("kind", "What happened"),
+		site.TextField("client", "Client ID"), site.TextField("user", "User"), site.TextField("kind", "Event"),
 		site.TextField("from", "From"), site.TextField("to", "Until"),
 	},
 }
@@ -28,23 +28,18 @@ var auditForm = site.FormKind{
 type auditBody struct {
 	Form     *site.Form
 	Kinds    []kindGroup
-	Events   []eventLine
-	All      bool // there is no filter
+	Events   []parts.Told
+	All      bool   // there is no filter
+	Zone     string // of the times in the filter
 	Pages    ui.Pager
 	Download string
 }
 
-// An eventLine is one event of the list.
-type eventLine struct {
-	At                  ui.Stamp
-	What, Detail        string
-	Actor, Client, User nameLink
-}
-
 // audit shows the events, newest first.
 func (w *Area) audit(c *site.Request, v site.Session) error {
-	f, q := auditQuery(c, v.View)
-	body := &auditBody{Form: f, Kinds: kindsWith(q.Kind), All: len(filtered(c)) == 0}
+	clock := v.Clock()
+	f, q := auditQuery(c, v.View, clock)
+	body := &auditBody{Form: f, Kinds: kindsWith(q.Kind), All: len(filtered(c)) == 0, Zone: "Times are in " + clock.Location().String() + "."}
 	p := ui.Page{Title: "Audit log", Form: f, Body: body}
 	if !f.Failed() {
 		q.Limit = eventsPerPage
@@ -57,9 +52,14 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 			found, next := v.View.ListEvents(q)
 			return found, eventKey(next)
 		}, func(e *ledger.Event) string { return eventKey(e.Seq) })
-		body.Events, body.Pages = eventLines(&v, events), pages
+		body.Events, body.Pages = parts.Sentences(v.View, events, clock, everybody), pages
+		var at ledger.Position
+		if len(events) > 0 {
+			at = v.View.EventsPosition(q, events[0].Seq)
+		}
+		body.Pages.Count = site.CountOf(at, len(events))
 		p.Rows, p.Truncate = len(events), func(n int) {
-			body.Events, body.Pages.Next = body.Events[:n], c.PageAt("after", eventKey(events[n-1].Seq))
+			body.Events, body.Pages.Next, body.Pages.Count = body.Events[:n], c.PageAt("after", eventKey(events[n-1].Seq)), site.CountOf(at, n)
 		}
 		body.Download = pathAdminEvents
 		if !body.All {
@@ -88,8 +88,9 @@ func filtered(c *site.Request) url.Values {
 	return values
 }
 
-// auditQuery parses the filters of the request. Errors are in the form.
-func auditQuery(c *site.Request, v ledger.View) (*site.Form, ledger.EventQuery) {
+// auditQuery parses the filters of the request, whose times are those of the clock's zone. Errors
+// are in the form.
+func auditQuery(c *site.Request, v ledger.View, clock ui.Clock) (*site.Form, ledger.EventQuery) {
 	f := &site.Form{Kind: &auditForm, Values: filtered(c)}
 	q := ledger.EventQuery{Client: f.Get("client"), User: f.Get("user"), Kind: f.Get("kind")}
 	// An id has priority, so that a user name can't hide the events of the user with that id.
@@ -98,12 +99,15 @@ func auditQuery(c *site.Request, v ledger.View) (*site.Form, ledger.EventQuery) 
 			q.User = u.ID // otherwise it may be the id of a user who no longer exists
 		}
 	}
-	var ok bool
-	if q.From, ok = parseMoment(f.Get("from"), 0); !ok {
-		f.AddProblem("from", badMoment)
-	}
-	if q.To, ok = parseMoment(f.Get("to"), 24*time.Hour); !ok {
-		f.AddProblem("to", badMoment)
+	for name, to := range map[string]*ledger.Time{"from": &q.From, "to": &q.To} {
+		t, ok := parseMoment(f.Get(name), name == "to", clock.Location())
+		switch {
+		case !ok:
+			f.AddProblem(name, badMoment)
+		case !t.IsZero():
+			*to = ledger.Time(t.UnixMilli())
+			f.Values.Set(name, t.In(clock.Location()).Format(inputTime))
+		}
 	}
 	if q.To != 0 && q.From >= q.To && !f.Failed() {
 		f.AddProblem("to", "must be later than the beginning")
@@ -111,45 +115,31 @@ func auditQuery(c *site.Request, v ledger.View) (*site.Form, ledger.EventQuery) 
 	return f, q
 }
 
-const badMoment = "must be a day such as 2026-03-04, or a time in UTC such as 2026-03-04 15:30"
+// badMoment is for a browser without inputs for times, and for addresses.
+const badMoment = "must be a day such as 2026-03-04, or a time such as 2026-03-04 15:30"
 
-// parseMoment parses a time, or a day, to which it adds day. Empty text gives 0.
-func parseMoment(text string, day time.Duration) (ledger.Time, bool) {
+// inputTime is the layout of an input for times (HTML §2.3.5.5).
+const inputTime = "2006-01-02T15:04"
+
+// parseMoment parses a time. A day means its beginning or, with end, its end. Empty text gives
+// the zero time.
+func parseMoment(text string, end bool, zone *time.Location) (time.Time, bool) {
 	if text == "" {
-		return 0, true
+		return time.Time{}, true
 	}
-	if t, err := time.Parse(time.DateOnly, text); err == nil {
-		return ledger.Time(t.Add(day).UnixMilli()), true
+	if t, err := time.ParseInLocation(time.DateOnly, text, zone); err == nil {
+		if end {
+			t = t.AddDate(0, 0, 1)
+		}
+		return t, true
 	}
-	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", time.RFC3339} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return ledger.Time(t.UnixMilli()), true
+	for _, layout := range []string{inputTime, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05", time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return t, true
 		}
 	}
-	return 0, false
+	return time.Time{}, false
 }
 
-func eventLines(v *site.Session, events []*ledger.Event) (lines []eventLine) {
-	for _, e := range events {
-		line := eventLine{At: v.At(e.At), Actor: actorOf(v.View, e), Client: linkClient(v.View, e.Client)}
-		line.What, line.Detail = eventText(e)
-		if e.User != e.Actor {
-			line.User = linkUser(v.View, e.User)
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// actorOf names the actor: a user, an application, or the operator.
-func actorOf(v ledger.View, e *ledger.Event) nameLink {
-	switch {
-	case e.Actor == ledger.Operator:
-		return nameLink{Text: "Operator"}
-	case ledger.RemoteOperator(e.Actor):
-		return nameLink{Text: "Operator (" + e.Actor + ")"}
-	case v.User(e.Actor) == nil && v.Client(e.Actor) != nil:
-		return linkClient(v, e.Actor)
-	}
-	return linkUser(v, e.Actor)
-}
+// everybody reads the audit log: all are named, with links.
+var everybody = parts.Reader{Admin: true, Links: true}

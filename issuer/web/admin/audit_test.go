@@ -30,14 +30,14 @@ func TestAudit(t *testing.T) {
 	_, root := auditTrail(t)
 	page := root.Get("/admin/audit")
 	for _, text := range []string{
-		`<td data-name="What">Application reviewed</td>`, "<bdi>reject: No &lt;b&gt;reason&lt;/b&gt;.</bdi>",
-		`<a href="/admin/clients/waiting"><bdi>The waiting app</bdi></a>`, `<a href="/admin/users/u-root"><bdi>root</bdi></a>`,
-		`<time datetime="2026-03-05T12:00:00Z" data-exact>5 March 2026, 12:00 UTC</time>`, "<bdi>Operator</bdi>",
-		`<a href="/admin/audit.jsonl">Download everything</a>`,
+		`<th scope="row"><div>Rejected <a href="/admin/clients/waiting"><bdi>The waiting app</bdi></a><p class="quiet"><bdi>No &lt;b&gt;reason&lt;/b&gt;.</bdi></p></div></th>`,
+		`<td data-name="By"><a href="/admin/users/u-root"><bdi>root</bdi></a></td>`,
+		`<div>just now<br><span class="quiet"><time datetime="2026-03-05T12:00:00Z" data-exact>5 March 2026, 12:00 UTC</time></span></div>`, "<bdi>Operator</bdi>",
+		`<a href="/admin/audit.jsonl">Download everything</a>`, `<p role="status">1–18 of 18</p>`,
 	} {
 		assert.Contains(t, page.Text, text)
 	}
-	assert.Less(t, strings.Index(page.Text, "Application reviewed</td>"), strings.Index(page.Text, "Application imported</td>"), "newest first")
+	assert.Less(t, strings.Index(page.Text, "Rejected <a"), strings.Index(page.Text, "Imported <a"), "newest first")
 }
 
 func TestAuditFilters(t *testing.T) {
@@ -55,17 +55,19 @@ func TestAuditFilters(t *testing.T) {
 			page := root.Get("/admin/audit?" + query)
 			assert.Equal(t, min(want, 25), strings.Count(page.Text, `<th scope="row">`))
 			if want == 0 {
-				assert.Contains(t, page.Text, "No event was found.")
+				assert.Contains(t, page.Text, "No event was found")
 			}
 		})
 	}
 	page := root.Get("/admin/audit?client=%22x&user=ada&kind=client.reviewed&from=2026-03-04&to=2026-03-05+13:00")
 	for _, text := range []string{
-		`value="&#34;x"`, `value="ada"`, `<option value="client.reviewed" selected>Application reviewed, suspended or resumed</option>`, `value="2026-03-04"`, `value="2026-03-05 13:00"`,
-		`<a href="/admin/audit.jsonl?client=%22x&amp;from=2026-03-04&amp;kind=client.reviewed&amp;to=2026-03-05&#43;13%3A00&amp;user=ada">Download all that was found</a>`,
+		`value="&#34;x"`, `value="ada"`, `<option value="client.reviewed" selected>Application approved, rejected, suspended, resumed</option>`, `type="datetime-local" value="2026-03-04T00:00"`, `type="datetime-local" value="2026-03-05T13:00"`,
 	} {
 		assert.Contains(t, page.Text, text)
 	}
+	assert.NotContains(t, page.Text, "Download", "nothing was found")
+	assert.Contains(t, root.Get("/admin/audit?client=waiting&kind=client.reviewed&from=2026-03-04&to=2026-03-05+13:00").Text,
+		`<a href="/admin/audit.jsonl?client=waiting&amp;from=2026-03-04&amp;kind=client.reviewed&amp;to=2026-03-05&#43;13%3A00">Download all that was found</a>`)
 }
 
 func TestAuditFilterProblems(t *testing.T) {

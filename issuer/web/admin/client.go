@@ -19,7 +19,7 @@ type adminClientBody struct {
 	Client       *ledger.Client
 	Created      ui.Stamp
 	Changed      ui.Stamp
-	Owner        nameLink
+	Owner        parts.Piece
 	OwnerProblem string // why the owner can't manage it; "" if they can
 	Secrets      int
 	Website      string // host of the website
@@ -40,7 +40,7 @@ type adminClientBody struct {
 	Settings string // its page in the developer settings
 	Transfer string // the page that transfers it; "" if it has a document, which nobody can transfer
 
-	History []eventLine
+	History []parts.Told
 	Older   string // the page with the rest of the history
 }
 
@@ -109,9 +109,9 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	}
 	events := v.View.HistoryOf(client.ID, historyRows+1)
 	tell := func(n int) {
-		body.History = eventLines(&v, events[:n])
+		body.History = parts.Sentences(v.View, events[:n], v.Clock(), parts.Reader{Admin: true, Links: true, On: client.ID})
 		if len(events) > n {
-			body.Older = parts.PathAdminAudit + "?" + url.Values{"client": {client.ID}, "kind": {"client"}}.Encode()
+			body.Older = parts.PathAdminAudit + "?" + url.Values{"client": {client.ID}}.Encode()
 		}
 	}
 	tell(min(len(events), historyRows))

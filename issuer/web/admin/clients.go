@@ -11,7 +11,7 @@ type adminClientsBody struct {
 	Clients []clientLine
 	Search  ui.Search
 	States  []ui.Option
-	Owner   nameLink // whose applications are listed; empty for all
+	Owner   parts.Piece // whose applications are listed; empty for all
 	OwnerID string
 	All     bool // there is no search
 	Pages   ui.Pager
@@ -22,7 +22,7 @@ type clientLine struct {
 	Name, ID, Path  string
 	State           ledger.ClientState
 	Awaits, Legacy  bool
-	Owner           nameLink
+	Owner           parts.Piece
 	Created, Change ui.Stamp
 }
 

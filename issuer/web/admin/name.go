@@ -29,7 +29,7 @@ type nameWarnings struct {
 // A namesake is another application whose name, or proposed name, folds to the same text.
 type namesake struct {
 	Name, Path string
-	Owner      nameLink
+	Owner      parts.Piece
 }
 
 // Any reports whether there is a warning to show.

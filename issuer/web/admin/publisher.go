@@ -46,7 +46,7 @@ type adminPublisherBody struct {
 	Local                        bool // it is ledger.LocalPublisher
 	Pill                         ui.Pill
 	Pending, Approved            bool
-	RequestedBy, ReviewedBy      nameLink
+	RequestedBy, ReviewedBy      parts.Piece
 	Requested, Reviewed          ui.Stamp
 	Scopes                       []parts.ScopeGroup
 	Clients                      []agentLine
@@ -112,7 +112,7 @@ func titleOf(host string) string {
 }
 
 func publisherUp(p *ledger.Publisher) *ui.Link {
-	return site.Up(titleOf(p.Host), publisherPath(p.Host))
+	return site.Up(titleOf(p.Host), parts.PublisherPath(p.Host))
 }
 
 // adminPublisher shows the page of one publisher.
@@ -121,7 +121,7 @@ func (w *Area) adminPublisher(c *site.Request, v site.Session) error {
 	if err != nil {
 		return err
 	}
-	path := publisherPath(p.Host)
+	path := parts.PublisherPath(p.Host)
 	body := &adminPublisherBody{
 		Publisher: p, Local: p.Host == ledger.LocalPublisher, Pill: pillOf(p), Scopes: parts.ScopeGroups(p.Scopes, true),
 		Pending: p.State == ledger.PublisherPending, Approved: p.State == ledger.PublisherApproved,
@@ -277,7 +277,7 @@ func (w *Area) putPublisher(c *site.Request, v site.Session, f *site.Form, cmd *
 	default:
 		word = "approved"
 	}
-	return c.RedirectNotice(publisherPath(cmd.Host), publisherNotices, word)
+	return c.RedirectNotice(parts.PublisherPath(cmd.Host), publisherNotices, word)
 }
 
 func (w *Area) editPublisherPage(c *site.Request, v site.Session) error {
@@ -305,7 +305,7 @@ func (w *Area) showEditPublisher(c *site.Request, v site.Session, f *site.Form) 
 	}
 	w.prover.RequireReauth(&v, f, "")
 	body := publisherBodyOf(f)
-	body.Host, body.Path = p.Host, publisherPath(p.Host)
+	body.Host, body.Path = p.Host, parts.PublisherPath(p.Host)
 	body.Local, body.Approved = p.Host == ledger.LocalPublisher, p.State == ledger.PublisherApproved
 	title := "Approve " + p.Host
 	switch {

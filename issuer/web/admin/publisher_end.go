@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
@@ -33,11 +34,11 @@ func (e *publisherEnd) notice(host string) (word, path string) {
 	case e.how == ledger.EndRemove:
 		return "removed", site.PathAdminPublishers
 	case e.how == ledger.EndReject && host == ledger.LocalPublisher:
-		return "off", publisherPath(host)
+		return "off", parts.PublisherPath(host)
 	case e.how == ledger.EndReject:
-		return "rejected", publisherPath(host)
+		return "rejected", parts.PublisherPath(host)
 	}
-	return "revoked", publisherPath(host)
+	return "revoked", parts.PublisherPath(host)
 }
 
 type endPublisherBody struct {
@@ -60,13 +61,13 @@ func (w *Area) showEndPublisher(c *site.Request, v site.Session, e *publisherEnd
 	case err != nil:
 		return err
 	case f == nil && (e.how == ledger.EndReject && p.State == ledger.PublisherRejected || v.View.Publisher(p.Host) == nil):
-		return c.Redirect(publisherPath(p.Host)) // it has ended
+		return c.Redirect(parts.PublisherPath(p.Host)) // it has ended
 	case f == nil:
 		f = v.Form(&e.form, url.Values{"host": {p.Host}})
 	}
 	f.Values.Set("expected_last", expectedLast(p.Last))
 	body := endPublisherBody{
-		How: e.how, Name: titleOf(p.Host), Path: publisherPath(p.Host), Local: p.Host == ledger.LocalPublisher, Form: f,
+		How: e.how, Name: titleOf(p.Host), Path: parts.PublisherPath(p.Host), Local: p.Host == ledger.LocalPublisher, Form: f,
 	}
 	for _, n := range v.View.GrantsOfPublisher(p.Host, w.Ledger.Now()) {
 		body.Grants += n

@@ -67,7 +67,7 @@ type publisherLine struct {
 	Host, Name, Path string
 	Pill             ui.Pill
 	Clients          int
-	RequestedBy      nameLink
+	RequestedBy      parts.Piece
 	Requested        ui.Stamp
 	Reviewed         ui.Stamp
 }
@@ -102,7 +102,7 @@ func displayName(p *ledger.Publisher) string {
 
 func publisherLineOf(v *site.Session, p *ledger.Publisher) publisherLine {
 	line := publisherLine{
-		Host: p.Host, Name: displayName(p), Path: publisherPath(p.Host), Pill: pillOf(p),
+		Host: p.Host, Name: displayName(p), Path: parts.PublisherPath(p.Host), Pill: pillOf(p),
 		RequestedBy: linkUser(v.View, p.RequestedBy), Requested: v.At(p.Requested), Reviewed: v.At(p.Reviewed),
 	}
 	for range v.View.ClientsOfPublisher(p.Host) {
@@ -190,16 +190,14 @@ func waitingPublishersOf(v *site.Session, find string) (lines []publisherLine, a
 }
 
 // linkOwner returns who owns a client: a user, or the publisher of its document.
-func linkOwner(v ledger.View, client *ledger.Client) nameLink {
+func linkOwner(v ledger.View, client *ledger.Client) parts.Piece {
 	if client.Document == nil {
 		return linkUser(v, client.Owner)
 	}
 	host := client.Document.Host()
-	link := nameLink{Text: titleOf(host)}
+	link := parts.Piece{Text: titleOf(host)}
 	if v.Settings().AcceptsAgents() && publisherOrOff(v, host) != nil {
-		link.Path = publisherPath(host)
+		link.Path = parts.PublisherPath(host)
 	}
 	return link
 }
-
-func publisherPath(host string) string { return site.PathAdminPublishers + "/" + url.PathEscape(host) }

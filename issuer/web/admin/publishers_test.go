@@ -137,7 +137,7 @@ func TestReviewPublisher(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, root.Post(edit, stale.Form(t, edit)).StatusCode)
 
 	audit := root.Get("/admin/audit?kind=publisher").Text
-	for _, says := range []string{"Publisher asked for", "Publisher approved", "Publisher changed", "Publisher removed"} {
+	for _, says := range []string{"Asked for publisher <", "Approved publisher <", "Changed publisher <", "Removed publisher <"} {
 		assert.Contains(t, audit, says)
 	}
 }

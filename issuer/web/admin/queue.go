@@ -22,7 +22,7 @@ type queueBody struct {
 // A waiting is an application that awaits a review.
 type waiting struct {
 	Name, Path  string
-	Owner       nameLink
+	Owner       parts.Piece
 	Since       ui.Stamp
 	Changes     string // what is proposed for an approved application; "" for a new one
 	NameWarning bool   // the page of the client shows nameWarnings

@@ -94,7 +94,7 @@ func (w *Area) resourceFresh(c *site.Request, v *site.Session, f *site.Form) (s 
 func (w *Area) showResource(c *site.Request, v site.Session, s *ledger.ResourceServer, add *site.Form) error {
 	body := adminResourceBody{
 		Server: s, Created: v.At(s.Created), Changed: v.At(s.Changed), Scopes: parts.ScopeGroups(s.Scopes, true), Add: add, Max: ledger.MaxActiveSecrets,
-		Edit: resourcePath(s.Name) + "/edit", Remove: resourcePath(s.Name) + "/remove",
+		Edit: parts.ResourcePath(s.Name) + "/edit", Remove: parts.ResourcePath(s.Name) + "/remove",
 		Events: parts.PathAdminAudit + "?" + url.Values{"kind": {"resource_server"}}.Encode(),
 	}
 	w.prover.RequireReauth(&v, add, "")
@@ -120,7 +120,7 @@ func resourceForm(v *site.Session, kind *site.FormKind, s *ledger.ResourceServer
 }
 
 func resourceUp(s *ledger.ResourceServer) *ui.Link {
-	return site.Up(s.Name, resourcePath(s.Name))
+	return site.Up(s.Name, parts.ResourcePath(s.Name))
 }
 
 // A resourceFormBody is the data of the pages that register and edit a resource server.
@@ -165,7 +165,7 @@ func (w *Area) addResource(c *site.Request, v site.Session, f *site.Form) error 
 		}
 		// The same form was sent twice.
 	}
-	return c.RedirectNotice(resourcePath(cmd.Name), resourceNotices, "registered")
+	return c.RedirectNotice(parts.ResourcePath(cmd.Name), resourceNotices, "registered")
 }
 
 // resourceIn returns the command of a form that registers or edits the resource server with an
@@ -201,7 +201,7 @@ func (w *Area) editResourcePage(c *site.Request, v site.Session) error {
 func (w *Area) showEditResource(c *site.Request, v site.Session, s *ledger.ResourceServer, f *site.Form) error {
 	return w.showAdmin(c, v, "resource_form", ui.Page{
 		Title: "Edit " + s.Name, Up: resourceUp(s), Form: f,
-		Body: resourceFormBody{Form: f, Scopes: parts.ScopeGroups(f.Values["scopes"], false), ID: s.ID, Path: resourcePath(s.Name)},
+		Body: resourceFormBody{Form: f, Scopes: parts.ScopeGroups(f.Values["scopes"], false), ID: s.ID, Path: parts.ResourcePath(s.Name)},
 	})
 }
 
@@ -234,9 +234,9 @@ func (w *Area) editResource(c *site.Request, v site.Session, f *site.Form) error
 		f.Values.Set("server", s.Name)
 		return w.showEditResource(c, v, s, f.Refused(refused))
 	case refused == nil && s.Last == seen:
-		return c.RedirectNotice(resourcePath(s.Name), resourceNotices, "unchanged")
+		return c.RedirectNotice(parts.ResourcePath(s.Name), resourceNotices, "unchanged")
 	}
-	return c.RedirectNotice(resourcePath(s.Name), resourceNotices, "saved")
+	return c.RedirectNotice(parts.ResourcePath(s.Name), resourceNotices, "saved")
 }
 
 type removeResourceBody struct {
@@ -257,7 +257,7 @@ func (w *Area) removeResourcePage(c *site.Request, v site.Session) error {
 func (w *Area) showRemoveResource(c *site.Request, v site.Session, s *ledger.ResourceServer, f *site.Form) error {
 	return w.showAdmin(c, v, "resource_remove", ui.Page{
 		Title: "Remove " + s.Name, Up: resourceUp(s), Form: f,
-		Body: removeResourceBody{Name: s.Name, Path: resourcePath(s.Name), Secrets: s.ActiveSecrets(), Grants: v.View.GrantsFor(s), Form: f},
+		Body: removeResourceBody{Name: s.Name, Path: parts.ResourcePath(s.Name), Secrets: s.ActiveSecrets(), Grants: v.View.GrantsFor(s), Form: f},
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
@@ -39,7 +40,7 @@ func (w *Area) addResourceSecret(c *site.Request, v site.Session, f *site.Form) 
 	plain, ok := w.secrets.NewSecretOf(&v, s.ID, f)
 	switch {
 	case !ok && s.SecretOf(f.Get("secret")) != nil:
-		return c.RedirectNotice(resourcePath(s.Name), resourceNotices, "secret-known")
+		return c.RedirectNotice(parts.ResourcePath(s.Name), resourceNotices, "secret-known")
 	case !ok:
 		add := w.newResourceSecretForm(&v, s)
 		add.SetAlert(site.NoticeOld, http.StatusConflict)
@@ -69,7 +70,7 @@ func (w *Area) addResourceSecret(c *site.Request, v site.Session, f *site.Form) 
 	case refused.Cause != ledger.AlreadyExists:
 		return w.showResource(c, v, s, w.newResourceSecretForm(&v, s).Refused(refused))
 	case added == nil || !added.Active():
-		return c.RedirectNotice(resourcePath(s.Name), resourceNotices, "secret-revoked")
+		return c.RedirectNotice(parts.ResourcePath(s.Name), resourceNotices, "secret-revoked")
 	}
 	return w.showResourceSecret(c, v, s, plain) // the same form was sent twice
 }
@@ -78,7 +79,7 @@ func (w *Area) showResourceSecret(c *site.Request, v site.Session, s *ledger.Res
 	return w.showAdmin(c, v, "resource_secret", ui.Page{
 		Title: "New secret", Up: resourceUp(s), Body: newResourceSecretBody{
 			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true}, Name: ui.Copy{ID: "name", Label: "name", Value: s.Name, Wide: true},
-			Path: resourcePath(s.Name),
+			Path: parts.ResourcePath(s.Name),
 		},
 	})
 }
@@ -99,5 +100,5 @@ func (w *Area) revokeResourceSecret(c *site.Request, v site.Session, f *site.For
 	case refused != nil:
 		return w.showResource(c, v, s, w.newResourceSecretForm(&v, s).Refused(refused))
 	}
-	return c.RedirectNotice(resourcePath(s.Name), resourceNotices, "revoked")
+	return c.RedirectNotice(parts.ResourcePath(s.Name), resourceNotices, "revoked")
 }

@@ -42,7 +42,7 @@ func (w *Area) adminResources(c *site.Request, v site.Session) error {
 	shown, pages := site.PageOf(c, all, adminRowsPerPage, name)
 	body.Pages = pages
 	for _, s := range shown {
-		line := resourceLine{Name: s.Name, ID: s.ID, Path: resourcePath(s.Name), Secrets: s.ActiveSecrets()}
+		line := resourceLine{Name: s.Name, ID: s.ID, Path: parts.ResourcePath(s.Name), Secrets: s.ActiveSecrets()}
 		var used ledger.Time
 		for i := range s.Secrets {
 			used = max(used, s.Secrets[i].Used)

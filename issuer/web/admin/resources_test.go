@@ -265,7 +265,7 @@ func TestRemoveResource(t *testing.T) {
 	assert.NotNil(t, w.ResourceRow(ApiURI))
 
 	audit := root.Get("/admin/audit?kind=resource_server").Text
-	for _, says := range []string{"Resource server registered", "Resource server changed", "Resource server removed", "Secret of a resource server made"} {
+	for _, says := range []string{"Registered resource server <", "Changed resource server <", "Removed resource server <", "Generated a secret for resource server <"} {
 		assert.Contains(t, audit, says)
 	}
 }

@@ -81,7 +81,7 @@ func TestApprove(t *testing.T) {
 		"<title>The waiting app · Mintmark</title>", `<span class="pill warn">Waiting for review</span>`,
 		"Confidential: it runs on a server", "Waiting for a review", `<code id="client-id">waiting</code>`, `<li><code>` + Callback + `</code></li>`,
 		`<a href="https://waiting.example.com/about" rel="noreferrer nofollow">waiting.example.com</a>`,
-		"<code>BOOKING_READ</code>", `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`, "Application imported",
+		"<code>BOOKING_READ</code>", `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`, "Imported the application",
 	} {
 		assert.Contains(t, page.Text, text)
 	}
@@ -91,7 +91,7 @@ func TestApprove(t *testing.T) {
 	after := root.Done(root.Post(WaitingPage+"/review", form))
 	assert.Contains(t, after.Text, "It was approved.")
 	assert.Contains(t, after.Text, `<span class="pill good">Approved</span>`)
-	assert.Contains(t, after.Text, "approve: Well done.", "the history")
+	assert.Contains(t, after.Text, "<div>Approved the application<p class=\"quiet\"><bdi>Well done.</bdi></p>", "the history")
 	assert.NotContains(t, after.Text, "/review")
 	assert.Equal(t, ledger.Approved, w.ClientRow("waiting").State)
 
@@ -124,7 +124,7 @@ func TestReject(t *testing.T) {
 	after := root.Done(root.Press(WaitingPage, WaitingPage+"/review", "verdict", "reject", "reason", "Say what it is for."))
 	assert.Contains(t, after.Text, "It was rejected.")
 	assert.Contains(t, after.Text, "<b>The owner was told:</b> <bdi>Say what it is for.</bdi>")
-	assert.Contains(t, after.Text, "reject: Say what it is for.")
+	assert.Contains(t, after.Text, "<div>Rejected the application<p class=\"quiet\"><bdi>Say what it is for.</bdi></p>")
 	assert.Equal(t, ledger.Rejected, w.ClientRow("waiting").State)
 	assert.Equal(t, "Say what it is for.", w.ClientRow("waiting").Reason)
 }
@@ -146,15 +146,15 @@ func TestReviewOfChanges(t *testing.T) {
 		"Changes that wait for a review", "<del><b>Before:</b> <bdi>The calendar app</bdi></del>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
 		"<del><b>Before:</b> <bdi>none</bdi></del>", "<ins><b>After:</b> <bdi>It plans.</bdi></ins>",
 		"<ins><b>Added:</b> https://new.example.com/cb</ins>", `<li class="kept">` + Callback + "</li>",
-		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.", "As it is now", "Changes proposed",
+		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.", "As it is now", "Proposed to change name, purpose, redirect URIs and scopes",
 	} {
 		assert.Contains(t, page.Text, text)
 	}
 	assert.NotContains(t, page.Text, "<dt>Website</dt><dd><ul", "the website did not change")
 
-	assert.Contains(t, page.Text, "<bdi>name, purpose, redirection URIs, scopes; scopes BOOKING_READ BOOKING_WRITE PROFILE_READ</bdi>", "the history must show what was proposed")
+	assert.Contains(t, page.Text, "<bdi>Scopes: BOOKING_READ BOOKING_WRITE PROFILE_READ</bdi>", "the history must show what was proposed")
 
-	assert.Contains(t, root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "reject", "reason", "Not that name.")).Text, "reject: Not that name.")
+	assert.Contains(t, root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "reject", "reason", "Not that name.")).Text, "<div>Rejected the changes<p class=\"quiet\"><bdi>Not that name.</bdi></p>")
 	page = root.Get(CalendarPage)
 	for _, text := range []string{
 		"Changes that were refused", "<b>The owner was told:</b> <bdi>Not that name.</bdi>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
@@ -189,10 +189,10 @@ func TestSuspendAndResume(t *testing.T) {
 	form = root.Get(CalendarPage).Form(t, CalendarPage+"/resume")
 	after = root.Done(root.Post(CalendarPage+"/resume", form))
 	for _, page := range []Answer{after, root.Get("/admin/audit?kind=client.reviewed")} {
-		rows := regexp.MustCompile(`<tr><th scope="row">.*`).FindAllString(page.Text, 2)
+		rows := regexp.MustCompile(`(<th scope="row">|<li>)<div>(Resumed|Suspended) .*`).FindAllString(page.Text, -1)
 		require.Len(t, rows, 2)
-		assert.Contains(t, rows[0], ">Application resumed</td>")
-		assert.Contains(t, rows[1], ">Application suspended</td>")
+		assert.Contains(t, rows[0], "<div>Resumed ")
+		assert.Contains(t, rows[1], "<div>Suspended ")
 		assert.Contains(t, rows[1], "<bdi>It sends spam.</bdi>", "one event for each verdict")
 	}
 	assert.Equal(t, ledger.Approved, w.ClientRow("calendar").State)
@@ -306,7 +306,7 @@ func TestAdminDeletedClient(t *testing.T) {
 	w.Must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
 	page := root.Get(CalendarPage)
 	assert.Contains(t, page.Text, `<span class="pill">Deleted</span>`)
-	assert.Contains(t, page.Text, "Application deleted")
+	assert.Contains(t, page.Text, "Deleted the application")
 	assert.NotContains(t, page.Text, `action="/admin`)
 	assert.Equal(t, 1, strings.Count(root.Get("/admin/clients?state=deleted").Text, `<th scope="row">`))
 }

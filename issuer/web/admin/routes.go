@@ -2,7 +2,6 @@ package admin
 
 import (
 	"cmp"
-	"net/url"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/authn"
@@ -82,31 +81,6 @@ func choose(chosen string, from ...ui.Option) []ui.Option {
 	return from
 }
 
-// A nameLink is the name of a user or client for display, with a link if it exists.
-type nameLink struct{ Text, Path string }
+func linkUser(v ledger.View, id string) parts.Piece { return parts.UserPiece(v, id) }
 
-func linkUser(v ledger.View, id string) nameLink {
-	u := v.User(id)
-	switch {
-	case id == "":
-		return nameLink{}
-	case u == nil:
-		return nameLink{Text: id}
-	case u.Deleted:
-		return nameLink{Text: id, Path: parts.AdminUserPath(id)}
-	}
-	return nameLink{Text: u.Username, Path: parts.AdminUserPath(id)}
-}
-
-func linkClient(v ledger.View, id string) nameLink {
-	client := v.Client(id)
-	switch {
-	case id == "":
-		return nameLink{}
-	case client == nil:
-		return nameLink{Text: id}
-	}
-	return nameLink{Text: client.Name, Path: parts.AdminClientPath(id)}
-}
-
-func resourcePath(name string) string { return parts.PathAdminResources + "/" + url.PathEscape(name) }
+func linkClient(v ledger.View, id string) parts.Piece { return parts.ClientPiece(v, id) }

@@ -17,7 +17,7 @@ var transferForm = site.FormKind{
 type adminTransferBody struct {
 	Name         string
 	Public       bool // the client has no secrets
-	Owner        nameLink
+	Owner        parts.Piece
 	OwnerProblem string // why the owner can't manage it; "" if they can
 	Path         string
 	Form         *site.Form

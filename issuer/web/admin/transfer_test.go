@@ -43,7 +43,7 @@ func TestAdminTransfer(t *testing.T) {
 	assert.Contains(t, after.Text, "The application has a new owner.")
 	assert.Contains(t, after.Text, `<a href="/admin/users/u-bob"><bdi>bob</bdi></a>`)
 	assert.NotContains(t, after.Text, "nobody can change it")
-	assert.Contains(t, after.Text, "Application handed over", "the history")
+	assert.Contains(t, after.Text, `Transferred the application from <a href="/admin/users/u-ada"><bdi>ada</bdi></a> to <a href="/admin/users/u-bob">`, "the history")
 	assert.Equal(t, "u-bob", w.ClientRow("calendar").Owner)
 	assert.Nil(t, w.ClientRow("calendar").Offer)
 	assert.Equal(t, http.StatusOK, bob.Get("/developer/clients/calendar").StatusCode)

@@ -42,7 +42,7 @@ type adminUserBody struct {
 	Added    ui.Stamp
 	Sessions int
 	Apps     int // number of connected applications
-	Owned    []nameLink
+	Owned    []parts.Piece
 	MoreOf   string // the page with the user's other applications
 	Edit     string // the page that edits the profile
 	Events   string // the user's audit trail

@@ -99,8 +99,8 @@ func TestUserStates(t *testing.T) {
 	assert.Empty(t, w.Grants())
 	assert.Contains(t, press("enable").Text, "The account was enabled.")
 	audit := root.Get("/admin/audit?kind=user.state").Text
-	for _, words := range []string{"made an administrator", "no longer an administrator", "disabled", "enabled"} {
-		assert.Contains(t, audit, "<bdi>"+words+"</bdi>")
+	for _, words := range []string{"Made %s an administrator", "Withdrew the role of administrator from %s", "Disabled the account of %s", "Enabled the account of %s"} {
+		assert.Contains(t, audit, fmt.Sprintf(words, `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`))
 	}
 	assert.Equal(t, http.StatusSeeOther, ada.Get("/account").StatusCode, "enabling must not restore sessions")
 	w.SignedIn()

@@ -34,6 +34,12 @@ func AdminClientPath(id string) string { return PathAdminClients + "/" + url.Pat
 // AdminUserPath returns the path of the administrators' page of a user.
 func AdminUserPath(id string) string { return PathAdminUsers + "/" + url.PathEscape(id) }
 
+// ResourcePath returns the path of the page of a resource server.
+func ResourcePath(name string) string { return PathAdminResources + "/" + url.PathEscape(name) }
+
+// PublisherPath returns the path of the page of a publisher.
+func PublisherPath(host string) string { return site.PathAdminPublishers + "/" + url.PathEscape(host) }
+
 // EditUserPath returns the path of the page that edits a user's profile.
 func EditUserPath(id string) string { return AdminUserPath(id) + "/edit" }
 

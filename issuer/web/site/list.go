@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
@@ -20,6 +21,17 @@ const MaxSearch = 200
 func SearchOf(c *Request, label string) ui.Search {
 	q := c.R.URL.Query().Get("q")
 	return ui.Search{Action: c.R.URL.Path, Label: label, Query: q[:min(len(q), MaxSearch)]}
+}
+
+// CountOf returns which rows of its list a page has, such as "1–25 of 207"; "" if that is unknown.
+func CountOf(at ledger.Position, rows int) string {
+	switch {
+	case at.First == 0 || rows == 0:
+		return ""
+	case at.Exact:
+		return ui.Range(at.First, at.First+rows-1, at.Total)
+	}
+	return ui.Comma(uint64(at.First)) + "–" + ui.Comma(uint64(at.First+rows-1)) + " of more than " + ui.Comma(uint64(at.Total))
 }
 
 // PageOf returns the page of a list that a request names by the key of the previous

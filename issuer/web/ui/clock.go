@@ -30,7 +30,7 @@ func (c Clock) At(ms int64) Stamp {
 	if ms == 0 {
 		return Stamp{Zero: true}
 	}
-	t := time.UnixMilli(ms).In(c.zone())
+	t := time.UnixMilli(ms).In(c.Location())
 	hours := "15:04"
 	if c.Hour12 {
 		hours = "3:04 PM"
@@ -50,12 +50,13 @@ func (c Clock) Day(ms int64) Stamp {
 	if ms == 0 {
 		return Stamp{Zero: true}
 	}
-	t := time.UnixMilli(ms).In(c.zone())
+	t := time.UnixMilli(ms).In(c.Location())
 	text := t.Format("2 January 2006")
 	return Stamp{ISO: t.Format(time.DateOnly), Text: text, Exact: text}
 }
 
-func (c Clock) zone() *time.Location {
+// Location returns the clock's zone.
+func (c Clock) Location() *time.Location {
 	if c.Zone == nil {
 		return time.UTC
 	}

@@ -40,6 +40,15 @@ func (i Input) Text(rows int) Input { i.Rows = rows; return i }
 // Accepting sets the types of files that can be chosen.
 func (i Input) Accepting(types string) Input { i.Accept = types; return i }
 
+// Moment makes the input one for a day and a time. A value that is none stays as a text, since
+// browsers don't show it otherwise.
+func (i Input) Moment() Input {
+	if i.Error == "" {
+		i.Type = "datetime-local"
+	}
+	return i
+}
+
 // Revealed adds a button that shows the password.
 func (i Input) Revealed() Input { i.Reveal = true; return i }
 
