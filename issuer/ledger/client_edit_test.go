@@ -18,11 +18,11 @@ func TestEdits(t *testing.T) {
 		detail  string
 		check   func(*ledger.Client) bool
 	}{
-		"pending":           {nil, "name=New", true, ledger.EventClientEdited, "PROFILE_READ", func(c *ledger.Client) bool { return c.Name == "New" && c.State == ledger.Pending }},
+		"pending":           {nil, "name=New", true, ledger.EventClientEdited, "name; scopes PROFILE_READ", func(c *ledger.Client) bool { return c.Name == "New" && c.State == ledger.Pending }},
 		"pending, the same": {nil, "", false, "", "", nil},
 		"rejected, the same": {
 			[]string{"review app verdict=reject reason=no"},
-			"", true, ledger.EventClientEdited, "PROFILE_READ",
+			"", true, ledger.EventClientEdited, "submitted again; scopes PROFILE_READ",
 			func(c *ledger.Client) bool { return c.State == ledger.Pending && c.Reason == "" },
 		},
 		"approved": {
@@ -39,23 +39,23 @@ func TestEdits(t *testing.T) {
 		},
 		"withdrawn": {
 			[]string{"review app verdict=approve", "edit app by=alice name=New"},
-			`name="An Application"`, true, ledger.EventClientEdited, "PROFILE_READ",
+			`name="An Application"`, true, ledger.EventClientEdited, "proposal withdrawn; scopes PROFILE_READ",
 			func(c *ledger.Client) bool { return c.Proposed == nil },
 		},
 		"refused, the same": {
 			[]string{"review app verdict=approve", "edit app by=alice name=New", "review app verdict=reject reason=no"},
-			"", true, ledger.EventClientEdited, "PROFILE_READ",
+			"", true, ledger.EventClientEdited, "refused changes discarded; scopes PROFILE_READ",
 			func(c *ledger.Client) bool { return c.Refused == nil && c.Reason == "" },
 		},
 		"suspended after a refusal": {
 			[]string{"review app verdict=approve", "edit app by=alice name=New", "review app verdict=reject reason=no", "review app verdict=suspend reason=spam"},
 			"", true,
-			ledger.EventClientEdited, "PROFILE_READ", func(c *ledger.Client) bool { return c.Refused == nil && c.Reason == "spam" },
+			ledger.EventClientEdited, "refused changes discarded; scopes PROFILE_READ", func(c *ledger.Client) bool { return c.Refused == nil && c.Reason == "spam" },
 		},
 		"approved for a reason": {
 			[]string{"edit app by=alice uris=https://a.example/,https://b.example/", "review app verdict=approve reason=fine"},
 			"uris=https://a.example/", true,
-			ledger.EventClientEdited, "PROFILE_READ", func(c *ledger.Client) bool { return c.Proposed == nil && c.Reason == "fine" },
+			ledger.EventClientEdited, "redirect URIs; scopes PROFILE_READ", func(c *ledger.Client) bool { return c.Proposed == nil && c.Reason == "fine" },
 		},
 		"legacy, a name": {
 			[]string{"import app owner=alice legacy scopes="},
