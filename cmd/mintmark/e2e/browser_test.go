@@ -168,6 +168,13 @@ func (b *tab) text(selector string) string {
 	return text
 }
 
+// isSignedIn verifies that the tab shows the first page of a user, by the user's name.
+func (b *tab) isSignedIn(name string) {
+	b.t.Helper()
+	require.Equal(b.t, "Needs your attention", b.text("h1"))
+	require.Equal(b.t, name, b.text(".who bdi"))
+}
+
 func (b *tab) location() string {
 	b.t.Helper()
 	address, err := chromedp.Run(b.ctx, chromedp.Location())

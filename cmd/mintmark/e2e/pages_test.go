@@ -74,7 +74,7 @@ func TestBrowserFlow(t *testing.T) {
 			require.Empty(t, got.Get("code"))
 
 			b.open(s.AppURL + "/")
-			require.Equal(t, "Hello, Alice Example", b.text("h1"))
+			b.isSignedIn("Alice Example")
 			b.press(`main a[href="/connected-apps"]`)
 			require.Contains(t, b.text("main ul.lines"), "Calendar App")
 			b.press("main ul.lines h2 a")

@@ -140,7 +140,7 @@ func TestAdministrators(t *testing.T) {
 	s := newSpecimen(t)
 	root, ada := s.SignedInAs("root"), s.SignedIn()
 	assert.Equal(t, http.StatusOK, root.Get("/administration").StatusCode)
-	assert.Contains(t, root.Get("/").Text, `<h2><a href="/admin">Reviews</a></h2>`)
+	assert.Contains(t, root.Get("/").Text, `<li><a href="/admin">`)
 	assert.Contains(t, root.Get("/account").Text, `<li><a href="/admin">`)
 
 	res := ada.Get("/administration")

@@ -14,12 +14,15 @@ type MenuGroup struct {
 	Items     []MenuItem
 }
 
-// A MenuItem is an entry of the navigation, and of the home page if it has an about.
+// A MenuItem is an entry of the navigation.
 type MenuItem struct {
-	Title, Path, Icon, About string
-	Adds                     string                  // the path of the page that adds an entry; "" if it is below path
-	Alone                    bool                    // the pages below path have entries of their own
-	Waits                    func(v ledger.View) int // what waits there for an administrator; nil for nothing
+	Title, Path, Icon string
+	Adds              string // the path of the page that adds an entry; "" if it is below path
+	Alone             bool   // the pages below path have entries of their own
+	// Waits counts what waits there for a user; nil for nothing. Wait says of the number what it
+	// counts, such as "waiting for review".
+	Waits func(v ledger.View, u *ledger.User) int
+	Wait  string
 }
 
 // shell returns the navigation around the page of a request.
@@ -38,7 +41,7 @@ func (w *Site) shell(c *Request, v *Session) *ui.Shell {
 			one := ui.NavItem{Title: item.Title, Path: item.Path, Icon: item.Icon, Here: c.route == item.Path}
 			one.Below = !one.Here && (c.route == item.Adds || !item.Alone && strings.HasPrefix(c.route, item.Path+"/"))
 			if item.Waits != nil {
-				one.Count = ui.NewCount(item.Waits(v.View), "waiting for review")
+				one.Count = ui.NewCount(item.Waits(v.View, v.User), item.Wait)
 			}
 			shown.Items = append(shown.Items, one)
 		}

@@ -1,0 +1,156 @@
+package account
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/attention"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+// words are an item of the list for a person.
+type words struct {
+	Title string
+	Path  string
+	Icon  string // of an item that is about no application
+	Pill  *ui.Pill
+	Quote string // what a reviewer wrote
+	Text  string
+	Did   string // what happened at the item's time, such as "Rejected"
+	// Action leads to what the person can do. Its title is "" for nothing.
+	Action ui.Action
+}
+
+const (
+	pathBranding = site.PathAdmin + "/branding"
+	// maxQuote is how much of a reviewer's reason is shown, in characters.
+	maxQuote = 120
+)
+
+func wordsOf(v *site.Session, one *attention.Item) words {
+	switch one.Kind {
+	case attention.Reviews:
+		return words{
+			Title: waits(one.Count, "application"), Path: site.PathAdmin, Icon: "check", Did: "The oldest was submitted",
+			Action: ui.Action{Title: "Review", Path: site.PathAdmin, About: "applications"},
+		}
+	case attention.Publishers:
+		path := site.PathAdminPublishers + "?" + url.Values{"state": {string(ledger.PublisherPending)}}.Encode()
+		return words{
+			Title: waits(one.Count, "publisher"), Path: path, Icon: "external", Did: "The first was asked for",
+			Action: ui.Action{Title: "Review", Path: path, About: "publishers"},
+		}
+	case attention.BrandDraft:
+		return words{
+			Title: "The branding has a draft", Path: pathBranding, Icon: "app", Text: "People see it after it is published.",
+			Action: ui.Action{Title: "Preview", Path: pathBranding, About: "the branding"},
+		}
+	case attention.AppShared, attention.AppSuspended:
+		return wordsOfApp(one)
+	}
+	return wordsOfClient(v, one)
+}
+
+func waits(n int, thing string) string {
+	text := ui.Plural(n, thing)
+	if n > attention.MaxCount {
+		text = "More than " + ui.Plural(attention.MaxCount, thing)
+	}
+	if n == 1 {
+		return text + " waits for a review"
+	}
+	return text + " wait for a review"
+}
+
+// wordsOfApp are about an application that may use the user's account.
+func wordsOfApp(one *attention.Item) words {
+	is := words{Title: parts.NameOfApp(one.Client), Path: appPath(one.Client.ID)}
+	is.Action = ui.Action{Title: "Details", Path: is.Path, About: "of " + is.Title}
+	if one.Kind == attention.AppSuspended {
+		is.Pill, is.Did = pill("Suspended", ""), "Suspended"
+		is.Text = "An administrator stopped this app. It can’t use your account for now."
+		return is
+	}
+	is.Pill, is.Did = pill("Shared sign-in", ui.Warn), "Last used"
+	is.Text = "Two copies of this app share one sign-in. If you use it in one place only, disconnect it."
+	return is
+}
+
+// wordsOfClient are about an application that the user owns, or could own.
+func wordsOfClient(v *site.Session, one *attention.Item) words {
+	c := one.Client
+	is := words{Title: c.Name, Path: parts.ClientPath(c.ID)}
+	do := func(title string, below ...string) {
+		is.Action = ui.Action{Title: title, Path: parts.ClientPath(c.ID, below...), About: c.Name}
+	}
+	state := parts.StatePill(c.State)
+	switch one.Kind {
+	case attention.Offered:
+		is.Path = parts.PathDeveloper + "/offers/" + url.PathEscape(c.ID)
+		is.Pill, is.Did = pill("Offered to you", ui.Warn), "Offered"
+		is.Text = parts.NameOf(v.View.User(c.Owner)) + " asks you to take over this application."
+		is.Action = ui.Action{Title: "See the offer", Path: is.Path, About: "of " + c.Name}
+	case attention.Rejected:
+		is.Pill, is.Quote, is.Did = &state, beginning(c.Reason), "Rejected"
+		do("Edit and resubmit", "edit")
+	case attention.Refused:
+		is.Pill, is.Quote, is.Did = pill("Changes refused", ui.Warn), beginning(c.Refused.Reason), "Refused"
+		is.Text = "The application works without the changes."
+		do("Edit and resubmit", "edit")
+		is.Action.Path += "?from=" + parts.FromRefused
+	case attention.Suspended:
+		is.Pill, is.Quote, is.Did = &state, beginning(c.Reason), "Suspended"
+		is.Text = "Nobody can use it until an administrator resumes it."
+		do("Details")
+	case attention.NoSecret:
+		is.Pill = pill("No secret", ui.Warn)
+		is.Text = "The application is approved. It needs a secret to get access."
+		do("Generate a secret", "secrets")
+	case attention.SecretEnds:
+		is.Pill = pill("Secret ends", ui.Warn)
+		is.Text = "The secret ••••" + one.Secret.Tail + " ends " + v.At(one.Secret.Ends).Text + ". Whatever still uses it is refused from then on."
+		do("Credentials", "secrets")
+	case attention.Waiting:
+		is.Pill, is.Did = pill("Waiting for review", ""), "Submitted"
+		is.Text = place(one.Place) + "Nobody can use it before it is approved."
+		if c.Proposed != nil {
+			is.Text = place(one.Place) + "It works as before until your changes are approved."
+		}
+	case attention.Legacy:
+		is.Pill = pill("Legacy", ui.Info)
+		is.Text = "It may do everything that its users may do. Select the scopes that it needs."
+		do("Select scopes", "migration")
+	}
+	return is
+}
+
+func pill(text, tone string) *ui.Pill { return &ui.Pill{Text: text, Tone: tone} }
+
+// place describes a position in the review queue.
+func place(p ledger.Position) string {
+	switch {
+	case p.First == 0:
+		return ""
+	case !p.Exact:
+		return "Number " + ui.Comma(uint64(p.First)) + " in the queue. "
+	}
+	return "Number " + ui.Comma(uint64(p.First)) + " of " + ui.Comma(uint64(p.Total)) + " in the queue. "
+}
+
+// beginning returns the beginning of a reviewer's reason, whole words if it has any.
+func beginning(text string) string {
+	if utf8.RuneCountInString(text) <= maxQuote {
+		return text
+	}
+	cut := string([]rune(text)[:maxQuote])
+	if space := strings.LastIndexByte(cut, ' '); space > 0 {
+		cut = cut[:space]
+	}
+	return strings.TrimRight(cut, " .,;:") + "…"
+}
+
+func appPath(id string) string { return parts.PathApps + "/" + url.PathEscape(id) }

@@ -1,0 +1,199 @@
+package attention
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A Kind is why something is in a person's list.
+type Kind string
+
+// Kinds. Those of Informs come after those that need the person.
+const (
+	Reviews    Kind = "reviews"    // applications wait for a review by an administrator
+	Publishers Kind = "publishers" // publishers do
+	BrandDraft Kind = "brand"      // a draft of the brand is not published
+
+	Offered    Kind = "offered"   // an application is offered to the person
+	Rejected   Kind = "rejected"  // the person's application was rejected
+	Suspended  Kind = "suspended" // it was suspended
+	NoSecret   Kind = "no-secret" // it is approved, and has no secret to authenticate with
+	SecretEnds Kind = "secret"    // one of its secrets is about to end
+	Refused    Kind = "refused"   // changes of it were refused
+
+	AppSuspended Kind = "app-suspended" // a connected application is suspended
+	AppShared    Kind = "app-shared"    // two copies of a connected application use one sign-in
+
+	Waiting Kind = "waiting" // the person's application, or changes of it, wait for a review
+	Legacy  Kind = "legacy"  // it has not been limited to scopes
+)
+
+// Informs reports whether the person has nothing to do.
+func (k Kind) Informs() bool { return k == Waiting || k == Legacy || k == AppSuspended }
+
+// An Item is an entry of a person's list.
+type Item struct {
+	Kind   Kind
+	Client *ledger.Client // that it is about; nil for those of administrators
+	Since  ledger.Time    // 0 if it is not known
+	Count  int            // for Reviews and Publishers: how many wait, MaxCount+1 for more
+	Secret *ledger.Secret // for SecretEnds
+	Place  ledger.Position
+}
+
+const (
+	// MaxCount is the largest number that is counted.
+	MaxCount = 99
+
+	maxItems   = 25     // of each half of a list
+	maxPlaces  = 5      // positions in the queue, each of which takes a walk of it
+	maxOwned   = 12_000 // clients that are read; about a millisecond
+	maxFound   = 500    // items of an owner, which are sorted
+	endsWithin = 7 * 24 * time.Hour
+)
+
+// CountReviews returns how many clients and publishers wait for a review, or MaxCount+1 for more.
+func CountReviews(v ledger.View, _ *ledger.User) int {
+	n := v.CountWaiting(MaxCount + 1)
+	if n <= MaxCount {
+		waiting, _ := publishers(v)
+		n += waiting
+	}
+	return n
+}
+
+// CountApplications returns how many applications need a user or are offered to the user, or more
+// than MaxCount.
+func CountApplications(v ledger.View, u *ledger.User) int {
+	offered, _ := v.OfferedTo(ledger.OfferQuery{User: u.ID, Limit: MaxCount + 1})
+	return len(v.NeedOwner(u.ID, MaxCount+1)) + len(offered)
+}
+
+// publishers returns how many publishers wait for a review, and since when the first one does.
+func publishers(v ledger.View) (n int, since ledger.Time) {
+	if !v.Settings().AcceptsAgents() {
+		return 0, 0
+	}
+	for p := range v.Publishers() {
+		if p.State == ledger.PublisherPending {
+			if n++; n == 1 || p.Requested < since {
+				since = p.Requested
+			}
+		}
+	}
+	return n, since
+}
+
+// List returns what needs a user, and then what only informs the user. more reports that there is
+// more than that.
+func List(v ledger.View, u *ledger.User, now ledger.Time) (list []Item, more bool) {
+	var needs, informs []Item
+	for _, one := range slices.Concat(ofAdministrators(v, u), offers(v, u), owned(v, u, now), connected(v, u, now)) {
+		half := &needs
+		if one.Kind.Informs() {
+			half = &informs
+		}
+		if len(*half) == maxItems {
+			more = true
+			continue
+		}
+		*half = append(*half, one)
+	}
+	places := 0
+	for i := range informs {
+		if one := &informs[i]; one.Kind == Waiting && places < maxPlaces {
+			places++
+			one.Place = v.QueuePosition(ledger.QueueQuery{}, one.Client.ID)
+		}
+	}
+	return append(needs, informs...), more
+}
+
+func ofAdministrators(v ledger.View, u *ledger.User) (list []Item) {
+	if !u.Admin {
+		return nil
+	}
+	if n := v.CountWaiting(MaxCount + 1); n > 0 {
+		one := Item{Kind: Reviews, Count: n}
+		if oldest, _ := v.ReviewQueue(ledger.QueueQuery{Limit: 1}); len(oldest) > 0 {
+			one.Since = oldest[0].WaitingSince()
+		}
+		list = append(list, one)
+	}
+	if n, since := publishers(v); n > 0 {
+		list = append(list, Item{Kind: Publishers, Count: n, Since: since})
+	}
+	if v.Settings().HasDraft {
+		list = append(list, Item{Kind: BrandDraft})
+	}
+	return list
+}
+
+func offers(v ledger.View, u *ledger.User) (list []Item) {
+	offered, _ := v.OfferedTo(ledger.OfferQuery{User: u.ID, Limit: maxItems + 1})
+	for _, c := range offered {
+		list = append(list, Item{Kind: Offered, Client: c, Since: c.Offer.At})
+	}
+	return list
+}
+
+// owned returns what the user's own applications need, the latest first.
+func owned(v ledger.View, u *ledger.User, now ledger.Time) (list []Item) {
+	read := 0
+	for c := range v.ClientsOf(u.ID) {
+		if read++; read > maxOwned || len(list) > maxFound {
+			break
+		}
+		if c.State == ledger.Deleted {
+			continue
+		}
+		add := func(kind Kind, since ledger.Time) *Item {
+			list = append(list, Item{Kind: kind, Client: c, Since: since})
+			return &list[len(list)-1]
+		}
+		switch {
+		case c.State == ledger.Rejected:
+			add(Rejected, c.Changed)
+		case c.State == ledger.Suspended:
+			add(Suspended, c.Changed)
+		case c.State == ledger.Approved && c.NeedsOwner() && c.ActiveSecrets() == 0:
+			add(NoSecret, c.Changed)
+		}
+		for i := range c.Secrets {
+			if s := &c.Secrets[i]; s.Active() && s.Ends != 0 && s.Ends < now.Add(endsWithin) {
+				add(SecretEnds, c.Changed).Secret = s
+			}
+		}
+		if c.Refused != nil {
+			add(Refused, c.Refused.At)
+		}
+		if c.AwaitsReview() {
+			add(Waiting, c.WaitingSince())
+		}
+		if c.Legacy {
+			add(Legacy, 0)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Item) int { return cmp.Compare(b.Since, a.Since) })
+	return list
+}
+
+// connected returns which applications of those that may use the user's account need a look.
+func connected(v ledger.View, u *ledger.User, now ledger.Time) (list []Item) {
+	seen := map[string]bool{}
+	for _, g := range v.GrantsOf(u.ID, now) {
+		c := v.Client(g.Client)
+		if key := "shared " + c.ID; g.Shared() && !seen[key] {
+			seen[key] = true
+			list = append(list, Item{Kind: AppShared, Client: c, Since: g.Used})
+		}
+		if c.State == ledger.Suspended && !seen[c.ID] {
+			seen[c.ID] = true
+			list = append(list, Item{Kind: AppSuspended, Client: c, Since: c.Changed})
+		}
+	}
+	return list
+}
