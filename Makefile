@@ -17,7 +17,7 @@ NESTED     := $(LIBRARY) middleware/examples verifier/bench $(E2E)/verifiers $(E
 export GOWORK := off
 
 .DEFAULT_GOAL := help
-.PHONY: help run cluster agents build release image deps quick test check chaos mutate bench bench-large fuzz
+.PHONY: help run cluster agents build release image deps quick test photos check chaos mutate bench bench-large fuzz
 
 help: ## List these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,13 +41,13 @@ release: ## Make archives, packages, SBOMs and checksums of this commit, in bin/
 image: build ## Build the container image mintmark with BUILDER (docker, podman or buildah)
 	./$(PACKAGING)/image $(BINARY) $(BUILDER)
 
-deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAProxy, nginx, Apache, promtool, jq, rpm, buildah, npm packages
+deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAProxy, nginx, Apache, promtool, jq, rpm, buildah, DejaVu fonts, npm packages
 	./$(E2E)/install
 
 # A race binary sleeps for a second at its end otherwise.
 export GORACE ?= atexit_sleep_ms=0
 # Tests that start the program, or nodes that wait for each other.
-WAITING := /(cluster|cmd/mintmark)(/(e2e|chaos|packaging|upgrade))?$$
+WAITING := /(cluster|cmd/mintmark)(/(e2e|photos|chaos|packaging|upgrade))?$$
 
 # Tests that run what make deps installs.
 INSTALLED := ^(TestRulesByPromtool|TestUnitsAreUnderstood)$$
@@ -64,13 +64,17 @@ quick: ## Run the tests that neither start the program nor wait for nodes (about
 test: deps ## Run every test, with the race detector
 	@for module in $(LIBRARY); do (cd $$module && $(GO) test -race ./...) || exit 1; done
 	$(GO) test -race -timeout 20m -parallel 4 $$($(GO) list ./... | grep -v /cmd/mintmark)
-	$(GO) test -race -count=1 -timeout 30m -parallel 4 $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|chaos|packaging|upgrade)$$')
+	$(GO) test -race -count=1 -timeout 30m -parallel 4 $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|photos|chaos|packaging|upgrade)$$')
 	$(GO) test -run 'Allocations$$' ./keys ./issuer/credential ./issuer # left out of a race build
 	cd middleware/examples && $(GO) test -race ./...
 	cd verifier/bench && $(GO) test -race -run 'Corpus|Judge|Fuzz' .
 	cd $(PACKAGING)/kustomize/check && $(GO) test .
 	$(GO) test -count=1 -timeout 30m ./cmd/mintmark/e2e ./cmd/mintmark/upgrade ./cmd/mintmark/packaging
+	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/photos
 	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/chaos
+
+photos: ## Compare pictures of the pages with the accepted ones; ACCEPT='consent.*' accepts new ones, README=yes writes those of the documents
+	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/photos $(if $(ACCEPT),-accept '$(ACCEPT)') $(if $(README),-readme)
 
 mutate: ## Break each condition of the rules in turn, and list those that no test misses
 	$(GO) run ./cmd/mintmark/internal/mutate

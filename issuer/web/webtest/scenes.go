@@ -210,7 +210,7 @@ func emptyEnv(t testing.TB) *Env {
 // ago sets the clock to a time before the scenes. The clock doesn't run backwards.
 func (s *Stage) ago(d time.Duration) {
 	s.T.Helper()
-	at := sceneTime.Add(-d)
+	at := SceneTime.Add(-d)
 	require.False(s.T, at.Before(s.now), "%s ago is before what was told last", d)
 	s.now = at
 }

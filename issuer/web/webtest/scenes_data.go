@@ -19,8 +19,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// sceneTime is the time of all scenes.
-var sceneTime = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+// SceneTime is the time of all scenes.
+var SceneTime = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 const day = 24 * time.Hour
 
@@ -68,7 +68,7 @@ func clientURI(name string) string { return "https://" + name + ".example.com/oa
 
 // tell makes the data: what happened at the service in its first year.
 func (s *Stage) tell() {
-	s.now = sceneTime.Add(-400 * day)
+	s.now = SceneTime.Add(-400 * day)
 	settings := ledger.DefaultSettings()
 	settings.BaseURL, settings.AppURL, settings.Audience = Issuer, "https://app.mintmark.example", "api"
 	settings.Agents = ledger.AgentsReviewed
@@ -230,7 +230,7 @@ func (s *Stage) tellOfAlice() {
 func (s *Stage) tellOfUse() {
 	people, next, turn := s.crowd, 0, 0
 	for d := 29; d >= 1; d-- {
-		weekend := time.Duration(sceneTime.Add(-time.Duration(d) * day).Weekday())
+		weekend := time.Duration(SceneTime.Add(-time.Duration(d) * day).Weekday())
 		share := 5 + 19*(29-d)/29 - d%4
 		if weekend == 0 || weekend == 6 {
 			share /= 3
@@ -367,11 +367,9 @@ func (s *Stage) tellOfToday() {
 	}
 	now := s.now
 	for h := 23; h >= 0; h-- { // a node reports an hour at its end
-		report := &ledger.ReportUsage{Node: "n1", Hour: ledger.HourOf(ledger.Time(sceneTime.Add(-time.Duration(h) * time.Hour).UnixMilli()))}
+		report := &ledger.ReportUsage{Node: "n1", Hour: ledger.HourOf(ledger.Time(SceneTime.Add(-time.Duration(h) * time.Hour).UnixMilli()))}
 		busy := uint32(300 + (h*h*53)%700)
-		for _, c := range []ledger.UsageCount{{Client: classic, Refreshes: busy / 9}, {Client: zeta, Refreshes: busy, Refusals: uint32(h / 11 * (h % 2))}} {
-			report.Counts = append(report.Counts, c)
-		}
+		report.Counts = []ledger.UsageCount{{Client: classic, Refreshes: busy / 9}, {Client: zeta, Refreshes: busy, Refusals: uint32(h / 11 * (h % 2))}}
 		if report.Counts[0].Client > report.Counts[1].Client {
 			report.Counts[0], report.Counts[1] = report.Counts[1], report.Counts[0]
 		}
@@ -390,9 +388,9 @@ func (s *Stage) tellOfToday() {
 	}}
 	s.refused = []func(*Stage){func(s *Stage) {
 		for i, cause := range []ledger.Cause{ledger.RefreshReused, ledger.SecretWrong, ledger.RedirectMismatch, ledger.SecretWrong} {
-			s.Config.Refusals.Record(zeta, cause, ledger.Time(sceneTime.Add(-time.Duration(4-i)*17*time.Minute).UnixMilli()))
+			s.Config.Refusals.Record(zeta, cause, ledger.Time(SceneTime.Add(-time.Duration(4-i)*17*time.Minute).UnixMilli()))
 		}
-		s.Config.Refusals.RecordBrowser(zeta, ledger.ScopeTooWide, "ORG_SCHEDULE_WRITE", ledger.Time(sceneTime.Add(-2*time.Minute).UnixMilli()))
+		s.Config.Refusals.RecordBrowser(zeta, ledger.ScopeTooWide, "ORG_SCHEDULE_WRITE", ledger.Time(SceneTime.Add(-2*time.Minute).UnixMilli()))
 	}}
 }
 
