@@ -72,7 +72,7 @@ func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Clie
 	usage := v.View.Usage(client.ID)
 	people, counted := w.people(c, &v, client, now)
 	if client.Reviewed() {
-		body.Stats = figures(usage, people, counted, now)
+		body.Stats = parts.Figures(usage, people, counted, now)
 	}
 	started := wasUsed(client, usage, people)
 	if !started && client.State != ledger.Suspended {
