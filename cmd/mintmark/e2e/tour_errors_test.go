@@ -46,7 +46,7 @@ func tourErrors(t *testing.T, b *tab, s *server, look func(name string)) {
 	b.open(s.AppURL + "/auth/sign-in")
 	require.Eventually(t, func() bool {
 		b.signIn("nobody", "wrong")
-		return strings.Contains(b.text("[role=alert]"), "There were too many attempts.")
+		return strings.Contains(b.text("[role=alert]"), "Too many attempts. Try again in ")
 	}, time.Minute, time.Millisecond)
 	look("error-429")
 }

@@ -59,7 +59,7 @@ func (w *Area) changePassword(c *site.Request, v site.Session, f *site.Form) err
 	if wait > 0 {
 		w.prover.RecordFailure(c, v.User, ledger.Throttled)
 		site.RetryAfter(c, wait)
-		f.SetAlert(authn.AlertTooMany, http.StatusTooManyRequests)
+		f.SetAlert(authn.AlertTooMany(wait), http.StatusTooManyRequests)
 		return w.showPassword(c, v, f)
 	}
 	changed, err := w.replacePassword(c, &v, f)

@@ -5,10 +5,13 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
-// AlertTooMany is the alert of a form after too many attempts.
-const AlertTooMany = "There were too many attempts. Please wait a little before you try again."
+// AlertTooMany is the alert of a form after too many attempts, with the time to wait.
+func AlertTooMany(wait time.Duration) string {
+	return "Too many attempts. Try again in " + ui.Duration(time.Duration(site.Seconds(wait))*time.Second) + "."
+}
 
 // A passwordAttempt is one counted attempt to sign in with a password.
 type passwordAttempt struct {

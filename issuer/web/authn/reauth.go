@@ -81,7 +81,7 @@ func (w *Prover) checkReauth(c *site.Request, v *site.Session, f *site.Form) (bo
 	if attempt.Wait > 0 {
 		w.RecordFailure(c, v.User, ledger.Throttled)
 		site.RetryAfter(c, attempt.Wait)
-		f.SetAlert(AlertTooMany, http.StatusTooManyRequests)
+		f.SetAlert(AlertTooMany(attempt.Wait), http.StatusTooManyRequests)
 		return false, nil
 	}
 	u, err := w.CheckQueued(c, v.View, v.User.Username, password, attempt)

@@ -169,7 +169,7 @@ func TestRedirectURIHelp(t *testing.T) {
 	assert.Contains(t, page.Text, "<dt>Registered, and nearest to it</dt><dd><code>"+Callback+"</code></dd>")
 	assert.Contains(t, page.Text, "Only in what was received: <code>/</code>")
 	assert.NotContains(t, page.Text, "Only in what is registered")
-	assert.Contains(t, page.Text, `href="/developer/clients/calendar">Go to the application</a>`)
+	assert.Contains(t, page.Text, `href="/developer/clients/calendar/scopes">See the registered URIs</a>`)
 	for _, other := range []Answer{bob.Get(request), w.Browser().Get(request)} {
 		assert.Equal(t, 400, other.StatusCode)
 		assert.NotContains(t, other.Text, "app.example.com")

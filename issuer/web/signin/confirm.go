@@ -52,7 +52,7 @@ func (w *Area) finishConfirm(c *site.Request, a *upstreamAttempt, answer upstrea
 	wait, device, forgive := w.prover.AttemptUpstream(c)
 	if wait > 0 {
 		w.prover.RecordFailure(c, v.User, ledger.Throttled)
-		f := confirmFailure(http.StatusTooManyRequests, a.To, authn.AlertTooMany)
+		f := confirmFailure(http.StatusTooManyRequests, a.To, authn.AlertTooMany(wait))
 		f.After = wait
 		return f
 	}

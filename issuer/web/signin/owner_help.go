@@ -16,9 +16,11 @@ import (
 // ownerHelp is what an error page of the authorization step shows to the owner of the
 // client. Others don't see it, since it repeats values of the request.
 type ownerHelp struct {
-	Name, Path, Reason   string
-	Missing              bool // the request had no redirect URI
-	Waits, Refused       bool // the URI is in a proposed revision, or in a refused one
+	Name, Reason         string
+	Check                string // what the owner can do
+	Path, Open           string // where that is done, and the words of the link
+	Missing              bool   // the request had no redirect URI
+	Waits, Refused       bool   // the URI is in a proposed revision, or in a refused one
 	Received, Registered []oauth.Part
 }
 
@@ -47,20 +49,28 @@ func forOwner(f *site.Failure, v *site.Session, r oauth.AuthorizationRequest) *s
 	if v.User == nil || client == nil || client.State == ledger.Deleted || client.Owner != v.User.ID {
 		return f
 	}
-	help := &ownerHelp{Name: client.Name, Path: parts.ClientPath(client.ID)}
+	help := &ownerHelp{Name: client.Name, Path: parts.ClientPath(client.ID), Open: "Open the application"}
 	f.Owner = help
 	switch f.Cause {
-	case ledger.ClientRejected, ledger.ClientSuspended:
-		help.Reason = client.Reason
+	case ledger.ClientPending:
+		help.Check = "People can be sent here as soon as an administrator has approved it."
+	case ledger.ClientRejected:
+		help.Reason, help.Check = client.Reason, "Change what the reviewer asked for, and submit it again."
+		help.Path, help.Open = parts.ClientPath(client.ID, "edit"), "Edit and resubmit"
+	case ledger.ClientSuspended:
+		help.Reason, help.Check = client.Reason, "Only an administrator can resume it."
 	case ledger.RedirectURIMissing:
-		help.Missing = true
+		help.Missing, help.Check = true, "Add it to your authorization URL, with one of the registered redirect URIs."
+		help.Path, help.Open = parts.ClientPath(client.ID, "connect"), "See the authorization URL"
 	case ledger.RedirectURIUnregistered:
+		help.Path, help.Open = parts.ClientPath(client.ID, "scopes"), "See the registered URIs"
 		help.Waits = wouldRegister(client, client.Proposed, r.RedirectURI)
 		if client.Refused != nil {
 			help.Refused = wouldRegister(client, &client.Refused.Profile, r.RedirectURI)
 		}
 		if near, ok := oauth.NearestRedirectURI(r.RedirectURI, client.RedirectURIs); ok {
 			help.Received, help.Registered = truncateParts(near.Received), near.Registered
+			help.Check = "Send one of the registered redirect URIs, character for character, or register this one too."
 		}
 	}
 	return f

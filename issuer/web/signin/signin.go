@@ -12,6 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web/authn"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
@@ -37,8 +38,15 @@ type signInBody struct {
 	Alert    string
 	Token    string
 
+	Forgot    parts.Forgot
 	Upstream  *upstreamLinks // nil if there is no provider
 	Passwords bool           // users may sign in by password
+}
+
+// leavesApplications reports whether the sign-in is for pages of this server only, so that no
+// application waits in another window for it to end.
+func (b *signInBody) leavesApplications() bool {
+	return b.Next == "" && !b.Waits && !strings.HasPrefix(b.To, site.PathAuthorize) && !strings.HasPrefix(b.To, site.PathWaiting)
 }
 
 var signInForm = site.FormKind{
@@ -79,7 +87,11 @@ func (w *Area) showSignIn(c *site.Request, status int, view ledger.View, body si
 			}
 		}
 	}
+	if body.leavesApplications() {
+		c.IsolateOpener()
+	}
 	key := w.FormKey(c)
+	body.Forgot = parts.ForgotOf(&view.Settings().Brand)
 	body.Token = site.FormToken(key, forSignIn, "", body.Next)
 	body.Upstream, body.Passwords = w.upstreamLinks(key, body), !w.prover.NoPasswords
 	title := "Sign in"
@@ -123,7 +135,7 @@ func (w *Area) signIn(c *site.Request, f *site.Form) error {
 	if attempt.Wait > 0 {
 		w.prover.RecordFailure(c, view.UserByName(name), ledger.Throttled)
 		site.RetryAfter(c, attempt.Wait)
-		return again(http.StatusTooManyRequests, authn.AlertTooMany)
+		return again(http.StatusTooManyRequests, authn.AlertTooMany(attempt.Wait))
 	}
 	u, err := w.prover.CheckQueued(c, view, name, password, attempt)
 	if err != nil {
@@ -133,7 +145,7 @@ func (w *Area) signIn(c *site.Request, f *site.Form) error {
 		if wait := w.prover.AcceptPassword(u.ID); wait > 0 {
 			w.prover.RecordFailure(c, u, ledger.Throttled)
 			site.RetryAfter(c, wait)
-			return again(http.StatusTooManyRequests, authn.AlertTooMany)
+			return again(http.StatusTooManyRequests, authn.AlertTooMany(wait))
 		}
 		switch done, err := w.startSession(c, u); {
 		case err != nil:

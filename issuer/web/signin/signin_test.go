@@ -237,7 +237,7 @@ func TestAttempts(t *testing.T) {
 	res := thief.SignIn(page, "ADA", Password)
 	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 	assert.Equal(t, "10", res.Header.Get("Retry-After"))
-	assert.Contains(t, res.Text, "too many attempts")
+	assert.Contains(t, res.Text, "Too many attempts. Try again in 10 seconds.")
 	assert.Len(t, w.Hashed, hashed, "a correct guess was verified beyond the limit")
 
 	owner := w.Browser()
@@ -458,5 +458,43 @@ func TestFailedSignInsCostTheDearestHash(t *testing.T) {
 		got = nil
 		require.Equal(t, http.StatusUnprocessableEntity, b.SignIn(page, name, "wrong").StatusCode)
 		assert.Equal(t, [][]ledger.HashCost{{dear}}, got, name)
+	}
+}
+
+// TestForgottenPassword: the sign-in page has what administrators chose, and no script.
+func TestForgottenPassword(t *testing.T) {
+	w := NewEnv(t)
+	set := func(text, link string) string {
+		s := *w.View().Settings()
+		s.Brand.Forgot, s.Brand.ForgotURL = text, link
+		w.Must(&ledger.Configure{Settings: s})
+		return w.Browser().Get("/auth/sign-in").Text
+	}
+	assert.NotContains(t, set("", ""), "Forgot")
+	page := set("Ask <Rita>, room 7.", "")
+	assert.Contains(t, page, "<details><summary>Forgot your password?</summary>\n<p class=\"lead\"><bdi>Ask &lt;Rita&gt;, room 7.</bdi></p>\n</details>")
+	assert.NotContains(t, page, "<script")
+	page = set("Ask Rita.", "https://id.example/reset")
+	assert.Contains(t, page, `<a href="https://id.example/reset">Get a new password</a>`)
+	assert.Contains(t, set("", "https://id.example/reset"), `<p class="lead"><a href="https://id.example/reset">Forgot your password?</a></p>`)
+}
+
+// TestSignInKeepsItsOpener: an application may wait for its window, whose sign-in leads to the
+// authorization step. No other sign-in page has an opener.
+func TestSignInKeepsItsOpener(t *testing.T) {
+	w := NewEnv(t)
+	w.Agents(ledger.AgentsReviewed)
+	b := w.Browser()
+	for address, policy := range map[string]string{
+		"/auth/sign-in":                                       "same-origin",
+		"/auth/sign-in?to=%2Fdeveloper":                       "same-origin",
+		"/auth/sign-in?to=%2Fauth%2Foauth2%2Fwaiting%3Fx%3D1": "",
+		At(Good()): "",
+	} {
+		page := b.Get(address)
+		require.Equal(t, http.StatusOK, page.StatusCode, address)
+		assert.Equal(t, policy, page.Header.Get("Cross-Origin-Opener-Policy"), address)
+		again := b.SignIn(page, "ada", "wrong")
+		assert.Equal(t, policy, again.Header.Get("Cross-Origin-Opener-Policy"), address)
 	}
 }

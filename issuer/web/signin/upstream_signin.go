@@ -134,7 +134,7 @@ func (w *Area) finishUpstream(c *site.Request) error {
 	if wait > 0 {
 		w.prover.RecordFailure(c, nil, ledger.Throttled)
 		site.RetryAfter(c, wait)
-		return again(http.StatusTooManyRequests, authn.AlertTooMany)
+		return again(http.StatusTooManyRequests, authn.AlertTooMany(wait))
 	}
 	ctx, cancel := context.WithTimeout(c.R.Context(), waitUpstream)
 	defer cancel()
@@ -152,7 +152,7 @@ func (w *Area) finishUpstream(c *site.Request) error {
 	if wait := w.prover.AcceptUpstream(who.Subject); wait > 0 {
 		w.prover.RecordFailure(c, nil, ledger.Throttled)
 		site.RetryAfter(c, wait)
-		return again(http.StatusTooManyRequests, authn.AlertTooMany)
+		return again(http.StatusTooManyRequests, authn.AlertTooMany(wait))
 	}
 	refused, err := w.startSessionOf(c, who)
 	switch {

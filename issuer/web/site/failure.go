@@ -108,8 +108,10 @@ type errorBody struct {
 	ErrorID                   string // of the cause, for an operator or the client's owner; "" without a cause
 }
 
-// RetryAfter sets Retry-After, rounded up: a browser that returns too early would be refused
-// again.
+// RetryAfter sets Retry-After to Seconds.
 func RetryAfter(c *Request, d time.Duration) {
-	c.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Seconds())))))
+	c.Header().Set("Retry-After", strconv.Itoa(Seconds(d)))
 }
+
+// Seconds rounds a time to wait up: a browser that returns too early would be refused again.
+func Seconds(d time.Duration) int { return max(1, int(math.Ceil(d.Seconds()))) }

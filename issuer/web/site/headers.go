@@ -9,14 +9,14 @@ import (
 // no-referrer, because browsers would then send Origin: null with this server's own forms.
 // The pages below /auth/ have no Cross-Origin-Opener-Policy: it would cut the connection
 // between an application in a browser and the window that it opens for the authorization
-// step, and the application would not learn that the user has decided.
+// step, and the application would not learn that the user has decided. See IsolateOpener.
 func (w *Site) setHeaders(h http.Header, route string) {
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin")
 	if !strings.HasPrefix(route, "/auth/") {
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		isolateOpener(h)
 	}
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()")
@@ -25,6 +25,12 @@ func (w *Site) setHeaders(h http.Header, route string) {
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 }
+
+func isolateOpener(h http.Header) { h.Set("Cross-Origin-Opener-Policy", "same-origin") }
+
+// IsolateOpener sets the policy for a page below /auth/ that doesn't lead to the authorization
+// step.
+func (c *Request) IsolateOpener() { isolateOpener(c.Header()) }
 
 // allowBackCache permits a browser to store the response to a form with problems:
 // otherwise the back button would offer to send the form again instead of showing the
