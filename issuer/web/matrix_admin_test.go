@@ -103,6 +103,20 @@ var matrixAdmin = []row{
 		route: "POST /admin/publishers/:host/remove", address: PublisherPage + "/remove", nobody: 303, user: 404, owner: 404, administrator: 303,
 		form: &Sent{Purpose: "remove publisher", About: AboutPublisher, Fields: url.Values{"expected_last": {AnySeen}}},
 	},
+	{route: "GET /admin/branding", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{route: "GET /admin/branding/draft.css", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/branding", nobody: 303, user: 404, owner: 404, administrator: 409,
+		form: &Sent{Purpose: "branding", About: AnySeen, Fields: url.Values{"expected_last": {AnySeen}, "service_name": {"Zeta"}}},
+	},
+	{
+		route: "POST /admin/branding/publish", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &Sent{Purpose: "publish branding", About: AnySeen, Fields: url.Values{"expected_last": {AnySeen}}},
+	},
+	{
+		route: "POST /admin/branding/discard", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &Sent{Purpose: "discard branding", About: AnySeen, Fields: url.Values{"expected_last": {AnySeen}}},
+	},
 	{route: "GET /admin/audit", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{route: "GET /admin/audit.jsonl", nobody: 303, user: 404, owner: 404, administrator: 200},
 }

@@ -20,6 +20,7 @@ var navigation = []site.MenuGroup{
 		{Title: "Users", Path: parts.PathAdminUsers, Icon: "users", Adds: parts.PathAdminNewUser},
 		{Title: "Resource servers", Path: parts.PathAdminResources, Icon: "key", Adds: parts.PathAdminNewResource},
 		{Title: "Publishers", Path: site.PathAdminPublishers, Icon: "external", Adds: site.PathAdminNewPublisher},
+		{Title: "Branding", Path: parts.PathAdminBranding, Icon: "palette"},
 		{Title: "Audit log", Path: parts.PathAdminAudit, Icon: "log"},
 	}},
 }

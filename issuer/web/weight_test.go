@@ -52,7 +52,8 @@ var weighings = slices.Concat(weighingsSignin, weighingsAccount, weighingsDevelo
 var weightless = []string{
 	"POST /account/sign-out", "POST /account/sign-out-everywhere", "POST /connected-apps/disconnect", "POST /connected-apps/disconnect-all",
 	"POST /developer/clients/:id/transfer/withdraw", "POST /developer/offers/:id/accept", "POST /developer/offers/:id/decline",
-	"GET /admin/audit.jsonl", "GET /logos/:digest", "GET /assets/:name",
+	"POST /admin/branding/publish", "POST /admin/branding/discard",
+	"GET /admin/audit.jsonl", "GET /admin/branding/draft.css", "GET /logos/:digest", "GET /assets/:name",
 }
 
 // api returns the address of a page about the resource server with the most content.

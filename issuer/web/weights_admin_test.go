@@ -33,6 +33,15 @@ var weighingsAdmin = []weighing{
 		route: "POST /admin/clients/:id/transfer", address: of("/admin/clients/", "orphan", "/transfer"), status: 422,
 		form: edits("transfer client", "orphan", func(*Full) url.Values { return url.Values{"username": {odd}} }),
 	},
+	{route: "GET /admin/branding"},
+	{
+		route: "POST /admin/branding", status: 422, whole: true,
+		form: func(f *Full) *Sent {
+			return &Sent{Purpose: "branding", About: AnySeen, Fields: url.Values{
+				"expected_last": {AnySeen}, "service_name": {f.Wide(50)}, "accent": {odd}, "forgot_password": {f.Wide(400)}, "privacy_url": {f.Website("p")}, "terms_url": {f.Website("t")},
+			}}
+		},
+	},
 	{route: "GET /admin/users"},
 	{route: "GET /admin/users", address: query("/admin/users", "q", "長", "only", "administrators")},
 	{route: "GET /admin/users", address: query("/admin/users", "q", odd, "only", "disabled")},

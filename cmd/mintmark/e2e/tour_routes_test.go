@@ -16,6 +16,8 @@ var notPages = map[string]string{
 	"/assets/:name":      "the stylesheet and the icon",
 	"/logos/:digest":     "pictures of applications",
 	"/admin/audit.jsonl": "a file: see TestBrowserDownload",
+
+	"/admin/branding/draft.css": "the colors of a preview",
 }
 
 var matrixRow = regexp.MustCompile(`route: "GET (/[^"]*)"`)

@@ -119,6 +119,7 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 		{"/users/u-alice/password", "admin-user-password"},
 		{"/users/u-alice/edit", "admin-user-edit"},
 		{"/new-user", "admin-user-new"},
+		{"/branding", "admin-branding"},
 		{"/resource-servers", "admin-resources"},
 		{"/resource-servers?q=nothing", "admin-resources-nothing-found"},
 		{"/resource-servers/bookings", "admin-resource"},

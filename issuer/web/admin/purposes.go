@@ -23,4 +23,7 @@ const (
 	forRemovePublisher      site.Purpose = "remove publisher"
 	forAddResourceSecret    site.Purpose = "add secret of resource server"
 	forRevokeResourceSecret site.Purpose = "revoke secret of resource server"
+	forBranding             site.Purpose = "branding"
+	forPublishBranding      site.Purpose = "publish branding"
+	forDiscardBranding      site.Purpose = "discard branding"
 )

@@ -58,6 +58,11 @@ func (w *Area) Routes() []site.Route {
 		w.PageFor(site.Administrators, pathAdminPublisher, w.adminPublisher),
 		w.PageFor(site.Administrators, editPublisherForm.Page, w.editPublisherPage),
 		w.FormFor(site.Administrators, &editPublisherForm, w.editPublisher),
+		w.PageFor(site.Administrators, parts.PathAdminBranding, w.brandingPage),
+		w.PageFor(site.Administrators, pathDraftStyle, w.draftStyle),
+		w.FormFor(site.Administrators, &brandingForm, w.draftBrand),
+		w.FormFor(site.Administrators, &publishBrandForm, w.publishBrand),
+		w.FormFor(site.Administrators, &discardBrandForm, w.discardBrand),
 		w.PageFor(site.Administrators, parts.PathAdminAudit, w.audit),
 		w.PageFor(site.Administrators, pathAdminEvents, w.auditDownload),
 	}

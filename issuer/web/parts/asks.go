@@ -60,11 +60,16 @@ func (a Asker) About() (list []AskerFact) {
 	return list
 }
 
+// OwnPicture returns the picture of this service.
+func OwnPicture(brand ui.Brand) *ui.Picture {
+	return &ui.Picture{Logo: brand.Logo, Initial: ui.Initial(brand.Name), Kind: "own"}
+}
+
 // AskerOf describes a client. Only its approved profile is shown: see ledger.Client.
 func AskerOf(view ledger.View, client *ledger.Client, brand ui.Brand) Asker {
 	a := Asker{
 		Client: client.Name, Picture: PublicPicture(client),
-		Own: &ui.Picture{Logo: brand.Logo, Initial: ui.Initial(brand.Name), Kind: "own"},
+		Own: OwnPicture(brand),
 	}
 	if d := client.Document; d != nil { // anybody can write anything there
 		a.Publisher, a.Registered = PublisherName(d), d.Registered != ""

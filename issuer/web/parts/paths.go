@@ -20,6 +20,8 @@ const (
 	PathAdminUsers = site.PathAdmin + "/users"
 	// PathAdminNewUser is the page that adds a user.
 	PathAdminNewUser = site.PathAdmin + "/new-user"
+	// PathAdminBranding is the page that changes how the service shows itself.
+	PathAdminBranding = site.PathAdmin + "/branding"
 	// PathAdminAudit lists the events of the audit trail.
 	PathAdminAudit = site.PathAdmin + "/audit"
 	// PathAdminResources lists the resource servers.

@@ -13,7 +13,11 @@ import (
 func (w *Site) asset(c *Request) error {
 	path := c.R.URL.Path
 	served := ui.Served()
-	for _, a := range []ui.Asset{served.Style, served.Script, served.Icons, served.Icon} {
+	assets := []ui.Asset{served.Style, served.Script, served.Icons, served.Icon}
+	if style := w.brandStyle(w.Ledger.View().Settings().Brand.Accent); style != nil {
+		assets = append(assets, *style)
+	}
+	for _, a := range assets {
 		cache := "no-cache"
 		switch {
 		case path == a.Path:

@@ -23,14 +23,42 @@ func LogoPath(digest []byte) string {
 	return pathLogos + hex.EncodeToString(digest)
 }
 
-// Brand returns the name, the links and the logo that people know the service by.
+// Brand returns the name, the links, the logo and the stylesheet that people know the service by.
 func (w *Site) Brand() ui.Brand {
 	s := w.Ledger.View().Settings()
-	b := ui.Brand{Name: s.ServiceName(), Privacy: s.Brand.PrivacyURL, Terms: s.Brand.TermsURL, Help: s.Brand.HelpURL}
-	if s.Brand.Logo != [32]byte{} {
-		b.Logo = LogoPath(s.Brand.Logo[:])
+	b := BrandOf(&s.Brand)
+	if style := w.brandStyle(s.Brand.Accent); style != nil {
+		b.Style = style.Path
 	}
 	return b
+}
+
+// BrandOf returns a brand for display, without its stylesheet.
+func BrandOf(b *ledger.Brand) ui.Brand {
+	shown := ui.Brand{Name: cmp.Or(b.Name, ledger.DefaultServiceName), Privacy: b.PrivacyURL, Terms: b.TermsURL, Help: b.HelpURL}
+	if b.Logo != [32]byte{} {
+		shown.Logo = LogoPath(b.Logo[:])
+	}
+	return shown
+}
+
+// A brandStyle is the stylesheet of an accent.
+type brandStyle struct {
+	accent string
+	ui.Asset
+}
+
+// brandStyle returns the stylesheet of an accent, or nil for the default.
+func (w *Site) brandStyle(accent string) *ui.Asset {
+	if accent == "" {
+		return nil
+	}
+	made := w.style.Load()
+	if made == nil || made.accent != accent {
+		made = &brandStyle{accent: accent, Asset: ui.BrandStyle(accent)}
+		w.style.Store(made)
+	}
+	return &made.Asset
 }
 
 // Up returns the link to the page above another.

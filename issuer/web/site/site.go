@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/julienschmidt/httprouter"
 
@@ -45,7 +46,8 @@ type Site struct {
 	limits   *limits
 	origin   *http.CrossOriginProtection
 	table    []Route
-	ownPages *httprouter.Router // has the pages that need a session; used for matching only
+	ownPages *httprouter.Router         // has the pages that need a session; used for matching only
+	style    atomic.Pointer[brandStyle] // of the last accent
 }
 
 //go:embed templates

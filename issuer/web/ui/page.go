@@ -39,6 +39,7 @@ type Page struct {
 
 	Shell *Shell // nil for a page with one card
 	Plain bool   // the card shows the brand itself
+	Style string // path of a stylesheet of this page alone; "" for none
 	Brand Brand
 }
 

@@ -12,6 +12,14 @@ func clientPage(name, below string) string { return "/admin/clients/" + sceneCli
 
 func userPage(name, below string) string { return "/admin/users/" + sceneUser(name) + below }
 
+// brandDraft keeps a draft of another brand.
+func brandDraft(s *Stage) {
+	s.Must(&ledger.SetBrand{Actor: Operator, Step: ledger.BrandDraft, ExpectedLast: s.View().Settings().Last, Brand: ledger.Brand{
+		Name: "Acme Calendar", Accent: "#4338ca", PrivacyURL: "https://acme.example/privacy", TermsURL: "https://acme.example/terms",
+		Forgot: "Ask the help desk for a new password.", ForgotURL: "https://acme.example/password",
+	}})
+}
+
 func scenesAdmin() []Scene {
 	const (
 		server    = "/admin/resource-servers/bookings"
@@ -93,6 +101,9 @@ func scenesAdmin() []Scene {
 		{Name: "publisher-remove", Who: rita, Address: publisher + "/remove"},
 		{Name: "client-agent", Who: rita, Address: "/admin/clients?q=desk+assistant"},
 
+		{Name: "branding", Who: rita, Address: "/admin/branding"},
+		{Name: "branding-draft", Who: rita, Address: "/admin/branding", Before: brandDraft},
+		{Name: "branding-wrong", Who: rita, From: "/admin/branding", Address: "/admin/branding", Form: url.Values{"accent": {"#ffcc00"}}, Status: bad},
 		{Name: "audit", Who: rita, Address: "/admin/audit"},
 		{Name: "audit-filtered", Who: rita, Address: "/admin/audit?client=" + sceneClient("zeta") + "&kind=secret"},
 		{Name: "audit-none-found", Who: rita, Address: "/admin/audit?user=nobody"},
