@@ -32,6 +32,10 @@ var matrixDeveloper = []row{
 		form: &Sent{Purpose: "add secret", About: "calendar\x00s_new\x00\x00", Fields: url.Values{"secret": {"s_new"}}},
 	},
 	{
+		route: "POST /developer/clients/:id/secrets/set", address: "/developer/clients/mine/secrets/set", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &Sent{Purpose: "set secret", About: "mine\x00s_1", Fields: url.Values{"secret": {"s_1"}, "name": {"production"}}},
+	},
+	{
 		route: "POST /developer/clients/:id/secrets/revoke", address: "/developer/clients/mine/secrets/revoke", nobody: 303, user: 404, owner: 303, administrator: 404,
 		form: &Sent{Purpose: "revoke secret", About: "mine\x00s_1", Fields: url.Values{"secret": {"s_1"}}},
 	},

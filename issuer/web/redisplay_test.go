@@ -16,7 +16,7 @@ var (
 		"/admin/branding", "/admin/clients/:id/review", "/admin/clients/:id/suspend", "/admin/clients/:id/transfer",
 		"/admin/new-publisher", "/admin/new-resource-server", "/admin/new-user", "/admin/publishers/:host/edit", "/admin/publishers/:host/reject",
 		"/admin/resource-servers/:server/edit", "/admin/resource-servers/:server/remove", "/admin/users/:id/edit",
-		"/developer/clients/:id/delete", "/developer/clients/:id/edit", "/developer/clients/:id/migration", "/developer/clients/:id/transfer", "/developer/new",
+		"/developer/clients/:id/delete", "/developer/clients/:id/edit", "/developer/clients/:id/migration", "/developer/clients/:id/secrets/set", "/developer/clients/:id/transfer", "/developer/new",
 	}
 	notRedisplayed = []string{"/account/password", "/admin/users/:id/password", "/admin/users/:id/state", "/developer/offers/:id/accept"}
 )

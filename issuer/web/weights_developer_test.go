@@ -37,6 +37,12 @@ var weighingsDeveloper = []weighing{
 	},
 	{route: "GET /developer/clients/:id/secrets", address: saying("secret-known", of("/developer/clients/", "mine", "/secrets"))},
 	{
+		route: "POST /developer/clients/:id/secrets/set", address: of("/developer/clients/", "mine", "/secrets/set"), status: 422,
+		form: func(f *Full) *Sent {
+			return &Sent{Purpose: "set secret", About: Long("mine") + "\x00s_1", Fields: url.Values{"secret": {"s_1"}, "name": {f.Wide(41)}}}
+		},
+	},
+	{
 		route: "POST /developer/clients/:id/secrets/revoke", address: of("/developer/clients/", "single", "/secrets/revoke"), status: 422,
 		form: sends("revoke secret", Long("single")+"\x00s_only", url.Values{"secret": {"s_only"}}),
 	},

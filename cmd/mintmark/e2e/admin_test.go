@@ -112,7 +112,7 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	root.press(`#role button`)
 	require.Contains(t, root.text("[role=status]"), "is an administrator now")
 	user.open(s.AppURL + "/admin")
-	require.Equal(t, "Waiting for review", user.text("h1"))
+	require.Equal(t, "Reviews", user.text("h1"))
 	root.press(`#role button`)
 	user.open(s.AppURL + "/admin")
 	require.Equal(t, "Page not found", user.text("h1"))

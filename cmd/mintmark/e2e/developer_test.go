@@ -141,7 +141,7 @@ func (j *journey) firstSecret() {
 	t, b := j.t, j.b
 	// "Done in the developer settings of the web application, not through an API endpoint."
 	b.press(`.tabs a[href$="/secrets"]`)
-	require.Contains(t, b.text("main"), "There is no secret yet")
+	require.Contains(t, b.text("main"), "so that nobody else can ask in its name.")
 	j.secret = j.generate()
 	_, err := chromedp.RunResponse(b.ctx, chromedp.Reload())
 	require.NoError(t, err)
@@ -296,13 +296,13 @@ func (j *journey) rotate() {
 	require.Nil(t, j.refresh(next)["error"])
 	b.press(`main a[href$="/secrets"]`)
 	// "Up to 2 secrets are active at a time."
-	require.Contains(t, b.text("main"), "Revoke one of the two before you generate another.")
+	require.Contains(t, b.text("main"), "revoke the old one before you generate another.")
 	// "At most 2 secrets are active at the same time."
 	require.Zero(t, b.count(`main form[action$="/secrets/add"]`))
-	b.do(chromedp.Click(chromedp.CSS("tbody tr:nth-child(2) summary")))
-	require.Contains(t, b.text("tbody tr:nth-child(2) .confirm"), "It was used a moment ago.")
+	b.do(chromedp.Click(chromedp.CSS("tbody tr:nth-child(2) summary.bad")))
+	require.Contains(t, b.text("tbody tr:nth-child(2) .confirm[open]"), "It was used a moment ago.")
 	before := j.tokens
-	b.press("tbody tr:nth-child(2) button")
+	b.press("tbody tr:nth-child(2) button.bad")
 	require.Contains(t, b.text("[role=status]"), "The secret was revoked.")
 	// "Revoking the old secret in the settings takes effect immediately."
 	refused := j.refresh(j.secret)

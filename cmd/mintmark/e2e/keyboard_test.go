@@ -144,7 +144,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	b.tabTo(`[data-copy="secret"]`)
 	require.Regexp(t, "^mms_", b.text("#secret"))
 	b.enter(`main a[href$="/secrets"]`, kb.Enter)
-	b.tabTo("tbody tr:nth-child(2) summary")
+	b.tabTo("tbody tr:nth-child(2) summary.bad")
 	b.keys(" " + kb.Tab)
 	require.Contains(t, b.focused("textContent"), "Revoke secret")
 	b.follow(kb.Enter)

@@ -112,7 +112,7 @@ func TestValidHTML(t *testing.T) {
 	require.Contains(t, get("developer-edit-after-refused", "/developer/clients/native-app/edit").Body, "from=refused")
 	get("developer-secrets", "/developer/clients/cal-app/secrets")
 	form = get("developer-secrets-one", "/developer/clients/pending-app/secrets")
-	keep("developer-secret", a.submit(at, form, "secret").Body)
+	keep("developer-secret", a.submit(at, form, "sealed").Body)
 	get("developer-secrets-public", "/developer/clients/native-app/secrets")
 	get("developer-connect", "/developer/clients/cal-app/connect")
 	get("developer-errors", "/developer/clients/cal-app/errors?error_id=x")

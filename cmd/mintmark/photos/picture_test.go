@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"image/png"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -42,6 +43,12 @@ func apart(a, b pixel) int {
 	return most
 }
 
+// unlikeness is how another color would look: a difference of hue counts double.
+func unlikeness(a, b pixel) int {
+	hue := func(p pixel, i int) int { return int(p[i]) - int(p[1]) }
+	return max(apart(a, b), 2*abs(hue(a, 0)-hue(b, 0)), 2*abs(hue(a, 2)-hue(b, 2)))
+}
+
 // flat reports whether a pixel has the color of its neighbours.
 func flat(m *image.RGBA, x, y int) bool {
 	p, b := at(m, x, y), m.Bounds()
@@ -67,9 +74,9 @@ func palette(m *image.RGBA) []pixel {
 	rest := slices.SortedFunc(maps.Keys(all), order)
 	distance := make([]int, len(rest))
 	for i, p := range rest {
-		distance[i] = 256
+		distance[i] = math.MaxInt
 		for _, c := range chosen {
-			distance[i] = min(distance[i], apart(p, c))
+			distance[i] = min(distance[i], unlikeness(p, c))
 		}
 	}
 	for len(chosen) < maxColors {
@@ -84,7 +91,7 @@ func palette(m *image.RGBA) []pixel {
 		}
 		chosen = append(chosen, rest[farthest])
 		for i, p := range rest {
-			distance[i] = min(distance[i], apart(p, chosen[len(chosen)-1]))
+			distance[i] = min(distance[i], unlikeness(p, chosen[len(chosen)-1]))
 		}
 	}
 	return chosen
@@ -117,7 +124,7 @@ func encode(t testing.TB, m *image.RGBA, colors []pixel) []byte {
 func nearest(c pixel, colors []pixel) uint8 {
 	best := 0
 	for i := range colors {
-		if apart(c, colors[i]) < apart(c, colors[best]) {
+		if unlikeness(c, colors[i]) < unlikeness(c, colors[best]) {
 			best = i
 		}
 	}

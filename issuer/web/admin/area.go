@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/authn"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
@@ -17,6 +18,9 @@ type Area struct {
 	secrets *parts.SecretForms
 	// agentCounters has the number of grants of each client of a publisher: see grantsOf.
 	agentCounters *parts.Counters[map[string]int]
+	// people has the number of users connected to each client.
+	people *parts.Counters[ledger.Connected]
+	names  *nameFolder
 }
 
 //go:embed templates
@@ -28,5 +32,8 @@ func New(s *site.Site, p *authn.Prover, secrets *parts.SecretForms) (*Area, erro
 	if err != nil {
 		return nil, fmt.Errorf("parse pages: %w", err)
 	}
-	return &Area{Area: site.Area{Site: s, Pages: pages}, prover: p, secrets: secrets, agentCounters: parts.NewCounters[map[string]int]()}, nil
+	return &Area{
+		Area: site.Area{Site: s, Pages: pages}, prover: p, secrets: secrets, agentCounters: parts.NewCounters[map[string]int](),
+		people: parts.NewCounters[ledger.Connected](), names: &nameFolder{fold: newNameFolder(), folded: map[string]string{}},
+	}, nil
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -28,6 +29,11 @@ type adminClientBody struct {
 	Scopes       []parts.ScopeGroup
 
 	Waits        bool
+	Place        string      // in the queue, such as "3 of 41"
+	Tier         ui.Tier     // what it asks for that controls other people
+	Others       []otherLine // further applications of the owner
+	AllOthers    string      // the page with all of them
+	Stats        []ui.Stat
 	Since        ui.Stamp        // when it began to wait for a review
 	Changes      []ui.Difference // by the proposed revision
 	NameWarnings []nameWarnings
@@ -83,10 +89,21 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	body := &adminClientBody{
 		Client: client, Created: v.At(client.Created), Changed: v.At(client.Changed), Owner: linkOwner(v.View, client), Secrets: client.ActiveSecrets(),
 		Website: parts.HostOf(client.Website), Privacy: parts.HostOf(client.PrivacyURL), Terms: parts.HostOf(client.TermsURL), Scopes: parts.ScopeGroups(client.Scopes, true),
-		Waits: client.AwaitsReview(), Since: v.At(client.WaitingSince()), NameWarnings: nameWarningsOf(v.View, client)[client.ID],
+		Waits: client.AwaitsReview(), Since: v.At(client.WaitingSince()), NameWarnings: w.names.warningsOf(v.View, client)[client.ID],
 	}
 	if client.State != ledger.Deleted {
 		body.Settings = parts.ClientPath(client.ID)
+		asked, before := client.Scopes, scope.Set{}
+		if client.Proposed != nil {
+			asked, before = client.Proposed.Scopes, scope.FromClaim(strings.Join(client.Scopes, " "))
+		}
+		body.Tier = parts.AsksOf(strings.Join(asked, " "), before).Tier
+		body.Others, body.AllOthers = othersOf(v.View, client)
+	}
+	if client.State == ledger.Approved || client.State == ledger.Suspended {
+		now := w.Ledger.Now()
+		people, counted := parts.PeopleOf(c.R.Context(), w.people, v.View, client.ID, now)
+		body.Stats = parts.Figures(v.View.Usage(client.ID), people, counted, now)
 	}
 	if client.State != ledger.Deleted && client.Document == nil {
 		body.Transfer = parts.AdminClientPath(client.ID) + "/transfer"
@@ -100,6 +117,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	}
 	if body.Waits {
 		body.Review = parts.ClientAt(&v, &reviewForm, client, sent)
+		body.Place = placeOf(v.View.QueuePosition(ledger.QueueQuery{}, client.ID))
 	}
 	switch client.State {
 	case ledger.Approved:
@@ -115,17 +133,62 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		}
 	}
 	tell(min(len(events), historyRows))
+	up := site.Up("Applications", parts.PathAdminClients)
+	if body.Waits {
+		up = site.Up("Reviews", site.PathAdmin)
+	}
 	return w.showAdmin(c, v, "client", ui.Page{
-		Title: client.Name, Up: site.Up("Applications", parts.PathAdminClients), Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
+		Title: client.Name, Up: up, Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
 		Copy:   &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
-		Notice: clientNotice(c, client), Form: sent, Body: body, Rows: len(body.History), Truncate: tell,
+		Notice: clientNotice(c, v.View, client), Form: sent, Body: body, Rows: len(body.History), Truncate: tell,
 	})
+}
+
+// An otherLine is another application of an owner.
+type otherLine struct {
+	parts.Piece
+	State ledger.ClientState
+}
+
+// maxOthers is the maximum number of an owner's other applications on the page of one.
+const maxOthers = 5
+
+// othersOf returns other applications of the owner, and the page with all if there are more.
+func othersOf(v ledger.View, client *ledger.Client) (list []otherLine, all string) {
+	if client.Document != nil {
+		return nil, ""
+	}
+	found, next := v.ListClients(ledger.ClientQuery{Owner: client.Owner, Limit: maxOthers + 1})
+	for _, other := range found {
+		if other.ID != client.ID && len(list) < maxOthers {
+			list = append(list, otherLine{linkClient(v, other.ID), other.State})
+		}
+	}
+	if next != "" {
+		all = parts.PathAdminClients + "?" + url.Values{"owner": {client.Owner}}.Encode()
+	}
+	return list, all
+}
+
+// placeOf returns a place in the queue in words, or "" if it is unknown.
+func placeOf(at ledger.Position) string {
+	if at.First == 0 {
+		return ""
+	}
+	of := " of " + ui.Comma(uint64(at.Total))
+	if !at.Exact {
+		of = " of more than " + ui.Comma(uint64(at.Total))
+	}
+	return ui.Comma(uint64(at.First)) + of
 }
 
 // clientNotice returns the notice of what was done if it is still true: the user may have
 // gone back to the address.
-func clientNotice(c *site.Request, client *ledger.Client) string {
+func clientNotice(c *site.Request, v ledger.View, client *ledger.Client) string {
 	word := c.Notice()
+	if other := v.Client(c.NoticeOf()); other != nil {
+		return "Approved " + other.Name + "."
+	}
 	if word != "transfer" && (word == "suspend") != (client.State == ledger.Suspended) {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/cases"
@@ -35,11 +36,36 @@ type namesake struct {
 // Any reports whether there is a warning to show.
 func (d *nameWarnings) Any() bool { return d.Scripts != "" || d.Service || len(d.Others) > 0 }
 
-// nameWarningsOf returns, by client id, the warnings for the names of the given clients.
-// It walks over all clients once, however many are given. With 10,000 clients, the pages
-// that call it, which only administrators see, take some 15 ms (BenchmarkPages).
-func nameWarningsOf(view ledger.View, clients ...*ledger.Client) map[string][]nameWarnings {
-	fold := newNameFolder()
+// maxFolded is the number of names that a nameFolder remembers.
+const maxFolded = 100_000
+
+// A nameFolder folds names so that those which look alike are the same text: see newNameFolder.
+// It remembers the results, since folding the names of 10,000 clients takes longer than a page.
+type nameFolder struct {
+	mu     sync.Mutex // guards the fields below
+	fold   func(name string) string
+	folded map[string]string
+}
+
+// of returns the folded name. mu must be held.
+func (f *nameFolder) of(name string) string {
+	folded, known := f.folded[name]
+	if !known {
+		if len(f.folded) >= maxFolded {
+			clear(f.folded)
+		}
+		folded = f.fold(name)
+		f.folded[strings.Clone(name)] = folded
+	}
+	return folded
+}
+
+// warningsOf returns, by client id, the warnings for the names of the given clients. It walks
+// over all clients once, however many are given.
+func (f *nameFolder) warningsOf(view ledger.View, clients ...*ledger.Client) map[string][]nameWarnings {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fold := f.of
 	same := map[string][]*ledger.Client{}
 	for _, c := range clients {
 		for _, name := range namesOf(c) {

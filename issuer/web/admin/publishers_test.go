@@ -294,7 +294,7 @@ func TestReviewOfADocument(t *testing.T) {
 	assert.Contains(t, root.Get("/admin").Text, `<a href="`+path+`">`)
 	assert.Contains(t, root.Get(PublisherPage).Text, "Changes wait")
 	page := root.Get(path)
-	for _, says := range []string{"Its metadata document says this since", `<a href="` + PublisherPage + `"><bdi>agent.example</bdi></a>`, "What its publisher may ask for", agent} {
+	for _, says := range []string{"Changes in its metadata document, read", `<a href="` + PublisherPage + `"><bdi>agent.example</bdi></a>`, "What its publisher may ask for", agent} {
 		assert.Contains(t, page.Text, says)
 	}
 	assert.NotContains(t, page.Text, "no longer has an account")

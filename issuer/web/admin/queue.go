@@ -2,12 +2,14 @@ package admin
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 type queueBody struct {
@@ -23,35 +25,126 @@ type queueBody struct {
 type waiting struct {
 	Name, Path  string
 	Owner       parts.Piece
+	Hosts       string // of the website and of the first redirect URI
+	Chips       []ui.Pill
+	Place       int // in the whole queue; 0 if it is unknown
 	Since       ui.Stamp
 	Changes     string // what is proposed for an approved application; "" for a new one
 	NameWarning bool   // the page of the client shows nameWarnings
 }
 
+var queueNotices = site.Notices{"approve": "Approved. Nothing else waits for a review."}
+
 // reviewQueue lists the applications that await a review, the longest waiting first.
 func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
-	body := &queueBody{Search: site.SearchOf(c, "Name, client ID or host")}
+	body := &queueBody{Search: site.SearchOf(c, "Name or client ID")}
+	if body.Search.Query != "" {
+		body.Search.Clear = site.PathAdmin
+	}
+	q := ledger.QueueQuery{Search: body.Search.Query, Limit: adminRowsPerPage}
 	found, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
-		return v.View.ReviewQueue(ledger.QueueQuery{Search: body.Search.Query, After: at, Back: back, Limit: adminRowsPerPage})
+		q.After, q.Back = at, back
+		return v.View.ReviewQueue(q)
 	}, parts.ClientKey)
 	body.Pages = pages
 	if pages.First == "" {
 		body.Publishers, body.All = waitingPublishersOf(&v, body.Search.Query)
 		body.AllPath = site.PathAdminPublishers + "?" + url.Values{"state": {string(ledger.PublisherPending)}}.Encode()
 	}
-	doubts := nameWarningsOf(v.View, found...)
+	var at ledger.Position
+	if len(found) > 0 {
+		at = v.View.QueuePosition(q, found[0].ID)
+	}
+	body.Pages.Count = site.CountOf(at, len(found))
+	doubts := w.names.warningsOf(v.View, found...)
 	for _, client := range found {
-		body.Waiting = append(body.Waiting, waiting{
-			Name: client.Name, Path: parts.AdminClientPath(client.ID),
-			Owner: linkOwner(v.View, client), Since: v.At(client.WaitingSince()), Changes: changesOf(client), NameWarning: doubts[client.ID] != nil,
-		})
+		line := waitingOf(&v, client, doubts[client.ID] != nil)
+		if at.First > 0 && q.Search == "" {
+			line.Place = at.First + len(body.Waiting)
+		}
+		body.Waiting = append(body.Waiting, line)
 	}
 	return w.showAdmin(c, v, "queue", ui.Page{
-		Title: "Waiting for review", Body: body, Rows: len(found),
+		Title: "Reviews", Body: body, Rows: len(found), Notice: queueNotice(c, &v),
 		Truncate: func(n int) {
-			body.Waiting, body.Pages.Next = body.Waiting[:n], c.PageAt("after", parts.ClientKey(found[n-1]))
+			body.Waiting, body.Pages.Next, body.Pages.Count = body.Waiting[:n], c.PageAt("after", parts.ClientKey(found[n-1])), site.CountOf(at, n)
 		},
 	})
+}
+
+// queueNotice names the application that was reviewed last.
+func queueNotice(c *site.Request, v *site.Session) string {
+	if client := v.View.Client(c.NoticeOf()); client != nil && queueNotices.Text(c) != "" {
+		return "Approved " + client.Name + "."
+	}
+	return queueNotices.Text(c)
+}
+
+func waitingOf(v *site.Session, client *ledger.Client, nameWarning bool) waiting {
+	asked := &client.Profile
+	if client.Proposed != nil {
+		asked = client.Proposed
+	}
+	texts, powerful := scopeChips(asked.Scopes)
+	chips := ui.Chips(texts)
+	if powerful {
+		chips = append([]ui.Pill{{Text: "Powerful", Tone: ui.Bad}}, chips...)
+	}
+	return waiting{
+		Name: client.Name, Path: parts.AdminClientPath(client.ID), Owner: linkOwner(v.View, client), Hosts: hostsOf(asked), Chips: chips,
+		Since: v.At(client.WaitingSince()), Changes: changesOf(client), NameWarning: nameWarning,
+	}
+}
+
+// hostsOf returns the host of the website and, if it is another one, that of the first redirect
+// URI; of a redirect URI with a scheme of its own, the scheme.
+func hostsOf(p *ledger.Profile) string {
+	hosts := []string{}
+	if host := parts.HostOf(p.Website); host != "" {
+		hosts = append(hosts, host)
+	}
+	if len(p.RedirectURIs) > 0 {
+		host := parts.HostOf(p.RedirectURIs[0])
+		if host == "" {
+			host, _, _ = strings.Cut(p.RedirectURIs[0], "/")
+		}
+		if !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return strings.Join(hosts, " · ")
+}
+
+// scopeChips returns what scopes are about in a word or two each, those that control other
+// people first, and whether there are such.
+func scopeChips(scopes []string) (chips []string, powerful bool) {
+	var first, others []string
+	for _, s := range scope.Catalogue() {
+		if !slices.Contains(scopes, s.Name) {
+			continue
+		}
+		text := s.Area
+		switch s.Level {
+		case scope.Team:
+			text = "Team: " + strings.ToLower(text)
+		case scope.Organization:
+			text = "Organization: " + strings.ToLower(text)
+		}
+		change := text + ", change"
+		list := &others
+		if s.Controls {
+			list, powerful = &first, true
+		}
+		switch i := slices.Index(*list, text); {
+		case !s.Writes:
+			*list = append(*list, text)
+		case i >= 0:
+			(*list)[i] = change
+		default:
+			*list = append(*list, change)
+		}
+	}
+	return append(first, others...), powerful
 }
 
 // changesOf names the fields that a proposed revision changes.

@@ -28,6 +28,10 @@ var (
 // review approves or rejects a pending client or a proposed revision.
 func (w *Area) review(c *site.Request, v site.Session, f *site.Form) error {
 	verdict := ledger.Verdict(f.Get("verdict"))
+	next := verdict == approveNext
+	if next {
+		verdict = ledger.Approve
+	}
 	switch {
 	case verdict != ledger.Approve && verdict != ledger.Reject:
 		f.SetAlert("Please choose whether to approve or to reject.", 0)
@@ -39,7 +43,33 @@ func (w *Area) review(c *site.Request, v site.Session, f *site.Form) error {
 	if f.Failed() {
 		return w.showAdminClient(c, v, f)
 	}
-	return w.proposeVerdict(c, v, f, verdict, reasonOf(f), w.showAdminClient)
+	if !next {
+		return w.proposeVerdict(c, v, f, verdict, reasonOf(f), w.showAdminClient)
+	}
+	following := followingReview(v.View, f.Get("id"))
+	return w.proposeVerdictThen(c, v, f, verdict, reasonOf(f), w.showAdminClient, func(id string) error {
+		if following == "" {
+			return c.RedirectNoticeOf(site.PathAdmin, queueNotices, string(verdict), id)
+		}
+		return c.RedirectNoticeOf(parts.AdminClientPath(following), adminClientNotices, string(verdict), id)
+	})
+}
+
+// approveNext approves, and goes on to the next client of the queue.
+const approveNext ledger.Verdict = "approve-next"
+
+// followingReview returns the client that follows another one in the queue, or else the one that
+// waits longest; "" if no other waits.
+func followingReview(v ledger.View, id string) string {
+	for _, after := range []string{id, ""} {
+		waiting, _ := v.ReviewQueue(ledger.QueueQuery{After: after, Limit: 2})
+		for _, client := range waiting {
+			if client.ID != id {
+				return client.ID
+			}
+		}
+	}
+	return ""
 }
 
 // hasDocument reports whether the client that a form is about has a document, and so no owner.
@@ -88,8 +118,15 @@ func (w *Area) suspend(c *site.Request, v site.Session, f *site.Form) error {
 // reasonOf returns the reason without line breaks, which commands don't permit.
 func reasonOf(f *site.Form) string { return strings.Join(strings.Fields(f.Get("reason")), " ") }
 
-// proposeVerdict proposes a verdict on the revision that the page showed.
+// proposeVerdict proposes a verdict on the revision that the page showed, and returns to the
+// page of the client.
 func (w *Area) proposeVerdict(c *site.Request, v site.Session, f *site.Form, verdict ledger.Verdict, reason string, again func(*site.Request, site.Session, *site.Form) error) error {
+	return w.proposeVerdictThen(c, v, f, verdict, reason, again, func(id string) error {
+		return c.RedirectNotice(parts.AdminClientPath(id), adminClientNotices, string(verdict))
+	})
+}
+
+func (w *Area) proposeVerdictThen(c *site.Request, v site.Session, f *site.Form, verdict ledger.Verdict, reason string, again func(*site.Request, site.Session, *site.Form) error, then func(id string) error) error {
 	id := f.Get("id")
 	revision, err := strconv.ParseUint(f.Get("revision"), 10, 64)
 	if err != nil {
@@ -103,13 +140,13 @@ func (w *Area) proposeVerdict(c *site.Request, v site.Session, f *site.Form, ver
 		return err
 	}
 	if refused == nil {
-		return c.RedirectNotice(parts.AdminClientPath(id), adminClientNotices, string(verdict))
+		return then(id)
 	}
 	if v.View, err = w.Fresh(c.R.Context()); err != nil {
 		return err
 	}
 	if alreadyReviewed(&v, id, revision, verdict) {
-		return c.RedirectNotice(parts.AdminClientPath(id), adminClientNotices, string(verdict))
+		return then(id)
 	}
 	return again(c, v, f.Refused(refused))
 }

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -21,7 +22,10 @@ func TestReviewQueue(t *testing.T) {
 	w, root := Administration(t)
 	page := root.Get("/admin")
 	assert.Contains(t, page.Text, `<a href="/admin/clients/waiting"><bdi>The waiting app</bdi></a>`)
-	assert.Contains(t, page.Text, `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`)
+	assert.Contains(t, page.Text, `<p class="quiet"><bdi>ada</bdi> · waiting.example.com · app.example.com</p>`)
+	assert.Contains(t, page.Text, `<li><span class="pill">Bookings, change</span></li>`)
+	assert.NotContains(t, page.Text, "Powerful")
+	assert.Contains(t, page.Text, `<span class="pill info">New</span>`)
 	assert.NotContains(t, page.Text, "calendar")
 
 	w.Advance(time.Hour)
@@ -30,7 +34,7 @@ func TestReviewQueue(t *testing.T) {
 	page = root.Get("/admin")
 	first, second, _ := strings.Cut(page.Text, "/admin/clients/calendar")
 	assert.Contains(t, first, "/admin/clients/waiting", "the longest waiting first")
-	assert.Contains(t, second, "Changes: name, website")
+	assert.Contains(t, second, "name, website")
 
 	root.Done(root.Press(WaitingPage, WaitingPage+"/review", "verdict", "approve"))
 	root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "approve"))
@@ -62,11 +66,11 @@ func TestReviewQueueIsSearched(t *testing.T) {
 	} {
 		var found []string
 		page := root.Get("/admin?" + query)
-		for _, m := range regexp.MustCompile(`<th scope="row"><a href="/admin/clients/([^"]*)"`).FindAllStringSubmatch(page.Text, -1) {
+		for _, m := range regexp.MustCompile(`<th scope="row"><div><a href="/admin/clients/([^"]*)"`).FindAllStringSubmatch(page.Text, -1) {
 			found = append(found, m[1])
 		}
 		assert.Equal(t, want, found, query)
-		assert.Equal(t, query != "", strings.Contains(page.Text, `<a href="/admin">Show all</a>`), query)
+		assert.Equal(t, query != "", strings.Contains(page.Text, `href="/admin">Show all</a>`), query)
 	}
 	page := root.Get("/admin?q=%3Cold%3E")
 	assert.Contains(t, page.Text, "Nothing that waits was found")
@@ -79,13 +83,13 @@ func TestApprove(t *testing.T) {
 	page := root.Get(WaitingPage)
 	for _, text := range []string{
 		"<title>The waiting app · Mintmark</title>", `<span class="pill warn">Waiting for review</span>`,
-		"Confidential: it runs on a server", "Waiting for a review", `<code id="client-id">waiting</code>`, `<li><code>` + Callback + `</code></li>`,
+		"Confidential: it runs on a server", "<p>New, submitted <time", "number 1 of 1 in the queue", `<code id="client-id">waiting</code>`, `<li><code>` + Callback + `</code></li>`,
 		`<a href="https://waiting.example.com/about" rel="noreferrer nofollow">waiting.example.com</a>`,
 		"<code>BOOKING_READ</code>", `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`, "Imported the application",
 	} {
 		assert.Contains(t, page.Text, text)
 	}
-	assert.NotContains(t, page.Text, "Suspend")
+	assert.NotContains(t, page.Text, "Suspend the application")
 
 	form := With(page.Form(t, WaitingPage+"/review"), "verdict", "approve", "reason", " Well\r\ndone. ")
 	after := root.Done(root.Post(WaitingPage+"/review", form))
@@ -99,6 +103,46 @@ func TestApprove(t *testing.T) {
 	again := root.Post(WaitingPage+"/review", form)
 	assert.Equal(t, WaitingPage+"?done=approve", LeadsTo(again), "the same form twice")
 	assert.Equal(t, revision, w.ClientRow("waiting").Revision)
+}
+
+// TestApproveAndNext verifies that a review leads to the next application of the queue, and to the
+// queue after the last one.
+func TestApproveAndNext(t *testing.T) {
+	w, root := Administration(t)
+	for _, id := range []string{"second", "third"} {
+		w.Advance(time.Minute)
+		w.Client(id, func(c *ledger.ImportClient) { c.State, c.Profile.Name = ledger.Pending, "The "+id+" <app>" })
+	}
+	approve := func(id string) (page Answer, at string) {
+		path := "/admin/clients/" + id
+		res := root.Press(path, path+"/review", "verdict", "approve-next")
+		at, _, _ = strings.Cut(res.Header.Get("Location"), "?")
+		page = root.Done(res)
+		assert.Equal(t, ledger.Approved, w.ClientRow(id).State)
+		assert.Contains(t, page.Text, `<p>Approved `+html.EscapeString(w.ClientRow(id).Name)+`.</p>`)
+		return page, at
+	}
+	page, at := approve("second")
+	assert.Equal(t, "/admin/clients/third", at, "what follows in the queue")
+	assert.Contains(t, page.Text, "number 2 of 2 in the queue")
+	res := root.Press("/admin/clients/third", "/admin/clients/third/review", "verdict", "approve-next")
+	address := res.Header.Get("Location")
+	assert.Contains(t, address, WaitingPage+"?", "the first one, after the last")
+	root.Done(res)
+	for _, forged := range []string{strings.Replace(address, "of=third", "of=second", 1), strings.Replace(address, "&of=third", "", 1), WaitingPage + "?of=third"} {
+		assert.NotContains(t, root.Get(forged).Text, ">Approved ", forged)
+		assert.NotContains(t, root.Get(forged).Text, "It was approved", forged)
+	}
+	_, at = approve("waiting")
+	assert.Equal(t, "/admin", at, "nothing else waits")
+
+	for _, id := range []string{"fourth", "fifth"} {
+		w.Client(id, func(c *ledger.ImportClient) { c.State = ledger.Pending })
+	}
+	form := With(root.Get("/admin/clients/fifth").Form(t, "/admin/clients/fifth/review"), "verdict", "approve-next")
+	root.Done(root.Post("/admin/clients/fifth/review", form))
+	again := root.Post("/admin/clients/fifth/review", form)
+	assert.Contains(t, again.Header.Get("Location"), "/admin/clients/fourth?done=approve.", "the same form twice")
 }
 
 func TestReject(t *testing.T) {
@@ -143,7 +187,7 @@ func TestReviewOfChanges(t *testing.T) {
 	propose(w)
 	page := root.Get(CalendarPage)
 	for _, text := range []string{
-		"Changes that wait for a review", "<del><b>Before:</b> <bdi>The calendar app</bdi></del>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
+		"What changes", "<del><b>Before:</b> <bdi>The calendar app</bdi></del>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
 		"<del><b>Before:</b> <bdi>none</bdi></del>", "<ins><b>After:</b> <bdi>It plans.</bdi></ins>",
 		"<ins><b>Added:</b> https://new.example.com/cb</ins>", `<li class="kept">` + Callback + "</li>",
 		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.", "As it is now", "Proposed to change name, purpose, redirect URIs and scopes",

@@ -25,6 +25,8 @@ var clientNotices = site.Notices{
 	"migrated":                          "The scopes were selected. From now on every authorization request must ask for scopes among them.",
 	"secret-known":                      parts.SecretKnown,
 	"secret-revoked":                    parts.SecretRevoked,
+	"secret-renamed":                    "The secret was renamed.",
+	"secret-kept":                       "The secret works until you revoke it.",
 	"revoked":                           "The secret was revoked. No part of this service accepts it any more.",
 }
 
@@ -40,7 +42,7 @@ type overviewBody struct {
 	Steps             []ui.Step // to the first token; none once there was one
 	StepsCard         ui.Card
 	Stats             []ui.Stat
-	History           []eventRow
+	History           []parts.Told
 	HistoryCard       ui.Card
 }
 
@@ -70,7 +72,7 @@ func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Clie
 	usage := v.View.Usage(client.ID)
 	people, counted := w.people(c, &v, client, now)
 	if client.Reviewed() {
-		body.Stats = figures(usage, people, counted, now)
+		body.Stats = parts.Figures(usage, people, counted, now)
 	}
 	started := wasUsed(client, usage, people)
 	if !started && client.State != ledger.Suspended {
@@ -78,7 +80,7 @@ func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Clie
 		body.StepsCard = ui.Card{ID: "first-token", Title: "Get to your first token", Side: stepsSide(body.Steps)}
 	}
 	body.Callouts = w.callouts(&v, client, started)
-	body.History = w.history(&v, client, historyShown)
+	body.History = told(&v, client, v.View.HistoryOf(client.ID, historyShown))
 	p := w.pageOfClient(&v, client, "Overview", "")
 	p.Notice, p.Body = parts.NoticeAbout(clientNotices, c.Notice(), client), body
 	return w.Show(c, v, "overview", p)

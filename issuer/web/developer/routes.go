@@ -31,6 +31,7 @@ func (w *Area) Routes() []site.Route {
 		w.clientForm(&discardRefusedForm, w.discardRefused),
 		w.clientPage(pathSecrets, w.secretsPage),
 		w.clientForm(&addSecretForm, w.addSecret),
+		w.clientForm(&setSecretForm, w.setSecret),
 		w.clientForm(&revokeSecretForm, w.revokeSecret),
 		w.clientPage(pathClient+"/connect", w.connectPage),
 		w.PageFor(site.Users, pathClient+"/errors", w.errorsPage),

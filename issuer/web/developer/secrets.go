@@ -3,6 +3,7 @@ package developer
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -13,22 +14,40 @@ import (
 const pathSecrets = pathClient + "/secrets"
 
 var (
+	// The secret in the form is bound to the session, so the form can't be sent again from another.
 	addSecretForm = site.FormKind{
 		Purpose: "add secret", Action: pathSecrets + "/add", Page: pathSecrets,
-		Fields: []site.Field{site.BoundField("secret"), site.BoundField("sealed"), site.BoundField("after")},
+		Fields: []site.Field{site.BoundField("secret"), site.BoundField("sealed"), site.BoundField("after"), site.TextField("name", "Name").Confidential(), site.TextField("old_ends", "The old secret ends").Chosen()},
+	}
+	setSecretForm = site.FormKind{
+		Purpose: "set secret", Action: pathSecrets + "/set", Page: pathSecrets,
+		Fields: []site.Field{site.BoundField("secret"), site.TextField("name", "Name"), site.TextField("ends", "The end").Chosen()},
 	}
 	revokeSecretForm = site.FormKind{
 		Purpose: "revoke secret", Ends: true, Action: pathSecrets + "/revoke", Page: pathSecrets, Fields: []site.Field{site.BoundField("secret")},
 	}
 )
 
+// oldEnds are the choices of when the other secret ends once there is a new one.
+var oldEnds = []struct {
+	value, text string
+	after       time.Duration // 0 for never
+}{
+	{"", "When I revoke it", 0},
+	{"24h", "In 24 hours", 24 * time.Hour},
+	{"7d", "In 7 days", 7 * 24 * time.Hour},
+	{"30d", "In 30 days", 30 * 24 * time.Hour},
+}
+
 type secretsBody struct {
 	Path    string
 	Public  bool
 	Active  []parts.SecretRow
 	Revoked []parts.SecretRow
+	AddCard ui.Card
 	Add     *site.Form // nil if there are two active secrets
-	Max     int
+	Name    ui.Input
+	OldEnds []ui.Option // none if there is no old secret
 }
 
 // secretsPage lists the secrets. Its purpose is rotation (service document, section 5.4):
@@ -39,7 +58,7 @@ func (w *Area) secretsPage(c *site.Request, v site.Session, client *ledger.Clien
 
 // showSecrets shows the page with the form to add a secret, or with the problems of a sent form.
 func (w *Area) showSecrets(c *site.Request, v site.Session, client *ledger.Client, add *site.Form) error {
-	body := secretsBody{Path: parts.ClientPath(client.ID), Public: client.Public(), Max: ledger.MaxActiveSecrets, Add: add}
+	body := secretsBody{Path: parts.ClientPath(client.ID), Public: client.Public(), AddCard: ui.Card{ID: "add", Title: "Generate a secret"}, Add: add}
 	active := client.ActiveSecrets()
 	if active >= ledger.MaxActiveSecrets || client.Public() {
 		body.Add = nil
@@ -47,8 +66,18 @@ func (w *Area) showSecrets(c *site.Request, v site.Session, client *ledger.Clien
 	body.Active, body.Revoked = parts.SecretRows(&v, w.Ledger.Now(), client.Secrets, func(id string) *site.Form {
 		return parts.ClientForm(&v, &revokeSecretForm, client, "secret", id)
 	})
+	for i := range body.Active {
+		row := &body.Active[i]
+		row.Set, row.Only = parts.ClientForm(&v, &setSecretForm, client, "secret", row.ID), active == 1
+	}
+	if body.Add != nil {
+		body.Name = add.Input("name", "").AtMost(ledger.MaxSecretName).As("off").Optional()
+	}
 	if active == 1 {
-		body.Active[0].Only = true
+		body.AddCard.Title = "Generate another secret"
+		for _, o := range oldEnds {
+			body.OldEnds = append(body.OldEnds, ui.Option{Value: o.value, Text: o.text, Chosen: add.Get("old_ends") == o.value})
+		}
 	}
 	p := w.pageOfClient(&v, client, "Credentials", "secrets")
 	p.Notice, p.Form, p.Body = clientNotices.Text(c), add, body
@@ -74,10 +103,14 @@ func (w *Area) addSecret(c *site.Request, v site.Session, f *site.Form, client *
 	if err != nil {
 		return fmt.Errorf("digest a secret: %w", err)
 	}
-	secret.ID = f.Get("secret")
-	refused, err := w.Propose(c, &v, "add a secret", &ledger.AddSecret{
-		Actor: v.Actor(), Client: client.ID, Secret: secret, After: f.Get("after"),
-	})
+	secret.ID, secret.Name = f.Get("secret"), f.Trimmed("name")
+	add := &ledger.AddSecret{Actor: v.Actor(), Client: client.ID, Secret: secret, After: f.Get("after")}
+	for _, o := range oldEnds {
+		if o.value == f.Get("old_ends") {
+			add.EndOld = o.after
+		}
+	}
+	refused, err := w.Propose(c, &v, "add a secret", add)
 	switch {
 	case err != nil:
 		return err
@@ -88,7 +121,12 @@ func (w *Area) addSecret(c *site.Request, v site.Session, f *site.Form, client *
 		if err != nil {
 			return err
 		}
-		return w.showSecrets(c, v, now, w.newSecretForm(&v, now).Refused(refused))
+		again := w.newSecretForm(&v, now)
+		again.Values["name"], again.Values["old_ends"] = f.Values["name"], f.Values["old_ends"]
+		return w.showSecrets(c, v, now, again.Refused(refused))
+	}
+	if fresh, err := w.Fresh(c.R.Context()); err == nil {
+		v.View = fresh // otherwise the navigation still counts what the secret was missing for
 	}
 	return w.showSecret(c, v, client, plain, client.ActiveSecrets() == 0)
 }
@@ -141,6 +179,36 @@ func (w *Area) revokeSecret(c *site.Request, v site.Session, f *site.Form, clien
 		return w.showSecrets(c, v, client, add.Refused(refused))
 	}
 	return c.RedirectNotice(parts.ClientPath(client.ID, "secrets"), clientNotices, "revoked")
+}
+
+// setSecret renames a secret, or cancels its end.
+func (w *Area) setSecret(c *site.Request, v site.Session, f *site.Form, client *ledger.Client) error {
+	set, done := &ledger.SetSecret{Actor: v.Actor(), Client: client.ID, Secret: f.Get("secret")}, "secret-renamed"
+	switch {
+	case f.Get("ends") == "never":
+		set.EndsIn, done = new(time.Duration), "secret-kept"
+	default:
+		name := f.Trimmed("name")
+		set.Name = &name
+	}
+	refused, err := w.Propose(c, &v, "change a secret", set)
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		now, err := w.ownedFresh(c, &v)
+		if err != nil {
+			return err
+		}
+		// The page has an input of this name for each secret.
+		add := w.newSecretForm(&v, now)
+		if refused.Field != "" {
+			add.SetAlert(ui.Sentence("Name "+refused.Note), http.StatusUnprocessableEntity)
+			return w.showSecrets(c, v, now, add)
+		}
+		return w.showSecrets(c, v, now, add.Refused(refused))
+	}
+	return c.RedirectNotice(parts.ClientPath(client.ID, "secrets"), clientNotices, done)
 }
 
 // newSecretForm returns the form that adds a secret to a client.

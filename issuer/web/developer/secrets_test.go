@@ -25,7 +25,8 @@ func TestAddSecret(t *testing.T) {
 	b := w.SignedIn()
 	const path = SecretsPath
 	none := b.Get(path)
-	assert.Contains(t, none.Text, "There is no secret yet")
+	assert.Contains(t, none.Text, "so that nobody else can ask in its name.")
+	assert.NotContains(t, none.Text, "The old secret ends", "there is none")
 	form := none.Form(t, path+"/add")
 	require.Regexp(t, `^s_[0-9a-f]{16}$`, form.Get("secret"))
 	assert.Empty(t, ShownSecret.FindString(none.Text))
@@ -63,7 +64,7 @@ func TestAddSecret(t *testing.T) {
 
 	b.Post(path+"/add", after.Form(t, path+"/add"))
 	full := b.Get(path)
-	assert.Contains(t, full.Text, "Revoke one of the two before you generate another.")
+	assert.Contains(t, full.Text, "revoke the old one before you generate another.")
 	assert.NotContains(t, full.Text, path+`/add"`)
 	third := b.Post(path+"/add", With(form, "secret", "s_third"))
 	assert.Equal(t, http.StatusForbidden, third.StatusCode, "the id was chosen by the sender")
@@ -272,7 +273,7 @@ func TestRevokeTheLastSecret(t *testing.T) {
 	w, b := Mine(t, nil)
 	const path = MinePath + "/secrets"
 	both := b.Get(path)
-	_, rest, _ := strings.Cut(both.Text, "</form></div></details>")
+	_, rest, _ := strings.Cut(both.Text, "Revoke secret<")
 	last := Answer{Response: both.Response, Text: rest}.Form(t, path+"/revoke")
 	b.Submit(path, path+"/revoke")
 	res := b.Post(path+"/revoke", last)
@@ -293,4 +294,58 @@ func TestPublicClientHasNoSecrets(t *testing.T) {
 	})
 	assert.Contains(t, b.Get("/developer/clients/new").Text, "Done: </span>No secret needed")
 	assert.Contains(t, b.Get("/developer/clients/waiting").Text, "Current: </span>Generate a secret")
+}
+
+// TestNamedSecrets: a secret gets a name and the old one an end with one form; both can be
+// changed afterwards.
+func TestNamedSecrets(t *testing.T) {
+	w := NewEnv(t)
+	b := w.SignedIn()
+	const path = SecretsPath
+	secrets := func() ledger.Secrets { return w.View().Client("calendar").Secrets }
+	long := b.Post(path+"/add", With(b.AddSecretForm(), "name", strings.Repeat("x", 41)))
+	assert.Equal(t, http.StatusUnprocessableEntity, long.StatusCode)
+	assert.Contains(t, long.Text, `<a href="#f-name">Name is too long.</a>`)
+	assert.Contains(t, long.Text, strings.Repeat("x", 41), "what was typed must stay")
+	require.Empty(t, secrets())
+	require.Equal(t, http.StatusOK, b.Post(path+"/add", With(b.AddSecretForm(), "name", " first <1> ")).StatusCode)
+	require.Equal(t, "first <1>", secrets()[0].Name)
+	assert.Contains(t, b.Get(path).Text, "<b><bdi>first &lt;1&gt;</bdi></b>")
+
+	state := w.Index
+	form := With(b.AddSecretForm(), "name", "second", "old_ends", "7d")
+	for range 2 { // as by a double click
+		require.Equal(t, http.StatusOK, b.Post(path+"/add", form).StatusCode)
+	}
+	assert.Equal(t, state+1, w.Index)
+	assert.Equal(t, w.Now().Add(7*24*time.Hour), secrets()[0].Ends)
+	assert.Zero(t, secrets()[1].Ends)
+	w.Advance(25 * time.Hour)
+	b = w.SignedIn()
+	page := b.Get(path)
+	assert.Contains(t, page.Text, `<span class="pill">Ends in 5 days</span>`)
+	assert.Equal(t, 1, strings.Count(page.Text, `value="never"`))
+
+	set := func(secret int, pairs ...string) Answer {
+		form := page.Form(t, path+"/set")
+		form.Set("secret", secrets()[secret].ID)
+		form.Set("token", site.FormToken(b.Session(), "set secret", b.UserID, "calendar\x00"+form.Get("secret")))
+		return b.Post(path+"/set", With(form, pairs...))
+	}
+	for range 2 {
+		assert.Contains(t, b.Follow(set(0, "ends", "never")).Text, "The secret works until you revoke it.")
+		assert.Zero(t, secrets()[0].Ends)
+		assert.Equal(t, "first <1>", secrets()[0].Name)
+	}
+	assert.Contains(t, b.Follow(set(1, "name", "production")).Text, "The secret was renamed.")
+	assert.Equal(t, "production", secrets()[1].Name)
+	wrong := set(1, "name", strings.Repeat("x", 41))
+	assert.Equal(t, http.StatusUnprocessableEntity, wrong.StatusCode)
+	assert.Contains(t, wrong.Text, "Name is too long.")
+
+	b.Done(b.Post(path+"/revoke", page.Form(t, path+"/revoke")))
+	gone := set(1, "name", "late")
+	assert.NotEqual(t, http.StatusSeeOther, gone.StatusCode)
+	assert.Equal(t, "production", secrets()[1].Name)
+	assert.Contains(t, b.Get("/developer/clients/calendar/history").Text, "Revoked secret ")
 }

@@ -11,20 +11,47 @@ import (
 
 // A SecretRow is a secret of a list.
 type SecretRow struct {
+	ID      string
+	Name    string // what its owner calls it, or ""
 	Tail    string
 	Created ui.Stamp
 	Used    ui.Stamp
 	Revoked ui.Stamp
 	Ago     string // time since the last use; "" if that is long ago
+	Ends    string // such as "Ends in 6 days"; "" if no end is planned
 	Only    bool   // the last active secret
 	Form    *site.Form
+	Set     *site.Form // renames the secret, or keeps it from ending; nil for a secret without names
+}
+
+// NameInput returns the input with the name of the secret, whose id is the row's own.
+func (r SecretRow) NameInput() ui.Input {
+	i := r.Set.Input("name", "").AtMost(ledger.MaxSecretName).As("off").Optional()
+	i.ID, i.Value = "name-"+r.ID, r.Name
+	return i
+}
+
+// endsText returns when a secret ends, or "".
+func endsText(v *site.Session, now, ends ledger.Time) string {
+	at := v.At(ends)
+	switch {
+	case at.Zero:
+		return ""
+	case ends <= now:
+		return "Ends now"
+	case at.Ago && at.Text != "just now":
+		return "Ends " + at.Text
+	case at.Ago:
+		return "Ends in a moment"
+	}
+	return "Ends on " + at.Text
 }
 
 // SecretRows returns secrets, the newest first. revoke returns the form that revokes one.
 func SecretRows(v *site.Session, now ledger.Time, secrets ledger.Secrets, revoke func(id string) *site.Form) (active, revoked []SecretRow) {
 	for i := range slices.Backward(secrets) {
 		s := &secrets[i]
-		row := SecretRow{Tail: s.Tail, Created: v.At(s.Created), Used: v.At(s.Used), Revoked: v.At(s.Revoked)}
+		row := SecretRow{ID: s.ID, Name: s.Name, Tail: s.Tail, Ends: endsText(v, now, s.Ends), Created: v.At(s.Created), Used: v.At(s.Used), Revoked: v.At(s.Revoked)}
 		if !s.Active() {
 			revoked = append(revoked, row)
 			continue

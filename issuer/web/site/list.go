@@ -101,7 +101,7 @@ func Below(p ui.Pager, id string) ui.Pager {
 // its first page for an empty key.
 func (c *Request) PageAt(side, key string) string {
 	query := c.R.URL.Query()
-	for _, name := range []string{"done", "after", "before"} {
+	for _, name := range []string{"done", "of", "after", "before", "jump"} {
 		query.Del(name)
 	}
 	if key != "" {

@@ -21,6 +21,12 @@ func (n Notices) Text(c *Request) string { return n[c.Notice()] }
 
 // RedirectNotice redirects to a page with a notice.
 func (c *Request) RedirectNotice(page string, n Notices, word string) error {
+	return c.RedirectNoticeOf(page, n, word, "")
+}
+
+// RedirectNoticeOf redirects to a page with a notice about something that is not the page's own:
+// of is its id, which NoticeOf returns there.
+func (c *Request) RedirectNoticeOf(page string, n Notices, word, of string) error {
 	if n[word] == "" {
 		panic("web: no notice says " + word)
 	}
@@ -28,13 +34,33 @@ func (c *Request) RedirectNotice(page string, n Notices, word string) error {
 	if err != nil {
 		panic("web: not a path: " + page)
 	}
-	return c.Redirect(page + "?done=" + SignNotice(c.SessionID, c.User, path, word))
+	query := "?done=" + SignNotice(c.SessionID, c.User, noticeAt(path, of), word)
+	if of != "" {
+		query += "&of=" + url.QueryEscape(of)
+	}
+	return c.Redirect(page + query)
 }
 
 // Notice returns the verified word of the request. It stays in the address, so that a
 // reload shows it again.
 func (c *Request) Notice() string {
-	return VerifyNotice(c.R.URL.Query().Get("done"), c.SessionID, c.User, c.R.URL.Path)
+	return VerifyNotice(c.R.URL.Query().Get("done"), c.SessionID, c.User, noticeAt(c.R.URL.Path, c.R.URL.Query().Get("of")))
+}
+
+// NoticeOf returns the verified id of what the notice is about, or "" for none.
+func (c *Request) NoticeOf() string {
+	if c.Notice() == "" {
+		return ""
+	}
+	return c.R.URL.Query().Get("of")
+}
+
+// noticeAt returns what the token of a notice is bound to: the page, and what it is about.
+func noticeAt(path, of string) string {
+	if of == "" {
+		return path
+	}
+	return path + "\x00" + of
 }
 
 // SignNotice returns a word with a token that proves that it was made for a browser with

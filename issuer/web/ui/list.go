@@ -35,6 +35,7 @@ func Range(first, last, total int) string {
 type Search struct {
 	Action, Label, Query string
 	Selects              []Select
+	Clear                string // address of the list without a search; "" if there is none
 }
 
 // A Select is a field of a search with few values.

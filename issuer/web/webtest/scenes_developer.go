@@ -3,6 +3,7 @@ package webtest
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -44,11 +45,17 @@ func scenesDeveloper() []Scene {
 		{Name: "edited", Who: alice, From: mine("pocket", "/edit"), Address: mine("pocket", "/edit"), Form: ProfileOf("Pocket Planner 2", "http://127.0.0.1/callback", few...)},
 
 		{Name: "secrets", Who: alice, Address: mine("zeta", "/secrets")},
+		{Name: "secrets-ending", Who: alice, Address: mine("zeta", "/secrets"), Before: func(s *Stage) {
+			end := 6*day + time.Hour
+			client := s.View().Client(sceneClient("zeta"))
+			s.Must(&ledger.SetSecret{Actor: s.actor(alice), Client: client.ID, Secret: client.Secrets[0].ID, EndsIn: &end})
+		}},
 		{Name: "secrets-one", Who: alice, Address: mine("digest", "/secrets")},
 		{Name: "secrets-none", Who: alice, Address: mine("shifts", "/secrets")},
 		{Name: "secrets-public", Who: alice, Address: mine("pocket", "/secrets")},
 		{Name: "secret-first", Who: alice, From: mine("shifts", "/secrets"), Address: mine("shifts", "/secrets/add")},
 		{Name: "secret-second", Who: alice, From: mine("digest", "/secrets"), Address: mine("digest", "/secrets/add")},
+		{Name: "secret-renamed", Who: alice, From: mine("zeta", "/secrets"), Address: mine("zeta", "/secrets/set"), Form: url.Values{"name": {"production"}}},
 		{Name: "secret-revoked", Who: alice, From: mine("zeta", "/secrets"), Address: mine("zeta", "/secrets/revoke")},
 
 		{Name: "connect", Who: alice, Address: mine("zeta", "/connect")},
