@@ -51,7 +51,7 @@ func TestBrowserAccount(t *testing.T) {
 			elsewhere.signIn("alice", "a better pass phrase")
 			require.Equal(t, "Profile & security", elsewhere.text("h1"))
 
-			b.press(`form[action="/account/sign-out-everywhere"] button`)
+			b.confirm("/account/sign-out-everywhere")
 			require.Contains(t, b.text("[role=status]"), "signed out in every browser")
 			elsewhere.press(`a[href="/connected-apps"]`)
 			require.Equal(t, "Sign in", elsewhere.text("h1"))

@@ -168,6 +168,21 @@ func (b *tab) text(selector string) string {
 	return text
 }
 
+// confirm presses the button of a form that asks before, and answers yes.
+func (b *tab) confirm(action string) {
+	b.t.Helper()
+	form := fmt.Sprintf("form[action=%q]", action)
+	b.do(chromedp.Click(chromedp.CSS("main .confirm:has(" + form + ") > summary")))
+	b.press("main .confirm[open] " + form + " button")
+}
+
+// disconnect disconnects an application that the page shows, by its name.
+func (b *tab) disconnect(name string) {
+	b.t.Helper()
+	b.do(chromedp.Click(chromedp.CSS(fmt.Sprintf("main .confirm:has([aria-label=%q]) > summary", "Disconnect "+name+"?"))))
+	b.press("main .confirm[open] form button")
+}
+
 // isSignedIn verifies that the tab shows the first page of a user, by the user's name.
 func (b *tab) isSignedIn(name string) {
 	b.t.Helper()

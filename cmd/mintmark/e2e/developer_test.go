@@ -328,7 +328,7 @@ func (j *journey) disconnect() {
 	b.open(j.home + "/users")
 	require.Contains(t, b.text("table"), "u-alice")
 	b.open(j.s.AppURL + "/connected-apps")
-	b.press(`main form[action="/connected-apps/disconnect"] button`)
+	b.confirm("/connected-apps/disconnect")
 	require.Equal(t, "invalid_grant", j.refresh(j.secret)["error"])
 }
 

@@ -32,7 +32,7 @@ func TestBrowserFormAfterItsSession(t *testing.T) {
 			b.open(address + "/auth/sign-in")
 			b.signIn("alice", "correct horse")
 			b.open(address + "/account")
-			b.press(`form[action="/account/sign-out-everywhere"] button`)
+			b.confirm("/account/sign-out-everywhere")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

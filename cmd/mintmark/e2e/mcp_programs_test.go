@@ -165,7 +165,7 @@ func disconnect(b *tab, s *server, m *mcpServer, client, token string) {
 	b.t.Helper()
 	require.NotEqual(b.t, http.StatusUnauthorized, m.status(token))
 	b.open(s.AppURL + "/connected-apps")
-	b.press(fmt.Sprintf(`button[aria-label=%q]`, "Disconnect "+client))
+	b.disconnect(client)
 	require.True(b.t, testkit.Until(testkit.Limit, func() bool { return m.status(token) == http.StatusUnauthorized }), "the token is refused")
 }
 

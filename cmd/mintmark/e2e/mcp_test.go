@@ -214,7 +214,7 @@ func TestMCPClients(t *testing.T) {
 
 			// The user disconnects it.
 			browser.open(s.AppURL + "/connected-apps")
-			browser.press(fmt.Sprintf(`button[aria-label=%q]`, "Disconnect example.com (Assistant "+c.name+")"))
+			browser.disconnect("example.com (Assistant " + c.name + ")")
 			require.True(t, testkit.Until(testkit.Limit, func() bool { return m.status(r.Access) == http.StatusUnauthorized }), "the token is refused")
 			r = run(cancel)
 			require.Equal(t, "the user is asked", r.Refused)

@@ -80,9 +80,9 @@ func TestBrowserFlow(t *testing.T) {
 			b.press("main ul.lines h2 a")
 			require.Equal(t, "Calendar App", b.text("h1"))
 			require.Contains(t, b.text("main"), "See your profile")
-			b.press(`main form[action="/connected-apps/disconnect"] button`)
+			b.disconnect("Calendar App")
 			require.Contains(t, b.text("[role=status]"), "was disconnected")
-			require.Contains(t, b.text("main"), "No application is connected")
+			require.Contains(t, b.text("main"), "No app is connected")
 
 			b.signOut()
 			b.open(s.AppURL + "/")

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"net/url"
 	"slices"
 
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -12,11 +11,13 @@ import (
 
 type appBody struct {
 	connection
-	Website     string
-	WebsiteHost string
-	Purpose     string
-	Groups      []parts.Permissions
-	Lifetimes   lifetimes
+	Website        string
+	WebsiteHost    string
+	Privacy, Terms string
+	Purpose        string
+	Can            ui.Card // the box of Asks
+	Lifetimes      lifetimes
+	Danger         ui.Danger
 }
 
 // connectedApp shows what one application may do, if the user has allowed it.
@@ -37,12 +38,20 @@ func (w *Area) connectedApp(c *site.Request, v site.Session) error {
 		return site.ErrNotFound
 	}
 	c.Client = one.ClientID
-	one.Form = v.Form(&disconnectForm, url.Values{"client": {one.ClientID}})
 	client := v.View.Client(one.ClientID)
 	body := appBody{
 		connection: one, Website: client.Website, WebsiteHost: parts.HostOf(client.Website), Purpose: client.Purpose,
-		Groups: parts.PermissionsOf(one.scopes.String(), scope.Set{}), Lifetimes: lifetimesOf(&v),
+		Lifetimes: lifetimesOf(&v),
+		Privacy:   client.PrivacyURL, Terms: client.TermsURL,
 	}
+	body.Asks = parts.AsksOf(one.scopes.String(), scope.Set{})
+	body.Can = ui.Card{ID: "permissions", Title: body.Asks.Title}
+	if one.Legacy {
+		body.Can.Title = "Also allowed, one by one"
+	}
+	body.Danger.Lines = []ui.DangerLine{{
+		Title: "Disconnect this app", Text: "You can allow it again at any time.", Confirm: one.disconnect(&v),
+	}}
 	if l := &body.Lifetimes; one.Agent != "" {
 		l.Idle, l.Absolute = l.AgentIdle, l.AgentAbsolute
 	}

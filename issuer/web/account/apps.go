@@ -24,20 +24,21 @@ var (
 )
 
 var appNotices = site.Notices{
-	"disconnected":     "The application was disconnected. It gets no new access; what it got just before may keep working for up to 30 minutes.",
-	"disconnected-all": "All applications were disconnected. They get no new access; what they got just before may keep working for up to 30 minutes.",
+	"disconnected":     "The app was disconnected. It gets no new access; what it got just before may keep working for up to 30 minutes.",
+	"disconnected-all": "All apps were disconnected. They get no new access; what they got just before may keep working for up to 30 minutes.",
 }
 
 type appsBody struct {
-	Connections []connection
-	All         int  // number of connections
-	Found       int  // number of connections that the search found
-	Many        bool // there are more than fit on a page
-	Search      ui.Search
-	Pages       ui.Pager
-	AnyLegacy   bool
-	AllForm     *site.Form
-	Lifetimes   lifetimes
+	Apps, Agents []connection // of the page
+	All          int          // number of connections
+	Found        int          // number of connections that the search found
+	Many         bool         // there are more than fit on a page
+	Search       ui.Search
+	Pages        ui.Pager
+	AnyLegacy    bool // among those of the page
+	Lifetimes    lifetimes
+	Danger       *ui.Danger // nil if there is only one connection
+	Empty        ui.Empty   // if there are none
 }
 
 // lifetimes are how long an application's access lasts without the user, and that of an agent.
@@ -56,6 +57,7 @@ type connection struct {
 	ClientID string
 	Path     string
 	Name     string
+	By       string // the name of its owner; "" for agents, and if the owner has no account any more
 	Picture  *ui.Picture
 	State    ledger.ClientState
 	Legacy   bool
@@ -63,10 +65,9 @@ type connection struct {
 	Shared   bool   // two parties seem to use one grant: see ledger.Grant.Shared
 	First    ui.Stamp
 	Used     ui.Stamp // of the last use
-	Form     *site.Form
 
-	Permissions int // number of permissions
-	Writes      int // number of permissions that can change something
+	Asks       parts.Asks // what it may do
+	Disconnect *ui.Confirm
 
 	Resources []*ledger.ResourceServer // where it can use the account, each once; nil stands for this service
 
@@ -81,23 +82,79 @@ func (one connection) Limited() bool { return !slices.Contains(one.Resources, ni
 // then the agents by publisher.
 func (w *Area) connectedApps(c *site.Request, v site.Session) error {
 	all := w.connections(&v)
-	body := appsBody{All: len(all), Many: len(all) > appsPerPage, AllForm: v.Form(&disconnectAllForm, nil), Lifetimes: lifetimesOf(&v)}
-	body.Search = site.SearchOf(c, "Name of the application")
+	body := &appsBody{All: len(all), Many: len(all) > appsPerPage, Lifetimes: lifetimesOf(&v), Empty: noApps}
+	body.Search = site.SearchOf(c, "Name of the app")
 	found := all[:0:0]
 	for _, one := range all {
-		body.AnyLegacy = body.AnyLegacy || one.Legacy
 		if site.Matches(body.Search, one.Name) {
 			found = append(found, one)
 		}
 	}
 	body.Found = len(found)
-	body.Connections, body.Pages = site.PageOf(c, found, appsPerPage, func(one connection) string { return one.ClientID })
-	for i := range body.Connections {
-		one := &body.Connections[i]
-		one.count()
-		one.Form = v.Form(&disconnectForm, url.Values{"client": {one.ClientID}})
+	key := func(one connection) string { return one.ClientID }
+	shown, pages := site.PageOf(c, found, appsPerPage, key)
+	body.Pages = pages
+	for i := range shown {
+		one := &shown[i]
+		one.Asks = parts.AsksOf(one.scopes.String(), scope.Set{})
+		one.Disconnect = one.disconnect(&v)
+		one.Disconnect.Small = true
 	}
-	return w.Show(c, v, "apps", ui.Page{Title: "Connected apps", Notice: appNotices.Text(c), Body: body})
+	show := func(n int) {
+		body.Apps, body.Agents, body.AnyLegacy = nil, nil, false
+		for _, one := range shown[:n] {
+			body.AnyLegacy = body.AnyLegacy || one.Legacy
+			if one.Agent != "" {
+				body.Agents = append(body.Agents, one)
+			} else {
+				body.Apps = append(body.Apps, one)
+			}
+		}
+	}
+	show(len(shown))
+	if len(all) > 1 {
+		body.Danger = disconnectAllDanger(&v, len(all))
+	}
+	return w.Show(c, v, "apps", ui.Page{
+		Title: "Connected apps", Notice: appNotices.Text(c), Body: body, Rows: len(shown),
+		Truncate: func(n int) {
+			show(n)
+			body.Pages.Next = c.PageAt("after", key(shown[n-1]))
+		},
+	})
+}
+
+var noApps = ui.Empty{Title: "No app is connected", Text: "Apps that you allow to use your account are listed here."}
+
+// disconnect returns the button that disconnects the application, and asks before.
+func (one *connection) disconnect(v *site.Session) *ui.Confirm {
+	return &ui.Confirm{
+		Button: "Disconnect", About: one.Name, Title: "Disconnect " + one.Name + "?", Text: "It immediately loses access to your account.",
+		Do: "Disconnect", Tone: ui.Bad, Form: v.Form(&disconnectForm, url.Values{"client": {one.ClientID}}),
+	}
+}
+
+func disconnectAllDanger(v *site.Session, all int) *ui.Danger {
+	apps, text := ui.Plural(all, "app"), "Each of them has to ask you again."
+	if all > appsPerPage {
+		text = "Those on other pages of this list too. " + text
+	}
+	return &ui.Danger{Lines: []ui.DangerLine{{
+		Title: "Disconnect all apps", Text: text,
+		Confirm: &ui.Confirm{
+			Button: "Disconnect all", About: "apps", Title: "Disconnect all " + apps + "?", Text: "They immediately lose access to your account.",
+			Do: "Disconnect all " + apps, Tone: ui.Bad, Form: v.Form(&disconnectAllForm, nil),
+		},
+	}}}
+}
+
+// madeBy returns the name of a client's owner for its users, or "".
+func madeBy(view ledger.View, client *ledger.Client) string {
+	owner := view.User(client.Owner)
+	if owner == nil || owner.Deleted || client.Document != nil {
+		return ""
+	}
+	return site.PersonOf(owner).Name
 }
 
 // connections returns the user's live grants by application.
@@ -111,7 +168,7 @@ func (w *Area) connections(v *site.Session) []connection {
 			i, position[g.Client] = len(list), len(list)
 			list = append(list, connection{
 				Agent: parts.AgentOf(client), ClientID: client.ID, Path: parts.PathApps + "/" + url.PathEscape(client.ID),
-				Name: parts.NameOfApp(client), Picture: parts.PublicPicture(client), State: client.State, First: v.At(g.Created),
+				Name: parts.NameOfApp(client), By: madeBy(v.View, client), Picture: parts.PublicPicture(client), State: client.State, First: v.At(g.Created),
 			})
 		}
 		one := &list[i]
@@ -127,18 +184,6 @@ func (w *Area) connections(v *site.Session) []connection {
 	}
 	slices.SortStableFunc(list, func(a, b connection) int { return strings.Compare(a.Agent, b.Agent) })
 	return list
-}
-
-// count sets Permissions and Writes.
-func (one *connection) count() {
-	for _, s := range scope.Catalogue() {
-		if one.scopes.Has(s.Name) {
-			one.Permissions++
-			if s.Writes {
-				one.Writes++
-			}
-		}
-	}
 }
 
 // disconnect ends all grants of the user for one application.

@@ -15,14 +15,16 @@ import (
 var signOutEverywhereForm = site.FormKind{Purpose: forSignOutEverywhere, Ends: true, Action: "/account/sign-out-everywhere", Page: site.PathAccount}
 
 type profileBody struct {
-	Facts       []parts.Fact
+	Profile     ui.Card
+	Facts       []parts.Fact // that are set
+	Unset       []string     // names of the others
+	AccountID   string
 	HasPassword bool
-	SignedIn    ui.Stamp // sign-in of this browser
 	SessionEnds ui.Stamp // absolute end of this session
 	Sessions    []signedIn
 	Pages       ui.Pager // of Sessions
-	SignOutForm *site.Form
-	Edit        string // the page that edits the profile, if the user may
+	Everywhere  *ui.Confirm
+	CanEdit     bool // the profile
 }
 
 var accountNotices = site.Notices{
@@ -35,13 +37,26 @@ var accountNotices = site.Notices{
 func (w *Area) profile(c *site.Request, v site.Session) error {
 	settings := v.View.Settings()
 	body := &profileBody{
-		Facts: parts.Facts(v.User, "About you"), HasPassword: w.prover.HasLocalPassword(v.User),
-		SignedIn: v.At(v.Stored.Created), SessionEnds: v.At(v.Stored.Created.Add(settings.SessionAbsolute)),
-		SignOutForm: v.Form(&signOutEverywhereForm, nil),
+		Profile: ui.Card{ID: "profile", Title: "Profile"}, AccountID: v.User.ID, HasPassword: w.prover.HasLocalPassword(v.User),
+		SessionEnds: v.At(v.Stored.Created.Add(settings.SessionAbsolute)),
+		Everywhere: &ui.Confirm{
+			Button: "Sign out everywhere", Title: "Sign out everywhere?", Text: "You’ll have to sign in again, here too.",
+			Do: "Sign out everywhere", Tone: ui.Bad, Form: v.Form(&signOutEverywhereForm, nil),
+		},
+	}
+	for _, one := range parts.Facts(v.User, "About you") {
+		switch {
+		case one.Name == "Account ID": // it has a button that copies it
+		case one.Value == "":
+			body.Unset = append(body.Unset, one.Name)
+		default:
+			body.Facts = append(body.Facts, one)
+		}
 	}
 	body.Sessions, body.Pages = w.sessions(c, &v)
 	if v.User.Admin {
-		body.Edit = parts.EditUserPath(v.User.ID)
+		body.CanEdit = true
+		body.Profile.Action = &ui.Action{Title: "Edit profile", Path: parts.EditUserPath(v.User.ID), Small: true}
 	}
 	return w.Show(c, v, "profile", ui.Page{
 		Title: "Profile & security", Notice: accountNotices.Text(c), Body: body, Rows: len(body.Sessions),
