@@ -25,11 +25,8 @@ type words struct {
 	Action ui.Action
 }
 
-const (
-	pathBranding = site.PathAdmin + "/branding"
-	// maxQuote is how much of a reviewer's reason is shown, in characters.
-	maxQuote = 120
-)
+// maxQuote is how much of a reviewer's reason is shown, in characters.
+const maxQuote = 120
 
 func wordsOf(v *site.Session, one *attention.Item) words {
 	switch one.Kind {
@@ -46,8 +43,8 @@ func wordsOf(v *site.Session, one *attention.Item) words {
 		}
 	case attention.BrandDraft:
 		return words{
-			Title: "The branding has a draft", Path: pathBranding, Icon: "app", Text: "People see it after it is published.",
-			Action: ui.Action{Title: "Preview", Path: pathBranding, About: "the branding"},
+			Title: "The branding has a draft", Path: parts.PathAdminBranding, Icon: "palette", Text: "People see it after it is published.",
+			Action: ui.Action{Title: "Preview", Path: parts.PathAdminBranding, About: "the branding"},
 		}
 	case attention.AppShared, attention.AppSuspended:
 		return wordsOfApp(one)
