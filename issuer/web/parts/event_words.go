@@ -1,6 +1,7 @@
 package parts
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -166,6 +167,9 @@ func EventTitles() []ui.Option {
 	return list
 }
 
+// maxToldScopes is how many scopes of an edit are named. The download of the audit log has all.
+const maxToldScopes = 4
+
 // fieldsIn splits the detail of an edit: the fields that it names, in words, and its scopes.
 func fieldsIn(e *ledger.Event) (fields, scopes string) {
 	fields, scopes, found := strings.Cut(e.Detail, "; scopes ")
@@ -181,6 +185,9 @@ func fieldsIn(e *ledger.Event) (fields, scopes string) {
 		}
 		return r
 	}, fields)
+	if names := strings.Fields(scopes); len(names) > maxToldScopes+1 {
+		scopes = fmt.Sprintf("%s and %d more", strings.Join(names[:maxToldScopes], " "), len(names)-maxToldScopes)
+	}
 	if scopes != "" {
 		scopes = "Scopes: " + scopes
 	}

@@ -45,6 +45,7 @@ var told = []struct {
 	{kind: ledger.EventClientEdited, actor: "u-ada", user: "u-ada", detail: ledger.EditResubmitted + "; scopes BOOKING_READ", says: "Submitted Zeta Planner again without changes", by: "ada"},
 	{kind: ledger.EventClientEdited, actor: "u-ada", user: "u-ada", detail: ledger.EditDiscarded + "; scopes BOOKING_READ", says: "Dismissed the refused changes of Zeta Planner", by: "ada", on: "You: Dismissed the refused changes"},
 	{kind: ledger.EventClientProposed, actor: "u-ada", user: "u-ada", detail: "redirect URIs, scopes; scopes A B", says: "Proposed to change redirect URIs and scopes of Zeta Planner", by: "ada", note: "Scopes: A B", on: "You: Proposed to change redirect URIs and scopes"},
+	{kind: ledger.EventClientProposed, actor: "u-ada", user: "u-ada", detail: "redirect URIs, scopes; scopes A B C D E F", says: "Proposed to change redirect URIs and scopes of Zeta Planner", by: "ada", note: "Scopes: A B C D and 2 more", on: "You: Proposed to change redirect URIs and scopes"},
 	{kind: ledger.EventClientReviewed, actor: "u-root", user: "u-ada", detail: "approve", says: "Approved Zeta Planner", by: "root", on: "An administrator: Approved the application"},
 	{kind: ledger.EventClientReviewed, actor: "u-root", user: "u-ada", detail: "approve changes: Fine.", says: "Approved the changes of Zeta Planner", by: "root", note: "Fine.", on: "An administrator: Approved the changes"},
 	{kind: ledger.EventClientReviewed, actor: "u-root", user: "u-ada", detail: "reject: Why: this?", says: "Rejected Zeta Planner", by: "root", note: "Why: this?"},
