@@ -24,12 +24,14 @@ import (
 type display struct {
 	width, height int64 // of the window, in CSS pixels
 	theme         string
+	scale         float64 // of the pictures of scenes
 }
 
 func (d display) String() string { return fmt.Sprintf("%d-%s", d.width, d.theme) }
 
-// displays are in an order in which little changes from one to the next.
-var displays = []display{{1280, 800, "light"}, {1280, 800, "dark"}, {390, 844, "dark"}, {390, 844, "light"}}
+// displays are in an order in which little changes from one to the next. Texts are read in the
+// light pictures: the dark ones are smaller, and show the colors.
+var displays = []display{{1280, 800, "light", 0.5}, {1280, 800, "dark", 0.25}, {390, 844, "dark", 0.25}, {390, 844, "light", 0.5}}
 
 // A camera is a tab of a browser in which nothing depends on the machine: neither the fonts, nor
 // the time, nor what moves.
@@ -119,10 +121,10 @@ func (c *camera) show(d display) int64 {
 	return height
 }
 
-// whole returns a picture of the whole page, at a scale.
-func (c *camera) whole(d display, scale float64) *image.RGBA {
+// whole returns a picture of the whole page.
+func (c *camera) whole(d display) *image.RGBA {
 	c.t.Helper()
-	return c.shoot(&page.Viewport{Height: float64(c.show(d)), Width: float64(d.width), Scale: scale})
+	return c.shoot(&page.Viewport{Height: float64(c.show(d)), Width: float64(d.width), Scale: d.scale})
 }
 
 // boxes returns the components of the page.

@@ -146,7 +146,7 @@ func TestPhotographs(t *testing.T) {
 			text = shown.Text
 			c.open(address + "/scene")
 			for _, d := range displays {
-				a.compare(t, scene.Name, d.String(), c.whole(d, 0.5))
+				a.compare(t, scene.Name, d.String(), c.whole(d))
 			}
 		})
 	}
@@ -197,20 +197,20 @@ func TestDocumentsPictures(t *testing.T) {
 		c, stage, text := newCamera(t), webtest.NewStage(t), ""
 		address := serve(t, stage, &text)
 		for _, p := range []struct {
-			file, scene   string
-			width, height int64
-			scale         float64
+			file, scene string
+			display     display
+			most        int // pixels of height
 		}{
-			{"consent", "consent-controls", 840, 0, 1}, {"application", "application", 1200, 1000, 0.75}, {"review", "review-change", 1200, 1000, 0.75},
+			{"consent", "consent-controls", display{840, 600, "light", 1}, 1000},
+			{"application", "application", display{1200, 600, "light", 0.75}, 720},
+			{"review", "review-change", display{1200, 600, "light", 0.75}, 720},
 		} {
 			i := slices.IndexFunc(webtest.Scenes(), func(s webtest.Scene) bool { return s.Name == p.scene })
 			shown, _ := stage.Play(webtest.Scenes()[i])
 			text = shown.Text
 			c.open(address + "/scene")
-			m := c.whole(display{p.width, p.height, "light"}, p.scale)
-			if p.height > 0 {
-				m = m.SubImage(image.Rect(0, 0, m.Bounds().Dx(), int(float64(p.height)*p.scale))).(*image.RGBA)
-			}
+			m := c.whole(p.display)
+			m = m.SubImage(image.Rect(0, 0, m.Bounds().Dx(), min(p.most, m.Bounds().Dy()))).(*image.RGBA)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, p.file+".png"), encode(t, m, palette(m)), 0o644))
 		}
 	}
