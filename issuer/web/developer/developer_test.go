@@ -33,7 +33,7 @@ func TestRegister(t *testing.T) {
 	page := b.Get(NewPath)
 	for _, text := range []string{
 		"<legend>Type</legend>", "where no secret stays one", `value="TEAM_BOOKING_READ"`, `value="ORG_PROFILE_WRITE"`,
-		"<legend>The user’s own account</legend>", "<legend>Teams</legend>", "<legend>Organizations</legend>",
+		`aria-label="Bookings, team: view"`, `aria-label="Memberships, organization: manage, powerful"`, "get a client ID and connect users’ accounts",
 		`enctype="multipart/form-data"`, "at most 16 KB",
 	} {
 		assert.Contains(t, page.Text, text)

@@ -16,7 +16,6 @@ var editForm = site.FormKind{
 }
 
 type editBody struct {
-	Form    *site.Form
 	Profile profileForm
 	Path    string
 	Live    bool // changes that widen access or rename await a review
@@ -52,7 +51,7 @@ func (w *Area) showEdit(c *site.Request, v site.Session, client *ledger.Client, 
 
 func (w *Area) showEditBody(c *site.Request, v site.Session, client *ledger.Client, f *site.Form, undoes []ui.Difference) error {
 	body := editBody{
-		Form: f, Profile: showProfile(f, basis(client, f.Get("from")).Logo, client.Legacy), Path: parts.ClientPath(client.ID),
+		Profile: w.showProfile(f, &v, client, basis(client, f.Get("from")).Logo), Path: parts.ClientPath(client.ID),
 		Live:    client.State == ledger.Approved || client.State == ledger.Suspended,
 		Waiting: client.Proposed != nil && undoes == nil, Refused: parts.RefusedOf(&v, client), Again: f.Get("from") == parts.FromRefused,
 		Undoes: undoes,
@@ -64,6 +63,9 @@ func (w *Area) edit(c *site.Request, v site.Session, f *site.Form, client *ledge
 	revision, err := strconv.ParseUint(f.Get("revision"), 10, 64)
 	if err != nil {
 		return site.ErrUnreadable
+	}
+	if f.Get("preview") != "" {
+		return w.showEdit(c, v, client, f)
 	}
 	p, picture := profileIn(f, v.View, client.Type, client, basis(client, f.Get("from")).Logo)
 	if f.Failed() {

@@ -16,11 +16,6 @@ var newClientForm = site.FormKind{
 	Fields: append([]site.Field{site.BoundField("client"), site.TextField("type", "The type").Chosen()}, profileFields...),
 }
 
-type newClientBody struct {
-	Form    *site.Form
-	Profile profileForm
-}
-
 // newClient shows an empty form. The client's id is generated here, so that sending the
 // same form twice registers one application.
 func (w *Area) newClient(c *site.Request, v site.Session) error {
@@ -40,11 +35,15 @@ func (w *Area) newClientID() string {
 func (w *Area) showNewClient(c *site.Request, v site.Session, f *site.Form) error {
 	return w.Show(c, v, "new", ui.Page{
 		Title: "Register an application", Up: site.Up("Applications", parts.PathDeveloper),
-		Form: f, Body: newClientBody{f, showProfile(f, nil, false)},
+		Lead: "Register an application to get a client ID and connect users’ accounts. An administrator reviews it before anybody can use it.",
+		Form: f, Body: w.showProfile(f, &v, nil, nil),
 	})
 }
 
 func (w *Area) createClient(c *site.Request, v site.Session, f *site.Form) error {
+	if f.Get("preview") != "" {
+		return w.showNewClient(c, v, f)
+	}
 	id, kind := f.Get("client"), ledger.ClientType(f.Get("type"))
 	if kind != ledger.Confidential && kind != ledger.Public {
 		f.AddProblem("type", "is not chosen")

@@ -2,7 +2,9 @@ package parts
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
@@ -38,4 +40,30 @@ func ScopeGroups(on []string, only bool) []ScopeGroup {
 		}
 	}
 	return slices.DeleteFunc(groups, func(g ScopeGroup) bool { return len(g.List) == 0 })
+}
+
+// ScopeMatrix returns the catalogue as a table, with the scopes in on selected. Areas are in
+// the order of the catalogue.
+func ScopeMatrix(on []string) ui.Matrix {
+	m := ui.Matrix{ID: "scopes", Caption: "Scopes"}
+	for _, s := range scope.Catalogue() {
+		n := slices.IndexFunc(m.Rows, func(r ui.MatrixRow) bool { return r.Area == s.Area })
+		if n < 0 {
+			n = len(m.Rows)
+			m.Rows = append(m.Rows, ui.MatrixRow{Area: s.Area})
+		}
+		column, word := 2*int(s.Level), "view"
+		if s.Writes {
+			column, word = column+1, "manage"
+		}
+		cell := ui.Cell{
+			Scope: s.Name, Label: s.Area + ", " + strings.ToLower(m.Groups()[s.Level]) + ": " + word,
+			On: slices.Contains(on, s.Name), Powerful: s.Controls,
+		}
+		if cell.Powerful {
+			cell.Label += ", powerful"
+		}
+		m.Rows[n].Cells[column] = cell
+	}
+	return m
 }

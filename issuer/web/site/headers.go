@@ -32,7 +32,7 @@ func isolateOpener(h http.Header) { h.Set("Cross-Origin-Opener-Policy", "same-or
 // step.
 func (c *Request) IsolateOpener() { isolateOpener(c.Header()) }
 
-// allowBackCache permits a browser to store the response to a form with problems:
+// allowBackCache permits a browser to store a page that shows a sent form again:
 // otherwise the back button would offer to send the form again instead of showing the
 // page. The stored page is not used for anything else, and clearBackCache removes it.
 func allowBackCache(c *Request, f *Form) {

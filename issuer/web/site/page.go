@@ -71,8 +71,8 @@ func (w *Area) Show(c *Request, v Session, name string, p ui.Page) error {
 	status := http.StatusOK
 	if f, _ := p.Form.(*Form); f != nil {
 		status = f.statusCode()
+		allowBackCache(c, f)
 		if f.Failed() {
-			allowBackCache(c, f)
 			p.Notice = ""
 		}
 	}

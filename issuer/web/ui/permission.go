@@ -49,10 +49,10 @@ type MatrixRow struct {
 }
 
 // A Cell is a scope that can be chosen; Scope is "" if there is none. Label is what screen
-// readers read, such as "Bookings, you: view".
+// readers read, such as "Bookings, you: view". A powerful scope is marked.
 type Cell struct {
 	Scope, Label string
-	On           bool
+	On, Powerful bool
 }
 
 // A NamedCell is a cell with the title of its column.

@@ -188,7 +188,7 @@ func matrix() ui.Matrix {
 		for n := range r.Cells {
 			if cells[n] != '-' {
 				label := area + ", " + strings.ToLower(ui.Matrix{}.Groups()[n/2]) + ": " + []string{"view", "manage"}[n%2]
-				r.Cells[n] = ui.Cell{Scope: strings.ToUpper(strings.ReplaceAll(label, " ", "_")), Label: label, On: cells[n] == 'x'}
+				r.Cells[n] = ui.Cell{Scope: strings.ToUpper(strings.ReplaceAll(label, " ", "_")), Label: label, On: cells[n] == 'x', Powerful: area == "Members" && n%2 == 1}
 			}
 		}
 		return r

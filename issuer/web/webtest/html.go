@@ -39,7 +39,7 @@ func checkPage(t testing.TB, page Answer) {
 	assert.Equal(t, policy, page.Header.Get("Content-Security-Policy"))
 	if cache := page.Header.Get("Cache-Control"); cache == "private, no-cache" { // see TestGoingBack
 		assert.Regexp(t, `<form method="post" action="/(developer/(new|clients/[^/"]*/edit)|admin/(new-resource-server|resource-servers/[^/"]*/edit))"`, page.Text)
-		assert.Contains(t, page.Text, `class="callout bad" role="alert"`)
+		assert.Regexp(t, `class="callout bad" role="alert"|id="preview"`, page.Text)
 		assert.NotContains(t, page.Text, `type="password"`)
 	} else {
 		assert.Equal(t, "no-store", cache)
@@ -102,6 +102,9 @@ func elements(text string) (list []*element, faults []string) {
 				e.attrs[a.Name.Local] = a.Value
 			}
 			list = append(list, e)
+			for above := open; above != nil; above = above.parent {
+				above.text.WriteString(e.attrs["aria-label"])
+			}
 			if !slices.Contains(void, e.name) {
 				open = e
 			}
