@@ -40,6 +40,10 @@ var matrixDeveloper = []row{
 		form: &Sent{Purpose: "revoke secret", About: "mine\x00s_1", Fields: url.Values{"secret": {"s_1"}}},
 	},
 	{route: "GET /developer/clients/:id/connect", address: "/developer/clients/mine/connect", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{
+		route: "POST /developer/clients/:id/decode", address: "/developer/clients/mine/decode", nobody: 303, user: 404, owner: 200, administrator: 404, harmless: true,
+		form: &Sent{Purpose: "decode token", About: "mine", Fields: url.Values{"jwt": {"e30.e30.x"}}},
+	},
 	{route: "GET /developer/clients/:id/errors", address: "/developer/clients/mine/errors", nobody: 303, user: 404, owner: 200, administrator: 200},
 	{route: "GET /developer/clients/:id/users", address: "/developer/clients/mine/users", nobody: 303, user: 404, owner: 200, administrator: 200},
 	{route: "GET /developer/clients/:id/migration", address: "/developer/clients/old/migration", nobody: 303, user: 404, owner: 200, administrator: 404},

@@ -21,6 +21,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/signin"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/verifier"
 )
 
 // Config configures the pages. It must not be changed after New.
@@ -42,6 +43,9 @@ type Config struct {
 	Forms site.Forms
 	// Explain opens an error_id. The pages check who may see the result.
 	Explain func(errorID string) (ledger.Explanation, error)
+	// Verify verifies an access token, as the API of this server does. Default: none can be
+	// verified.
+	Verify func(ctx context.Context, token string) (*verifier.Claims, error)
 	// Devices seals the record of the users who have signed in with a browser.
 	Devices authn.Devices
 	// Sessions seals the session cookie.
@@ -119,7 +123,7 @@ func New(c Config) (*Web, error) {
 	if w.Account, err = account.New(s, p); err != nil {
 		return nil, fmt.Errorf("make the account pages: %w", err)
 	}
-	if w.Developer, err = developer.New(s, secrets, developer.Config{Issuer: c.Issuer, Explain: c.Explain, Refusals: c.Refusals}); err != nil {
+	if w.Developer, err = developer.New(s, secrets, developer.Config{Issuer: c.Issuer, Explain: c.Explain, Verify: c.Verify, Refusals: c.Refusals}); err != nil {
 		return nil, fmt.Errorf("make the developer pages: %w", err)
 	}
 	if w.Admin, err = admin.New(s, p, secrets); err != nil {
@@ -159,6 +163,9 @@ func (c *Config) complete() error {
 	}
 	if c.ErrorID == nil {
 		c.ErrorID = func(string, ledger.Refusal) string { return "" }
+	}
+	if c.Verify == nil {
+		c.Verify = func(context.Context, string) (*verifier.Claims, error) { return nil, verifier.ErrKeysUnavailable }
 	}
 	if c.Refused == nil {
 		c.Refused = func(ledger.Cause) {}

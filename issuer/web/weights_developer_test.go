@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -60,6 +62,16 @@ var weighingsDeveloper = []weighing{
 	},
 	{route: "GET /developer/clients/:id/connect", address: of("/developer/clients/", "single", "/connect"), whole: true},
 	{route: "GET /developer/clients/:id/connect", address: of("/developer/clients/", "public", "/connect"), whole: true},
+	{
+		route: "POST /developer/clients/:id/decode", address: of("/developer/clients/", "mine", "/decode"),
+		form: func(f *Full) *Sent {
+			return &Sent{Purpose: "decode token", About: Long("mine"), Fields: url.Values{"jwt": {heavyToken()}}}
+		},
+	},
+	{
+		route: "POST /developer/clients/:id/decode", address: of("/developer/clients/", "mine", "/decode"), status: 422,
+		form: sends("decode token", Long("mine"), url.Values{"jwt": {odd}}),
+	},
 	{route: "GET /developer/clients/:id/errors", address: of("/developer/clients/", "mine", "/errors?error_id=mme_1")},
 	{route: "GET /developer/clients/:id/errors", address: of("/developer/clients/", "mine", "/errors?error_id="+strings.Repeat("%22", 300))},
 	{route: "GET /developer/clients/:id/users", address: of("/developer/clients/", "mine", "/users")},
@@ -85,4 +97,17 @@ var weighingsDeveloper = []weighing{
 	{route: "GET /developer/offers"},
 	{route: "GET /developer/offers", address: query("/developer/offers", "after", Long("offered_02"))},
 	{route: "GET /developer/offers/:id", address: of("/developer/offers/", "offered_00", ""), whole: true},
+}
+
+// heavyToken returns the longest token of the characters that take the most bytes on a page.
+func heavyToken() string {
+	claims := map[string]any{"scope": strings.Join(ScopeNames(), " ")}
+	for _, name := range []string{"iss", "sub", "aud", "client_id", "jti", "grant_id"} {
+		claims[name] = odd
+	}
+	for n := range 100 {
+		claims[strings.Repeat("'", n)] = "''"
+	}
+	payload, _ := json.Marshal(claims)
+	return "e30." + base64.RawURLEncoding.EncodeToString(payload) + ".x"
 }

@@ -1,6 +1,7 @@
 package developer
 
 import (
+	"context"
 	"embed"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/verifier"
 )
 
 // A Config configures the pages of this package. It must not be changed afterwards.
@@ -16,6 +18,8 @@ type Config struct {
 	Issuer func() string
 	// Explain opens an error_id. The pages check who may see the result.
 	Explain func(errorID string) (ledger.Explanation, error)
+	// Verify verifies an access token, as the API of this server does.
+	Verify func(ctx context.Context, token string) (*verifier.Claims, error)
 	// Refusals are shown to the owner of the client.
 	Refusals *parts.Refusals
 }

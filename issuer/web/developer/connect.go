@@ -13,56 +13,92 @@ import (
 )
 
 type connectBody struct {
-	Path             string
-	State            ledger.ClientState
-	Public, Legacy   bool
-	Native           bool // the redirect URI has a private-use scheme
-	More             bool // there are more redirect URIs than the one shown
-	Step1            ui.Card
-	AuthorizationURL string
-	Issuer           string
-	Curl, Refresh    string
-	Me               string
-	Programs         ui.Code
+	Path     string
+	Try      ui.Card
+	NotYet   *ui.Callout // why it can't be tried; nil if it can
+	Legacy   bool
+	Native   bool // the redirect URI has a private-use scheme
+	Code     connecting
+	URL      ui.Code // of the authorization step
+	URIs     []ui.Copy
+	Env      ui.Code
+	Secrets  bool // it has an active secret, or needs none
+	Programs ui.Code
+	Decode   *site.Form
 }
 
 // connectPage shows code to copy into a program. State and code verifier are generated
 // each time, so that nobody copies known ones.
 func (w *Area) connectPage(c *site.Request, v site.Session, client *ledger.Client) error {
 	to := w.connecting(&v, client)
+	body := connectBody{
+		Path: parts.ClientPath(client.ID), Legacy: client.Legacy, Native: to.Native(), Code: to,
+		Try:     ui.Card{ID: "try", Title: "Try it"},
+		URL:     ui.NewCode("authorize", "Authorization URL", ui.Block{Text: to.authorizationURL()}),
+		Env:     ui.NewCode("env", "Environment", ui.Block{Text: to.snippet("env")}),
+		Secrets: client.Public() || client.ActiveSecrets() > 0,
+		Decode:  parts.ClientForm(&v, &decodeForm, client),
+	}
+	if body.NotYet = notYet(client); body.NotYet == nil {
+		body.Try.Action = &ui.Action{Title: "Try it", Path: to.authorizationURL(), Small: true, Primary: true, NewTab: true}
+	}
+	for n, uri := range client.RedirectURIs {
+		body.URIs = append(body.URIs, ui.Copy{ID: "uri-" + string(rune('a'+n)), Label: "redirect URI", Value: uri})
+	}
 	program := "go"
 	if to.Native() {
 		program = "native"
 	}
-	body := connectBody{
-		Path: parts.ClientPath(client.ID), State: client.State, Public: client.Public(), Legacy: client.Legacy,
-		Native: to.Native(), More: len(client.RedirectURIs) > 1, AuthorizationURL: to.authorizationURL(), Issuer: to.Issuer,
-		Curl: to.snippet("curl"), Refresh: to.snippet("refresh"), Me: to.snippet("me"),
-		Step1: ui.Card{ID: "send", Title: "1. Send people to the authorization step"},
-	}
-	if client.State == ledger.Approved {
-		body.Step1.Action = &ui.Action{Title: "Try it", Path: body.AuthorizationURL, Small: true, NewTab: true}
-	}
-	node := "Node.js"
-	if to.Native() {
-		node += " and Electron"
-	}
-	body.Programs = ui.NewCode("program", "In a program", ui.Block{Name: "Go", Text: to.snippet(program)}, ui.Block{Name: node, Text: to.snippet("node")})
+	body.Programs = ui.NewCode(
+		"program", "Code", ui.Block{Name: "curl", Text: to.snippet("curl")}, ui.Block{Name: "Go", Text: to.snippet(program)},
+		ui.Block{Name: "Node.js", Text: to.snippet("node")}, ui.Block{Name: "Python", Text: to.snippet("python")},
+	)
 	p := w.pageOfClient(&v, client, "Connect", "connect")
 	p.Body = body
 	return w.Show(c, v, "connect", p)
 }
 
+// notYet returns why the authorization step refuses the application, or nil if it doesn't.
+func notYet(client *ledger.Client) *ui.Callout {
+	edit := &ui.Link{Title: "Edit and resubmit", Path: parts.ClientPath(client.ID, "edit")}
+	switch client.State {
+	case ledger.Pending:
+		return &ui.Callout{Tone: ui.Info, Title: "Not yet.", Text: "An administrator has to approve the application first. You can prepare your code meanwhile."}
+	case ledger.Rejected:
+		return &ui.Callout{Tone: ui.Warn, Title: "Not yet.", Text: "The application wasn’t approved.", Link: edit}
+	case ledger.Suspended:
+		return &ui.Callout{Tone: ui.Bad, Title: "Not now.", Text: "An administrator has suspended the application."}
+	}
+	return nil
+}
+
 func (w *Area) connecting(v *site.Session, client *ledger.Client) connecting {
 	s := v.View.Settings()
 	to := connecting{
-		ClientID: client.ID, RedirectURI: client.RedirectURIs[0], Scopes: client.Scopes, Public: client.Public(),
+		ClientID: client.ClientID(), RedirectURI: client.RedirectURIs[0], Scopes: client.Scopes, Public: client.Public(),
 		AuthorizeURL: s.AppURL + oauth.PathAuthorize, TokenURL: s.BaseURL + oauth.PathToken, MeURL: s.BaseURL + oauth.PathMe,
-		Issuer: w.config.Issuer(), State: w.Random(), Verifier: w.Random(),
+		Issuer: w.config.Issuer(), Tails: tailsOf(client), State: w.Random(), Verifier: w.Random(),
 	}
 	sum := sha256.Sum256([]byte(to.Verifier))
 	to.Challenge = base64.RawURLEncoding.EncodeToString(sum[:])
 	return to
+}
+
+// tailsOf returns what the active secrets of a client end in, such as "••••KKT8 and ••••-two",
+// or "" if it has none.
+func tailsOf(client *ledger.Client) string {
+	text := ""
+	for i := range client.Secrets {
+		s := &client.Secrets[i]
+		switch {
+		case !s.Active():
+			continue
+		case text != "":
+			text += " and "
+		}
+		text += "••••" + s.Tail
+	}
+	return text
 }
 
 // authorizationURL returns where to send a user (service document, section 4.1).

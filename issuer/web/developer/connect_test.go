@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"go/format"
+	"html"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -20,7 +21,7 @@ import (
 func TestAuthorizationURL(t *testing.T) {
 	w, b := Mine(t, nil)
 	blocks := b.Get(MinePath + "/connect").Blocks()
-	require.Len(t, blocks, 6)
+	require.Len(t, blocks, 6, "the URL, the environment, and code in four languages")
 	address, found := strings.CutPrefix(blocks[0], "https://app.mintmark.example")
 	require.True(t, found, blocks[0])
 	got := b.Decide(b.Get(address), "allow").Location(t, Callback)
@@ -32,17 +33,49 @@ func TestAuthorizationURL(t *testing.T) {
 
 	blocks = b.Get("/developer/clients/native/connect").Blocks()
 	challenge := regexp.MustCompile(`code_challenge=([A-Za-z0-9_-]{43})&code_challenge_method=S256`).FindStringSubmatch(blocks[0])
-	verifier := regexp.MustCompile(`code_verifier='([A-Za-z0-9_-]{43})'`).FindStringSubmatch(blocks[1])
+	verifier := regexp.MustCompile(`code_verifier='([A-Za-z0-9_-]{43})'`).FindStringSubmatch(blocks[2])
 	require.NotNil(t, challenge)
 	require.NotNil(t, verifier)
 	sum := sha256.Sum256([]byte(verifier[1]))
 	assert.Equal(t, challenge[1], base64.RawURLEncoding.EncodeToString(sum[:]), "verifier and challenge must match")
-	assert.NotContains(t, strings.Join(blocks, "\n"), "client_secret")
+	assert.NotContains(t, strings.ToLower(strings.Join(blocks, "\n")), "client_secret")
 
 	old := b.Get("/developer/clients/old/connect")
 	assert.NotContains(t, old.Blocks()[0], "scope=")
 	assert.Contains(t, old.Text, "There is no <code>scope</code> in this yet.")
-	assert.Contains(t, b.Get("/developer/clients/waiting/connect").Text, "This works only while the application is approved.")
+}
+
+// TestTryIt verifies that the authorization URL is a link while the application can be tried,
+// and that the page otherwise says why not.
+func TestTryIt(t *testing.T) {
+	_, b := Mine(t, nil)
+	page := b.Get(MinePath + "/connect")
+	link := regexp.MustCompile(`<a class="button primary small" href="([^"]*)" target="_blank" rel="noopener">Try it`).FindStringSubmatch(page.Text)
+	require.NotNil(t, link)
+	assert.Equal(t, page.Blocks()[0], html.UnescapeString(link[1]))
+	for id, why := range map[string]string{
+		"waiting": "An administrator has to approve the application first.", "refused": "The application wasn’t approved.",
+		"stopped": "An administrator has suspended the application.",
+	} {
+		page := b.Get("/developer/clients/" + id + "/connect")
+		assert.Contains(t, page.Text, why)
+		assert.NotContains(t, page.Text, ">Try it<svg")
+	}
+}
+
+// TestEnvironment verifies the lines for a server's environment: they have a secret only on the
+// page that shows it once.
+func TestEnvironment(t *testing.T) {
+	w, b := Mine(t, nil)
+	assert.Equal(t, "MINTMARK_CLIENT_ID=mine\n# Shown once, when it was generated: ends in ••••S_OLD-1111 and ••••S_NEW-2222\nMINTMARK_CLIENT_SECRET=\n", b.Get(MinePath + "/connect").Blocks()[1])
+	assert.Equal(t, "MINTMARK_CLIENT_ID=native\n", b.Get("/developer/clients/native/connect").Blocks()[1])
+	assert.Contains(t, b.Get("/developer/clients/calendar/connect").Text, "It has no secret yet.")
+	page := b.Submit(SecretsPath, SecretsPath+"/add")
+	secret := ShownSecret.FindString(page.Text)
+	assert.Equal(t, []string{"MINTMARK_CLIENT_ID=calendar\nMINTMARK_CLIENT_SECRET=" + secret + "\n"}, page.Blocks())
+	assert.Contains(t, page.Text, `href="`+SecretsPath+`">I’ve saved this secret</a>`)
+	assert.NotContains(t, b.Get("/developer/clients/calendar/connect").Text, secret)
+	assert.Len(t, w.ClientRow("calendar").Secrets, 1)
 }
 
 // TestSnippets verifies that the code is valid in its language, whatever the redirection
@@ -63,32 +96,35 @@ func TestSnippets(t *testing.T) {
 	b := w.SignedIn()
 	for _, id := range []string{"secretive", "public"} {
 		blocks := b.Get("/developer/clients/" + id + "/connect").Blocks()
-		shell := exec.Command("sh", "-c", "curl() { printf '%s\\n' \"$@\"; }\n"+blocks[1])
-		shell.Env = []string{"CODE=the code", "CLIENT_SECRET=the secret"}
+		shell := exec.Command("sh", "-c", "curl() { printf '%s\\n' \"$@\"; }\n"+blocks[2])
+		shell.Env = []string{"CODE=the code", "MINTMARK_CLIENT_SECRET=the secret"}
 		out, err := shell.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		assert.Contains(t, string(out), "\nredirect_uri="+odd+"\n")
 		assert.Contains(t, string(out), "\ncode=the code\n")
 		assert.Equal(t, id == "secretive", strings.Contains(string(out), "\nclient_secret=the secret\n"))
 
-		formatted, err := format.Source([]byte(blocks[4]))
-		require.NoError(t, err, blocks[4])
-		assert.Equal(t, string(formatted), blocks[4], "the code must be formatted by gofmt")
-		assert.Contains(t, blocks[4], `"`+odd+`"`)
-		for _, program := range blocks[4:] {
-			assert.Regexp(t, `state.Value|!== state`, program, "the state must be verified")
-			assert.Regexp(t, `\("iss"\) != issuer|\('iss'\) !== issuer`, program, "the issuer must be verified")
+		formatted, err := format.Source([]byte(blocks[3]))
+		require.NoError(t, err, blocks[3])
+		assert.Equal(t, string(formatted), blocks[3], "the code must be formatted by gofmt")
+		assert.Contains(t, blocks[3], `"`+odd+`"`)
+		for _, program := range blocks[3:] {
+			assert.Regexp(t, `state.Value|!== state|!= state`, program, "the state must be verified")
+			assert.Regexp(t, `\("iss"\) != issuer|\('iss'\) !== issuer|\("iss"\) != ISSUER`, program, "the issuer must be verified")
 		}
-		assert.Contains(t, blocks[5], `"https://app.example.com/it's/$(id)/!;\u0026?a='b'\u0026c=$HOME%20"`)
+		for _, program := range blocks[4:] {
+			assert.Contains(t, program, `"https://app.example.com/it's/$(id)/!;\u0026?a='b'\u0026c=$HOME%20"`)
+		}
+		assert.Equal(t, id == "secretive", strings.Contains(blocks[5], "import base64, hashlib, json, os, secrets"))
 	}
 	page := b.Get("/developer/clients/phone/connect")
 	blocks := page.Blocks()
 	assert.Contains(t, page.Text, "the system opens the application")
-	formatted, err := format.Source([]byte(blocks[4]))
-	require.NoError(t, err, blocks[4])
-	assert.Equal(t, string(formatted), blocks[4], "the code must be formatted by gofmt")
-	assert.Contains(t, blocks[4], `"`+own+`"`)
-	for _, program := range blocks[4:] {
+	formatted, err := format.Source([]byte(blocks[3]))
+	require.NoError(t, err, blocks[3])
+	assert.Equal(t, string(formatted), blocks[3], "the code must be formatted by gofmt")
+	assert.Contains(t, blocks[3], `"`+own+`"`)
+	for _, program := range blocks[3:] {
 		assert.NotRegexp(t, `net/http|Cookie`, program, "no web server receives the redirect")
 	}
 	assert.NotContains(t, b.Get("/developer/clients/public/connect").Text, "the system opens the application")

@@ -85,9 +85,10 @@ func (w *Area) showSecrets(c *site.Request, v site.Session, client *ledger.Clien
 }
 
 type newSecretBody struct {
-	Secret, ID ui.Copy
-	Path       string
-	First      bool // there is no other active secret
+	Secret ui.Copy
+	Env    ui.Code
+	Path   string
+	First  bool // there is no other active secret
 }
 
 // addSecret adds a secret to a client and shows it once; no address shows it again.
@@ -160,8 +161,9 @@ func (w *Area) showSecret(c *site.Request, v site.Session, client *ledger.Client
 	return w.Show(c, v, "secret", ui.Page{
 		Title: "New secret", Name: client.Name, Up: site.Up("Credentials", parts.ClientPath(client.ID, "secrets")),
 		Body: newSecretBody{
-			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true}, ID: ui.Copy{ID: "id", Label: "client ID", Value: client.ID, Wide: true},
-			Path: parts.ClientPath(client.ID), First: first,
+			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true},
+			Env:    ui.NewCode("env", "Environment", ui.Block{Text: connecting{ClientID: client.ClientID(), Secret: plain}.snippet("env")}),
+			Path:   parts.ClientPath(client.ID), First: first,
 		},
 	})
 }

@@ -34,7 +34,7 @@ func TestAddSecret(t *testing.T) {
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	secret := ShownSecret.FindString(res.Text)
 	require.NotEmpty(t, secret, res.Text)
-	assert.Equal(t, 1, strings.Count(res.Text, secret))
+	assert.Equal(t, 2, strings.Count(res.Text, secret))
 	assert.Equal(t, "no-store", res.Header.Get("Cache-Control"))
 	assert.Equal(t, ledger.NotACredential, w.RefusedFor("calendar", secret), "the secret must authenticate the client")
 	assert.NotContains(t, w.Log.String(), secret)

@@ -25,6 +25,8 @@ type connecting struct {
 	Issuer                        string
 	Scopes                        []string
 	Public                        bool
+	Secret                        string // only on the page that shows it
+	Tails                         string // of the active secrets
 	State, Verifier, Challenge    string // generated for this page
 }
 

@@ -35,6 +35,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, clientIP fu
 	endpoints.Register(m.Router(router))
 	people.Ledger, people.Code, people.Secret, people.Explain, people.ErrorID = i, i.Code, i.Secret, i.Explain, i.SealRefusal
 	people.Attempts, people.Devices, people.Sessions, people.NewSecrets, people.Forms = i, i, i, i, i
+	people.Verify = v.Verify
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
 	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP
 	people.Security, people.Registration = failures, i.Registration
