@@ -76,6 +76,15 @@ func (b *tab) copied() []string {
 	return list
 }
 
+// connectLines returns the authorization URL of the page, and the lines that exchange a code, use
+// the access token and refresh it.
+func (b *tab) connectLines() []string {
+	b.t.Helper()
+	blocks := b.copied()
+	require.Len(b.t, blocks, 6)
+	return append(blocks[:1:1], strings.Split(blocks[2], "\n\n")...)
+}
+
 func quoted(s string) string {
 	text, _ := json.Marshal(s)
 	return string(text)

@@ -166,14 +166,14 @@ func (j *journey) connect() {
 	t, b := j.t, j.b
 	b.open(j.home)
 	b.press(`.tabs a[href$="/connect"]`)
-	j.lines = b.copied()
+	j.lines = b.connectLines()
 	// "Sent as `client_id`."
 	require.Contains(t, j.lines[0], "client_id="+j.id)
 	got := j.allow("BOOKING_READ PROFILE_READ")
 	// "compares `state` with the value it sent."
 	require.Contains(t, j.lines[0], "&state="+got.Get("state"))
 	// "The application exchanges the code (4.2) and uses the access token."
-	j.tokens = pasted(t, j.lines[1], "CODE="+got.Get("code"), "CLIENT_SECRET="+j.secret)
+	j.tokens = pasted(t, j.lines[1], "CODE="+got.Get("code"), "MINTMARK_CLIENT_SECRET="+j.secret)
 	require.Equal(t, "BOOKING_READ PROFILE_READ", j.tokens["scope"], j.tokens)
 	j.requireAccess("alice")
 	// "When the access token has expired (1800 seconds), the application refreshes (4.3)."
@@ -206,7 +206,7 @@ func (j *journey) requireAccess(who string) {
 // refresh refreshes with the lines of the pages. A success returns new tokens.
 func (j *journey) refresh(secret string) map[string]any {
 	j.t.Helper()
-	answer := pasted(j.t, j.lines[3], "REFRESH_TOKEN="+j.tokens["refresh_token"].(string), "CLIENT_SECRET="+secret)
+	answer := pasted(j.t, j.lines[3], "REFRESH_TOKEN="+j.tokens["refresh_token"].(string), "MINTMARK_CLIENT_SECRET="+secret)
 	if answer["error"] == nil {
 		j.tokens = answer
 	}

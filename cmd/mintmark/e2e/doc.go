@@ -9,6 +9,6 @@
 // The folder clients has programs on client libraries, and verifiers has resource servers
 // around third-party verifiers. Those in Go are modules of their own.
 //
-// The tests need Node.js, Chromium, Java, HAProxy, nginx, Apache and the npm packages of
+// The tests need Node.js, Python, Chromium, Java, HAProxy, nginx, Apache and the npm packages of
 // clients/ and verifiers/; "make deps" installs them.
 package e2e

@@ -71,7 +71,7 @@ func (m *migration) begin() {
 	// "A client created before scopes were introduced is a legacy client (see section 9)."
 	require.Contains(t, b.text(".head"), "Legacy")
 	b.press(`.tabs a[href$="/connect"]`)
-	m.lines = b.copied()
+	m.lines = b.connectLines()
 	require.NotContains(t, m.lines[0], "scope=")
 	b.open(m.s.AppURL + "/developer/clients/native-app")
 	// "Other clients are scoped clients."
@@ -86,7 +86,7 @@ func (m *migration) tokens(who *tab, request string) map[string]any {
 	who.open(request)
 	who.press(`button[value="allow"]`)
 	code := m.app.answer(m.t).Get("code")
-	issued := pasted(m.t, m.lines[1], "CODE="+code, "CLIENT_SECRET=legacy-app-secret")
+	issued := pasted(m.t, m.lines[1], "CODE="+code, "MINTMARK_CLIENT_SECRET=legacy-app-secret")
 	require.Nil(m.t, issued["error"], issued)
 	return issued
 }
@@ -101,7 +101,7 @@ func (m *migration) requireAccess(tokens map[string]any) {
 
 func (m *migration) refresh(tokens map[string]any) map[string]any {
 	m.t.Helper()
-	return pasted(m.t, m.lines[3], "REFRESH_TOKEN="+tokens["refresh_token"].(string), "CLIENT_SECRET=legacy-app-secret")
+	return pasted(m.t, m.lines[3], "REFRESH_TOKEN="+tokens["refresh_token"].(string), "MINTMARK_CLIENT_SECRET=legacy-app-secret")
 }
 
 // choose makes the page show the new URL. That alone changes nothing for users.
@@ -122,7 +122,7 @@ func (m *migration) useNewURL() {
 	require.Contains(m.t, m.alice.text(".perms"), "View your name and email address.")
 	m.alice.press(`button[value="allow"]`)
 	code := m.app.answer(m.t).Get("code")
-	issued := pasted(m.t, m.lines[1], "CODE="+code, "CLIENT_SECRET=legacy-app-secret")
+	issued := pasted(m.t, m.lines[1], "CODE="+code, "MINTMARK_CLIENT_SECRET=legacy-app-secret")
 	// "New tokens carry only the scopes given."
 	require.Equal(m.t, "PROFILE_READ", issued["scope"], issued)
 }

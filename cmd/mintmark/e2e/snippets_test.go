@@ -17,7 +17,7 @@ import (
 var copiedBlock = regexp.MustCompile(`(?s)<pre id="[^"]*" tabindex="0" role="region" aria-label="[^"]*">(.*?)</pre>`)
 
 // snippetsOf returns the programs that the developer settings show for a client of bob's.
-func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram string) {
+func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram, pythonProgram string) {
 	t.Helper()
 	bob := newPerson(t, "bob", "battery staple")
 	at, err := url.Parse(s.AppURL)
@@ -30,7 +30,13 @@ func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram 
 		blocks = append(blocks, html.UnescapeString(m[1]))
 	}
 	require.Len(t, blocks, 6)
-	return blocks[4], blocks[5]
+	return blocks[3], blocks[4], blocks[5]
+}
+
+// A snippetStory is what a program did: it exchanged a code, refreshed, and refused answers.
+type snippetStory struct {
+	First, Second map[string]any
+	Refused       map[string]refused
 }
 
 // TestSnippets: the programs for developers work unchanged, and refuse a response to
@@ -40,30 +46,38 @@ func TestSnippets(t *testing.T) {
 	for _, c := range []struct{ client, secret, main string }{
 		{"cal-app", "cal-app-secret", snippetMain}, {"native-app", "", snippetMain}, {"phone-app", "", phoneMain},
 	} {
-		goProgram, nodeProgram := snippetsOf(t, s, c.client)
+		goProgram, nodeProgram, pythonProgram := snippetsOf(t, s, c.client)
 		dir := t.TempDir()
 		write := func(name, text string) string {
 			file := filepath.Join(dir, name)
 			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 			return file
 		}
-		t.Run("Node.js "+c.client, func(t *testing.T) {
-			var story struct {
-				First, Second map[string]any
-				Refused       map[string]refused
-			}
-			runNode(t, "snippet.mjs", map[string]string{"file": write("snippet.mjs", nodeProgram), "secret": c.secret}, alice(t), &story)
+		check := func(t *testing.T, story *snippetStory) {
+			t.Helper()
 			require.Equal(t, "bearer", story.First["token_type"])
 			require.NotEqual(t, story.First["refresh_token"], story.Second["refresh_token"])
 			for _, answer := range []string{"foreign", "mixedUp", "nobodys", "again"} {
 				require.Contains(t, story.Refused[answer].Message, "This answers no question of ours.", answer)
 			}
 			require.Contains(t, story.Refused["cancelled"].Message, "access_denied")
+		}
+		t.Run("Node.js "+c.client, func(t *testing.T) {
+			var story snippetStory
+			runNode(t, "snippet.mjs", map[string]string{"file": write("snippet.mjs", nodeProgram), "secret": c.secret}, alice(t), &story)
+			check(t, &story)
+		})
+		t.Run("Python "+c.client, func(t *testing.T) {
+			program := exec.Command(installed(t, "python3"), filepath.Join("clients", "snippet.py"), filepath.Dir(write("snippet.py", pythonProgram)))
+			program.Env = append(os.Environ(), "MINTMARK_CLIENT_SECRET="+c.secret, "PYTHONDONTWRITEBYTECODE=1")
+			var story snippetStory
+			runClient(t, program, alice(t), &story)
+			check(t, &story)
 		})
 		t.Run("Go "+c.client, func(t *testing.T) {
 			program := exec.Command("go", "run", write("snippet.go", goProgram), write("main.go", c.main))
 			program.Dir = root // whose modules it may use
-			program.Env = append(os.Environ(), "CLIENT_SECRET="+c.secret)
+			program.Env = append(os.Environ(), "MINTMARK_CLIENT_SECRET="+c.secret)
 			program.Stderr = os.Stderr
 			stdin, err := program.StdinPipe()
 			require.NoError(t, err)

@@ -20,7 +20,6 @@ type connectBody struct {
 	Native   bool // the redirect URI has a private-use scheme
 	Code     connecting
 	URL      ui.Code // of the authorization step
-	URIs     []ui.Copy
 	Env      ui.Code
 	Secrets  bool // it has an active secret, or needs none
 	Programs ui.Code
@@ -41,9 +40,6 @@ func (w *Area) connectPage(c *site.Request, v site.Session, client *ledger.Clien
 	}
 	if body.NotYet = notYet(client); body.NotYet == nil {
 		body.Try.Action = &ui.Action{Title: "Try it", Path: to.authorizationURL(), Small: true, Primary: true, NewTab: true}
-	}
-	for n, uri := range client.RedirectURIs {
-		body.URIs = append(body.URIs, ui.Copy{ID: "uri-" + string(rune('a'+n)), Label: "redirect URI", Value: uri})
 	}
 	program := "go"
 	if to.Native() {

@@ -183,7 +183,7 @@ func (w *Area) claims(v *site.Session, client *ledger.Client, header, payload ma
 		one.Value = shortened(value)
 		switch seconds, isNumber := value.(float64); {
 		case isNumber && seconds > 0 && seconds < 1<<40 && slices.Contains([]string{"iat", "exp", "nbf"}, one.Name):
-			at := ui.Clock{Now: w.Ledger.Now().Std()}.At(int64(seconds) * 1000)
+			at := v.Clock().At(int64(seconds) * 1000)
 			one.Time = &at
 		case one.Name == "scope":
 			text, _ := value.(string)

@@ -2,12 +2,14 @@ package developer
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // A preview is the consent page of an application as its form describes it.
@@ -18,7 +20,7 @@ type preview struct {
 	Own           ui.Picture // of this service
 	Owner, Host   string
 	Legacy        bool
-	Permissions   []parts.Permissions
+	Rows          []ui.PermissionRow
 	Return        string // where people return; "" if no redirect URI is typed
 }
 
@@ -31,7 +33,7 @@ func (w *Area) previewOf(f *site.Form, v *site.Session, logo []byte, legacy bool
 		Picture: &ui.Picture{Logo: site.LogoPath(logo), Initial: ui.Initial(name)},
 		Own:     ui.Picture{Initial: ui.Initial(w.Brand().Name), Kind: "own"},
 		Owner:   site.PersonOf(v.User).Name, Host: parts.HostOf(f.Trimmed("website")),
-		Legacy: legacy, Permissions: parts.PermissionsOf(strings.Join(f.Values["scopes"], " ")),
+		Legacy: legacy, Rows: rowsOf(f.Values["scopes"]),
 	}
 	if f.Get("no_logo") != "" {
 		p.Picture.Logo = ""
@@ -43,4 +45,20 @@ func (w *Area) previewOf(f *site.Form, v *site.Session, logo []byte, legacy bool
 		}
 	}
 	return p
+}
+
+// rowsOf returns a row for each area of scopes.
+func rowsOf(names []string) (rows []ui.PermissionRow) {
+	for _, s := range scope.Catalogue() {
+		if !slices.Contains(names, s.Name) {
+			continue
+		}
+		n := slices.IndexFunc(rows, func(r ui.PermissionRow) bool { return r.Area == s.Area })
+		if n < 0 {
+			n = len(rows)
+			rows = append(rows, ui.PermissionRow{Area: s.Area})
+		}
+		rows[n].Change = rows[n].Change || s.Writes
+	}
+	return rows
 }

@@ -159,7 +159,7 @@ func (w *Area) showSecretAgain(c *site.Request, v site.Session, id, plain string
 
 func (w *Area) showSecret(c *site.Request, v site.Session, client *ledger.Client, plain string, first bool) error {
 	return w.Show(c, v, "secret", ui.Page{
-		Title: "New secret", Name: client.Name, Up: site.Up("Credentials", parts.ClientPath(client.ID, "secrets")),
+		Title: "New secret", Name: client.Name, Lead: client.Name, Up: site.Up("Credentials", parts.ClientPath(client.ID, "secrets")),
 		Body: newSecretBody{
 			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true},
 			Env:    ui.NewCode("env", "Environment", ui.Block{Text: connecting{ClientID: client.ClientID(), Secret: plain}.snippet("env")}),

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/template"
@@ -47,8 +48,16 @@ func (c connecting) snippet(name string) string {
 	return b.String()
 }
 
-// shellQuote quotes a word for a POSIX shell.
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+// plainWords have no character that a POSIX shell takes for more than itself.
+var plainWords = regexp.MustCompile(`^[A-Za-z0-9_./:@%+-]+$`)
+
+// shellQuote quotes a word for a POSIX shell, if it has to be.
+func shellQuote(s string) string {
+	if plainWords.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
 
 func jsQuote(s string) (string, error) {
 	text, err := json.Marshal(s)

@@ -1,7 +1,7 @@
 // Runs the program that the developer settings show for Node.js.
 import { args, refusal, run, visit } from './talk.mjs'
 
-process.env.CLIENT_SECRET = args.secret
+process.env.MINTMARK_CLIENT_SECRET = args.secret
 const { start, callback, refresh } = await import(args.file)
 
 await run(async () => {
