@@ -5,14 +5,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/issuer/web"
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
-	"github.com/mintmark-auth/mintmark/verifier"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
@@ -20,16 +16,9 @@ const decodePath = MinePath + "/decode"
 
 // TestDecode verifies what a pasted token is said to be.
 func TestDecode(t *testing.T) {
-	issuer, stranger := verifiertest.NewInMemoryIssuer(), verifiertest.NewInMemoryIssuer()
-	now := func() time.Time { return time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC) }
-	issuer.Now, stranger.Now = now, now
-	config := issuer.Config()
-	keys, err := verifier.StaticKeys(issuer.KeySet())
-	require.NoError(t, err)
-	config.Keys, config.Revoked = keys, func(c *verifier.Claims) bool { return c.ID() == "revoked" }
-	v, err := verifier.New(config)
-	require.NoError(t, err)
-	w := NewEnv(t, func(c *web.Config) { c.Verify = v.Verify })
+	issuer, stranger := Tokens(), verifiertest.NewInMemoryIssuer()
+	stranger.Now = issuer.Now
+	w := NewEnv(t, VerifyTokens)
 	w.Client("mine", nil)
 	b := w.SignedIn()
 	mine := verifiertest.ClientID("mine")
@@ -65,7 +54,7 @@ func TestDecode(t *testing.T) {
 		"expired":       {issuer.Token(mine, verifiertest.Expired()), 200, []string{"<b>Expired.</b>", "1 hour ago"}},
 		"revoked":       {issuer.Token(mine, verifiertest.Claim("jti", "revoked")), 200, []string{"<b>Revoked.</b>"}},
 		"audience":      {issuer.Token(mine, verifiertest.ForAudience("https://other.example")), 200, []string{"<b>For another resource server.</b>"}},
-		"not yet":       {issuer.Token(mine, verifiertest.Claim("nbf", now().Unix()+3600)), 200, []string{"<b>Not valid yet.</b>"}},
+		"not yet":       {issuer.Token(mine, verifiertest.Claim("nbf", issuer.Now().Unix()+3600)), 200, []string{"<b>Not valid yet.</b>"}},
 		"not ours":      {stranger.Token(mine), 200, []string{"<b>Not ours.</b>"}},
 		"other issuer":  {issuer.Token(mine, verifiertest.Claim("iss", "https://other.example")), 200, []string{"<b>Not ours.</b>", "(another service)"}},
 		"an ID token":   {issuer.Token(mine, verifiertest.Header("typ", "JWT")), 200, []string{"<b>Not an access token.</b>"}},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
 // mine returns the address of a page of an application of the scenes.
@@ -23,6 +24,7 @@ func scenesDeveloper() []Scene {
 		{Name: "applications-none-found", Who: alice, Address: "/developer?q=nothing"},
 		{Name: "register", Who: alice, Address: NewPath},
 		{Name: "register-wrong", Who: alice, From: NewPath, Address: NewPath, Form: wrong, Status: bad},
+		{Name: "register-preview", Who: alice, From: NewPath, Address: NewPath, Form: With(ProfileOf("Zeta Notes", "https://notes.zeta.example.com/callback", "BOOKING_READ", "BOOKING_WRITE", "PROFILE_READ", "TEAM_MEMBERSHIP_WRITE"), "type", "confidential", "purpose", "Writes down what was decided.", "website", "https://notes.zeta.example.com/", "preview", "Preview")},
 		{Name: "registered", Who: nora, From: NewPath, Address: NewPath, Form: another},
 
 		{Name: "application", Who: alice, Address: mine("zeta", "")},
@@ -62,6 +64,11 @@ func scenesDeveloper() []Scene {
 		{Name: "connect-pending", Who: alice, Address: mine("digest", "/connect")},
 		{Name: "connect-public", Who: alice, Address: mine("pocket", "/connect")},
 		{Name: "connect-legacy", Who: alice, Address: mine("classic", "/connect")},
+		{Name: "decoded", Who: alice, From: mine("zeta", "/connect"), Address: mine("zeta", "/decode"), Change: VerifyTokens, Form: url.Values{"jwt": {Tokens().Token(
+			verifiertest.ClientID(sceneClient("zeta")), verifiertest.Scope("BOOKING_READ", "BOOKING_WRITE", "PROFILE_READ"), verifiertest.Claim("jti", "token-1"),
+		)}}},
+		{Name: "decode-refresh-token", Who: alice, From: mine("zeta", "/connect"), Address: mine("zeta", "/decode"), Form: url.Values{"jwt": {"mmr_AQAAAAHerb7v"}}},
+		{Name: "decode-wrong", Who: alice, From: mine("zeta", "/connect"), Address: mine("zeta", "/decode"), Form: url.Values{"jwt": {"abc"}}, Status: bad},
 
 		{Name: "errors", Who: alice, Address: mine("zeta", "/errors")},
 		{Name: "errors-none", Who: alice, Address: mine("digest", "/errors")},
