@@ -2,7 +2,6 @@ package developer
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -14,29 +13,30 @@ import (
 
 // A preview is the consent page of an application as its form describes it.
 type preview struct {
-	Action        string // of the form
-	Name, Purpose string
-	Picture       *ui.Picture
-	Own           ui.Picture // of this service
-	Owner, Host   string
-	Legacy        bool
-	Rows          []ui.PermissionRow
-	Return        string // where people return; "" if no redirect URI is typed
+	Action string // of the form
+	Asker  parts.Asker
+	Asks   parts.Asks
+	Return string // where people return; "" if no redirect URI is typed
 }
 
 // previewOf returns the preview of a form. logo is the current one: a new one is seen once it
 // is saved.
 func (w *Area) previewOf(f *site.Form, v *site.Session, logo []byte, legacy bool) preview {
-	name := cmp.Or(f.Trimmed("name"), "Your application")
+	brand, name := w.Brand(), cmp.Or(f.Trimmed("name"), "Your application")
 	p := preview{
-		Action: f.Action(), Name: name, Purpose: cmp.Or(f.Trimmed("purpose"), "Its purpose, in your words."),
-		Picture: &ui.Picture{Logo: site.LogoPath(logo), Initial: ui.Initial(name)},
-		Own:     ui.Picture{Initial: ui.Initial(w.Brand().Name), Kind: "own"},
-		Owner:   site.PersonOf(v.User).Name, Host: parts.HostOf(f.Trimmed("website")),
-		Legacy: legacy, Rows: rowsOf(f.Values["scopes"]),
+		Action: f.Action(),
+		Asker: parts.Asker{
+			Client: name, Picture: &ui.Picture{Logo: site.LogoPath(logo), Initial: ui.Initial(name)},
+			Own:     &ui.Picture{Logo: brand.Logo, Initial: ui.Initial(brand.Name), Kind: "own"},
+			Purpose: cmp.Or(f.Trimmed("purpose"), "Its purpose, in your words."), Owner: site.PersonOf(v.User).Name,
+			Website: webAddress(f, "website"), PrivacyURL: webAddress(f, "privacy_url"), TermsURL: webAddress(f, "terms_url"),
+			Reviewer: brand.Name, Preview: true,
+		},
+		Asks: parts.AsksOf(strings.Join(f.Values["scopes"], " "), scope.Set{}),
 	}
+	p.Asks.All, p.Asks.Legacy = nil, legacy // the rows are enough here
 	if f.Get("no_logo") != "" {
-		p.Picture.Logo = ""
+		p.Asker.Picture.Logo = ""
 	}
 	for _, uri := range f.Values["redirect_uris"] {
 		if uri = strings.TrimSpace(uri); uri != "" {
@@ -47,18 +47,10 @@ func (w *Area) previewOf(f *site.Form, v *site.Session, logo []byte, legacy bool
 	return p
 }
 
-// rowsOf returns a row for each area of scopes.
-func rowsOf(names []string) (rows []ui.PermissionRow) {
-	for _, s := range scope.Catalogue() {
-		if !slices.Contains(names, s.Name) {
-			continue
-		}
-		n := slices.IndexFunc(rows, func(r ui.PermissionRow) bool { return r.Area == s.Area })
-		if n < 0 {
-			n = len(rows)
-			rows = append(rows, ui.PermissionRow{Area: s.Area})
-		}
-		rows[n].Change = rows[n].Change || s.Writes
+// webAddress returns a field with the address of a page, or "" if it can't be one.
+func webAddress(f *site.Form, name string) string {
+	if address := f.Trimmed(name); strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") {
+		return address
 	}
-	return rows
+	return ""
 }

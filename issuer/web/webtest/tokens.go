@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/web"
-	"github.com/mintmark-auth/mintmark/verifier"
+	access "github.com/mintmark-auth/mintmark/verifier"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
@@ -19,12 +19,12 @@ var Tokens = sync.OnceValue(func() *verifiertest.Issuer {
 // VerifyTokens makes the pages verify the tokens of Tokens. One whose jti is "revoked" is.
 func VerifyTokens(c *web.Config) {
 	config := Tokens().Config()
-	keys, err := verifier.StaticKeys(Tokens().KeySet())
+	keys, err := access.StaticKeys(Tokens().KeySet())
 	if err != nil {
 		panic(err)
 	}
-	config.Keys, config.Revoked = keys, func(c *verifier.Claims) bool { return c.ID() == "revoked" }
-	v, err := verifier.New(config)
+	config.Keys, config.Revoked = keys, func(c *access.Claims) bool { return c.ID() == "revoked" }
+	v, err := access.New(config)
 	if err != nil {
 		panic(err)
 	}
