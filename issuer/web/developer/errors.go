@@ -20,9 +20,10 @@ type errorsBody struct {
 
 // An explained is a refusal in words.
 type explained struct {
-	Text  string
-	Scope string // the scope concerned, in the list of recent refusals
-	Place string // where the request was refused, in the list of recent refusals
+	advice
+	Scope string   // the scope concerned, in the list of recent refusals
+	Near  *nearest // the redirect URI concerned, in the list of recent refusals
+	Place string   // where the request was refused, in the list of recent refusals
 	At    ui.Stamp
 	Times int
 	When  ui.Stamp // when the cause occurred
@@ -31,6 +32,9 @@ type explained struct {
 	Grant          string
 	Presented, Due uint32
 }
+
+// maxRecent is how many recent refusals are shown.
+const maxRecent = 25
 
 // maxErrorID is how much of an entered error_id is shown again, in bytes.
 const maxErrorID = 300
@@ -50,7 +54,16 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 		}
 	}
 	for _, r := range w.config.Refusals.List(client.ID) {
-		body.Recent = append(body.Recent, explained{Text: describeCause(r.Cause), Scope: r.Scope, Place: placeOf(r), At: v.At(r.At), Times: r.Times})
+		if len(body.Recent) == maxRecent {
+			break
+		}
+		one := explained{advice: w.adviceFor(&v, client, r.Cause), Place: placeOf(r), At: v.At(r.At), Times: r.Times}
+		if r.Cause == ledger.RedirectURIUnregistered {
+			one.Near = nearestTo(client, r.Word)
+		} else {
+			one.Scope = r.Word
+		}
+		body.Recent = append(body.Recent, one)
 	}
 	p := w.pageOfClient(&v, client, "Errors", "errors")
 	p.Body = body
@@ -64,19 +77,7 @@ func (w *Area) explainErrorID(v *site.Session, client *ledger.Client, id string)
 	if err != nil || e.Client != credential.ClientDigest(client.ClientID()) {
 		return nil
 	}
-	return explainedOf(v, e)
-}
-
-// describeCause describes why a request was refused, and what the owner can do about it.
-func describeCause(cause ledger.Cause) string {
-	if cause == ledger.SecretKeyDropped {
-		return ui.Sentence(cause.String()) + " Make another secret."
-	}
-	return ui.Sentence(cause.String())
-}
-
-func explainedOf(v *site.Session, e ledger.Explanation) *explained {
-	is := &explained{Text: describeCause(e.Cause), At: v.At(e.At), Times: 1, When: v.At(e.When), Named: e.Named}
+	is := &explained{advice: w.adviceFor(v, client, e.Cause), At: v.At(e.At), Times: 1, When: v.At(e.When), Named: e.Named}
 	if e.Named {
 		is.Grant, is.Presented, is.Due = e.Grant.String(), e.Presented, e.Due
 	}
@@ -86,7 +87,7 @@ func explainedOf(v *site.Session, e ledger.Explanation) *explained {
 // placeOf returns where a request was refused.
 func placeOf(r parts.Refusal) string {
 	if r.Program {
-		return "Token endpoint"
+		return "Token request"
 	}
-	return "Authorization step"
+	return "Authorization"
 }

@@ -49,7 +49,7 @@ func TestExplainErrorID(t *testing.T) {
 func TestRecentRefusals(t *testing.T) {
 	_, b := Mine(t, nil)
 	path := MinePath + "/errors"
-	assert.Contains(t, b.Get(path).Text, "remembers none")
+	assert.Contains(t, b.Get(path).Text, "No recent refusals")
 	request := With(Good(), "client_id", "mine")
 	for range 3 {
 		b.Get(At(With(request, "scope", "ORG_BOOKING_READ")))
@@ -59,7 +59,21 @@ func TestRecentRefusals(t *testing.T) {
 	page := b.Get(path)
 	assert.Contains(t, page.Text, `<td data-name="Times" class="num">3</td>`)
 	assert.Less(t, strings.Index(page.Text, "The user refused."), strings.Index(page.Text, html.EscapeString(ledger.ScopeTooWide.String()[1:])), "newest first")
-	assert.Contains(t, b.Get("/developer/clients/calendar/errors").Text, "remembers none")
+	assert.Contains(t, b.Get("/developer/clients/calendar/errors").Text, "No recent refusals")
+}
+
+// TestRefusedRedirectURI verifies that the page shows where an unregistered redirect URI differs
+// from the nearest registered one, if it is short and printable.
+func TestRefusedRedirectURI(t *testing.T) {
+	_, b := Mine(t, nil)
+	asked := func(uri string) string {
+		b.Get(At(With(Good(), "client_id", "mine", "redirect_uri", uri)))
+		return b.Get(MinePath + "/errors").Text
+	}
+	assert.Contains(t, asked(Callback+"/"), "Received: <code>"+Callback+"<mark>/</mark></code><br>Registered: <code>"+Callback+"</code>")
+	for _, uri := range []string{Callback + "/" + strings.Repeat("x", 256), "https://a.example/\"", "https://a.example/\u202e"} {
+		assert.NotContains(t, asked(uri), "Received:", uri)
+	}
 }
 
 // TestRefusedScope verifies that an unknown or not enabled scope is named if its name is
@@ -67,8 +81,8 @@ func TestRecentRefusals(t *testing.T) {
 func TestRefusedScope(t *testing.T) {
 	_, b := Mine(t, nil)
 	for asked, want := range map[string]string{
-		"BOOKING_READ ORG_BOOKING_READ": "more scopes were asked for than are enabled or granted. The last was <code>ORG_BOOKING_READ</code>.",
-		"BOOKING_READ BOKING_READ":      "a scope was asked for that does not exist. The last was <code>BOKING_READ</code>.",
+		"BOOKING_READ ORG_BOOKING_READ": "more scopes were asked for than are enabled or granted.</b> The last was <code>ORG_BOOKING_READ</code>.",
+		"BOOKING_READ BOKING_READ":      "a scope was asked for that does not exist.</b> The last was <code>BOKING_READ</code>.",
 		"<b>&amp;":                      " The last was <code>&lt;b&gt;&amp;amp;</code>.",
 		strings.Repeat("x", 64):         "The last was <code>" + strings.Repeat("x", 64) + "</code>.",
 		strings.Repeat("x", 65):         "",
@@ -120,7 +134,7 @@ func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	assert.Less(t, len(causes), 15, "each cause once")
 	assert.Equal(t, ledger.RefreshReused, causes[len(causes)-1], "the oldest refusal was displaced")
 	page := b.Get(MinePath + "/errors").Text
-	assert.Contains(t, page, `<td data-name="Where">Token endpoint</td><td data-name="Last"><time datetime="2026-03-04T12:00:00Z"`)
+	assert.Contains(t, page, `<td data-name="Request">Token request</td><td data-name="Last"><time datetime="2026-03-04T12:00:00Z"`)
 	assert.Contains(t, page, `<td data-name="Times" class="num">50</td>`)
 
 	for i := range 5000 {

@@ -37,3 +37,6 @@ func TruncateList(w *Area, client string, n int) {
 	Forget(w)
 	w.counters.Get(context.Background(), client, w.Ledger.Now(), func() ledger.Connected { return is })
 }
+
+// Remedy returns what to check after a refusal, or "" for a cause without words.
+func Remedy(cause ledger.Cause) string { return remedies[cause].check }

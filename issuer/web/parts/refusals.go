@@ -47,7 +47,7 @@ type Refusal struct {
 	Cause   ledger.Cause
 	Program bool        // the response went to a program, not to a browser
 	At      ledger.Time // of the latest
-	Scope   string      // the scope that the latest concerns; "" if unknown
+	Word    string      // the scope or redirect URI that the latest concerns, as a stranger may have sent it; "" if unknown
 	Times   int
 }
 
@@ -74,7 +74,7 @@ func (r *Refusals) RecordBrowser(client string, cause ledger.Cause, word string,
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.browsers.record(client, Refusal{Cause: cause, Scope: word, At: at})
+	r.browsers.record(client, Refusal{Cause: cause, Word: word, At: at})
 }
 
 func (r *refusedClients) record(client string, one Refusal) {

@@ -111,20 +111,25 @@ func truncateParts(parts []oauth.Part) []oauth.Part {
 // existing client.
 func (w *Area) recordRefusal(v *site.Session, r oauth.AuthorizationRequest, cause ledger.Cause) {
 	if client := v.View.Client(r.ClientID); client != nil && client.State != ledger.Deleted {
-		w.config.Refusals.RecordBrowser(client.ID, cause, refusedScope(client, r.Scope, cause), w.Ledger.Now())
+		w.config.Refusals.RecordBrowser(client.ID, cause, refusedWord(client, &r, cause), w.Ledger.Now())
 	}
 }
 
-// maxRefusedScope bounds how much of a request is kept, in bytes.
-const maxRefusedScope = 64
+// How much of a request is kept, in bytes.
+const (
+	maxRefusedScope = 64
+	maxRefusedURI   = 256
+)
 
-// refusedScope returns the first refused scope of a request, or "" if the request was
-// refused for another reason or the name is not a valid scope.
-func refusedScope(client *ledger.Client, asked string, cause ledger.Cause) string {
-	set, _, err := scope.Parse(asked)
+// refusedWord returns the first refused scope of a request, or its refused redirect URI. It is
+// "" if the request was refused for another reason, or the text is not valid or long.
+func refusedWord(client *ledger.Client, r *oauth.AuthorizationRequest, cause ledger.Cause) string {
+	set, _, err := scope.Parse(r.Scope)
 	switch unknown, is := errors.AsType[*scope.UnknownError](err); {
 	case cause == ledger.ScopeUnknown && is && len(unknown.Name) <= maxRefusedScope && !strings.ContainsFunc(unknown.Name, notInScope):
 		return unknown.Name
+	case cause == ledger.RedirectURIUnregistered && len(r.RedirectURI) <= maxRefusedURI && !strings.ContainsFunc(r.RedirectURI, notInScope):
+		return r.RedirectURI
 	case cause == ledger.ScopeTooWide && err == nil:
 		for _, name := range set.Names() {
 			if !slices.Contains(client.Scopes, name) {

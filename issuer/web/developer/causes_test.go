@@ -1,0 +1,93 @@
+package developer_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/developer"
+	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
+)
+
+// ofManagement are the causes of commands, sign-ins and operators: no request of an application
+// is refused with them.
+var ofManagement = []ledger.Cause{
+	ledger.NotSignedIn, ledger.NotFound, ledger.AlreadyExists, ledger.BadField, ledger.WrongState, ledger.TooManySecrets,
+	ledger.LastSecret, ledger.TooManyURIs, ledger.ConfirmMigration, ledger.PasswordChanged, ledger.KeyTooYoung,
+	ledger.KeyInUse, ledger.PublicClientNoSecret, ledger.NotRestored, ledger.ClusterKeyNotStored, ledger.KeyringDiffers,
+	ledger.SealedUnderOtherKey, ledger.ReplayTooLate, ledger.TooManyClients, ledger.OwnAccount, ledger.NoSuchUser,
+	ledger.PasswordWrong, ledger.UpstreamRefused, ledger.SignInTooOld, ledger.OtherPerson, ledger.TooManyResources,
+	ledger.LocalOnly, ledger.OperatorTokenUnknown, ledger.OperatorTokenExpired, ledger.OperatorTokenRevoked,
+	ledger.OperatorCertificateRefused, ledger.OperatorUnauthenticated, ledger.OperatorScopeMissing,
+	ledger.TooManyOperatorTokens, ledger.OperatorCrossOrigin, ledger.DocumentOwned,
+}
+
+// causes returns all causes, which are constants of the ledger.
+func causes(t *testing.T) map[string]ledger.Cause {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../ledger/cause.go", nil, 0)
+	require.NoError(t, err)
+	all := map[string]ledger.Cause{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, is := n.(*ast.ValueSpec)
+		if !is {
+			return true
+		}
+		if name, named := spec.Type.(*ast.Ident); named && name.Name == "Cause" {
+			number, err := strconv.Atoi(spec.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			all[spec.Names[0].Name] = ledger.Cause(number)
+		}
+		return true
+	})
+	return all
+}
+
+// TestEveryCauseHasARemedy verifies that no cause lacks words on what to check, in words that
+// owners of applications know.
+func TestEveryCauseHasARemedy(t *testing.T) {
+	all := causes(t)
+	assert.Greater(t, len(all), 100)
+	for name, cause := range all {
+		check := developer.Remedy(cause)
+		if cause == ledger.NoCause || slices.Contains(ofManagement, cause) {
+			assert.Empty(t, check, "%s is also a cause of management", name)
+			continue
+		}
+		assert.NotEmpty(t, check, "%s has no remedy", name)
+		assert.Regexp(t, `\.$`, check, name)
+		assert.NotRegexp(t, `\bnodes?\b|cluster`, check, name)
+	}
+}
+
+// TestRemedies verifies what an explained error_id leads to.
+func TestRemedies(t *testing.T) {
+	w, b := Mine(t, nil)
+	w.Explanations = map[string]ledger.Explanation{}
+	explain := func(b *Browser, client string, cause ledger.Cause) string {
+		w.Explanations["mme_1"] = ledger.Explanation{Client: credential.ClientDigest(client), Cause: cause, At: w.Now()}
+		return b.Get("/developer/clients/" + client + "/errors?error_id=mme_1").Text
+	}
+	page := explain(b, "mine", ledger.SecretWrong)
+	assert.Contains(t, page, "Active secrets end in ••••S_OLD-1111 and ••••S_NEW-2222.")
+	assert.Contains(t, page, `href="`+MinePath+`/secrets">Go to Credentials</a>`)
+	assert.Contains(t, explain(b, "calendar", ledger.SecretMissing), "There is no active secret.")
+	assert.NotContains(t, explain(b, "native", ledger.SecretWrong), "secret.</p>", "a public client has none")
+	assert.Contains(t, explain(b, "mine", ledger.RedirectURIUnregistered), `href="`+MinePath+`/scopes">Go to Scopes`)
+	assert.Contains(t, explain(b, "mine", ledger.VerifierWrong), `href="`+MinePath+`/connect">Go to Connect</a>`)
+	assert.Contains(t, explain(b, "mine", ledger.ClientSuspended), `href="`+MinePath+`">Go to Overview</a>`)
+
+	w.Must(&ledger.PutUser{ID: "u-root", Username: "root", Password: PasswordHash(), Admin: true})
+	page = explain(w.SignedInAs("root"), "mine", ledger.SecretWrong)
+	assert.Contains(t, page, "Compare the end of the secret")
+	assert.NotContains(t, page, "S_OLD-1111", "administrators learn less")
+	assert.NotContains(t, page, "Go to Credentials")
+}
