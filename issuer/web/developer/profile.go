@@ -60,7 +60,7 @@ func (w *Area) showProfile(f *site.Form, v *site.Session, client *ledger.Client,
 		Logo:  site.LogoPath(logo), LogoHint: hint, New: client == nil, Do: "Register", Back: parts.PathDeveloper,
 		Preview: w.previewOf(f, v, logo, legacy),
 		URIs: ui.RowList{
-			Group: f.Group("redirect_uris", "Redirect URIs", "Up to 10 exact addresses that people are returned to with a code: https://, or http:// for this device only (localhost, 127.0.0.1, [::1])."),
+			Group: f.Group("redirect_uris", "Redirect URIs", "Up to 10 exact addresses: https://, or http:// for this device only (localhost, 127.0.0.1, [::1])."),
 			Shown: lines[:shown], More: lines[shown:], Things: "redirect URIs",
 		},
 	}

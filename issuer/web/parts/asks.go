@@ -50,9 +50,13 @@ func (a Asker) About() (list []AskerFact) {
 		list = append(list, AskerFact{Before: "By ", Text: a.Owner})
 	}
 	for _, link := range []AskerFact{{Text: HostOf(a.Website), Path: a.Website}, {Text: "Privacy\u00a0policy", Path: a.PrivacyURL}, {Text: "Terms", Path: a.TermsURL}} {
-		if link.Path != "" {
-			list = append(list, link)
+		if link.Path == "" {
+			continue
 		}
+		if a.Preview {
+			link.Path = ""
+		}
+		list = append(list, link)
 	}
 	if a.Reviewer != "" {
 		list = append(list, AskerFact{Before: "Reviewed by ", Text: a.Reviewer})
