@@ -50,8 +50,9 @@ func closeBrowser() {
 
 // A tab is one page in its own browser context.
 type tab struct {
-	t   testing.TB
-	ctx context.Context
+	t      testing.TB
+	ctx    context.Context
+	clicks int // of press
 
 	mu       sync.Mutex
 	problems []string // messages of the console, guarded by mu
@@ -132,6 +133,7 @@ func (b *tab) open(address string) { b.t.Helper(); b.do(chromedp.Navigate(addres
 // press clicks and waits for the next page.
 func (b *tab) press(button string) {
 	b.t.Helper()
+	b.clicks++
 	_, err := chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS(button)))
 	require.NoError(b.t, err)
 }

@@ -177,6 +177,9 @@ func (w *Area) firstToken(v *site.Session, client *ledger.Client) []ui.Step {
 	if secret.Done() && review.Done() {
 		try.State = ui.StepNow
 		try.Action = &ui.Action{Title: "Try it", Path: path + "/connect", Primary: true, Small: true}
+		if !client.Public() { // whose code verifier stands beside the URL
+			try.Action.Path, try.Action.NewTab = w.connecting(v, client).authorizationURL(), true
+		}
 	}
 	return []ui.Step{secret, review, try}
 }

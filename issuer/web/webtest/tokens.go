@@ -12,7 +12,7 @@ import (
 // Tokens mints access tokens at the time of an Env's start.
 var Tokens = sync.OnceValue(func() *verifiertest.Issuer {
 	i := verifiertest.NewInMemoryIssuer()
-	i.Now = func() time.Time { return sceneTime }
+	i.Now = func() time.Time { return SceneTime }
 	return i
 })
 
