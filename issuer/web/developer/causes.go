@@ -121,7 +121,9 @@ func (w *Area) adviceFor(v *site.Session, client *ledger.Client, cause ledger.Ca
 	if client.Owner != v.User.ID {
 		return a
 	}
-	link := func(title string, below ...string) { a.Link = &ui.Link{Title: title, Path: parts.ClientPath(client.ID, below...)} }
+	link := func(title string, below ...string) {
+		a.Link = &ui.Link{Title: title, Path: parts.ClientPath(client.ID, below...)}
+	}
 	switch is.place {
 	case atOverview:
 		link("Overview")
