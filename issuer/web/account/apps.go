@@ -116,12 +116,21 @@ func (w *Area) connectedApps(c *site.Request, v site.Session) error {
 		body.Danger = disconnectAllDanger(&v, len(all))
 	}
 	return w.Show(c, v, "apps", ui.Page{
-		Title: "Connected apps", Notice: appNotices.Text(c), Body: body, Rows: len(shown),
+		Title: "Connected apps", Notice: appNotice(c, v.View), Body: body, Rows: len(shown),
 		Truncate: func(n int) {
 			show(n)
 			body.Pages.Next = c.PageAt("after", key(shown[n-1]))
 		},
 	})
+}
+
+// appNotice returns the notice of what was done, with the name of the app.
+func appNotice(c *site.Request, view ledger.View) string {
+	text := appNotices.Text(c)
+	if client := view.Client(c.NoticeOf()); client != nil {
+		text = strings.Replace(text, "The app", parts.NameOfApp(client), 1)
+	}
+	return text
 }
 
 var noApps = ui.Empty{Title: "No app is connected", Text: "Apps that you allow to use your account are listed here."}
@@ -205,5 +214,5 @@ func (w *Area) revokeGrants(c *site.Request, v site.Session, client, word string
 		return site.ErrNotFound
 	}
 	c.Client = client
-	return c.RedirectNotice(parts.PathApps, appNotices, word)
+	return c.RedirectNoticeOf(parts.PathApps, appNotices, word, client)
 }

@@ -164,7 +164,7 @@ func TestDisconnect(t *testing.T) {
 	assert.Empty(t, w.Grants())
 	after := b.Get(res.Header.Get("Location"))
 	assert.Contains(t, after.Text, `class="callout good notice" role="status"`)
-	assert.Contains(t, after.Text, "was disconnected")
+	assert.Contains(t, after.Text, "<p>The calendar app was disconnected. It gets no new access;")
 	assert.Contains(t, after.Text, "No app is connected")
 	assert.Equal(t, http.StatusSeeOther, b.Post(disconnectPath, form).StatusCode, "the same form twice")
 
