@@ -14,7 +14,7 @@ type adminClientsBody struct {
 	Owner   parts.Piece // whose applications are listed; empty for all
 	OwnerID string
 	All     bool // there is no search
-	Pages   ui.Pager
+	Table   ui.Table
 }
 
 // A clientLine is one application of the list.
@@ -37,12 +37,25 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 		body.States = append(body.States, ui.Option{Value: string(s), Text: parts.StateName(s)})
 	}
 	choose(state, body.States...)
+	q := ledger.ClientQuery{
+		Owner: owner, State: ledger.ClientState(state), Search: body.Search.Query, Sort: ledger.ClientSort(query.Get("sort")), Limit: adminRowsPerPage,
+	}
 	found, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
-		return v.View.ListClients(ledger.ClientQuery{
-			Owner: owner, State: ledger.ClientState(state), Search: body.Search.Query, After: at, Back: back, Limit: adminRowsPerPage,
-		})
+		q.After, q.Back = at, back
+		return v.View.ListClients(q)
 	}, parts.ClientKey)
-	body.Pages = pages
+	var at ledger.Position
+	if len(found) > 0 {
+		at = v.View.ClientsPosition(q, found[0].ID)
+	}
+	pages.Count = site.CountOf(at, len(found))
+	body.Table = ui.Table{Caption: "Applications", Pager: &pages, Columns: []ui.Column{
+		site.SortColumn(c, "Application", string(ledger.ClientsByName), "ascending", at),
+		{Title: "State"},
+		site.SortColumn(c, "Owner", string(ledger.ClientsByOwner), "ascending", at),
+		site.SortColumn(c, "Registered", string(ledger.ClientsByCreated), "descending", at),
+		site.SortColumn(c, "Changed", string(ledger.ClientsByChanged), "descending", at),
+	}}
 	for _, client := range found {
 		body.Clients = append(body.Clients, clientLine{
 			Name: client.Name, ID: client.ID, Path: parts.AdminClientPath(client.ID),
@@ -52,6 +65,8 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	}
 	return w.showAdmin(c, v, "clients", ui.Page{
 		Title: "Applications", Body: body, Rows: len(found),
-		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.PageAt("after", found[n-1].ID) },
+		Truncate: func(n int) {
+			body.Clients, pages.Next, pages.Count = body.Clients[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n)
+		},
 	})
 }

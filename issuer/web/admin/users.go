@@ -12,7 +12,7 @@ type adminUsersBody struct {
 	Search ui.Search
 	Only   []ui.Option
 	All    bool // there is no search
-	Pages  ui.Pager
+	Table  ui.Table
 }
 
 // A userLine is one user of the list.
@@ -29,13 +29,26 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 	body.All = body.Search.Query == "" && only == ""
 	body.Only = choose(only,
 		ui.Option{Text: "All users"}, ui.Option{Value: "administrators", Text: "Administrators"}, ui.Option{Value: "disabled", Text: "Disabled accounts"})
+	q := ledger.UserQuery{
+		Search: body.Search.Query, Admins: only == "administrators", Disabled: only == "disabled",
+		Sort: ledger.UserSort(c.R.URL.Query().Get("sort")), Limit: adminRowsPerPage,
+	}
 	found, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.User, string) {
-		return v.View.ListUsers(ledger.UserQuery{
-			Search: body.Search.Query, Admins: only == "administrators", Disabled: only == "disabled",
-			After: at, Back: back, Limit: adminRowsPerPage,
-		})
+		q.After, q.Back = at, back
+		return v.View.ListUsers(q)
 	}, func(u *ledger.User) string { return u.ID })
-	body.Pages = pages
+	var at ledger.Position
+	if len(found) > 0 {
+		at = v.View.UsersPosition(q, found[0].ID)
+	}
+	pages.Count = site.CountOf(at, len(found))
+	body.Table = ui.Table{Caption: "Users", Pager: &pages, Columns: []ui.Column{
+		site.SortColumn(c, "Username", string(ledger.UsersByUsername), "ascending", at),
+		{Title: "Name"},
+		{Title: "Email address"},
+		{Title: "Account"},
+		site.SortColumn(c, "Added", string(ledger.UsersByCreated), "descending", at),
+	}}
 	for _, u := range found {
 		body.Users = append(body.Users, userLine{
 			Username: u.Username, Name: u.Name, Email: u.Email, Path: parts.AdminUserPath(u.ID),
@@ -44,6 +57,8 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 	}
 	return w.showAdmin(c, v, "users", ui.Page{
 		Title: "Users", Actions: []ui.Action{{Title: "Add a user", Path: parts.PathAdminNewUser, Icon: "plus", Primary: true}}, Body: body, Rows: len(found),
-		Truncate: func(n int) { body.Users, body.Pages.Next = body.Users[:n], c.PageAt("after", found[n-1].ID) },
+		Truncate: func(n int) {
+			body.Users, pages.Next, pages.Count = body.Users[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n)
+		},
 	})
 }

@@ -2,10 +2,12 @@ package admin_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -220,4 +222,31 @@ func passwordToken(b *Browser, about string) string { return userToken(b, "user 
 
 func userToken(b *Browser, p site.Purpose, about string) string {
 	return site.FormToken(b.Session(), p, b.UserID, about)
+}
+
+// TestListsAreSorted verifies the order, the position and the heads of lists.
+func TestListsAreSorted(t *testing.T) {
+	w, root := Administration(t)
+	for i := range 30 {
+		w.Advance(time.Minute)
+		w.User(fmt.Sprintf("u-%02d", i), fmt.Sprintf("zed%02d", 29-i), "Zed")
+		w.Client(fmt.Sprintf("z%02d", i), func(c *ledger.ImportClient) { c.Profile.Name = fmt.Sprintf("Zed %02d", 29-i) })
+	}
+	for path, want := range map[string][]string{
+		"/admin/clients?q=zed":              {"Zed 00", `aria-sort="ascending"><a href="/admin/clients?q=zed">Application`, `<a href="/admin/clients?q=zed&amp;sort=created">Registered`},
+		"/admin/clients?q=zed&sort=created": {"Zed 00", `aria-sort="descending"><a href="/admin/clients?q=zed&amp;sort=created">Registered`},
+		"/admin/users?q=zed":                {"zed00", `aria-sort="ascending"><a href="/admin/users?q=zed">Username`},
+		"/admin/users?q=zed&sort=created":   {"zed00", `aria-sort="descending"><a href="/admin/users?q=zed&amp;sort=created">Added`},
+	} {
+		page := root.Get(path)
+		_, first, _ := strings.Cut(page.Text, `<th scope="row">`)
+		first, _, _ = strings.Cut(first, "</a>")
+		assert.Contains(t, first, want[0], path)
+		for _, text := range append(want[1:], `<p role="status">1–25 of 30</p>`) {
+			assert.Contains(t, page.Text, text, path)
+		}
+		_, next, _ := strings.Cut(page.Text, `<a class="button small" href="`)
+		next, _, _ = strings.Cut(next, `"`)
+		assert.Contains(t, root.Get(html.UnescapeString(next)).Text, `<p role="status">26–30 of 30</p>`, path)
+	}
 }

@@ -34,6 +34,27 @@ func CountOf(at ledger.Position, rows int) string {
 	return ui.Comma(uint64(at.First)) + "–" + ui.Comma(uint64(at.First+rows-1)) + " of more than " + ui.Comma(uint64(at.Total))
 }
 
+// SortColumn returns the head of a column by which the request's list can be ordered: order is what
+// "sort" has in the address, and direction that order. If not all of the list can be read, the head
+// has no link.
+func SortColumn(c *Request, title, order, direction string, at ledger.Position) ui.Column {
+	query := c.R.URL.Query()
+	column := ui.Column{Title: title}
+	if query.Get("sort") == order {
+		column.Order = direction
+	}
+	for _, name := range []string{"done", "of", "after", "before", "sort"} {
+		query.Del(name)
+	}
+	if order != "" {
+		query.Set("sort", order)
+	}
+	if at.Exact {
+		column.Sort = (&url.URL{Path: c.R.URL.Path, RawQuery: query.Encode()}).String()
+	}
+	return column
+}
+
 // PageOf returns the page of a list that a request names by the key of the previous
 // page's last entry. An unknown key, as of a removed entry, gives the first page.
 func PageOf[E any](c *Request, list []E, size int, key func(E) string) ([]E, ui.Pager) {
