@@ -92,6 +92,10 @@ type Client struct {
 	// TokensRevokedBefore is the latest iat that this covers, as in User.
 	GrantsRevokedBefore uint64 `cbor:"28,keyasint,omitempty"`
 	TokensRevokedBefore Time   `cbor:"29,keyasint,omitempty"`
+
+	// Draft has the scopes that the owner of a legacy client means to select, in catalogue
+	// order: see KeepDraft. No rule depends on it.
+	Draft []string `cbor:"42,keyasint,omitempty"`
 }
 
 // An Offer is a pending transfer of a client to another user.

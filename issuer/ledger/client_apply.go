@@ -145,6 +145,7 @@ func (c *ApplyClient) declared(v View, old *Client, m command.Meta) (*Client, *R
 	}
 	p.Logo = next.Logo
 	next.Profile, next.Legacy, next.WasLegacy = p, c.Legacy, next.WasLegacy || c.Legacy
+	next.endDraft()
 	switch had := next.ActiveSecrets(); {
 	case !c.NamesSecrets:
 	case c.Type == Public && len(c.Secrets) > 0:

@@ -68,7 +68,7 @@ func (c *EditClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		}
 		// The first selection narrows a client that had no limits, so it needs no
 		// review.
-		next.Legacy, kind = false, EventScopesSelected
+		next.Legacy, next.Draft, kind = false, nil, EventScopesSelected
 		next.Scopes = p.Scopes
 	}
 	switch {

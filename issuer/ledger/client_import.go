@@ -69,6 +69,7 @@ func (c *ImportClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	row.Owner, row.State, row.Profile = c.Owner, c.State, p
 	row.Proposed, row.Refused, row.Reason = nil, nil, ""
 	row.Legacy, row.WasLegacy = c.Legacy, row.WasLegacy || c.Legacy
+	row.endDraft()
 	row.Declared = newest(c.Declared)
 	row.Revision++
 	row.Changed, row.Last = stateTime(m), m.ID

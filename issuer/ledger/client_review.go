@@ -160,5 +160,5 @@ func (c *DeleteClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 }
 
 func (c *Client) tombstone() {
-	c.State, c.Proposed, c.Refused, c.Secrets, c.Offer, c.Waiting = Deleted, nil, nil, nil, nil, 0
+	c.State, c.Proposed, c.Refused, c.Secrets, c.Offer, c.Waiting, c.Draft = Deleted, nil, nil, nil, nil, 0, nil
 }

@@ -20,7 +20,7 @@ func (s *replayState) applyClient(e *Effect, at Time) bool {
 		}
 	case EffectScopesSelected:
 		changed = c.Legacy
-		next.Legacy, next.Scopes, next.Proposed = false, e.Scopes, nil
+		next.Legacy, next.Scopes, next.Proposed, next.Draft = false, e.Scopes, nil, nil
 	case EffectSecretRevoked:
 		// The last active secret too: the application may have been given another, which is lost.
 		next.Secrets, changed = c.Secrets.revoked(e.ID, at)

@@ -47,6 +47,8 @@ func (w *env) pagesCommand(l line) command.Command {
 		return c
 	case "offer":
 		return &ledger.OfferClient{Actor: l.actor(), ID: l.name, Username: l.args["to"]}
+	case "keep-draft":
+		return &ledger.KeepDraft{Actor: l.actor(), Client: l.name, Scopes: l.list("scopes")}
 	case "accept":
 		return &ledger.AcceptClient{Actor: l.actor(), ID: l.name, Revision: w.revision(l), RevokeSecrets: l.bool("revoke")}
 	case "decline":
@@ -248,6 +250,8 @@ func (w *env) showPages(l line) string {
 			return "resource server " + r.Resource.ID
 		}
 		return "client " + r.Client.ID
+	case "draft":
+		return suffix(len(v.Client(l.args["id"]).Draft) == 0, "none", strings.Join(v.Client(l.args["id"]).Draft, " "))
 	case "owner":
 		c := v.Client(l.args["id"])
 		fmt.Fprintf(&b, "owner %s, revision %d, %d active secrets", c.Owner, c.Revision, c.ActiveSecrets())

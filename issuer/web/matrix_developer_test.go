@@ -48,6 +48,10 @@ var matrixDeveloper = []row{
 	{route: "GET /developer/clients/:id/users", address: "/developer/clients/mine/users", nobody: 303, user: 404, owner: 200, administrator: 200},
 	{route: "GET /developer/clients/:id/migration", address: "/developer/clients/old/migration", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{
+		route: "POST /developer/clients/:id/migration/draft", address: "/developer/clients/old/migration/draft", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &Sent{Purpose: "keep draft", About: "old", Fields: url.Values{"scopes": {"BOOKING_READ"}}},
+	},
+	{
 		route: "POST /developer/clients/:id/migration", address: "/developer/clients/old/migration", nobody: 303, user: 404, owner: 303, administrator: 404,
 		form: &Sent{Purpose: "migrate client", About: "old\x001\x00BOOKING_READ", Fields: url.Values{"revision": {"1"}, "selected": {"BOOKING_READ"}}},
 	},

@@ -50,6 +50,7 @@ func stage(t *testing.T) (w *Env, people []*Browser) {
 	people[2].Allow()
 	w.Client("mine", func(c *ledger.ImportClient) { c.Secrets = []ledger.NewSecret{w.Secret("s_1"), w.Secret("s_2")} })
 	w.Resource("api", "s_api")
+	w.Must(&ledger.KeepDraft{Actor: ledger.Actor{Operator: true}, Client: "old", Scopes: []string{"BOOKING_READ", "BOOKING_WRITE"}})
 	w.Client("offered", nil)
 	w.Must(&ledger.OfferClient{Actor: ledger.Actor{Operator: true}, ID: "offered", Username: "bob"})
 	w.WithLogo("calendar")

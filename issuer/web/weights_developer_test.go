@@ -75,11 +75,7 @@ var weighingsDeveloper = []weighing{
 	{route: "GET /developer/clients/:id/errors", address: of("/developer/clients/", "mine", "/errors?error_id=mme_1")},
 	{route: "GET /developer/clients/:id/errors", address: of("/developer/clients/", "mine", "/errors?error_id="+strings.Repeat("%22", 300))},
 	{route: "GET /developer/clients/:id/users", address: of("/developer/clients/", "mine", "/users")},
-	{route: "GET /developer/clients/:id/migration", address: of("/developer/clients/", "old", "/migration")},
-	{
-		route: "GET /developer/clients/:id/migration", whole: true,
-		address: of("/developer/clients/", "old", "/migration?"+url.Values{"scopes": ScopeNames()[1:]}.Encode()),
-	},
+	{route: "GET /developer/clients/:id/migration", address: of("/developer/clients/", "old", "/migration"), whole: true},
 	{
 		route: "POST /developer/clients/:id/migration", address: of("/developer/clients/", "old", "/migration"), status: 422, whole: true,
 		form: sends("migrate client", Long("old")+"\x001\x00"+strings.Join(ScopeNames()[1:], " "), url.Values{"revision": {"1"}, "selected": {strings.Join(ScopeNames()[1:], " ")}}),

@@ -12,6 +12,11 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
+var keepDraftForm = site.FormKind{
+	Purpose: "keep draft", Action: pathClient + "/migration/draft", Page: pathClient + "/migration",
+	Fields: []site.Field{site.ListField("scopes", "The selection of scopes").Chosen()},
+}
+
 var migrateForm = site.FormKind{
 	Purpose: "migrate client", Action: pathClient + "/migration", Page: pathClient + "/migration",
 	Fields: []site.Field{site.BoundField("revision"), site.BoundField("selected").Labelled("The selection of scopes").Chosen(), site.TextField("confirm", "The confirmation").Chosen()},
@@ -22,9 +27,10 @@ type migrationBody struct {
 	Page    string // the path of this page
 	Legacy  bool   // the migration has not been done
 	Without uint32 // authorization requests without scope in the last 30 days
-	With    uint32
+	Stats   []ui.Stat
 	Last    lastRequest // the last request without scope
 	Asked   []string    // scopes that other requests asked for
+	Draft   *site.Form
 
 	Groups   []parts.ScopeGroup
 	Selected []string
@@ -69,14 +75,13 @@ type comparison struct {
 }
 
 // migrationPage leads through section 9 of the service document: first the authorization
-// URL gets its scope, then the same scopes are selected here. The selection is in the
-// address, so that viewing its effect changes nothing.
+// URL gets its scope, then the same scopes are selected here. Until then the selection is a
+// draft, which enforces nothing.
 func (w *Area) migrationPage(c *site.Request, v site.Session, client *ledger.Client) error {
 	if !client.WasLegacy && !client.Legacy {
 		return site.ErrNotFound
 	}
-	selected := catalogued(c.R.URL.Query()["scopes"])
-	return w.showMigration(c, v, client, selected, w.migrateFormFor(&v, client, selected))
+	return w.showMigration(c, v, client, client.Draft, w.migrateFormFor(&v, client, client.Draft))
 }
 
 func (w *Area) migrateFormFor(v *site.Session, client *ledger.Client, selected []string) *site.Form {
@@ -96,9 +101,11 @@ func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Cli
 		Asked: asked, Selected: selected, Groups: parts.ScopeGroups(selected, false),
 	}
 	now := w.Ledger.Now()
-	body.Without, body.With = client.RecentTraffic(now)
+	body.Without, _ = client.RecentTraffic(now)
+	body.Stats = trafficStats(client, now)
 	body.Last = lastWithout(client, now)
-	if len(selected) == 0 && len(asked) > 0 && !c.R.URL.Query().Has("scopes") {
+	body.Draft = parts.ClientForm(&v, &keepDraftForm, client)
+	if len(selected) == 0 && len(asked) > 0 {
 		body.Groups = parts.ScopeGroups(asked, false) // preselect the requested scopes
 	}
 	if len(selected) > 0 {
@@ -112,6 +119,44 @@ func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Cli
 		p.Form = f
 	}
 	return w.Show(c, v, "migration", p)
+}
+
+// trafficStats returns the charts of the requests without and with scope, on one scale. Days
+// are in UTC.
+func trafficStats(client *ledger.Client, now ledger.Time) []ui.Stat {
+	const day, days = 24 * 60 * 60 * 1000, 30
+	without, with := make([]uint32, days), make([]uint32, days)
+	sumWithout, sumWith := client.RecentTraffic(now)
+	first := int(now/day) - days + 1
+	for _, d := range client.Traffic {
+		if n := int(d.Day) - first; n >= 0 && n < days {
+			without[n], with[n] = d.WithoutScope, d.WithScope
+		}
+	}
+	on := func(n int) string { return "on " + (ui.Clock{}).Day(int64(first+n)*day).Text }
+	stats := []ui.Stat{
+		{Label: "Requests without scope, 30 days", Value: ui.Comma(uint64(sumWithout)), Bars: ui.NewBars(without, "Requests without scope in 30 days", "day", on)},
+		{Label: "Requests with scope, 30 days", Value: ui.Comma(uint64(sumWith)), Bars: ui.NewBars(with, "Requests with scope in 30 days", "day", on)},
+	}
+	top := max(slices.Max(without), slices.Max(with))
+	for _, s := range stats {
+		s.Bars.Top = top
+	}
+	return stats
+}
+
+// keepDraft keeps the selection of scopes until the migration.
+func (w *Area) keepDraft(c *site.Request, v site.Session, f *site.Form, client *ledger.Client) error {
+	refused, err := w.Propose(c, &v, "keep a draft", &ledger.KeepDraft{Actor: v.Actor(), Client: client.ID, Scopes: catalogued(f.Values["scopes"])})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil && refused.Cause == ledger.WrongState:
+		return w.redirectMigrated(c, client) // the scopes were selected meanwhile
+	case refused != nil:
+		return site.ErrNotFound
+	}
+	return c.RedirectNotice(parts.ClientPath(client.ID, "migration"), clientNotices, "draft-kept")
 }
 
 func compare(selected, asked []string) (c comparison) {

@@ -15,6 +15,13 @@ import (
 
 const migrationPath = "/developer/clients/old/migration"
 
+// keeping returns the form that keeps a selection of scopes.
+func keeping(b *Browser, scopes ...string) url.Values {
+	form := b.Get(migrationPath).Form(b.Env.T, migrationPath+"/draft")
+	form["scopes"] = scopes
+	return form
+}
+
 // TestMigration follows the right order: the authorization URL gets its scope, and once
 // all requests have a scope, the same scopes are selected (service document, section 9).
 func TestMigration(t *testing.T) {
@@ -22,7 +29,7 @@ func TestMigration(t *testing.T) {
 	b := w.SignedIn()
 	assert.Contains(t, b.Get("/developer/clients/old").Text, `<a href="/developer/clients/old/migration">Move to scopes</a>`)
 	page := b.Get(migrationPath)
-	for _, text := range []string{"Their order matters.", "<dd>None in the last 30 days</dd>", "<dd>None yet</dd>", "Show the new URL"} {
+	for _, text := range []string{"Their order matters.", "<dd>None</dd>", "<dd>None yet</dd>", "Keep and show the new URL"} {
 		assert.Contains(t, page.Text, text)
 	}
 	assert.NotContains(t, page.Text, "Step 2")
@@ -33,20 +40,20 @@ func TestMigration(t *testing.T) {
 		w.Advance(after)
 		assert.Contains(t, w.SignedIn().Get(migrationPath).Text, says)
 	}
-	const first = `; the last one %s, on <time datetime="2026-03-04">4 March 2026</time></dd>`
-	lastIs(0, "<b>1</b> in the last 30 days"+fmt.Sprintf(first, "today"))
-	lastIs(12*time.Hour, "<b>1</b> in the last 30 days"+fmt.Sprintf(first, "yesterday")) // the request was at noon
-	lastIs(24*time.Hour, "<b>1</b> in the last 30 days"+fmt.Sprintf(first, "2 days ago"))
+	const first = `<dd>%s, on <time datetime="2026-03-04">4 March 2026</time></dd>`
+	lastIs(0, fmt.Sprintf(first, "today"))
+	lastIs(12*time.Hour, fmt.Sprintf(first, "yesterday")) // the request was at noon
+	lastIs(24*time.Hour, fmt.Sprintf(first, "2 days ago"))
 	w.SignedIn().Allow("client_id", "old", "scope", "BOOKING_READ")
-	lastIs(0, "<b>1</b> in the last 30 days"+fmt.Sprintf(first, "2 days ago"))
-	lastIs(30*24*time.Hour, "<dd>None in the last 30 days"+fmt.Sprintf(first, "32 days ago"))
+	lastIs(0, fmt.Sprintf(first, "2 days ago"))
+	lastIs(30*24*time.Hour, fmt.Sprintf(first, "32 days ago"))
 	b = w.SignedIn()
 	b.Allow("client_id", "old", "scope", "BOOKING_READ PROFILE_READ")
 	page = b.Get(migrationPath)
 	assert.Contains(t, page.Text, "<dd><code>BOOKING_READ</code> <code>PROFILE_READ</code> </dd>")
 	assert.Contains(t, page.Text, `value="PROFILE_READ" checked`, "requested scopes must be preselected")
 
-	preview := b.Get(migrationPath + "?scopes=PROFILE_READ&scopes=ORG_BOOKING_READ&scopes=NONSENSE&done=x")
+	preview := b.Follow(b.Post(migrationPath+"/draft", keeping(b, "PROFILE_READ", "ORG_BOOKING_READ", "NONSENSE")))
 	for _, text := range []string{
 		"Step 2", "&amp;scope=PROFILE_READ%20ORG_BOOKING_READ&amp;state=", "client_id=old&amp;redirect_uri=" + url.QueryEscape(Callback) + "&amp;response_type=code",
 		"<dt>Selected and asked for</dt><dd><code>PROFILE_READ</code> </dd>",
@@ -58,7 +65,8 @@ func TestMigration(t *testing.T) {
 	}
 	assert.NotContains(t, preview.Text, "NONSENSE")
 	assert.NotContains(t, preview.Text, "Select the scopes all the same", "there are no requests without scope")
-	assert.True(t, w.View().Client("old").Legacy, "viewing the page changed the client")
+	assert.True(t, w.View().Client("old").Legacy, "the draft changed the client")
+	assert.Contains(t, w.SignedIn().Get(migrationPath).Text, "Select these 2 scopes", "the selection must survive the session")
 
 	form := preview.Form(t, migrationPath)
 	assert.Equal(t, http.StatusForbidden, b.Post(migrationPath, With(preview.Form(t, migrationPath), "selected", "BOOKING_WRITE")).StatusCode)
@@ -85,8 +93,8 @@ func TestMigrationInTheWrongOrder(t *testing.T) {
 	for range 3 {
 		b.Allow("client_id", "old", "scope", "")
 	}
-	preview := b.Get(migrationPath + "?scopes=PROFILE_READ")
-	assert.Contains(t, preview.Text, "<b>3</b> in the last 30 days")
+	preview := b.Follow(b.Post(migrationPath+"/draft", keeping(b, "PROFILE_READ")))
+	assert.Contains(t, preview.Text, `aria-label="Requests without scope in 30 days: 3, most on 4 March 2026 (3), none in 29 days."`)
 	assert.Contains(t, preview.Text, "People who follow such a link after this meet an error.")
 	form := preview.Form(t, migrationPath)
 	res := b.Post(migrationPath, form)
@@ -104,7 +112,7 @@ func TestMigrationInTheWrongOrder(t *testing.T) {
 func TestMigrationMeetsALateRequest(t *testing.T) {
 	w := NewEnv(t)
 	b := w.SignedIn()
-	form := b.Get(migrationPath+"?scopes=PROFILE_READ").Form(t, migrationPath)
+	form := b.Follow(b.Post(migrationPath+"/draft", keeping(b, "PROFILE_READ"))).Form(t, migrationPath)
 	b.Allow("client_id", "old", "scope", "")
 	res := b.Post(migrationPath, form)
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
@@ -131,7 +139,8 @@ func TestMigrationIsForLegacyClients(t *testing.T) {
 	assert.Equal(t, Callback+"/2", client.Proposed.RedirectURIs[0])
 
 	// A proposed revision stays pending when scopes are selected.
-	b.Follow(b.Submit(migrationPath+"?scopes=BOOKING_READ", migrationPath))
+	b.Follow(b.Post(migrationPath+"/draft", keeping(b, "BOOKING_READ")))
+	b.Follow(b.Submit(migrationPath, migrationPath))
 	client = w.View().Client("old")
 	assert.Equal(t, []string{"BOOKING_READ"}, client.Scopes)
 	assert.Equal(t, Callback+"/2", client.Proposed.RedirectURIs[0])

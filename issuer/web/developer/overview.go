@@ -23,6 +23,7 @@ var clientNotices = site.Notices{
 	"offered":                           "The offer was made. The application stays yours until the other person accepts.",
 	"refused-discarded":                 "The refused changes were dismissed. The application works as before.",
 	"migrated":                          "The scopes were selected. From now on every authorization request must ask for scopes among them.",
+	"draft-kept":                        "Your selection is kept here. It limits nothing before step 2.",
 	"secret-known":                      parts.SecretKnown,
 	"secret-revoked":                    parts.SecretRevoked,
 	"secret-renamed":                    "The secret was renamed.",

@@ -38,6 +38,7 @@ func (w *Area) Routes() []site.Route {
 		w.PageFor(site.Users, pathClient+"/errors", w.errorsPage),
 		w.PageFor(site.Users, pathClient+"/users", w.usersPage),
 		w.clientPage(migrateForm.Page, w.migrationPage),
+		w.clientForm(&keepDraftForm, w.keepDraft),
 		w.clientForm(&migrateForm, w.migrate),
 		w.clientPage(offerForm.Page, w.transferPage),
 		w.clientForm(&offerForm, w.offer),

@@ -16,6 +16,7 @@ type Stat struct {
 type Bars struct {
 	Values []uint32
 	Text   string
+	Top    uint32 // the value that has the whole height; 0 for the highest one
 }
 
 const (
@@ -56,10 +57,10 @@ func (b *Bars) width() int { return b.pitch() * 7 / 10 }
 // Width returns the width of the chart, in its own units.
 func (b *Bars) Width() int { return b.pitch()*max(0, len(b.Values)-1) + b.width() }
 
-// Path returns the bars as one path. The highest value has the whole height, and a value
+// Path returns the bars as one path. Top, or the highest value, has the whole height, and a value
 // above 0 at least one unit.
 func (b *Bars) Path() string {
-	var top uint64
+	top := uint64(b.Top)
 	for _, v := range b.Values {
 		top = max(top, uint64(v))
 	}

@@ -108,6 +108,7 @@ func NewFull(t testing.TB, e Extent, change ...func(*web.Config)) *Full {
 	f.app("single", func(c *ledger.ImportClient) { c.Secrets = []ledger.NewSecret{f.Secret("s_only")} })
 	f.app("public", func(c *ledger.ImportClient) { c.Type = ledger.Public })
 	f.app("old", func(c *ledger.ImportClient) { c.Legacy, c.Profile.Scopes = true, nil })
+	f.Must(&ledger.KeepDraft{Actor: f.actor(), Client: Long("old"), Scopes: ScopeNames()[1:]})
 	f.allow("old", 99)
 	f.allow("old", 98, "scope", "")
 	f.app("stopped", nil)

@@ -80,7 +80,9 @@ func scenesDeveloper() []Scene {
 		{Name: "users-none-found", Who: alice, Address: mine("zeta", "/users?q=nothing")},
 
 		{Name: "migration", Who: alice, Address: mine("classic", "/migration")},
-		{Name: "migration-chosen", Who: alice, Address: mine("classic", "/migration?scopes=BOOKING_READ&scopes=SCHEDULE_READ")},
+		{Name: "migration-chosen", Who: alice, Address: mine("classic", "/migration"), Before: func(s *Stage) {
+			s.Must(&ledger.KeepDraft{Actor: s.actor(alice), Client: sceneClient("classic"), Scopes: []string{"BOOKING_READ", "SCHEDULE_READ"}})
+		}},
 
 		{Name: "transfer", Who: alice, Address: mine("zeta", "/transfer")},
 		{Name: "transfer-wrong", Who: alice, From: mine("zeta", "/transfer"), Address: mine("zeta", "/transfer"), Form: url.Values{"username": {"somebody"}}, Status: bad},
