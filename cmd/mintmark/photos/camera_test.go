@@ -127,17 +127,16 @@ func (c *camera) whole(d display) *image.RGBA {
 	return c.shoot(&page.Viewport{Height: float64(c.show(d)), Width: float64(d.width), Scale: d.scale})
 }
 
-// boxes returns the components of the page.
-func (c *camera) boxes(selector string) map[string]*page.Viewport {
+// component returns a picture of a component of the specimen. The others are hidden meanwhile: the
+// heights of those before it would move it by fractions of a pixel.
+func (c *camera) component(name string) *image.RGBA {
 	c.t.Helper()
-	boxes := map[string]*page.Viewport{}
-	for name, b := range evaluate[map[string][]float64](c, `Object.fromEntries([...document.querySelectorAll('`+selector+`')].map(e => {
-		const b = e.getBoundingClientRect()
-		return [e.dataset.specimen, [Math.floor(b.x), Math.floor(b.y + scrollY), Math.ceil(b.width), Math.ceil(b.height)]]
-	}))`) {
-		boxes[name] = &page.Viewport{X: b[0], Y: b[1], Width: b[2], Height: b[3], Scale: 1}
-	}
-	return boxes
+	box := evaluate[[]float64](c, fmt.Sprintf(`(() => {
+		for (const e of document.querySelectorAll('[data-specimen]')) e.style.display = e.dataset.specimen === '%[1]s' ? '' : 'none'
+		const b = document.querySelector('[data-specimen=%[1]s]').getBoundingClientRect()
+		return [Math.floor(b.x), Math.floor(b.y + scrollY), Math.ceil(b.width), Math.ceil(b.height)]
+	})()`, name))
+	return c.shoot(&page.Viewport{X: box[0], Y: box[1], Width: box[2], Height: box[3], Scale: 1})
 }
 
 func (c *camera) shoot(clip *page.Viewport) *image.RGBA {

@@ -133,6 +133,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		}
 	}
 	tell(min(len(events), historyRows))
+	owners := parts.PathAdminClients + "?" + url.Values{"owner": {client.Owner}}.Encode()
 	up := site.Up("Applications", parts.PathAdminClients)
 	if body.Waits {
 		up = site.Up("Reviews", site.PathAdmin)
@@ -140,7 +141,16 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	return w.showAdmin(c, v, "client", ui.Page{
 		Title: client.Name, Up: up, Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
 		Copy:   &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
-		Notice: clientNotice(c, v.View, client), Form: sent, Body: body, Rows: len(body.History), Truncate: tell,
+		Notice: clientNotice(c, v.View, client), Form: sent, Body: body, Rows: len(body.History), Truncate: func(n int) {
+			// The page is too large: what decides about the application remains.
+			tell(n)
+			for i := range body.History {
+				body.History[i].Note = ""
+			}
+			if body.Stats = nil; len(body.Others) > 0 {
+				body.Others, body.AllOthers = nil, owners
+			}
+		},
 	})
 }
 

@@ -1,7 +1,6 @@
 package developer
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -54,13 +53,7 @@ const alertTooManyOffers = "You have made many offers. Please wait a little befo
 
 // recipientOf returns the name of an offer's recipient for display: the user name that
 // the owner entered, and not the real name, which the owner may not know.
-func recipientOf(view ledger.View, o *ledger.Offer) string {
-	u := view.User(o.To)
-	if u == nil || u.Deleted {
-		return parts.NameOf(nil)
-	}
-	return cmp.Or(u.Username, u.ID)
-}
+func recipientOf(view ledger.View, o *ledger.Offer) string { return parts.UsernameOf(view.User(o.To)) }
 
 // offer offers a client to another user, who has to accept. The response reveals whether
 // a user name exists, since the owner must learn of a mistyped name; so the number of

@@ -161,7 +161,7 @@ func (t *teller) user(id string) Piece {
 	case id != "" && id == t.to.User:
 		return Piece{Text: "you"}
 	case !t.to.Admin:
-		return Piece{Text: NameOf(t.view.User(id)), Name: true}
+		return Piece{Text: UsernameOf(t.view.User(id)), Name: true}
 	case !t.to.Links:
 		p.Path = ""
 	}

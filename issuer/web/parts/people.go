@@ -1,6 +1,7 @@
 package parts
 
 import (
+	"cmp"
 	"net/url"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -51,4 +52,13 @@ func NameOf(u *ledger.User) string {
 		return p.Name + " (" + p.Username + ")"
 	}
 	return p.Name
+}
+
+// UsernameOf returns the user name of another user for display, to somebody who may know it
+// but not the real name.
+func UsernameOf(u *ledger.User) string {
+	if u == nil || u.Deleted {
+		return NameOf(nil)
+	}
+	return cmp.Or(u.Username, u.ID)
 }
