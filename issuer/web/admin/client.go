@@ -144,8 +144,10 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		Notice: clientNotice(c, v.View, client), Form: sent, Body: body, Rows: len(body.History), Truncate: func(n int) {
 			// The page is too large: what decides about the application remains.
 			tell(n)
-			for i := range body.History {
-				body.History[i].Note = ""
+			for _, group := range body.Scopes {
+				for i := range group.List {
+					group.List[i].Allows = "" // the names remain
+				}
 			}
 			if body.Stats = nil; len(body.Others) > 0 {
 				body.Others, body.AllOthers = nil, owners

@@ -78,7 +78,7 @@ func TestEditUser(t *testing.T) {
 	assert.Equal(t, ledger.Person{}, w.UserByName("ada").Person, "empty fields must not be set")
 
 	// The administrator's own profile, from the account page.
-	assert.Contains(t, root.Get("/account").Text, `<a href="/admin/users/u-root/edit">Change your profile</a>`)
+	assert.Contains(t, root.Get("/account").Text, `href="/admin/users/u-root/edit"`)
 	root.Done(root.Press("/admin/users/u-root/edit", "/admin/users/u-root/edit", "username", "root", "name", "The Root"))
 	assert.Equal(t, "The Root", w.UserByName("root").Name)
 }
