@@ -480,7 +480,7 @@ func TestRegisteredAgent(t *testing.T) {
 	b.Decide(b.Get(At(With(Good(), "scope", "BOOKING_READ"))), "allow").Location(t, Callback)
 	apps := b.Get("/connected-apps").Text
 	require.Contains(t, apps, "a program on a computer (Helper)")
-	require.Contains(t, apps, "Its access ends after 14 days without use")
+	require.Contains(t, apps, "Access of an agent ends after 14 days without use")
 	require.Less(t, strings.Index(apps, "The calendar app"), strings.Index(apps, "Helper"), "agents come after other applications")
 	require.Zero(t, p.requests())
 }

@@ -317,7 +317,7 @@ func TestNoPasswords(t *testing.T) {
 	w.Must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: w.UpstreamUser(p, "1").ID, Password: PasswordHash()})
 	b.SignInUpstream(w.BrowserFrom(b).Get("/auth/sign-in"), p, "1")
 	require.Equal(t, http.StatusNotFound, b.Get("/account/password").StatusCode)
-	require.Contains(t, b.Get("/account").Text, "You have no password here")
+	require.Contains(t, b.Get("/account").Text, "there is no password here")
 
 	nobody, unsealed := w.Config, w.Config
 	nobody.Upstream, unsealed.Attempts = nil, nil
