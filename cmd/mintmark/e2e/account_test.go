@@ -76,7 +76,7 @@ func TestBrowserSkipLink(t *testing.T) {
 	require.True(t, seen, "a focused link is visible")
 	b.do(chromedp.KeyEvent(kb.Enter))
 	require.Equal(t, "main", b.focused("id"))
-	require.Equal(t, "Change password", tab())
+	require.Equal(t, "Copy account ID", tab())
 
 	b.open(s.AppURL + "/account")
 	var passed []string

@@ -108,7 +108,7 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	user.signOut()
 	user.open(s.AppURL + "/")
 	user.signIn("alice-two", password)
-	require.Contains(t, user.text("h1"), "Dr. Alice Two")
+	user.isSignedIn("Dr. Alice Two")
 	root.press(`#role button`)
 	require.Contains(t, root.text("[role=status]"), "is an administrator now")
 	user.open(s.AppURL + "/admin")

@@ -53,7 +53,7 @@ func TestBrowserClicks(t *testing.T) {
 			b.within(4, func() {
 				b.press(`main a[href="/developer/clients/` + j.id + `"]`)
 				b.press(`.tabs a[href$="/secrets"]`)
-				b.press("main button.primary")
+				b.press(`section[aria-labelledby="add-title"] button.primary`)
 				b.press(`main a.primary[href$="/secrets"]`)
 			})
 			require.Equal(t, 2, b.count(`section[aria-labelledby="secrets-title"] tbody tr`))
