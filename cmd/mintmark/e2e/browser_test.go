@@ -125,7 +125,25 @@ func (b *tab) complaints() []string {
 
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	require.NoError(b.t, chromedp.Do(b.ctx, steps...))
+	ctx, cancel := b.limited()
+	defer cancel()
+	b.succeeded(chromedp.Do(ctx, steps...), "do the steps")
+}
+
+// limited returns the time of one step. An element that a page does not show, or shows hidden,
+// would otherwise be waited for until the tab is closed.
+func (b *tab) limited() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(b.ctx, time.Minute)
+}
+
+// succeeded verifies the outcome of a step, and names the page where it failed.
+func (b *tab) succeeded(err error, step string) {
+	b.t.Helper()
+	if err == nil {
+		return
+	}
+	address, _ := chromedp.Run(b.ctx, chromedp.Location())
+	require.NoError(b.t, err, "%s on %s", step, address)
 }
 
 func (b *tab) open(address string) { b.t.Helper(); b.do(chromedp.Navigate(address)) }
@@ -134,8 +152,10 @@ func (b *tab) open(address string) { b.t.Helper(); b.do(chromedp.Navigate(addres
 func (b *tab) press(button string) {
 	b.t.Helper()
 	b.clicks++
-	_, err := chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS(button)))
-	require.NoError(b.t, err)
+	ctx, cancel := b.limited()
+	defer cancel()
+	_, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(button)))
+	b.succeeded(err, "press "+button)
 }
 
 // signOut presses the button of the consent page or of the navigation, which is in a menu if
@@ -165,8 +185,10 @@ func (b *tab) signIn(name, password string) {
 
 func (b *tab) text(selector string) string {
 	b.t.Helper()
-	text, err := chromedp.Run(b.ctx, chromedp.Text(chromedp.CSS(selector)))
-	require.NoError(b.t, err)
+	ctx, cancel := b.limited()
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS(selector)))
+	b.succeeded(err, "read "+selector)
 	return text
 }
 
