@@ -34,7 +34,7 @@ func (w *Area) connectPage(c *site.Request, v site.Session, client *ledger.Clien
 		Path: parts.ClientPath(client.ID), Legacy: client.Legacy, Native: to.Native(), Code: to,
 		Try:     ui.Card{ID: "try", Title: "Try it"},
 		URL:     ui.NewCode("authorize", "Authorization URL", ui.Block{Text: to.authorizationURL()}),
-		Env:     ui.NewCode("env", "Environment", ui.Block{Text: to.snippet("env")}),
+		Env:     ui.NewCode("env", "Environment variables", ui.Block{Text: to.snippet("env")}),
 		Secrets: client.Public() || client.ActiveSecrets() > 0,
 		Decode:  parts.ClientForm(&v, &decodeForm, client),
 	}

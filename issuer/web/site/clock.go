@@ -11,11 +11,14 @@ import (
 // Clock returns the clock of the user's profile: UTC and 24 hours if nobody is signed in, or if
 // the profile has no zone that is known here.
 func (v *Session) Clock() ui.Clock {
-	c := ui.Clock{Now: v.site.Ledger.Now().Std()}
-	if v.User != nil {
-		c.Zone, c.Hour12 = zoneOf(v.User), v.User.TimeFormat == 12
+	if v.clock == nil {
+		c := ui.Clock{Now: v.site.Ledger.Now().Std()}
+		if v.User != nil {
+			c.Zone, c.Hour12 = zoneOf(v.User), v.User.TimeFormat == 12
+		}
+		v.clock = &c
 	}
-	return c
+	return *v.clock
 }
 
 // At returns a time for display. 0 is no time.

@@ -14,6 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // SessionText returns a text that identifies a session and reveals nothing of its id.
@@ -37,7 +38,8 @@ type Session struct {
 	User        *ledger.User
 	Stored      *ledger.Session
 	site        *Site
-	Unavailable bool // this node can't determine whether somebody is signed in, and no fresh view is available
+	clock       *ui.Clock // of Clock, once it was asked for: a text in the profile that is no zone takes long to look up
+	Unavailable bool      // this node can't determine whether somebody is signed in, and no fresh view is available
 }
 
 // Actor returns the session as the actor of a command.
