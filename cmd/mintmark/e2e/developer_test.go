@@ -67,7 +67,7 @@ func (j *journey) asks(pairs ...string) string {
 func (j *journey) register() {
 	t, b := j.t, j.b
 	// "Created by a developer in the developer settings of the web application."
-	b.press(`main a[href="/developer"]`)
+	b.press(`nav[aria-label="Main"] a[href="/developer"]`)
 	require.Contains(t, b.text("main"), "You have no applications yet")
 	b.press(`main a[href="/developer/new"]`)
 	b.do(chromedp.Click(chromedp.CSS(`input[value="confidential"]`)))
@@ -117,7 +117,7 @@ func (j *journey) review() {
 	require.Contains(t, b.text("[role=status]"), "reviews the application again")
 	unusable()
 	j.judge("approve", "")
-	require.Contains(t, root.text("table"), "Say what it does with bookings.", "the history of reviews")
+	require.Contains(t, root.text("#history"), "Say what it does with bookings.", "the history of reviews")
 	b.open(j.home)
 	// "The client is `pending` until reviewed by an administrator."
 	require.Equal(t, "Approved", b.text(".head .pill"))

@@ -8,7 +8,7 @@
 	document.body.focus({ preventScroll: true });
 	document.body.removeAttribute('tabindex');
 	const all = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]:not([tabindex="-1"])')]
-		.filter(e => !e.disabled && e.checkVisibility({ visibilityProperty: true }));
+		.filter(e => !e.disabled && !e.closest('[inert]') && e.checkVisibility({ visibilityProperty: true }));
 	for (const e of document.querySelectorAll('[tabindex]')) {
 		if (e.tabIndex > 0) faults.push(`an order of its own: ${name(e)}`);
 	}
@@ -48,5 +48,6 @@
 		}
 		return faults;
 	};
-	return stops.length;
+	// Tab walks through the parts of a time, up to seven with the button of its calendar.
+	return stops.length + 6 * stops.filter(e => e.type === 'datetime-local').length;
 })()
