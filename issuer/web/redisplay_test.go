@@ -18,7 +18,7 @@ var (
 		"/admin/resource-servers/:server/edit", "/admin/resource-servers/:server/remove", "/admin/users/:id/edit",
 		"/developer/clients/:id/delete", "/developer/clients/:id/edit", "/developer/clients/:id/migration", "/developer/clients/:id/secrets/set", "/developer/clients/:id/transfer", "/developer/new",
 	}
-	notRedisplayed = []string{"/account/password", "/admin/users/:id/password", "/admin/users/:id/state", "/developer/clients/:id/decode", "/developer/clients/:id/migration/draft", "/developer/offers/:id/accept"}
+	notRedisplayed = []string{"/account/password", "/admin/users/:id/password", "/developer/clients/:id/decode", "/developer/clients/:id/migration/draft", "/developer/offers/:id/accept"}
 )
 
 // TestFilledFormsAreKept verifies that every form with input is redisplayed and can be

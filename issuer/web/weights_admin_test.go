@@ -18,10 +18,9 @@ var weighingsAdmin = []weighing{
 		route: "POST /admin/clients/:id/review", address: of("/admin/clients/", "mine", "/review"), status: 422, whole: true,
 		form: edits("review", "mine", func(f *Full) url.Values { return url.Values{"verdict": {"reject"}, "reason": {f.Wide(600)}} }),
 	},
-	{route: "GET /admin/clients/:id/suspend", address: of("/admin/clients/", "mine", "/suspend")},
 	{
-		route: "POST /admin/clients/:id/suspend", address: of("/admin/clients/", "mine", "/suspend"), status: 422,
-		form: edits("suspend", "mine", func(f *Full) url.Values { return url.Values{"reason": {f.Wide(600)}} }),
+		route: "POST /admin/clients/:id/suspend", address: of("/admin/clients/", "mine", "/suspend"), status: 422, whole: true,
+		form: edits("suspend", "mine", func(f *Full) url.Values { return url.Values{"note": {f.Wide(600)}} }),
 	},
 	{
 		route: "POST /admin/clients/:id/resume", address: of("/admin/clients/", "stopped", "/resume"), status: 409, whole: true,
@@ -56,11 +55,7 @@ var weighingsAdmin = []weighing{
 	{route: "GET /admin/users/:id", address: func(*Full) string { return "/admin/users/" + OtherID }},
 	{
 		route: "POST /admin/users/:id/state", address: func(*Full) string { return "/admin/users/" + OwnerID + "/state" }, status: 422,
-		form: sends("user state", OwnerID+"\x00disable", url.Values{"state": {"disable"}, "sure": {"yes"}}),
-	},
-	{
-		route: "POST /admin/users/:id/state", address: func(*Full) string { return "/admin/users/" + OtherID + "/state" }, status: 422,
-		form: sends("user state", OtherID+"\x00disable", url.Values{"state": {"disable"}}),
+		form: sends("user state", OwnerID+"\x00disable", url.Values{"state": {"disable"}}),
 	},
 	{route: "GET /admin/users/:id/edit", whole: true, address: func(*Full) string { return "/admin/users/" + OtherID + "/edit" }},
 	{

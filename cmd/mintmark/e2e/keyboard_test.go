@@ -127,7 +127,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 		root.enter(`button[value="`+verdict+`"]`, " ")
 	}
 	judge("reject", "Which keys?")
-	require.Contains(t, root.text("[role=status]"), "It was rejected.")
+	require.Contains(t, root.text("[role=status]"), "Rejected.")
 	b.enter(`.head a[href$="/edit"]`, kb.Enter)
 	b.tabTo("#f-purpose")
 	b.keys(kb.End + " All of them.")
@@ -135,7 +135,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	b.enter(`.tabs a[href$="/scopes"]`, kb.Enter)
 	require.Contains(t, b.text("main"), "All of them.")
 	judge("approve", "")
-	require.Contains(t, root.text("[role=status]"), "It was approved.")
+	require.Contains(t, root.text("[role=status]"), "Approved.")
 
 	b.enter(`.tabs a[href$="/secrets"]`, kb.Enter)
 	b.enter("main button.primary", kb.Enter)

@@ -84,7 +84,7 @@ func matches(pattern, path string) bool {
 func TestVisitedPages(t *testing.T) {
 	v := visitedPages{}
 	v.add(t, "http://127.0.0.1/admin/clients?q=a")
-	v.add(t, "http://127.0.0.1/admin/clients/cal-app/suspend")
+	v.add(t, "http://127.0.0.1/admin/clients/cal-app/transfer")
 	require.Equal(t, []string{"/", "/admin/clients/:id", "/admin/:what/cal-app"},
-		v.missed([]string{"/", "/admin/clients", "/admin/clients/:id", "/admin/:what/cal-app", "/admin/clients/:id/suspend"}))
+		v.missed([]string{"/", "/admin/clients", "/admin/clients/:id", "/admin/:what/cal-app", "/admin/clients/:id/transfer"}))
 }

@@ -111,7 +111,6 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 		{"/clients?q=nothing&state=approved", "admin-clients-none"},
 		{"/clients/pending-app", "admin-client-pending"},
 		{"/clients/legacy-app", "admin-client-legacy"},
-		{"/clients/cal-app/suspend", "admin-suspend"},
 		{"/clients/cal-app/transfer", "admin-transfer"},
 		{"/users", "admin-users"},
 		{"/users/u-alice", "admin-user"},
@@ -148,15 +147,16 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 	b.press("main button.primary")
 	look("admin-user-new-problem")
 	tourResources(b, s, look)
-	b.open(s.AppURL + "/admin/clients/cal-app/suspend")
-	b.fill("reason", "It sends mail that nobody asked for.")
-	b.press("main button.bad")
+	b.open(s.AppURL + "/admin/clients/cal-app")
+	b.do(chromedp.Click(chromedp.CSS("#danger summary")))
+	look("admin-suspend")
+	b.fill("note", "It sends mail that nobody asked for.")
+	b.press("#danger button.bad")
 	look("admin-client-suspended")
 	b.open(s.AppURL + "/admin/users/u-bob")
-	b.press("main button.bad")
-	look("admin-user-disable-problem")
-	b.do(chromedp.Click(chromedp.CSS(`input[name="sure"]`)))
-	b.press("main button.bad")
+	b.do(chromedp.Click(chromedp.CSS("#danger summary")))
+	look("admin-user-disable")
+	b.press("#danger button.bad")
 	look("admin-user-disabled")
 	b.open(s.AppURL + "/admin/clients/legacy-app")
 	look("admin-client-owner-gone")

@@ -29,6 +29,8 @@ type adminClientBody struct {
 	Scopes       []parts.ScopeGroup
 
 	Waits        bool
+	Chips        []ui.Pill   // what it asks for, if it waits
+	Unchanged    int         // scopes that the proposed revision keeps: those in Scopes
 	Place        string      // in the queue, such as "3 of 41"
 	Tier         ui.Tier     // what it asks for that controls other people
 	Others       []otherLine // further applications of the owner
@@ -41,7 +43,7 @@ type adminClientBody struct {
 
 	Review *site.Form // nil if there is nothing to review
 	Resume *site.Form
-	Stop   string // the page that suspends it
+	Danger *ui.Danger // nil if it can't be suspended or transferred
 
 	Settings string // its page in the developer settings
 	Transfer string // the page that transfers it; "" if it has a document, which nobody can transfer
@@ -51,12 +53,12 @@ type adminClientBody struct {
 }
 
 var adminClientNotices = site.Notices{
-	"approve":                           "It was approved. What was waiting counts from now on.",
-	"reject":                            "It was rejected. The owner sees the reason.",
-	"suspend":                           "The application was suspended. It gets no new access; what it got just before may keep working for up to 30 minutes.",
+	"approve":                           "Approved. The application can be used now.",
+	"reject":                            "Rejected. The owner sees the reason.",
+	"suspend":                           "Suspended. It gets no new access. Access that it got just before may keep working for up to 30 minutes.",
 	"transfer":                          "The application has a new owner. The former one may know its secrets: ask the new owner to generate others and to revoke those.",
 	"transfer-" + string(ledger.Public): "The application has a new owner.",
-	"resume":                            "The application may be used again. What users allowed it before it was suspended is valid again.",
+	"resume":                            "Resumed. The application can be used again, with what people had allowed.",
 }
 
 // adminClient shows the page of one application.
@@ -111,19 +113,33 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	}
 	if client.Proposed != nil {
 		body.Changes = withScopeTexts(parts.Differences(&client.Profile, client.Proposed))
+		kept := slices.DeleteFunc(slices.Clone(client.Scopes), func(s string) bool { return !slices.Contains(client.Proposed.Scopes, s) })
+		body.Scopes, body.Unchanged = parts.ScopeGroups(kept, true), len(kept)
 	}
 	if body.Refused = parts.RefusedOf(&v, client); body.Refused != nil {
 		body.Refused.Changes = withScopeTexts(body.Refused.Changes)
 	}
 	if body.Waits {
 		body.Review = parts.ClientAt(&v, &reviewForm, client, sent)
+		body.Chips = chipsOf(client)
 		body.Place = placeOf(v.View.QueuePosition(ledger.QueueQuery{}, client.ID))
 	}
+	var danger ui.Danger
 	switch client.State {
 	case ledger.Approved:
-		body.Stop = parts.AdminClientPath(client.ID) + "/suspend"
+		danger.Lines = append(danger.Lines, ui.DangerLine{
+			Title: "Suspend the application", Text: "Nobody can use it until an administrator resumes it.", Confirm: suspendConfirm(&v, client, sent),
+		})
 	case ledger.Suspended:
 		body.Resume = parts.ClientAt(&v, &resumeForm, client, sent)
+	}
+	if body.Transfer != "" {
+		danger.Lines = append(danger.Lines, ui.DangerLine{
+			Title: "Transfer the application", Text: "Another user becomes the owner without having to accept.", Action: &ui.Action{Title: "Transfer", Path: body.Transfer},
+		})
+	}
+	if len(danger.Lines) > 0 {
+		body.Danger = &danger
 	}
 	events := v.View.HistoryOf(client.ID, historyRows+1)
 	tell := func(n int) {
@@ -138,8 +154,14 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	if body.Waits {
 		up = site.Up("Reviews", site.PathAdmin)
 	}
+	var actions []ui.Action
+	if word := c.Notice(); word == string(ledger.Approve) || word == string(ledger.Reject) {
+		if next := followingReview(v.View, client.ID); next != "" && !body.Waits {
+			actions = []ui.Action{{Title: "Next review", Path: parts.AdminClientPath(next), Primary: true}}
+		}
+	}
 	return w.showAdmin(c, v, "client", ui.Page{
-		Title: client.Name, Up: up, Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
+		Title: client.Name, Up: up, Actions: actions, Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
 		Copy:   &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
 		Notice: clientNotice(c, v.View, client), Form: sent, Body: body, Rows: len(body.History), Truncate: func(n int) {
 			// The page is too large: what decides about the application remains.
@@ -205,17 +227,17 @@ func clientNotice(c *site.Request, v ledger.View, client *ledger.Client) string 
 		return ""
 	}
 	if word == string(ledger.Reject) && client.Document != nil {
-		return "It was rejected."
+		return "Rejected."
 	}
 	return parts.NoticeAbout(adminClientNotices, word, client)
 }
 
 // withScopeTexts adds the texts of scopes to differences, since a reviewer decides whether the
-// application needs them.
+// application needs them. It omits those that are kept.
 func withScopeTexts(list []ui.Difference) []ui.Difference {
 	for i := range list {
 		if list[i].Title == parts.FieldTitles["scopes"] {
-			list[i].Removed, list[i].Added = scopeTexts(list[i].Removed), scopeTexts(list[i].Added)
+			list[i].Removed, list[i].Added, list[i].Kept = scopeTexts(list[i].Removed), scopeTexts(list[i].Added), nil
 		}
 	}
 	return list

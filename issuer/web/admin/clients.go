@@ -51,7 +51,6 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	pages.Count = site.CountOf(at, len(found))
 	body.Table = ui.Table{Caption: "Applications", Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Application", string(ledger.ClientsByName), "ascending", at),
-		{Title: "State"},
 		site.SortColumn(c, "Owner", string(ledger.ClientsByOwner), "ascending", at),
 		site.SortColumn(c, "Registered", string(ledger.ClientsByCreated), "descending", at),
 		site.SortColumn(c, "Changed", string(ledger.ClientsByChanged), "descending", at),

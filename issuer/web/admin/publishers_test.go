@@ -303,7 +303,6 @@ func TestReviewOfADocument(t *testing.T) {
 	assert.Contains(t, root.Submit(path, path+"/review", "verdict", "reject").Text, "Please give a reason.")
 	assert.Contains(t, root.Follow(root.Submit(path, path+"/review", "verdict", "reject", "reason", "why")).Text, "The reason:")
 	assert.NotContains(t, root.Get(path).Text, "owner")
-	assert.NotContains(t, root.Get(path+"/suspend").Text, "owner")
 
 	w.Agents(ledger.AgentsOff)
 	assert.NotContains(t, root.Get(path).Text, PublisherPage, "the page of the publisher does not exist")

@@ -81,19 +81,28 @@ func queueNotice(c *site.Request, v *site.Session) string {
 }
 
 func waitingOf(v *site.Session, client *ledger.Client, nameWarning bool) waiting {
-	asked := &client.Profile
-	if client.Proposed != nil {
-		asked = client.Proposed
+	return waiting{
+		Name: client.Name, Path: parts.AdminClientPath(client.ID), Owner: linkOwner(v.View, client), Hosts: hostsOf(askedOf(client)), Chips: chipsOf(client),
+		Since: v.At(client.WaitingSince()), Changes: changesOf(client), NameWarning: nameWarning,
 	}
-	texts, powerful := scopeChips(asked.Scopes)
+}
+
+// askedOf returns what a client is to become by a review.
+func askedOf(client *ledger.Client) *ledger.Profile {
+	if client.Proposed != nil {
+		return client.Proposed
+	}
+	return &client.Profile
+}
+
+// chipsOf returns what a client asks for in a few words, and whether that is powerful.
+func chipsOf(client *ledger.Client) []ui.Pill {
+	texts, powerful := scopeChips(askedOf(client).Scopes)
 	chips := ui.Chips(texts)
 	if powerful {
 		chips = append([]ui.Pill{{Text: "Powerful", Tone: ui.Bad}}, chips...)
 	}
-	return waiting{
-		Name: client.Name, Path: parts.AdminClientPath(client.ID), Owner: linkOwner(v.View, client), Hosts: hostsOf(asked), Chips: chips,
-		Since: v.At(client.WaitingSince()), Changes: changesOf(client), NameWarning: nameWarning,
-	}
+	return chips
 }
 
 // hostsOf returns the host of the website and, if it is another one, that of the first redirect

@@ -16,8 +16,8 @@ var (
 		Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner"), site.TextField("verdict", "Decision").Chosen()},
 	}
 	suspendForm = site.FormKind{
-		Purpose: forSuspend, Action: pathAdminClient + "/suspend", Page: pathAdminClient + "/suspend",
-		Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner")},
+		Purpose: forSuspend, Action: pathAdminClient + "/suspend", Page: pathAdminClient,
+		Fields: []site.Field{site.BoundField("revision"), site.TextField("note", "Note to the owner")}, // "reason" is that of reviewForm, on the same page
 	}
 	resumeForm = site.FormKind{
 		Purpose: forResume, Action: pathAdminClient + "/resume", Page: pathAdminClient,
@@ -83,40 +83,32 @@ func (w *Area) resume(c *site.Request, v site.Session, f *site.Form) error {
 	return w.proposeVerdict(c, v, f, ledger.Resume, "", w.showAdminClient)
 }
 
-type suspendBody struct {
-	Client *ledger.Client
-	Path   string
-	Form   *site.Form
-}
-
-// suspendPage is a page of its own: what it asks for is felt at once, by all who
-// use the application.
-func (w *Area) suspendPage(c *site.Request, v site.Session) error { return w.showSuspend(c, v, nil) }
-
-func (w *Area) showSuspend(c *site.Request, v site.Session, sent *site.Form) error {
-	client, err := w.clientParam(c, &v)
-	switch {
-	case err != nil:
-		return err
-	case client.State != ledger.Approved && sent == nil:
-		return c.Redirect(parts.AdminClientPath(client.ID)) // only an approved client can be suspended
-	case client.State != ledger.Approved:
-		return w.showAdminClient(c, v, sent)
+// suspendConfirm asks before an application is suspended.
+func suspendConfirm(v *site.Session, client *ledger.Client, sent *site.Form) *ui.Confirm {
+	f := parts.ClientAt(v, &suspendForm, client, sent)
+	note := f.Input("note", "Why, and what has to change. The owner reads it.")
+	if client.Document != nil {
+		note = f.Input("note", "Other administrators read it.").Called("Reason")
 	}
-	path := parts.AdminClientPath(client.ID)
-	return w.showAdmin(c, v, "suspend", ui.Page{
-		Title: "Suspend " + client.Name + "?", Up: site.Up(client.Name, path),
-		Form: sent, Body: suspendBody{Client: client, Path: path, Form: parts.ClientAt(&v, &suspendForm, client, sent)},
-	})
+	note = note.Optional().Text(3).AtMost(500)
+	return &ui.Confirm{
+		Button: "Suspend", Title: "Suspend " + client.Name + "?",
+		Text: "It immediately gets no new access. Access that it got just before may keep working for up to 30 minutes. What people allowed is kept until it is resumed.",
+		Do:   "Suspend application", Tone: ui.Bad, Input: &note, Open: f == sent, Form: f,
+	}
 }
 
 // suspend suspends an approved application.
 func (w *Area) suspend(c *site.Request, v site.Session, f *site.Form) error {
-	return w.proposeVerdict(c, v, f, ledger.Suspend, reasonOf(f), w.showSuspend)
+	return w.proposeVerdict(c, v, f, ledger.Suspend, noteOf(f, "note"), w.showAdminClient)
 }
 
 // reasonOf returns the reason without line breaks, which commands don't permit.
-func reasonOf(f *site.Form) string { return strings.Join(strings.Fields(f.Get("reason")), " ") }
+func reasonOf(f *site.Form) string { return noteOf(f, "reason") }
+
+func noteOf(f *site.Form, field string) string {
+	return strings.Join(strings.Fields(f.Get(field)), " ")
+}
 
 // proposeVerdict proposes a verdict on the revision that the page showed, and returns to the
 // page of the client.
@@ -147,6 +139,9 @@ func (w *Area) proposeVerdictThen(c *site.Request, v site.Session, f *site.Form,
 	}
 	if alreadyReviewed(&v, id, revision, verdict) {
 		return then(id)
+	}
+	if f.Kind == &suspendForm && refused.Field == "reason" {
+		refused.Field = "note"
 	}
 	return again(c, v, f.Refused(refused))
 }

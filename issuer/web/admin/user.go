@@ -3,6 +3,7 @@ package admin
 import (
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -18,36 +19,38 @@ const (
 
 var userStateForm = site.FormKind{
 	Purpose: forUserState, Action: pathUserState, Page: pathAdminUser,
-	Fields: []site.Field{site.BoundField("state"), site.ListField("sure", "Confirmation").Chosen(), site.OwnPasswordField()},
+	Fields: []site.Field{site.BoundField("state"), site.OwnPasswordField()},
 }
 
 // userActions are the actions on the page of a user, by the word of the notice that follows.
 var userActions = []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disable, ledger.Enable}
 
 var userNotices = site.Notices{
-	"edited":               "Saved. Applications that may see the profile see it so from now on.",
+	"edited":               "Saved. Applications that may see the profile see it from now on.",
 	"unchanged":            "There was nothing to change.",
-	"added":                "The user was added. Tell them the username and the password in a way that nobody else can read.",
-	"password":             "The new password counts from now on, and the user was signed out everywhere. Tell them the password in a way that nobody else can read.",
+	"added":                "The user was added. Give them the username and the password in private.",
+	"password":             "The new password counts from now on, and the user was signed out everywhere. Give them the password in private.",
 	string(ledger.Promote): "The user is an administrator now.",
 	string(ledger.Demote):  "The user is no longer an administrator.",
-	string(ledger.Disable): "The account was disabled. The user is signed out, and every application that was connected to the account is disconnected.",
-	string(ledger.Enable):  "The account was enabled. The user can sign in again, and has to allow applications again.",
+	string(ledger.Disable): "The account was disabled. The user is signed out, and all applications are disconnected.",
+	string(ledger.Enable):  "The account was enabled. The user can sign in, and has to allow applications again.",
 }
 
 type adminUserBody struct {
 	User     *ledger.User
 	Self     bool // the user views their own page
 	Facts    []parts.Fact
+	Unset    string // the names of facts that the user has not, with commas
+	ID       ui.Copy
 	Added    ui.Stamp
 	Sessions int
 	Apps     int // number of connected applications
 	Owned    []parts.Piece
 	MoreOf   string // the page with the user's other applications
-	Edit     string // the page that edits the profile
 	Events   string // the user's audit trail
 	Password string // the page that sets the password; "" if the user has none
 	Forms    map[string]*site.Form
+	Danger   *ui.Danger // nil if the account can't be disabled
 }
 
 // adminUser shows the page of one user.
@@ -75,11 +78,11 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	}
 	now := w.Ledger.Now()
 	body := adminUserBody{
-		User: u, Self: u.ID == v.User.ID, Facts: adminFacts(u), Added: v.At(u.Created),
+		User: u, Self: u.ID == v.User.ID, ID: ui.Copy{ID: "account-id", Label: "account ID", Value: u.ID}, Added: v.At(u.Created),
 		Sessions: len(v.View.SessionsOf(u.ID, now, maxCountedSessions)), Apps: appsOf(v.View.GrantsOf(u.ID, now)),
-		Edit:   parts.EditUserPath(u.ID),
 		Events: parts.PathAdminAudit + "?" + url.Values{"user": {u.ID}}.Encode(), Forms: map[string]*site.Form{},
 	}
+	body.Facts, body.Unset = adminFacts(u)
 	if u.Password != "" {
 		body.Password = parts.AdminUserPath(u.ID) + "/password"
 	}
@@ -90,6 +93,9 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 		body.Forms[sent.Get("state")] = sent
 	}
 	w.prover.RequireReauth(&v, body.Forms[string(ledger.Promote)], "")
+	if !body.Self && !u.Deleted && !u.Disabled {
+		body.Danger = disableDanger(site.PersonOf(u).Name, body.Forms[string(ledger.Disable)], sent)
+	}
 	owned, next := v.View.ListClients(ledger.ClientQuery{Owner: u.ID, Limit: ownedRows})
 	for _, client := range owned {
 		body.Owned = append(body.Owned, linkClient(v.View, client.ID))
@@ -102,7 +108,7 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 		Notice: userNotice(c, u), Form: sent, Body: body,
 	}
 	if !u.Deleted {
-		p.Actions = []ui.Action{{Title: "Edit profile", Path: body.Edit}}
+		p.Actions = []ui.Action{{Title: "Edit profile", Path: parts.EditUserPath(u.ID)}}
 	}
 	return w.showAdmin(c, v, "user", p)
 }
@@ -134,15 +140,37 @@ func userNotice(c *site.Request, u *ledger.User) string {
 	return userNotices[word]
 }
 
-func adminFacts(u *ledger.User) []parts.Fact {
+// disableDanger asks before an account is disabled, since enabling doesn't restore what that ends.
+func disableDanger(name string, f, sent *site.Form) *ui.Danger {
+	return &ui.Danger{Lines: []ui.DangerLine{{
+		Title: "Disable the account", Text: "Signs the user out everywhere and disconnects all applications for good. What the user owns stays.",
+		Confirm: &ui.Confirm{
+			Button: "Disable account", Title: "Disable the account of " + name + "?",
+			Text: "All applications are disconnected for good. Access that one got just before may keep working for up to 30 minutes.",
+			Do:   "Disable account", Tone: ui.Bad, Open: sent == f, Form: f,
+		},
+	}}}
+}
+
+// adminFacts returns the facts of a user but the account ID, and the names of those that are not set.
+func adminFacts(u *ledger.User) (list []parts.Fact, unset string) {
 	if u.Deleted {
-		return []parts.Fact{{Name: "Account ID", Value: u.ID}}
+		return nil, ""
 	}
-	list := parts.Facts(u, "About")
+	var names []string
+	for _, one := range parts.Facts(u, "About") {
+		switch {
+		case one.Name == "Account ID":
+		case one.Value == "":
+			names = append(names, one.Name)
+		default:
+			list = append(list, one)
+		}
+	}
 	if u.Upstream != "" {
 		list = append(list, parts.Fact{Name: "Signs in at", Value: u.Upstream}, parts.Fact{Name: "Known there as", Value: u.Subject})
 	}
-	return list
+	return list, strings.Join(names, ", ")
 }
 
 // appsOf returns the number of applications that have grants.
@@ -155,16 +183,11 @@ func appsOf(grants []*ledger.Grant) int {
 }
 
 // setUserState enables or disables an account, or grants or removes the role of an
-// administrator. Repeating an action changes nothing. Disabling needs a confirmation,
-// since enabling doesn't restore what it ends.
+// administrator. Repeating an action changes nothing.
 func (w *Area) setUserState(c *site.Request, v site.Session, f *site.Form) error {
 	state := f.Get("state")
 	if !slices.Contains(userActions, ledger.UserState(state)) {
 		return site.ErrNotOurForm
-	}
-	if state == string(ledger.Disable) && !f.Has("sure", "yes") {
-		f.AddProblem("sure", "is missing: tick the box if the account is to be disabled")
-		return w.showAdminUser(c, v, f)
 	}
 	if state == string(ledger.Promote) {
 		if ok, err := w.prover.Reauthenticate(c, &v, f, w.showAdminUser); !ok {

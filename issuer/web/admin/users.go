@@ -46,7 +46,6 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 		site.SortColumn(c, "Username", string(ledger.UsersByUsername), "ascending", at),
 		{Title: "Name"},
 		{Title: "Email address"},
-		{Title: "Account"},
 		site.SortColumn(c, "Added", string(ledger.UsersByCreated), "descending", at),
 	}}
 	for _, u := range found {

@@ -46,9 +46,9 @@ func TestAdminUser(t *testing.T) {
 	ada.Allow()
 	page := root.Get(AdaPage)
 	for _, text := range []string{
-		"<title>Ada Lovelace · Mintmark</title>", "<dd><bdi>ada@example.com</bdi></dd>", "<dd><bdi>u-ada</bdi></dd>", "In 1 browser",
+		"<title>Ada Lovelace · Mintmark</title>", "<dd><bdi>ada@example.com</bdi></dd>", `<code id="account-id">u-ada</code>`, "In 1 browser",
 		"<dt>Connected apps</dt><dd>1</dd>", `<a href="/admin/clients/calendar"><bdi>The calendar app</bdi></a>`,
-		`<a href="/admin/audit?user=u-ada">`, "Make administrator", "Disable the account", `href="/admin/users/u-ada/password">`,
+		`<a href="/admin/audit?user=u-ada">`, "Make administrator", "Disable the account of Ada Lovelace?", `<dt>Not set</dt><dd class="quiet">About, Picture, `, `href="/admin/users/u-ada/password">`,
 	} {
 		assert.Contains(t, page.Text, text)
 	}
@@ -56,7 +56,7 @@ func TestAdminUser(t *testing.T) {
 		w.Client(fmt.Sprint("more-", i), nil)
 	}
 	page = root.Get(AdaPage)
-	assert.Contains(t, page.Text, `<a href="/admin/clients?owner=u-ada">All of them</a>`)
+	assert.Contains(t, page.Text, `<a href="/admin/clients?owner=u-ada">all of them</a>`)
 
 	self := root.Get("/admin/users/u-root")
 	assert.Contains(t, self.Text, "This is you")
@@ -70,7 +70,7 @@ func TestUserStates(t *testing.T) {
 	ada.Allow()
 	state := func(state string) map[string][]string {
 		require.Contains(t, root.Get(AdaPage).Text, `name="state" value="`+state+`"`)
-		return map[string][]string{"state": {state}, "sure": {"yes"}, "token": {stateToken(root, "u-ada\x00"+state)}}
+		return map[string][]string{"state": {state}, "token": {stateToken(root, "u-ada\x00"+state)}}
 	}
 	press := func(name string) Answer {
 		form := state(name)
@@ -85,18 +85,9 @@ func TestUserStates(t *testing.T) {
 	assert.Contains(t, press("demote").Text, "no longer an administrator")
 	assert.Equal(t, http.StatusNotFound, ada.Get("/admin").StatusCode)
 
-	unsure, before := state("disable"), w.Index
-	delete(unsure, "sure")
-	asked := root.Post(AdaPage+"/state", unsure)
-	assert.Equal(t, http.StatusUnprocessableEntity, asked.StatusCode)
-	assert.Contains(t, asked.Text, `<li><a href="#f-sure">Confirmation is missing: tick the box if the account is to be disabled.</a></li>`)
-	assert.Contains(t, asked.Text, `<p class="error" id="f-sure-error">Confirmation is missing`)
-	assert.Equal(t, before, w.Index, "a refused form made a proposal")
-	assert.Equal(t, http.StatusOK, ada.Get("/account").StatusCode)
-	_, account, _ := strings.Cut(asked.Text, `id="danger"`)
-	again := Answer{Response: asked.Response, Text: account}.Form(t, AdaPage+"/state")
-	assert.Equal(t, stateToken(root, "u-ada\x00disable"), again.Get("token"), "the redisplayed form must work")
-	assert.Contains(t, press("disable").Text, "The account was disabled. The user is signed out, and every application that was connected to the account is disconnected.")
+	_, asked, _ := strings.Cut(root.Get(AdaPage).Text, `id="danger"`)
+	assert.Contains(t, asked, `<details class="confirm"><summary class="button bad">Disable account</summary>`)
+	assert.Contains(t, press("disable").Text, "The account was disabled. The user is signed out, and all applications are disconnected.")
 	assert.Equal(t, http.StatusSeeOther, ada.Get("/account").StatusCode)
 	assert.Empty(t, w.Grants())
 	assert.Contains(t, press("enable").Text, "The account was enabled.")
@@ -114,7 +105,7 @@ func TestUserStates(t *testing.T) {
 		status      int
 	}{{"u-ada", "delete", 403}, {"u-rita", "odd", 403}, {"u-root", "demote", 422}, {"u-root", "disable", 422}, {"u-nobody", "disable", 404}} {
 		res := root.Post("/admin/users/"+test.user+"/state", map[string][]string{
-			"state": {test.state}, "sure": {"yes"}, "token": {stateToken(root, test.user+"\x00"+test.state)},
+			"state": {test.state}, "token": {stateToken(root, test.user+"\x00"+test.state)},
 		})
 		assert.Equal(t, test.status, res.StatusCode, test)
 		if test.status == http.StatusUnprocessableEntity {

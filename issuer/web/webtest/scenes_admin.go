@@ -3,6 +3,7 @@ package webtest
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -62,8 +63,8 @@ func scenesAdmin() []Scene {
 		{Name: "client-owner-gone", Who: rita, Address: clientPage("northwind", ""), Before: func(s *Stage) {
 			s.Must(&ledger.SetUserState{Actor: s.actor(sam), User: sceneUser(bob), State: ledger.Disable})
 		}},
-		{Name: "suspend", Who: rita, Address: clientPage("northwind", "/suspend")},
-		{Name: "suspended", Who: rita, From: clientPage("northwind", "/suspend"), Address: clientPage("northwind", "/suspend"), Form: url.Values{"reason": {"It books rooms that nobody uses."}}},
+		{Name: "suspend-wrong", Who: rita, From: clientPage("northwind", ""), Address: clientPage("northwind", "/suspend"), Form: url.Values{"note": {strings.Repeat("x", 501)}}, Status: bad},
+		{Name: "suspended", Who: rita, From: clientPage("northwind", ""), Address: clientPage("northwind", "/suspend"), Form: url.Values{"note": {"It books rooms that nobody uses."}}},
 		{Name: "client-transfer", Who: rita, Address: clientPage("northwind", "/transfer")},
 
 		{Name: "people", Who: rita, Address: "/admin/users"},
@@ -73,8 +74,7 @@ func scenesAdmin() []Scene {
 		{Name: "person", Who: rita, Address: userPage(alice, "")},
 		{Name: "person-self", Who: rita, Address: userPage(rita, "")},
 		{Name: "person-disabled", Who: rita, Address: userPage("dana.keller", "")},
-		{Name: "person-disable-unsure", Who: rita, From: userPage(alice, ""), Address: userPage(alice, "/state"), Form: url.Values{"state": {"disable"}}, Status: bad},
-		{Name: "person-disabled-now", Who: rita, From: userPage(alice, ""), Address: userPage(alice, "/state"), Form: url.Values{"state": {"disable"}, "sure": {"yes"}}},
+		{Name: "person-disabled-now", Who: rita, From: userPage(alice, ""), Address: userPage(alice, "/state"), Form: url.Values{"state": {"disable"}}},
 		{Name: "person-edit", Who: rita, Address: userPage(alice, "/edit")},
 		{Name: "person-edit-wrong", Who: rita, From: userPage(alice, "/edit"), Address: userPage(alice, "/edit"), Form: url.Values{"username": {alice}, "avatar_url": {"javascript:alert(1)"}}, Status: bad},
 		{Name: "person-password", Who: rita, Address: userPage(alice, "/password")},
