@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write anew the golden logs of the newes
 // upgraded node reads what its predecessor wrote, and must decide in the same way. If the
 // test fails after that, add a level and keep the old rules below it; -update then creates
 // the logs of the new level only.
-var golden = map[string]func() []goldenStep{"commands": goldenEveryCommand, "keys": goldenKeys, "restore": goldenRestore, "pages": goldenPages, "trail": goldenTrail, "operators": goldenOperators, "resources": goldenResources, "backups": goldenBackups, "hashes": goldenHashes, "agents": goldenAgents, "usage": goldenUsage, "secrets": goldenSecrets, "brand": goldenBrand, "draft": goldenDraft}
+var golden = map[string]func() []goldenStep{"commands": goldenEveryCommand, "keys": goldenKeys, "restore": goldenRestore, "pages": goldenPages, "trail": goldenTrail, "operators": goldenOperators, "resources": goldenResources, "backups": goldenBackups, "hashes": goldenHashes, "agents": goldenAgents, "usage": goldenUsage, "secrets": goldenSecrets, "brand": goldenBrand, "draft": goldenDraft, "feed": goldenFeed}
 
 // A goldenStep is a command and the time since the previous one.
 type goldenStep struct {

@@ -13,6 +13,7 @@ const (
 	secretPrefix  = "mms_"
 	sessionPrefix = "mmx_"
 	tokenPrefix   = "mmo_"
+	feedPrefix    = "mmf_"
 	randomSize    = 32 // 256 bits
 )
 
@@ -48,6 +49,17 @@ func isRandomText(text, prefix string) bool {
 	plain, err := base64.RawURLEncoding.Strict().DecodeString(random)
 	return err == nil && len(plain) == randomSize
 }
+
+// NewFeed returns the last part of the address of a feed, with 256 random bits.
+func NewFeed(rand io.Reader) Secret {
+	return Secret{redact(randomText(rand, feedPrefix))}
+}
+
+// IsFeed reports whether a text has the form of one made by NewFeed.
+func IsFeed(text string) bool { return isRandomText(text, feedPrefix) }
+
+// FeedDigest returns the stored form of a text made by NewFeed.
+func FeedDigest(feed string) [32]byte { return sha256.Sum256([]byte(feed)) }
 
 // Tail returns the last 4 characters of a secret, which tell its owner secrets apart. Imported
 // secrets may be short: for fewer than 16 characters it returns "".

@@ -19,6 +19,7 @@ const (
 	EventUserEdited        EventKind = "user.edited"  // by an administrator
 	EventProfileEdited     EventKind = "user.profile" // by a client; the detail has the fields that it edits for the first time on a day
 	EventPasswordSet       EventKind = "user.password"
+	EventFeedSet           EventKind = "user.feed" // the address of the feed; made, replaced or removed, as the detail says
 	EventSignedIn          EventKind = "session.created"
 	EventSignedOut         EventKind = "session.ended"
 	EventClientCreated     EventKind = "client.created"
@@ -81,7 +82,7 @@ const (
 
 // EventKinds are all kinds of events.
 var EventKinds = []EventKind{
-	EventConfigured, EventBranded, EventUserPut, EventUserState, EventUserAdded, EventUserEdited, EventProfileEdited, EventPasswordSet,
+	EventConfigured, EventBranded, EventUserPut, EventUserState, EventUserAdded, EventUserEdited, EventProfileEdited, EventPasswordSet, EventFeedSet,
 	EventSignedIn, EventSignedOut, EventClientCreated, EventClientEdited, EventClientProposed,
 	EventClientReviewed, EventClientDeleted, EventClientOffered, EventOfferEnded,
 	EventClientTransferred, EventClientImported, EventClientApplied, EventScopesSelected, EventSecretAdded,

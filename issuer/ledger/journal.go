@@ -95,10 +95,11 @@ func userEffects(to []Effect, before, after *User) []Effect {
 		return to
 	}
 	sessions, grants := after.SessionsRevokedBefore > before.SessionsRevokedBefore, after.GrantsRevokedBefore > before.GrantsRevokedBefore
+	feed := after.FeedDigest != before.FeedDigest
 	switch {
 	case after.Disabled && !before.Disabled:
 		addPerson(EffectUserDisabled)
-		sessions, grants = false, false // deletion ends both
+		sessions, grants, feed = false, false, false // the effect ends them too
 	case before.Disabled && !after.Disabled:
 		addPerson(EffectUserEnabled)
 	}
@@ -111,6 +112,9 @@ func userEffects(to []Effect, before, after *User) []Effect {
 	if after.Password != before.Password {
 		to = append(to, Effect{Kind: EffectPassword, User: after.ID, Password: after.Password, PasswordCost: after.PasswordCost})
 		sessions = false
+	}
+	if feed {
+		to = append(to, Effect{Kind: EffectFeedSet, User: after.ID, Feed: after.FeedDigest})
 	}
 	if sessions {
 		add(EffectSignedOutAll, "")

@@ -72,13 +72,15 @@ func (w *env) event(r *rapid.T) []string {
 	if u := w.view().User("u-" + user); u.Password != "" {
 		password = u.Password
 	}
-	switch pick("event", "user", "password", "sign-in", "sign-in", "sign-out", "allow", "allow", "reuse", "refresh", "revoke", "disconnect",
+	switch pick("event", "user", "password", "feed", "feed", "sign-in", "sign-in", "sign-out", "allow", "allow", "reuse", "refresh", "revoke", "disconnect",
 		"add-secret", "set-secret", "revoke-secret", "import", "edit", "select", "owner edits", "review", "review", "rare", "keys", "keys",
 		"transfer", "offer", "upstream", "upstream", "end-session", "resource", "resource", "publisher", "agent", "agent") {
 	case "user":
 		return []string{"user-state " + user + " to=" + pick("state", "disable", "enable", "enable", "promote", "demote")}
 	case "password":
 		return []string{"password " + user + " to=" + pick("password", "p1", "p2", "p3")}
+	case "feed":
+		return []string{"set-feed " + user + " by=" + user + session + pick("feed address", "", " to=f1", " to=f2", " to=f3")}
 	case "sign-in":
 		return []string{"sign-in " + user + " session=" + user + session + " password=" + password}
 	case "sign-out":
@@ -177,8 +179,8 @@ func (w *env) comparePeople(r *rapid.T, lost ledger.View) {
 			continue
 		}
 		require.Equal(r,
-			[]any{was.Disabled, was.Deleted, was.Admin, was.Password},
-			[]any{u.Disabled, u.Deleted, u.Admin, u.Password}, u.ID)
+			[]any{was.Disabled, was.Deleted, was.Admin, was.Password, was.FeedDigest},
+			[]any{u.Disabled, u.Deleted, u.Admin, u.Password, u.FeedDigest}, u.ID)
 	}
 	for s := range v.Sessions() {
 		now, _ := v.SignedIn(s.ID, w.at())

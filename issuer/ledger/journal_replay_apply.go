@@ -133,10 +133,10 @@ func (s *replayState) apply(e *Effect, at Time) bool {
 	case EffectPublisherRejected, EffectPublisherRemoved, EffectPublisherNarrowed:
 		return s.applyPublisher(e)
 	}
-	return s.applyUser(e)
+	return s.applyUser(e, at)
 }
 
-func (s *replayState) applyUser(e *Effect) bool {
+func (s *replayState) applyUser(e *Effect, at Time) bool {
 	u := s.affectedUser(e)
 	if u == nil || u.Deleted {
 		return false
@@ -161,6 +161,11 @@ func (s *replayState) applyUser(e *Effect) bool {
 	case EffectPassword:
 		next.setPassword(e.Password, e.PasswordCost)
 		next.SessionsRevokedBefore = s.m.Seq
+	case EffectFeedSet:
+		if u.FeedDigest == e.Feed {
+			return false
+		}
+		next.setFeed(e.Feed, at)
 	case EffectUserDisabled:
 		if u.Disabled {
 			return false

@@ -68,6 +68,7 @@ const (
 	KindNoteDocument         command.Kind = 61
 	KindApplyPublisher       command.Kind = 62
 	KindReportUsage          command.Kind = 70
+	KindSetFeed              command.Kind = 71
 	KindKeepDraft            command.Kind = 72
 	KindSetBrand             command.Kind = 73
 	KindSetSecret            command.Kind = 74
@@ -138,6 +139,7 @@ func Commands() map[command.Kind]func() command.Command {
 		KindNoteDocument:         func() command.Command { return new(NoteDocument) },
 		KindApplyPublisher:       func() command.Command { return new(ApplyPublisher) },
 		KindReportUsage:          func() command.Command { return new(ReportUsage) },
+		KindSetFeed:              func() command.Command { return new(SetFeed) },
 		KindKeepDraft:            func() command.Command { return new(KeepDraft) },
 		KindSetBrand:             func() command.Command { return new(SetBrand) },
 		KindSetSecret:            func() command.Command { return new(SetSecret) },

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"iter"
+	"math"
 	"strings"
 )
 
@@ -142,6 +143,17 @@ func (v View) ReviewQueue(q QueueQuery) (found []*Client, next string) {
 	}
 	all := skipRow(scanFrom[Client](v, TableClients, "waiting", q.Back, values...), func(c *Client) bool { return c.ID == q.After })
 	return page(all, q.Back, q.Limit, q.match(), (*Client).id)
+}
+
+// NewestWaiting returns up to most clients that await a review, the last submitted first.
+func (v View) NewestWaiting(most int) (found []*Client) {
+	for c := range scanFrom[Client](v, TableClients, "waiting", true, timeKey(math.MaxInt64)) {
+		if len(found) == most {
+			break
+		}
+		found = append(found, c)
+	}
+	return found
 }
 
 // match returns whether q selects a client that awaits a review.

@@ -67,7 +67,7 @@ func (w *env) randomAction(r *rapid.T) (line, by string) {
 	name := pick("name", "alice", "BOB", "carol", "dave", "new", "e\u0301\u0302\u0303\u0304\u0305", "f\ue000")
 	host := pick("host", "agent.example", "agent.example", "other.example", "third.example", "local", "local")
 	logo := pick("logo", "", " logo=red", " logo=blue", " logo=none", " logo=green picture=kept")
-	switch pick("deed", "state", "state", "add", "person", "password", "offer", "accept", "decline", "transfer", "edit", "edit", "review", "delete",
+	switch pick("deed", "state", "state", "add", "person", "password", "feed", "feed", "offer", "accept", "decline", "transfer", "edit", "edit", "review", "delete",
 		"end", "sign-in", "upstream", "sweep", "publisher", "apply", "end publisher", "end publisher", "end publisher", "document", "document", "agent", "agent", "agent", "refresh", "refresh", "later") {
 	case "state":
 		return "user-state " + user + " by=" + by + " to=" + pick("to", "promote", "demote", "enable", "disable", "delete"), by
@@ -77,6 +77,8 @@ func (w *env) randomAction(r *rapid.T) (line, by string) {
 		return "person " + user + " by=" + by + " username=" + name, by
 	case "password":
 		return "password " + user + " by=" + by + " to=hash old=hash", by
+	case "feed":
+		return "set-feed " + by + " by=" + by + pick("feed address", "", " to=f1", " to=f2"), by
 	case "offer":
 		return "offer " + client + " by=" + by + " to=" + name, by
 	case "accept":
@@ -149,7 +151,12 @@ func (w *env) checkPeople(r *rapid.T) {
 		if u.Upstream != "" {
 			require.Equal(r, u, v.UserBySubject(u.Upstream, u.Subject))
 		}
+		if u.FeedDigest != [32]byte{} {
+			require.Equal(r, u, v.UserOfFeed(u.FeedDigest))
+			require.False(r, u.Disabled || u.Deleted, "the feed of a user who is disabled or deleted")
+		}
 	}
+	require.Nil(r, v.UserOfFeed([32]byte{}))
 	for c := range v.Clients() {
 		requireReadable(r, c.Name)
 	}

@@ -59,7 +59,9 @@ const (
 
 	EffectSecretEnds EffectKind = 32 // Client: ID, Ends
 
-	lastEffect = EffectSecretEnds
+	EffectFeedSet EffectKind = 33 // User: Feed, zero if the address was removed
+
+	lastEffect = EffectFeedSet
 )
 
 // An Effect is one thing that a command took away or gave back.
@@ -103,6 +105,8 @@ type Effect struct {
 	LongRetry  bool     `cbor:"25,keyasint,omitempty"` // like Publisher.LongRetry
 
 	Ends Time `cbor:"26,keyasint,omitempty"` // like Secret.Ends
+
+	Feed [32]byte `cbor:"27,keyasint,omitzero"` // like User.FeedDigest
 }
 
 // when returns the time of e in its record.

@@ -43,6 +43,7 @@ var effectNames = map[EffectKind]string{
 	EffectPublisherNarrowed: "publishers narrowed",
 
 	EffectSecretEnds: "ends of client secrets planned or cancelled",
+	EffectFeedSet:    "addresses of feeds made or removed",
 }
 
 // RevokingEffects returns the kinds of effects that take access away, in order. A state
@@ -109,6 +110,11 @@ func (e *Effect) String() string {
 		return fmt.Sprintf("client %s: secret %s revoked", e.Client, e.ID)
 	case EffectSecretAdded:
 		return fmt.Sprintf("client %s: secret %s added", e.Client, e.Secret.ID)
+	case EffectFeedSet:
+		if e.Feed == [32]byte{} {
+			return fmt.Sprintf("user %s's feed address removed", e.User)
+		}
+		return fmt.Sprintf("user %s's feed address made or replaced", e.User)
 	case EffectSecretEnds:
 		if e.Ends == 0 {
 			return fmt.Sprintf("client %s: end of secret %s cancelled", e.Client, e.ID)

@@ -153,7 +153,7 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 
 		// These grant access, display something, or don't concern issued tokens.
 		ledger.EventConfigured: nothing, ledger.EventBranded: nothing, ledger.EventUserPut: nothing, ledger.EventUserAdded: nothing,
-		ledger.EventUserEdited: nothing, ledger.EventProfileEdited: nothing, ledger.EventPasswordSet: nothing, ledger.EventSignedIn: nothing,
+		ledger.EventUserEdited: nothing, ledger.EventProfileEdited: nothing, ledger.EventPasswordSet: nothing, ledger.EventFeedSet: nothing, ledger.EventSignedIn: nothing,
 		ledger.EventSignedOut: nothing, ledger.EventClientCreated: nothing, ledger.EventClientEdited: nothing,
 		ledger.EventClientProposed: nothing, ledger.EventClientOffered: nothing, ledger.EventOfferEnded: nothing,
 		ledger.EventClientTransferred: nothing, ledger.EventScopesSelected: nothing, ledger.EventSecretAdded: nothing,

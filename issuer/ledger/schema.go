@@ -75,6 +75,7 @@ func Tables() map[string]*memdb.TableSchema {
 			many("admin", texts(func(u *User) []string { return u.nameIf(u.Admin) })),
 			many("disabled", texts(func(u *User) []string { return u.nameIf(u.Disabled) })),
 			many("hash", texts(func(u *User) []string { return u.PasswordCost.key() })),
+			many("feed", texts((*User).feedKey)),
 		),
 		TableSessions: table(TableSessions,
 			unique(indexID, false, bits(func(s *Session) []byte { return s.ID[:] })),

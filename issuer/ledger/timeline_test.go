@@ -135,6 +135,6 @@ func TestRevocations(t *testing.T) {
 		"changes of the cluster key", "clients transferred", "operator tokens revoked",
 		"secrets of resource servers revoked", "resource servers removed", "resource servers narrowed",
 		"clients disconnected from every user", "publishers rejected", "publishers removed", "publishers narrowed",
-		"ends of client secrets planned or cancelled",
+		"ends of client secrets planned or cancelled", "addresses of feeds made or removed",
 	}, names)
 }

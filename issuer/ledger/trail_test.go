@@ -54,6 +54,7 @@ var bounds = map[ledger.EventKind]bound{
 	ledger.EventUserState:   bySignIn,
 	ledger.EventUserAdded:   bySignIn,
 	ledger.EventPasswordSet: byForm,
+	ledger.EventFeedSet:     byForm,
 	ledger.EventSignedIn:    bySignIn,
 	ledger.EventSignedOut:   bySession,
 

@@ -44,6 +44,11 @@ type User struct {
 	// FormerIdentity is the identity of a user whose Upstream and Subject are no longer
 	// stored, or unknown: a deleted user can't return by signing in again.
 	FormerIdentity Identity `cbor:"16,keyasint,omitempty"`
+
+	// FeedDigest is the SHA-256 of the address at which programs read what needs the user, and
+	// FeedSince is when it was made; zero if there is none.
+	FeedDigest [32]byte `cbor:"30,keyasint,omitzero"`
+	FeedSince  Time     `cbor:"31,keyasint,omitempty"`
 }
 
 // A RevokedBefore ends a user's grants for one client that were created at or before a Seq.

@@ -95,8 +95,9 @@ func (u *User) tombstone(m command.Meta) {
 	u.endAll(m)
 }
 
-// endAll ends all existing sessions and grants.
+// endAll ends all existing sessions and grants, and removes the address of the feed.
 func (u *User) endAll(m command.Meta) {
+	u.setFeed([32]byte{}, 0)
 	u.SessionsRevokedBefore, u.GrantsRevokedBefore, u.RevokedBeforeByClient = m.Seq, m.Seq, nil
 	u.revokeTokens(stateTime(m))
 }

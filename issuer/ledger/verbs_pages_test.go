@@ -17,6 +17,12 @@ func (w *env) pagesCommand(l line) command.Command {
 	switch l.verb {
 	case "end-session":
 		return &ledger.EndSession{Actor: l.actor(), Session: sha256.Sum256([]byte("session " + l.name))}
+	case "set-feed":
+		c := &ledger.SetFeed{Actor: l.actor()}
+		if address := l.args["to"]; address != "" {
+			c.Digest = sha256.Sum256([]byte(address))
+		}
+		return c
 	case "add-user":
 		return &ledger.AddUser{
 			Actor: l.actor(), ID: "u-" + l.name, Username: l.or("username", l.name), Password: l.or("password", "hash"), Admin: l.bool("admin"),
@@ -252,6 +258,12 @@ func (w *env) showPages(l line) string {
 		return "client " + r.Client.ID
 	case "draft":
 		return suffix(len(v.Client(l.args["id"]).Draft) == 0, "none", strings.Join(v.Client(l.args["id"]).Draft, " "))
+	case "feed":
+		u := v.UserOfFeed(sha256.Sum256([]byte(l.args["address"])))
+		if u == nil {
+			return "nobody's"
+		}
+		return u.ID
 	case "owner":
 		c := v.Client(l.args["id"])
 		fmt.Fprintf(&b, "owner %s, revision %d, %d active secrets", c.Owner, c.Revision, c.ActiveSecrets())

@@ -22,6 +22,15 @@ var matrixAccount = []row{
 		route: "POST /account/sign-out-everywhere", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
 		form: &Sent{Purpose: "sign out everywhere", About: "", Fields: nil},
 	},
+	{
+		route: "POST /account/feed", nobody: 303, user: 409, owner: 409, administrator: 409, harmless: true,
+		form: &Sent{Purpose: "feed", About: "\x00", Fields: url.Values{"secret": {""}, "sealed": {""}}},
+	},
+	{
+		route: "POST /account/feed/remove", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
+		form: &Sent{Purpose: "remove feed", About: "", Fields: nil},
+	},
+	{route: "GET /feed/:address", address: "/feed/" + StageFeed, nobody: 200, user: 200, owner: 200, administrator: 200},
 	{route: "GET /connected-apps", nobody: 303, user: 200, owner: 200, administrator: 200},
 	{route: "GET /connected-apps/:id", address: "/connected-apps/calendar", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{

@@ -48,6 +48,7 @@ func stage(t *testing.T) (w *Env, people []*Browser) {
 	w.Must(&ledger.PutUser{ID: "u-root", Username: "root", Person: ledger.Person{Name: "Root"}, Password: PasswordHash(), Admin: true})
 	people = []*Browser{w.Browser(), w.SignedInAs("bob"), w.SignedIn(), w.SignedInAs("root")}
 	people[2].Allow()
+	people[2].HasFeed(StageFeed)
 	w.Client("mine", func(c *ledger.ImportClient) { c.Secrets = []ledger.NewSecret{w.Secret("s_1"), w.Secret("s_2")} })
 	w.Resource("api", "s_api")
 	w.Must(&ledger.KeepDraft{Actor: ledger.Actor{Operator: true}, Client: "old", Scopes: []string{"BOOKING_READ", "BOOKING_WRITE"}})
@@ -88,6 +89,7 @@ func TestMatrix(t *testing.T) {
 // endingForms are the forms that only end something. They are counted by session, so that
 // no other session can use up the limit.
 var endingForms = []string{
+	"POST /account/feed/remove",
 	"POST /account/password",
 	"POST /account/sign-out",
 	"POST /account/sign-out-everywhere",

@@ -20,7 +20,7 @@ var (
 )
 
 // notPages are the routes with files instead of pages.
-var notPages = []string{"GET /assets/:name", "GET /logos/:digest", "GET /admin/audit.jsonl", "GET /admin/branding/draft.css"}
+var notPages = []string{"GET /assets/:name", "GET /logos/:digest", "GET /feed/:address", "GET /admin/audit.jsonl", "GET /admin/branding/draft.css"}
 
 // TestScenes verifies that each page has a scene, and that each scene can be played twice with
 // the same result: its picture must not depend on anything else. To read the pages:

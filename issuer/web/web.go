@@ -120,7 +120,7 @@ func New(c Config) (*Web, error) {
 	}); err != nil {
 		return nil, fmt.Errorf("make the sign-in pages: %w", err)
 	}
-	if w.Account, err = account.New(s, p); err != nil {
+	if w.Account, err = account.New(s, p, secrets); err != nil {
 		return nil, fmt.Errorf("make the account pages: %w", err)
 	}
 	if w.Developer, err = developer.New(s, secrets, developer.Config{Issuer: c.Issuer, Explain: c.Explain, Verify: c.Verify, Refusals: c.Refusals}); err != nil {

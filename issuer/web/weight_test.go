@@ -50,7 +50,7 @@ var weighings = slices.Concat(weighingsSignin, weighingsAccount, weighingsDevelo
 // weightless are routes without a page of their own: they redirect, serve something else,
 // or show the page of another route.
 var weightless = []string{
-	"POST /account/sign-out", "POST /account/sign-out-everywhere", "POST /connected-apps/disconnect", "POST /connected-apps/disconnect-all",
+	"POST /account/feed/remove", "GET /feed/:address", "POST /account/sign-out", "POST /account/sign-out-everywhere", "POST /connected-apps/disconnect", "POST /connected-apps/disconnect-all",
 	"POST /developer/clients/:id/migration/draft", "POST /developer/clients/:id/transfer/withdraw", "POST /developer/offers/:id/accept", "POST /developer/offers/:id/decline",
 	"POST /admin/branding/publish", "POST /admin/branding/discard",
 	"GET /admin/audit.jsonl", "GET /admin/branding/draft.css", "GET /logos/:digest", "GET /assets/:name",

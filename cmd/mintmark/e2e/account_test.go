@@ -1,6 +1,10 @@
 package e2e
 
 import (
+	"encoding/xml"
+	"io"
+	"net/http"
+	"regexp"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -98,4 +102,56 @@ func (b *tab) focused(property string) string {
 	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.activeElement."+property))
 	require.NoError(b.t, err)
 	return text
+}
+
+// TestBrowserFeed: a user makes, replaces and removes the address of a feed, which a program reads
+// without a session.
+func TestBrowserFeed(t *testing.T) {
+	s := start(t, fixtures(""))
+	for _, mode := range []struct {
+		name    string
+		scripts bool
+	}{{"scripts on", true}, {"scripts off", false}} {
+		t.Run(mode.name, func(t *testing.T) {
+			b := newTab(t)
+			b.scripts(mode.scripts)
+			b.open(s.AppURL + "/account")
+			b.signIn("alice", "correct horse")
+			read := func(address string) (status int, text string) {
+				res, err := http.Get(address)
+				require.NoError(t, err)
+				defer res.Body.Close()
+				all, err := io.ReadAll(res.Body)
+				require.NoError(t, err)
+				return res.StatusCode, string(all)
+			}
+			b.press(`#feed form[action="/account/feed"] button`)
+			first := b.text("#feed")
+			require.Regexp(t, "^"+regexp.QuoteMeta(s.AppURL)+"/feed/mmf_[A-Za-z0-9_-]{43}$", first)
+			status, text := read(first)
+			require.Equal(t, http.StatusOK, status)
+			var feed struct {
+				XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
+				Title   string   `xml:"title"`
+			}
+			require.NoError(t, xml.Unmarshal([]byte(text), &feed))
+			require.Equal(t, "Mintmark: needs your attention", feed.Title)
+			b.press("main a.primary")
+			require.Contains(t, b.text("#feed"), "Address made just now")
+
+			b.confirm("/account/feed")
+			second := b.text("#feed")
+			require.NotEqual(t, first, second)
+			status, _ = read(first)
+			require.Equal(t, http.StatusNotFound, status)
+			status, _ = read(second)
+			require.Equal(t, http.StatusOK, status)
+			b.press("main a.primary")
+
+			b.confirm("/account/feed/remove")
+			require.Contains(t, b.text("[role=status]"), "The address of your feed was removed.")
+			status, _ = read(second)
+			require.Equal(t, http.StatusNotFound, status)
+		})
+	}
 }

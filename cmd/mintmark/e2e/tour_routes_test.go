@@ -15,6 +15,7 @@ import (
 var notPages = map[string]string{
 	"/assets/:name":      "the stylesheet and the icon",
 	"/logos/:digest":     "pictures of applications",
+	"/feed/:address":     "an Atom feed: see TestBrowserFeed",
 	"/admin/audit.jsonl": "a file: see TestBrowserDownload",
 
 	"/admin/branding/draft.css": "the colors of a preview",

@@ -26,9 +26,10 @@ type attentionLine struct {
 func (w *Area) attention(c *site.Request, v site.Session) error {
 	list, more := attention.List(v.View, v.User, w.Ledger.Now())
 	body := &attentionBody{More: more}
+	date := func(t ledger.Time) string { return v.At(t).Text }
 	for i := range list {
 		one := &list[i]
-		line := attentionLine{words: wordsOf(&v, one), Picture: pictureOf(one), When: v.At(one.Since)}
+		line := attentionLine{words: wordsOf(v.View, date, one), Picture: pictureOf(one), When: v.At(one.Since)}
 		line.Action.Small = true
 		if one.Kind.Informs() {
 			body.Informs = append(body.Informs, line)

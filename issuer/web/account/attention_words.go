@@ -28,8 +28,19 @@ type words struct {
 // maxQuote is how much of a reviewer's reason is shown, in characters.
 const maxQuote = 120
 
-func wordsOf(v *site.Session, one *attention.Item) words {
+// wordsOf returns the words for an item. date tells a time.
+func wordsOf(v ledger.View, date func(ledger.Time) string, one *attention.Item) words {
 	switch one.Kind {
+	case attention.Review:
+		return words{
+			Title: one.Client.Name, Path: parts.AdminClientPath(one.Client.ID), Pill: pill("Waiting for review", ui.Warn),
+			Text: parts.NameOf(v.User(one.Client.Owner)) + " submitted it.",
+		}
+	case attention.Publisher:
+		return words{
+			Title: one.Publisher.Host, Path: parts.PublisherPath(one.Publisher.Host), Pill: pill("Waiting for review", ui.Warn),
+			Text: "A publisher of agents.",
+		}
 	case attention.Reviews:
 		return words{
 			Title: waits(one.Count, "application"), Path: site.PathAdmin, Icon: "check", Did: "The oldest was submitted",
@@ -49,7 +60,7 @@ func wordsOf(v *site.Session, one *attention.Item) words {
 	case attention.AppShared, attention.AppSuspended:
 		return wordsOfApp(one)
 	}
-	return wordsOfClient(v, one)
+	return wordsOfClient(v, date, one)
 }
 
 func waits(n int, thing string) string {
@@ -78,7 +89,7 @@ func wordsOfApp(one *attention.Item) words {
 }
 
 // wordsOfClient are about an application that the user owns, or could own.
-func wordsOfClient(v *site.Session, one *attention.Item) words {
+func wordsOfClient(v ledger.View, date func(ledger.Time) string, one *attention.Item) words {
 	c := one.Client
 	is := words{Title: c.Name, Path: parts.ClientPath(c.ID)}
 	do := func(title string, below ...string) {
@@ -89,7 +100,7 @@ func wordsOfClient(v *site.Session, one *attention.Item) words {
 	case attention.Offered:
 		is.Path = parts.PathDeveloper + "/offers/" + url.PathEscape(c.ID)
 		is.Pill, is.Did = pill("Offered to you", ui.Warn), "Offered"
-		is.Text = parts.NameOf(v.View.User(c.Owner)) + " asks you to take over this application."
+		is.Text = parts.NameOf(v.User(c.Owner)) + " asks you to take over this application."
 		is.Action = ui.Action{Title: "See the offer", Path: is.Path, About: "of " + c.Name}
 	case attention.Rejected:
 		is.Pill, is.Quote, is.Did = &state, beginning(c.Reason), "Rejected"
@@ -109,7 +120,7 @@ func wordsOfClient(v *site.Session, one *attention.Item) words {
 		do("Generate a secret", "secrets")
 	case attention.SecretEnds:
 		is.Pill = pill("Secret ends", ui.Warn)
-		is.Text = "The secret ••••" + one.Secret.Tail + " ends " + v.At(one.Secret.Ends).Text + ". Whatever still uses it is refused from then on."
+		is.Text = "The secret ••••" + one.Secret.Tail + " ends " + date(one.Secret.Ends) + ". Whatever still uses it is refused from then on."
 		do("Credentials", "secrets")
 	case attention.Waiting:
 		is.Pill, is.Did = pill("Waiting for review", ""), "Submitted"

@@ -25,16 +25,22 @@ type profileBody struct {
 	Pages       ui.Pager // of Sessions
 	Everywhere  *ui.Confirm
 	CanEdit     bool // the profile
+	Feed        feedCard
 }
 
 var accountNotices = site.Notices{
 	"password":   "Your password was changed. You were signed out in all other browsers. Your connected apps stay connected.",
 	"signed-out": "That browser was signed out.",
+
+	"feed-removed": "The address of your feed was removed.",
 }
 
 // profile is the account page. It shows what GET /v2/me returns to an application that may see
 // the profile.
-func (w *Area) profile(c *site.Request, v site.Session) error {
+func (w *Area) profile(c *site.Request, v site.Session) error { return w.showProfile(c, v, nil) }
+
+// showProfile shows the page, with the problems of a form if it is not nil.
+func (w *Area) showProfile(c *site.Request, v site.Session, f *site.Form) error {
 	settings := v.View.Settings()
 	body := &profileBody{
 		Profile: ui.Card{ID: "profile", Title: "Profile"}, AccountID: v.User.ID, HasPassword: w.prover.HasLocalPassword(v.User),
@@ -54,17 +60,22 @@ func (w *Area) profile(c *site.Request, v site.Session) error {
 		}
 	}
 	body.Sessions, body.Pages = w.sessions(c, &v)
+	body.Feed = w.feedCard(&v)
 	if v.User.Admin {
 		body.CanEdit = true
 		body.Profile.Action = &ui.Action{Title: "Edit profile", Path: parts.EditUserPath(v.User.ID), Small: true}
 	}
-	return w.Show(c, v, "profile", ui.Page{
+	p := ui.Page{
 		Title: "Profile & security", Notice: accountNotices.Text(c), Body: body, Rows: len(body.Sessions),
 		Truncate: func(n int) {
 			body.Sessions, body.Pages.Next = body.Sessions[:n], c.PageAt("after", body.Sessions[n-1].Form.Get("session"))
 			body.Pages = site.Below(body.Pages, "sessions")
 		},
-	})
+	}
+	if f != nil {
+		p.Form = f
+	}
+	return w.Show(c, v, "profile", p)
 }
 
 // signOutEverywhere ends all sessions of the user, including this one.

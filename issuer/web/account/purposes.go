@@ -10,4 +10,6 @@ const (
 	forPassword          site.Purpose = "password"
 	forSignOutEverywhere site.Purpose = "sign out everywhere"
 	forEndSession        site.Purpose = "end session"
+	forFeed              site.Purpose = "feed"
+	forRemoveFeed        site.Purpose = "remove feed"
 )

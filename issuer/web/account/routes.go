@@ -1,6 +1,8 @@
 package account
 
 import (
+	"net/http"
+
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 )
@@ -16,6 +18,9 @@ func (w *Area) Routes() []site.Route {
 		w.PageFor(site.Users, site.PathAccount, w.profile),
 		w.PageFor(site.Users, passwordForm.Page, w.passwordPage),
 		w.FormFor(site.Users, &passwordForm, w.changePassword),
+		w.FormFor(site.Users, &feedForm, w.setFeed),
+		w.FormFor(site.Users, &removeFeedForm, w.removeFeed),
+		{Method: http.MethodGet, Path: pathFeed + ":address", Serve: w.feed},
 		w.FormFor(site.Users, &endSessionForm, w.endSession),
 		w.FormFor(site.Users, &signOutEverywhereForm, w.signOutEverywhere),
 	}

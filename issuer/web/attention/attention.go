@@ -16,6 +16,8 @@ const (
 	Reviews    Kind = "reviews"    // applications wait for a review by an administrator
 	Publishers Kind = "publishers" // publishers do
 	BrandDraft Kind = "brand"      // a draft of the brand is not published
+	Review     Kind = "review"     // an application waits for a review: one of Reviews
+	Publisher  Kind = "publisher"  // a publisher does: one of Publishers
 
 	Offered    Kind = "offered"   // an application is offered to the person
 	Rejected   Kind = "rejected"  // the person's application was rejected
@@ -42,6 +44,8 @@ type Item struct {
 	Count  int            // for Reviews and Publishers: how many wait, MaxCount+1 for more
 	Secret *ledger.Secret // for SecretEnds
 	Place  ledger.Position
+
+	Publisher *ledger.Publisher // for Publisher
 }
 
 const (
@@ -110,6 +114,37 @@ func List(v ledger.View, u *ledger.User, now ledger.Time) (list []Item, more boo
 		}
 	}
 	return append(needs, informs...), more
+}
+
+// Single returns the list of a user with an item for each application and publisher that waits
+// for a review, the last submitted first, instead of their numbers. Items have no position.
+func Single(v ledger.View, u *ledger.User, now ledger.Time) (all []Item) {
+	list, _ := List(v, u, now)
+	for _, one := range list {
+		one.Place = ledger.Position{}
+		switch one.Kind {
+		case Reviews:
+			for _, c := range v.NewestWaiting(maxItems) {
+				all = append(all, Item{Kind: Review, Client: c, Since: c.WaitingSince()})
+			}
+		case Publishers:
+			all = append(all, pending(v)...)
+		default:
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// pending returns the publishers that were the last to ask for a review.
+func pending(v ledger.View) (list []Item) {
+	for p := range v.Publishers() {
+		if p.State == ledger.PublisherPending {
+			list = append(list, Item{Kind: Publisher, Publisher: p, Since: p.Requested})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Item) int { return cmp.Compare(b.Since, a.Since) })
+	return list[:min(len(list), maxItems)]
 }
 
 func ofAdministrators(v ledger.View, u *ledger.User) (list []Item) {

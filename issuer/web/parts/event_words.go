@@ -117,6 +117,12 @@ var eventWords = []struct {
 		}
 		return "Set a new password for {user}", ""
 	}},
+	{kind: ledger.EventFeedSet, title: "Address of a feed changed", tell: func(e *ledger.Event) (string, string) {
+		if e.Detail == "removed" {
+			return "Removed the address of the feed", ""
+		}
+		return "Made an address for the feed", ""
+	}},
 	{kind: ledger.EventSignedIn, title: "Signed in", tell: func(e *ledger.Event) (string, string) {
 		if provider, by := strings.CutPrefix(e.Detail, "by "); by {
 			return "Signed in", "Through " + provider

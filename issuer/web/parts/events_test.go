@@ -106,6 +106,8 @@ var told = []struct {
 	{kind: ledger.EventUserState, actor: "u-bob", user: "u-bob", detail: "demote, by https://idp.example", says: "Withdrew the role of administrator from bob", by: "bob", note: "As https://idp.example says"},
 	{kind: ledger.EventPasswordSet, actor: "u-bob", user: "u-bob", says: "Changed the own password", by: "bob"},
 	{kind: ledger.EventPasswordSet, actor: "u-root", user: "u-bob", says: "Set a new password for bob", by: "root"},
+	{kind: ledger.EventFeedSet, actor: "u-bob", user: "u-bob", detail: "replaced", says: "Made an address for the feed", by: "bob"},
+	{kind: ledger.EventFeedSet, actor: "u-bob", user: "u-bob", detail: "removed", says: "Removed the address of the feed", by: "bob"},
 	{kind: ledger.EventSignedIn, actor: "u-bob", user: "u-bob", detail: "by https://idp.example", says: "Signed in", by: "bob", note: "Through https://idp.example"},
 	{kind: ledger.EventSignedOut, actor: "u-bob", user: "u-bob", says: "Signed out", by: "bob"},
 	{kind: ledger.EventSignedOut, actor: ledger.Operator, user: "u-bob", says: "Signed out bob in one browser", by: "Operator"},

@@ -49,7 +49,7 @@ type SecretForms struct {
 type newSecret struct {
 	Plain   string      `json:"plain"`
 	ID      string      `json:"id"`
-	Of      string      `json:"of"` // a client's id, or a resource server's identifier URI, which has a colon
+	Of      string      `json:"of"` // a client's id, a resource server's identifier URI, which has a colon, or ofFeed
 	User    string      `json:"user"`
 	Session string      `json:"session"` // SessionText
 	Expires ledger.Time `json:"expires"`
@@ -57,17 +57,34 @@ type newSecret struct {
 
 // WithNewSecret adds a new secret to a form. newest is the newest secret that there is.
 func (w *SecretForms) WithNewSecret(v *site.Session, f *site.Form, of, newest string) *site.Form {
+	f.Values.Set("after", newest)
+	return w.with(v, f, of, credential.NewSecret(w.Rand))
+}
+
+// ofFeed is no id of a client or resource server.
+const ofFeed = "\x00feed"
+
+// WithNewFeed adds a new address of the user's feed to a form.
+func (w *SecretForms) WithNewFeed(v *site.Session, f *site.Form) *site.Form {
+	return w.with(v, f, ofFeed, credential.NewFeed(w.Rand))
+}
+
+// NewFeedOf is NewSecretOf for the address of the user's feed.
+func (w *SecretForms) NewFeedOf(v *site.Session, f *site.Form) (plain string, ok bool) {
+	return w.NewSecretOf(v, ofFeed, f)
+}
+
+func (w *SecretForms) with(v *site.Session, f *site.Form, of string, plain credential.Secret) *site.Form {
 	n := newSecret{
-		Plain: credential.NewSecret(w.Rand).Reveal(), ID: w.newSecretID(), Of: of,
+		Plain: plain.Reveal(), ID: w.newSecretID(), Of: of,
 		User: v.User.ID, Session: site.SessionText(v), Expires: w.Ledger.Now().Add(newSecretLifetime),
 	}
-	plain, err := json.Marshal(n)
+	text, err := json.Marshal(n)
 	if err != nil {
 		panic(fmt.Errorf("encode a new secret: %w", err)) // texts and numbers
 	}
 	f.Values.Set("secret", n.ID)
-	f.Values.Set("sealed", w.NewSecrets.SealNewSecret(plain))
-	f.Values.Set("after", newest)
+	f.Values.Set("sealed", w.NewSecrets.SealNewSecret(text))
 	return f
 }
 
