@@ -155,7 +155,7 @@ func (j *journey) firstSecret() {
 // generate generates a secret on the page of secrets.
 func (j *journey) generate() string {
 	j.t.Helper()
-	j.b.press("main button.primary")
+	j.b.press(`main form[action$="/secrets/add"] button`)
 	secret := j.b.text("#secret")
 	require.Regexp(j.t, `^mms_.{43}$`, secret)
 	return secret
@@ -250,7 +250,7 @@ func (j *journey) stage() {
 	require.Nil(t, j.refresh(j.secret)["error"])
 
 	root.open(j.s.AppURL + "/admin")
-	require.Contains(t, root.text("main table"), "Changes: purpose, redirect URIs, scopes")
+	require.Contains(t, root.text("main table"), "purpose, redirect URIs, scopes")
 	root.press(`main table a[href="/admin/clients/` + j.id + `"]`)
 	different(root)
 	j.judge("reject", "It must not sell anything.")
