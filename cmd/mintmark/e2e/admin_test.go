@@ -169,7 +169,7 @@ func resourcesInBrowser(t *testing.T, s *server, root *tab) {
 	root.do(chromedp.Clear(chromedp.CSS("#f-id")))
 	root.fill("id", "https://rooms.example")
 	root.press("main button.primary")
-	require.Contains(t, root.text("[role=status]"), "The resource server was registered.")
+	require.Contains(t, root.text("[role=status]"), "Registered. Generate a secret")
 	require.Contains(t, root.text("main"), "BOOKING_READ")
 
 	page := root.location()
@@ -181,7 +181,7 @@ func resourcesInBrowser(t *testing.T, s *server, root *tab) {
 	require.Contains(t, root.text("tbody"), "••••"+secret[len(secret)-4:])
 	root.do(chromedp.Click(chromedp.CSS("tbody summary")))
 	root.press("tbody button.bad")
-	require.Contains(t, root.text("[role=status]"), "The secret was revoked.")
+	require.Contains(t, root.text("[role=status]"), "Revoked. The secret is refused")
 	require.Equal(t, http.StatusUnauthorized, introspectAs(t, s, "rooms", secret))
 	root.do(chromedp.NavigateBack())
 	require.NotContains(t, root.text("main"), secret, "going back does not show the secret again")
@@ -200,7 +200,7 @@ func resourcesInBrowser(t *testing.T, s *server, root *tab) {
 	root.do(chromedp.Clear(chromedp.CSS("#f-name")))
 	root.fill("name", "rooms-2")
 	root.press("main button.bad")
-	require.Contains(t, root.text("[role=status]"), "The resource server was removed.")
+	require.Contains(t, root.text("[role=status]"), "Removed. Its secrets are refused")
 }
 
 // introspectAs returns the status of an introspection by a resource server.

@@ -181,7 +181,7 @@ func TestBrowserReviewOfAPublisher(t *testing.T) {
 			root.open(s.AppURL + "/admin")
 			root.signIn("root", "administers it")
 			root.press(`main a[href="/admin/publishers/example.com"]`)
-			require.Contains(t, root.text("main"), "alice wanted to use an application of this host")
+			require.Contains(t, root.text("main"), "Requested by alice")
 			require.Contains(t, root.text("main table"), agentID)
 			root.press(`main a[href$="/edit"]`)
 			root.press("main button.primary")

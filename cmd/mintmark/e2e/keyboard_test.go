@@ -127,7 +127,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 		root.enter(`button[value="`+verdict+`"]`, " ")
 	}
 	judge("reject", "Which keys?")
-	require.Contains(t, root.text("[role=status]"), "Rejected.")
+	require.Contains(t, root.text("[role=status]"), "Rejected. The owner sees the reason.")
 	b.enter(`.head a[href$="/edit"]`, kb.Enter)
 	b.tabTo("#f-purpose")
 	b.keys(kb.End + " All of them.")
@@ -172,7 +172,7 @@ func TestBrowserKeyboardResourceServer(t *testing.T) {
 	b.tabTo(`input[value="BOOKING_READ"]`)
 	b.keys(" ")
 	b.enter("main button.primary", kb.Enter)
-	require.Contains(t, b.text("[role=status]"), "The resource server was registered.")
+	require.Contains(t, b.text("[role=status]"), "Registered. Generate a secret")
 	b.enter("main button.primary", " ")
 	b.tabTo(`[data-copy="secret"]`)
 	require.Regexp(t, "^mms_", b.text("#secret"))
@@ -181,12 +181,12 @@ func TestBrowserKeyboardResourceServer(t *testing.T) {
 	b.keys(" " + kb.Tab)
 	require.Contains(t, b.focused("textContent"), "Revoke secret")
 	b.follow(kb.Enter)
-	require.Contains(t, b.text("[role=status]"), "The secret was revoked.")
+	require.Contains(t, b.text("[role=status]"), "Revoked. The secret is refused")
 	b.enter(`main a[href$="/remove"]`, kb.Enter)
 	b.tabTo("#f-name")
 	b.keys("keys")
 	b.follow(kb.Enter)
-	require.Contains(t, b.text("[role=status]"), "The resource server was removed.")
+	require.Contains(t, b.text("[role=status]"), "Removed. Its secrets are refused")
 }
 
 // TestBrowserKeyboardPublisher: the programs on users' computers are turned on and off by keys.

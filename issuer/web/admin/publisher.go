@@ -163,19 +163,35 @@ type publisherFormBody struct {
 	Form            *site.Form
 	Host            string // "" for a new one
 	Local, Approved bool
-	Scopes          []parts.ScopeGroup
-	Defaults        []parts.ScopeChoice // those that only read
-	Path            string              // of the page to return to
+	About           ui.Card
+	Scopes          matrixCard
+	Defaults        matrixCard // those that only read
+	Refresh         ui.Card
+	Path            string // of the page to return to
+}
+
+// A matrixCard is a card with a field whose values are scopes.
+type matrixCard struct {
+	Card   ui.Card
+	Group  ui.Input
+	Matrix ui.Matrix
 }
 
 func publisherBodyOf(f *site.Form) publisherFormBody {
-	body := publisherFormBody{Form: f, Scopes: parts.ScopeGroups(f.Values["scopes"], false), Path: site.PathAdminPublishers}
-	for _, s := range scope.Catalogue() {
-		if !s.Writes {
-			body.Defaults = append(body.Defaults, parts.ScopeChoice{Name: s.Name, On: f.Has("defaults", s.Name)})
-		}
+	return publisherFormBody{
+		Form: f, Path: site.PathAdminPublishers,
+		About: ui.Card{ID: "about", Title: "Publisher"}, Refresh: ui.Card{ID: "refresh", Title: "Refresh tokens"},
+		Scopes: matrixCard{
+			Card:   ui.Card{ID: "most", Title: "Scopes"},
+			Group:  f.Group("scopes", "Scopes", "The most that its applications get, even if they ask for more."),
+			Matrix: parts.ScopeMatrix(f.Values["scopes"]),
+		},
+		Defaults: matrixCard{
+			Card:   ui.Card{ID: "least", Title: "Default scopes"},
+			Group:  f.Group("defaults", "Default scopes", "What an application gets that doesn’t say what it wants. Choose among the scopes above."),
+			Matrix: parts.DefaultsMatrix(f.Values["defaults"]),
+		},
 	}
-	return body
 }
 
 // newPublisherPage shows an empty form, or one for the host in the query: see wellKnown.

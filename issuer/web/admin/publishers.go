@@ -72,6 +72,9 @@ type publisherLine struct {
 	Reviewed         ui.Stamp
 }
 
+// Exception reports whether the publisher is in another state than most.
+func (l publisherLine) Exception() bool { return l.Pill.Tone != ui.Good }
+
 func pillOf(p *ledger.Publisher) ui.Pill {
 	state := ledger.ClientState(p.State)
 	switch {

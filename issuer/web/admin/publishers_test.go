@@ -52,7 +52,7 @@ func TestAdminPublishers(t *testing.T) {
 	assert.Equal(t, 11, strings.Count(root.Get(PublishersPage+"?after=h20.example").Text, `<th scope="row">`))
 	assert.Equal(t, http.StatusNotFound, root.Get(PublishersPage+"/none.example").StatusCode)
 	w.Agents(ledger.AgentsListed)
-	assert.Contains(t, root.Get(PublishersPage).Text, "is refused, and nothing is looked up")
+	assert.Contains(t, root.Get(PublishersPage).Text, "others are refused.")
 }
 
 // TestPublishersInTheReviewQueue: those that wait stand beside the applications that wait.

@@ -31,11 +31,11 @@ var (
 )
 
 var resourceNotices = site.Notices{
-	"registered":     "The resource server was registered. Generate a secret, so that it can introspect tokens and read revocations.",
+	"registered":     "Registered. Generate a secret, so that it can introspect tokens and read revocations.",
 	"saved":          "Saved.",
 	"unchanged":      "There was nothing to change.",
-	"removed":        "The resource server was removed. No part of this service accepts its secrets any more.",
-	"revoked":        "The secret was revoked. No part of this service accepts it any more.",
+	"removed":        "Removed. Its secrets are refused from now on.",
+	"revoked":        "Revoked. The secret is refused from now on.",
 	"secret-known":   parts.SecretKnown,
 	"secret-revoked": parts.SecretRevoked,
 }
@@ -126,9 +126,18 @@ func resourceUp(s *ledger.ResourceServer) *ui.Link {
 // A resourceFormBody is the data of the pages that register and edit a resource server.
 type resourceFormBody struct {
 	Form   *site.Form
-	Scopes []parts.ScopeGroup
-	ID     string // the identifier, which never changes; "" for a new one
-	Path   string // of the page to return to
+	About  ui.Card
+	Scopes matrixCard
+	ID     *ui.Copy // the identifier, which never changes; nil for a new one
+	Path   string   // of the page to return to
+}
+
+func resourceBodyOf(f *site.Form, path string) resourceFormBody {
+	return resourceFormBody{Form: f, Path: path, About: ui.Card{ID: "about", Title: "Resource server"}, Scopes: matrixCard{
+		Card:   ui.Card{ID: "its-scopes", Title: "Scopes"},
+		Group:  f.Group("scopes", "Scopes", "Introspection answers show only these scopes, or all if you choose none."),
+		Matrix: parts.ScopeMatrix(f.Values["scopes"]),
+	}}
 }
 
 func (w *Area) newResourcePage(c *site.Request, v site.Session) error {
@@ -138,7 +147,7 @@ func (w *Area) newResourcePage(c *site.Request, v site.Session) error {
 func (w *Area) showNewResource(c *site.Request, v site.Session, f *site.Form) error {
 	return w.showAdmin(c, v, "resource_form", ui.Page{
 		Title: "Register a resource server", Up: site.Up("Resource servers", parts.PathAdminResources), Form: f,
-		Body: resourceFormBody{Form: f, Scopes: parts.ScopeGroups(f.Values["scopes"], false), Path: parts.PathAdminResources},
+		Body: resourceBodyOf(f, parts.PathAdminResources),
 	})
 }
 
@@ -199,10 +208,9 @@ func (w *Area) editResourcePage(c *site.Request, v site.Session) error {
 }
 
 func (w *Area) showEditResource(c *site.Request, v site.Session, s *ledger.ResourceServer, f *site.Form) error {
-	return w.showAdmin(c, v, "resource_form", ui.Page{
-		Title: "Edit " + s.Name, Up: resourceUp(s), Form: f,
-		Body: resourceFormBody{Form: f, Scopes: parts.ScopeGroups(f.Values["scopes"], false), ID: s.ID, Path: parts.ResourcePath(s.Name)},
-	})
+	body := resourceBodyOf(f, parts.ResourcePath(s.Name))
+	body.ID = &ui.Copy{ID: "identifier", Label: "identifier URI", Value: s.ID}
+	return w.showAdmin(c, v, "resource_form", ui.Page{Title: "Edit " + s.Name, Up: resourceUp(s), Form: f, Body: body})
 }
 
 func (w *Area) editResource(c *site.Request, v site.Session, f *site.Form) error {
@@ -256,7 +264,7 @@ func (w *Area) removeResourcePage(c *site.Request, v site.Session) error {
 
 func (w *Area) showRemoveResource(c *site.Request, v site.Session, s *ledger.ResourceServer, f *site.Form) error {
 	return w.showAdmin(c, v, "resource_remove", ui.Page{
-		Title: "Remove " + s.Name, Up: resourceUp(s), Form: f,
+		Title: "Remove " + s.Name + "?", Up: resourceUp(s), Form: f,
 		Body: removeResourceBody{Name: s.Name, Path: parts.ResourcePath(s.Name), Secrets: s.ActiveSecrets(), Grants: v.View.GrantsFor(s), Form: f},
 	})
 }

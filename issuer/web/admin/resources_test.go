@@ -68,7 +68,7 @@ func TestRegisterResource(t *testing.T) {
 	right := filled(form, "id", " "+ApiURI+" ", "name", "api", "scopes", "BOOKING_READ")
 	res := root.Post(NewResourcePage, right)
 	page := root.Follow(res)
-	assert.Contains(t, page.Text, "The resource server was registered.")
+	assert.Contains(t, page.Text, "Registered. Generate a secret")
 	assert.Contains(t, page.Text, ApiURI)
 	assert.Contains(t, page.Text, "<code>BOOKING_READ</code>")
 	index := w.Index
@@ -124,7 +124,7 @@ func TestResourceSecret(t *testing.T) {
 	w.Resource("other")
 	const add, revoke = ApiPage + "/secrets/add", ApiPage + "/secrets/revoke"
 	page := root.Get(ApiPage)
-	assert.Contains(t, page.Text, "There is no active secret.")
+	assert.Contains(t, page.Text, "No active secret.")
 	assert.Empty(t, ShownSecret.FindString(page.Text))
 	form := page.Form(t, add)
 	res := root.Post(add, form)
@@ -169,14 +169,14 @@ func TestResourceSecret(t *testing.T) {
 	for range 2 {
 		again := root.Get(ApiPage).Form(t, revoke)
 		after := root.Follow(root.Post(revoke, again))
-		assert.Contains(t, after.Text, "The secret was revoked.")
+		assert.Contains(t, after.Text, "Revoked. The secret is refused")
 		assert.Equal(t, http.StatusSeeOther, root.Post(revoke, again).StatusCode, "the same form twice")
 	}
 	assert.Equal(t, ledger.SecretRevoked, w.ReaderWith("api", secret))
 	gone := root.Post(add, form)
 	assert.Empty(t, ShownSecret.FindString(gone.Text))
 	assert.Contains(t, root.Follow(gone).Text, "has been revoked since")
-	assert.Contains(t, root.Get(ApiPage).Text, "There is no active secret.")
+	assert.Contains(t, root.Get(ApiPage).Text, "No active secret.")
 }
 
 // TestResourceSecretNeedsAFreshSignIn is like TestActsNeedAFreshSignIn, for the one act that
@@ -255,7 +255,7 @@ func TestRemoveResource(t *testing.T) {
 	assert.NotNil(t, w.ResourceRow(ApiURI))
 	again := With(stale.Form(t, remove), "name", "API ")
 	res := root.Post(remove, again)
-	assert.Contains(t, root.Follow(res).Text, "The resource server was removed.")
+	assert.Contains(t, root.Follow(res).Text, "Removed. Its secrets are refused")
 	assert.Nil(t, w.ResourceRow(ApiURI))
 	assert.Equal(t, ledger.UnknownClient, w.ReaderWith("api", "s_1"))
 	assert.Equal(t, res.Header.Get("Location"), root.Post(remove, again).Header.Get("Location"), "the same form twice")

@@ -45,8 +45,19 @@ func ScopeGroups(on []string, only bool) []ScopeGroup {
 // ScopeMatrix returns the catalogue as a table, with the scopes in on selected. Areas are in
 // the order of the catalogue.
 func ScopeMatrix(on []string) ui.Matrix {
-	m := ui.Matrix{ID: "scopes", Caption: "Scopes"}
+	return matrixOf(ui.Matrix{ID: "scopes", Caption: "Scopes", Name: "scopes"}, on)
+}
+
+// DefaultsMatrix is ScopeMatrix with the scopes that only read, for the field "defaults".
+func DefaultsMatrix(on []string) ui.Matrix {
+	return matrixOf(ui.Matrix{ID: "defaults", Caption: "Default scopes", Name: "defaults", Views: true}, on)
+}
+
+func matrixOf(m ui.Matrix, on []string) ui.Matrix {
 	for _, s := range scope.Catalogue() {
+		if m.Views && s.Writes {
+			continue
+		}
 		n := slices.IndexFunc(m.Rows, func(r ui.MatrixRow) bool { return r.Area == s.Area })
 		if n < 0 {
 			n = len(m.Rows)

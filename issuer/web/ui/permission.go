@@ -36,6 +36,8 @@ type TierText struct {
 // manage those of the user, of teams and of the organization.
 type Matrix struct {
 	ID, Caption string
+	Name        string // of the field
+	Views       bool   // there are only the columns to view
 	Rows        []MatrixRow
 }
 
@@ -61,13 +63,15 @@ type NamedCell struct {
 	Column string
 }
 
-// Named returns the cells with their columns.
-func (r MatrixRow) Named() []NamedCell {
+// Named returns the cells of a row with their columns.
+func (m Matrix) Named(r MatrixRow) []NamedCell {
 	named := make([]NamedCell, 0, len(r.Cells))
 	for n, cell := range r.Cells {
 		column := "manage"
 		if n%2 == 0 {
-			column = Matrix{}.Groups()[n/2] + ": view"
+			column = m.Groups()[n/2] + ": view"
+		} else if m.Views {
+			continue
 		}
 		named = append(named, NamedCell{Cell: cell, Column: column})
 	}

@@ -193,7 +193,7 @@ func matrix() ui.Matrix {
 		}
 		return r
 	}
-	return ui.Matrix{ID: "scopes", Caption: "Scopes", Rows: []ui.MatrixRow{
+	return ui.Matrix{ID: "scopes", Caption: "Scopes", Name: "scopes", Rows: []ui.MatrixRow{
 		row("Event types", "", "oooooo"), row("Bookings", "", "xxoooo"), row("Schedules", "Availability and out of office", "oooooo"),
 		row("Connected apps", "", "oo----"), row("Profile", "", "xooooo"), row("Members", "", "--oooo"),
 	}}
