@@ -50,10 +50,11 @@ func axeScript(t *testing.T) string {
 	return string(text)
 }
 
-// TestAccessibility: axe-core finds nothing on any page, wide and narrow, light
-// and dark.
+// TestAccessibility: axe-core finds nothing on any page, wide and narrow, light and dark. Nothing
+// is wider than the window (WCAG 2.2 §1.4.10), and the theme is the user's. What the pages look
+// like is in the pictures of package photos.
 func TestAccessibility(t *testing.T) {
-	script := axeScript(t)
+	script, grounds := axeScript(t), map[string]string{}
 	b := newTab(t)
 	_, err := chromedp.Call(b.ctx, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
 	require.NoError(t, err)
@@ -63,7 +64,10 @@ func TestAccessibility(t *testing.T) {
 		require.NoError(t, err)
 		require.Positive(t, result.Passes)
 		require.Empty(t, result.Violations, fmt.Sprintf("%s at %d pixels, %s", name, width, theme))
+		require.LessOrEqual(t, evaluate[int64](b, "document.documentElement.scrollWidth"), width, name)
+		grounds[theme] = evaluate[string](b, "getComputedStyle(document.body).backgroundColor")
 	})
+	require.NotEqual(t, grounds["light"], grounds["dark"])
 }
 
 // TestAxeFinds: a page with faults fails.
