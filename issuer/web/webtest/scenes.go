@@ -91,6 +91,7 @@ func (s *Stage) fork(change func(*web.Config)) *Stage {
 	require.NoError(s.T, e.Memory.Load(bytes.NewReader(s.saved)))
 	f := *s
 	f.Env = e
+	f.signedIn, f.since = maps.Clone(s.signedIn), maps.Clone(s.since)
 	f.dress(change)
 	return &f
 }
