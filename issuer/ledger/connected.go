@@ -80,6 +80,29 @@ func newestFirst(list []ConnectedUser, most int) []ConnectedUser {
 	return list[:min(len(list), most)]
 }
 
+// ConnectedTo counts the users who are connected to each client of an owner, by Client.ID, without
+// listing them. It walks all users once, like Connected.
+func (v View) ConnectedTo(owner string, at Time) map[string]Connected {
+	all, settings := map[string]Connected{}, v.Settings()
+	for u := range v.Users() {
+		counted := map[string]bool{}
+		for _, g := range v.grantsOf(u, "", settings, at) {
+			if c := v.Client(g.Client); c == nil || c.Owner != owner {
+				continue
+			}
+			one := all[g.Client]
+			if !counted[g.Client] {
+				counted[g.Client] = true
+				one.Users++
+			}
+			one.Grants++
+			one.Refreshed = max(one.Refreshed, g.Used)
+			all[g.Client] = one
+		}
+	}
+	return all
+}
+
 // GrantsOfPublisher counts the live grants for each client of a publisher, by Client.ID. It walks
 // all users like Connected.
 func (v View) GrantsOfPublisher(host string, at Time) map[string]int {
