@@ -26,24 +26,26 @@ func (b *tab) pressLink(link string) {
 	b.open(b.attribute(link, "href"))
 }
 
-// TestBrowserClicks: a developer's first token takes five clicks and a form, and a new secret for
-// an old one takes four, with JavaScript and without.
+// TestBrowserClicks: a developer's first token takes five clicks and a form, a new secret for an
+// old one takes four, and an administrator's decision with the way to the next one takes one,
+// with JavaScript and without. Keys in a form don't count, nor does a reload: the developer has
+// the page of the application open while it is reviewed.
 func TestBrowserClicks(t *testing.T) {
 	for name, scripts := range map[string]bool{"scripts on": true, "scripts off": false} {
 		t.Run(name, func(t *testing.T) {
 			app := startApplication(t)
 			j := &journey{t: t, s: start(t, fixtures("")), app: app, scripts: scripts}
 			j.b, j.root = j.person("alice", "correct horse"), j.person("root", "administers it")
-			b := j.b
-			b.open(j.s.AppURL + "/developer")
+			b, root := j.b, j.root
 			b.within(5, func() {
-				b.press(`main a[href="/developer/new"]`)
-				j.fillApplication()
-				b.press(`main .steps a[href$="/secrets"]`)
-				b.press("main button.primary")
+				b.press(`main a[href="/developer/new"]`) // of the first page of somebody who has nothing yet
+				j.fillApplication("Trip Planner")
+				b.press("main .steps button.primary")
 				j.secret = b.text("#secret")
+				b.press("main a.primary")
+				require.Equal(t, j.home, b.location())
 				j.judge("approve", "")
-				b.open(j.home) // the developer comes back after the review
+				b.open(j.home)
 				b.pressLink("main .steps a")
 				b.press(`button[value="allow"]`)
 			})
@@ -57,16 +59,25 @@ func TestBrowserClicks(t *testing.T) {
 				b.press(`main a.primary[href$="/secrets"]`)
 			})
 			require.Equal(t, 2, b.count(`section[aria-labelledby="secrets-title"] tbody tr`))
+
+			b.open(j.s.AppURL + "/developer/new")
+			j.fillApplication("Trip Planner 2")
+			root.open(j.s.AppURL + "/admin/clients/pending-app")
+			root.within(1, func() { root.press(`button[value="approve-next"]`) })
+			at, err := url.Parse(root.location())
+			require.NoError(t, err)
+			require.Equal(t, "/admin/clients/"+j.id, at.Path)
+			require.Contains(t, root.text("[role=status]"), "Pending App")
 		})
 	}
 }
 
 // fillApplication fills in and submits the form that registers an application. It counts as a
 // form, not as clicks.
-func (j *journey) fillApplication() {
+func (j *journey) fillApplication(name string) {
 	b, before := j.b, j.b.clicks
 	b.do(chromedp.Click(chromedp.CSS(`input[value="confidential"]`)))
-	b.fill("name", "Trip Planner")
+	b.fill("name", name)
 	b.fill(`redirect_uris\.0`, j.app.uri)
 	b.choose("PROFILE_READ")
 	b.press("main button.primary")

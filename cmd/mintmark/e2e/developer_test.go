@@ -146,7 +146,9 @@ func (j *journey) firstSecret() {
 	_, err := chromedp.RunResponse(b.ctx, chromedp.Reload())
 	require.NoError(t, err)
 	require.Equal(t, j.secret, b.text("#secret"), "the form is sent again")
-	b.press(`main a[href$="/secrets"]`)
+	b.press("main a.primary")
+	require.Equal(t, j.home, b.location())
+	b.press(`.tabs a[href$="/secrets"]`)
 	// "| client secret | Confidential value."
 	require.NotContains(t, b.text("body"), j.secret)
 	require.Contains(t, b.text("table"), "••••"+j.secret[len(j.secret)-4:])

@@ -139,7 +139,8 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 
 	b.enter(`.tabs a[href$="/secrets"]`, kb.Enter)
 	b.enter("main button.primary", kb.Enter)
-	b.enter(`main a[href$="/secrets"]`, kb.Enter)
+	b.enter("main a.primary", kb.Enter)
+	b.enter(`.tabs a[href$="/secrets"]`, kb.Enter)
 	b.enter("main button.primary", " ")
 	b.tabTo(`[data-copy="secret"]`)
 	require.Regexp(t, "^mms_", b.text("#secret"))

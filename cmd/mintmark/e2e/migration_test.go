@@ -134,7 +134,7 @@ func (m *migration) selectScopes(right, known bool) {
 	const form = `form[method="post"][action$="/migration"]`
 	b.open(b.location())
 	// "in this order:"
-	require.Contains(t, b.text("main"), "Their order matters.")
+	require.Contains(t, b.text("main"), "in this order")
 	without := "^None$"
 	if known {
 		// After midnight the last request was yesterday.
@@ -144,7 +144,7 @@ func (m *migration) selectScopes(right, known bool) {
 	if right {
 		require.Contains(t, b.text("main"), "Selected and asked for\nPROFILE_READ")
 	} else {
-		require.Contains(t, b.text("main"), "Selected, and not asked for so far\nPROFILE_READ")
+		require.Contains(t, b.text("main"), "Selected, not asked for so far\nPROFILE_READ")
 	}
 	// "Then select the matching scopes in the client settings."
 	b.press(form + " button")

@@ -9,7 +9,6 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
-	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 type queueBody struct {
@@ -97,7 +96,7 @@ func askedOf(client *ledger.Client) *ledger.Profile {
 
 // chipsOf returns what a client asks for in a few words, and whether that is powerful.
 func chipsOf(client *ledger.Client) []ui.Pill {
-	texts, powerful := scopeChips(askedOf(client).Scopes)
+	texts, powerful := parts.ScopeWords(askedOf(client).Scopes)
 	chips := ui.Chips(texts)
 	if powerful {
 		chips = append([]ui.Pill{{Text: "Powerful", Tone: ui.Bad}}, chips...)
@@ -122,38 +121,6 @@ func hostsOf(p *ledger.Profile) string {
 		}
 	}
 	return strings.Join(hosts, " · ")
-}
-
-// scopeChips returns what scopes are about in a word or two each, those that control other
-// people first, and whether there are such.
-func scopeChips(scopes []string) (chips []string, powerful bool) {
-	var first, others []string
-	for _, s := range scope.Catalogue() {
-		if !slices.Contains(scopes, s.Name) {
-			continue
-		}
-		text := s.Area
-		switch s.Level {
-		case scope.Team:
-			text = "Team: " + strings.ToLower(text)
-		case scope.Organization:
-			text = "Organization: " + strings.ToLower(text)
-		}
-		change := text + ", change"
-		list := &others
-		if s.Controls {
-			list, powerful = &first, true
-		}
-		switch i := slices.Index(*list, text); {
-		case !s.Writes:
-			*list = append(*list, text)
-		case i >= 0:
-			(*list)[i] = change
-		default:
-			*list = append(*list, change)
-		}
-	}
-	return append(first, others...), powerful
 }
 
 // changesOf names the fields that a proposed revision changes.

@@ -30,8 +30,9 @@ type Area struct {
 
 	secrets  *parts.SecretForms
 	config   Config
-	counters *parts.Counters[ledger.Connected] // by client
-	offers   *limit.Limiter                    // of applications; each reveals whether a user name exists
+	counters *parts.Counters[ledger.Connected]            // by client
+	ofOwners *parts.Counters[map[string]ledger.Connected] // by owner, of each of their clients
+	offers   *limit.Limiter                               // of applications; each reveals whether a user name exists
 }
 
 //go:embed templates
@@ -45,6 +46,7 @@ func New(s *site.Site, secrets *parts.SecretForms, c Config) (*Area, error) {
 	}
 	return &Area{
 		Area: site.Area{Site: s, Pages: pages}, secrets: secrets, config: c,
-		counters: parts.NewCounters[ledger.Connected](), offers: limit.New(1.0/60, 10, 10_000),
+		counters: parts.NewCounters[ledger.Connected](), ofOwners: parts.NewCounters[map[string]ledger.Connected](),
+		offers: limit.New(1.0/60, 10, 10_000),
 	}, nil
 }

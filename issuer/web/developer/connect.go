@@ -15,6 +15,8 @@ import (
 type connectBody struct {
 	Path     string
 	Try      ui.Card
+	Keep     ui.Card
+	Get      ui.Card
 	NotYet   *ui.Callout // why it can't be tried; nil if it can
 	Legacy   bool
 	Native   bool // the redirect URI has a private-use scheme
@@ -32,7 +34,9 @@ func (w *Area) connectPage(c *site.Request, v site.Session, client *ledger.Clien
 	to := w.connecting(&v, client)
 	body := connectBody{
 		Path: parts.ClientPath(client.ID), Legacy: client.Legacy, Native: to.Native(), Code: to,
-		Try:     ui.Card{ID: "try", Title: "Try it"},
+		Try:     ui.Card{ID: "try", Title: "1. Send people to this address"},
+		Keep:    ui.Card{ID: "environment", Title: "2. Keep the credentials in your environment"},
+		Get:     ui.Card{ID: "code", Title: "3. Exchange the code for tokens, and use them"},
 		URL:     ui.NewCode("authorize", "Authorization URL", ui.Block{Text: to.authorizationURL()}),
 		Env:     ui.NewCode("env", "Environment variables", ui.Block{Text: to.snippet("env")}),
 		Secrets: client.Public() || client.ActiveSecrets() > 0,

@@ -73,7 +73,7 @@ func TestEnvironment(t *testing.T) {
 	page := b.Submit(SecretsPath, SecretsPath+"/add")
 	secret := ShownSecret.FindString(page.Text)
 	assert.Equal(t, []string{"MINTMARK_CLIENT_ID=calendar\nMINTMARK_CLIENT_SECRET=" + secret + "\n"}, page.Blocks())
-	assert.Contains(t, page.Text, `href="`+SecretsPath+`">I’ve saved this secret</a>`)
+	assert.Contains(t, page.Text, `href="/developer/clients/calendar">I’ve saved this secret</a>`, "the steps go on there")
 	assert.NotContains(t, b.Get("/developer/clients/calendar/connect").Text, secret)
 	assert.Len(t, w.ClientRow("calendar").Secrets, 1)
 }

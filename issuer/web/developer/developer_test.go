@@ -463,16 +463,21 @@ func TestLogoThatGrows(t *testing.T) {
 func TestOwnClients(t *testing.T) {
 	w := NewEnv(t)
 	b := w.SignedIn()
-	for i := range 60 {
-		w.Client(fmt.Sprintf("a-client-with-a-long-id-%02d", i), func(c *ledger.ImportClient) {
-			c.Profile.Name = fmt.Sprintf("App %02d %s", i, strings.Repeat("&<long", 6))
+	for i := range 201 { // beside 6 of the kit
+		w.Client(fmt.Sprintf("a-client-with-a-long-id-%03d", i), func(c *ledger.ImportClient) {
+			c.Profile.Name = fmt.Sprintf("App %03d %s", i, strings.Repeat("&<long", 2))
 		})
 	}
-	names := regexp.MustCompile(`<bdi>App (\d\d)`)
+	names := regexp.MustCompile(`<bdi>App (\d\d\d)`)
 	var all []string
 	next := "/developer"
-	for range 5 {
+	for range 20 {
 		page := b.Get(next)
+		if next == "/developer" {
+			assert.Contains(t, page.Text, `<p role="status">1–25 of 207</p>`)
+			assert.Contains(t, page.Text, `<a href="/developer?sort=created">Registered</a>`)
+			assert.Contains(t, page.Text, `role="search"`)
+		}
 		for _, m := range names.FindAllStringSubmatch(page.Text, -1) {
 			all = append(all, m[1])
 		}
@@ -483,13 +488,36 @@ func TestOwnClients(t *testing.T) {
 		}
 		next = m[1]
 	}
-	assert.Len(t, all, 60)
+	assert.Len(t, all, 201)
 	assert.IsIncreasing(t, all)
-	found := b.Get("/developer?q=app+17")
+	found := b.Get("/developer?q=app+017")
 	assert.Len(t, names.FindAllString(found.Text, -1), 1)
-	assert.Contains(t, b.Get("/developer?q=nothing+like+it").Text, "None on this page.")
+	assert.Contains(t, b.Get("/developer?q=nothing+like+it").Text, "No application was found")
 	w.User("u-bob", "bob", "Bob")
-	assert.Contains(t, w.SignedInAs("bob").Get("/developer").Text, "You have no applications yet")
+	none := w.SignedInAs("bob").Get("/developer").Text
+	assert.Contains(t, none, "You have no applications yet")
+	assert.Equal(t, 1, strings.Count(none, `href="`+NewPath+`"`), "one way to register")
+	assert.NotContains(t, none, `role="search"`)
+}
+
+// TestOwnClient verifies what the list has of an application.
+func TestOwnClient(t *testing.T) {
+	w, b := Mine(t, nil)
+	for _, name := range []string{"zoe", "zack"} {
+		w.User("u-"+name, name, name)
+		w.SignedInAs(name).Allow("client_id", "mine")
+	}
+	page := b.Get("/developer").Text
+	assert.NotContains(t, page, `role="search"`, "a short list")
+	for _, text := range []string{
+		`<td data-name="People" class="num">2</td>`, `<td data-name="People" class="num">0</td>`, `<ul class="chips"><li><span class="pill">Bookings, change</span></li>`,
+		`<td data-name="Scopes"><ul class="chips"><li><span class="pill">No limits</span>`, `<td data-name="Last used">Never</td>`, `<p role="status">1–`,
+	} {
+		assert.Contains(t, page, text)
+	}
+	assert.NotContains(t, page, ">Approved<", "only exceptions are marked")
+	w.Must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "mine", Revision: w.ClientRow("mine").Revision, Verdict: ledger.Suspend})
+	assert.Contains(t, b.Get("/developer").Text, ">Suspended</span>")
 }
 
 func TestDelete(t *testing.T) {

@@ -27,6 +27,8 @@ type explained struct {
 	At    ui.Stamp
 	Times int
 	When  ui.Stamp // when the cause occurred
+	// Earlier is set if When is known, and not the minute of the refusal.
+	Earlier bool
 	// The following fields are set if the client authenticated and owns the grant.
 	Named          bool
 	Grant          string
@@ -78,6 +80,7 @@ func (w *Area) explainErrorID(v *site.Session, client *ledger.Client, id string)
 		return nil
 	}
 	is := &explained{advice: w.adviceFor(v, client, e.Cause), At: v.At(e.At), Times: 1, When: v.At(e.When), Named: e.Named}
+	is.Earlier = !is.When.Zero && is.When.Exact != is.At.Exact
 	if e.Named {
 		is.Grant, is.Presented, is.Due = e.Grant.String(), e.Presented, e.Due
 	}
@@ -87,7 +90,7 @@ func (w *Area) explainErrorID(v *site.Session, client *ledger.Client, id string)
 // placeOf returns where a request was refused.
 func placeOf(r parts.Refusal) string {
 	if r.Program {
-		return "Token request"
+		return "In a token request"
 	}
-	return "Authorization"
+	return "In an authorization request"
 }

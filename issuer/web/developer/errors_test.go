@@ -32,7 +32,7 @@ func TestExplainErrorID(t *testing.T) {
 	page := ask("  mme_mine ")
 	for _, text := range []string{
 		"<b>" + html.EscapeString(strings.ToUpper(ledger.RefreshReused.String()[:1])+ledger.RefreshReused.String()[1:]) + ".</b>",
-		"4 March 2026, 12:00 UTC", "4 March 2026, 11:00 UTC", "Refresh token 4 of its chain", "Refresh token 6", grant.String(), `value="mme_mine"`,
+		"4 March 2026, 12:00 UTC", "4 March 2026, 11:00 UTC", "<dd>Refresh token 4</dd>", "Refresh token 6", grant.String(), `value="mme_mine"`,
 	} {
 		assert.Contains(t, page.Text, text)
 	}
@@ -134,7 +134,8 @@ func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	assert.Less(t, len(causes), 15, "each cause once")
 	assert.Equal(t, ledger.RefreshReused, causes[len(causes)-1], "the oldest refusal was displaced")
 	page := b.Get(MinePath + "/errors").Text
-	assert.Contains(t, page, `<td data-name="Request">Token request</td><td data-name="Last"><time datetime="2026-03-04T12:00:00Z"`)
+	assert.Contains(t, page, `<p class="quiet">In a token request</p></div></th>`)
+	assert.Contains(t, page, `<td data-name="Last"><time datetime="2026-03-04T12:00:00Z"`)
 	assert.Contains(t, page, `<td data-name="Times" class="num">50</td>`)
 
 	for i := range 5000 {

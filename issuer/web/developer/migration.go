@@ -32,7 +32,7 @@ type migrationBody struct {
 	Asked   []string    // scopes that other requests asked for
 	Draft   *site.Form
 
-	Groups   []parts.ScopeGroup
+	Matrix   ui.Matrix
 	Selected []string
 	URL      string     // the new authorization URL
 	Compared comparison // the selection compared with the requested scopes
@@ -98,7 +98,7 @@ func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Cli
 	asked := catalogued(client.RequestedScopes)
 	body := migrationBody{
 		Path: parts.ClientPath(client.ID), Page: parts.ClientPath(client.ID, "migration"), Legacy: client.Legacy,
-		Asked: asked, Selected: selected, Groups: parts.ScopeGroups(selected, false),
+		Asked: asked, Selected: selected, Matrix: parts.ScopeMatrix(selected),
 	}
 	now := w.Ledger.Now()
 	body.Without, _ = client.RecentTraffic(now)
@@ -106,7 +106,7 @@ func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Cli
 	body.Last = lastWithout(client, now)
 	body.Draft = parts.ClientForm(&v, &keepDraftForm, client)
 	if len(selected) == 0 && len(asked) > 0 {
-		body.Groups = parts.ScopeGroups(asked, false) // preselect the requested scopes
+		body.Matrix = parts.ScopeMatrix(asked) // preselect the requested scopes
 	}
 	if len(selected) > 0 {
 		to := w.connecting(&v, client)

@@ -29,7 +29,7 @@ func TestMigration(t *testing.T) {
 	b := w.SignedIn()
 	assert.Contains(t, b.Get("/developer/clients/old").Text, `<a href="/developer/clients/old/migration">Move to scopes</a>`)
 	page := b.Get(migrationPath)
-	for _, text := range []string{"Their order matters.", "<dd>None</dd>", "<dd>None yet</dd>", "Keep and show the new URL"} {
+	for _, text := range []string{"Move it in two steps, in this order.", "<dd>None</dd>", "<dd>None yet</dd>", "Keep and show the new URL"} {
 		assert.Contains(t, page.Text, text)
 	}
 	assert.NotContains(t, page.Text, "Step 2")
@@ -57,8 +57,8 @@ func TestMigration(t *testing.T) {
 	for _, text := range []string{
 		"Step 2", "&amp;scope=PROFILE_READ%20ORG_BOOKING_READ&amp;state=", "client_id=old&amp;redirect_uri=" + url.QueryEscape(Callback) + "&amp;response_type=code",
 		"<dt>Selected and asked for</dt><dd><code>PROFILE_READ</code> </dd>",
-		"<dt>Selected, and not asked for so far</dt><dd><code>ORG_BOOKING_READ</code> </dd>",
-		"<dt>Asked for, and not selected</dt><dd><code>BOOKING_READ</code> </dd>",
+		"<dt>Selected, not asked for so far</dt><dd><code>ORG_BOOKING_READ</code> </dd>",
+		"<dt>Asked for, not selected</dt><dd><code>BOOKING_READ</code> </dd>",
 		"Select these 2 scopes",
 	} {
 		assert.Contains(t, preview.Text, text)

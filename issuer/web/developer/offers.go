@@ -25,12 +25,14 @@ func (w *Area) offersPage(c *site.Request, v site.Session) error {
 	}, parts.ClientKey)
 	body := &offersBody{Pages: pages}
 	for _, client := range found {
-		body.Offers = append(body.Offers, offerRow{
-			Name: client.Name, Path: offerPath(client.ID), Owner: parts.NameOf(v.View.User(client.Owner)), At: v.At(client.Offer.At),
-		})
+		body.Offers = append(body.Offers, offerRowOf(&v, client))
 	}
 	return w.Show(c, v, "offers", ui.Page{
 		Title: "Offered to you", Up: site.Up("Applications", parts.PathDeveloper), Body: body, Rows: len(found),
 		Truncate: func(n int) { body.Offers, body.Pages.Next = body.Offers[:n], c.PageAt("after", found[n-1].ID) },
 	})
+}
+
+func offerRowOf(v *site.Session, client *ledger.Client) offerRow {
+	return offerRow{Name: client.Name, Path: offerPath(client.ID), Owner: parts.NameOf(v.View.User(client.Owner)), At: v.At(client.Offer.At)}
 }

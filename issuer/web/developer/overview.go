@@ -72,7 +72,7 @@ func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Clie
 	}
 	usage := v.View.Usage(client.ID)
 	people, counted := w.people(c, &v, client, now)
-	if client.Reviewed() {
+	if people.Users > 0 || len(usage.Days) > 0 {
 		body.Stats = parts.Figures(usage, people, counted, now)
 	}
 	started := wasUsed(client, usage, people)
@@ -161,8 +161,8 @@ func (w *Area) firstToken(v *site.Session, client *ledger.Client) []ui.Step {
 	case client.Public():
 		secret.Title, secret.Text = "No secret needed", "It proves itself with PKCE, a code verifier for each authorization."
 	case client.ActiveSecrets() == 0:
-		secret.State, secret.Text = ui.StepNow, "The application proves itself with it."
-		secret.Action = &ui.Action{Title: "Generate a secret", Path: path + "/secrets", Primary: true, Small: true}
+		secret.State, secret.Text = ui.StepNow, "The application proves itself with it. It is shown once."
+		secret.Form, secret.Do = w.newSecretForm(v, client), "Generate secret"
 	default:
 		s := client.SecretOf(client.NewestSecret())
 		secret.Text = "••••" + s.Tail + ", " + v.At(s.Created).Text

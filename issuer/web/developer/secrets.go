@@ -87,8 +87,8 @@ func (w *Area) showSecrets(c *site.Request, v site.Session, client *ledger.Clien
 type newSecretBody struct {
 	Secret ui.Copy
 	Env    ui.Code
-	Path   string
-	First  bool // there is no other active secret
+	Next   string // the page after this one
+	First  bool   // there is no other active secret
 }
 
 // addSecret adds a secret to a client and shows it once; no address shows it again.
@@ -157,13 +157,19 @@ func (w *Area) showSecretAgain(c *site.Request, v site.Session, id, plain string
 	return w.showSecret(c, v, client, plain, client.ActiveSecrets() == 1)
 }
 
+// showSecret leads back to the overview from the first secret, since the steps to the first
+// token go on there.
 func (w *Area) showSecret(c *site.Request, v site.Session, client *ledger.Client, plain string, first bool) error {
+	next := parts.ClientPath(client.ID)
+	if !first {
+		next += "/secrets"
+	}
 	return w.Show(c, v, "secret", ui.Page{
 		Title: "New secret", Name: client.Name, Lead: client.Name, Up: site.Up("Credentials", parts.ClientPath(client.ID, "secrets")),
 		Body: newSecretBody{
 			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true},
 			Env:    ui.NewCode("env", "Environment", ui.Block{Text: connecting{ClientID: client.ClientID(), Secret: plain}.snippet("env")}),
-			Path:   parts.ClientPath(client.ID), First: first,
+			Next:   next, First: first,
 		},
 	})
 }

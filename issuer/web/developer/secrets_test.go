@@ -60,7 +60,7 @@ func TestAddSecret(t *testing.T) {
 	assert.Contains(t, after.Text, "That secret was generated already")
 	assert.Empty(t, ShownSecret.FindString(late.Text+after.Text))
 	assert.Contains(t, after.Text, "••••</span>"+secret[len(secret)-4:])
-	assert.Contains(t, after.Text, "The only one: generate another first")
+	assert.Contains(t, after.Text, "Generate another to revoke it")
 
 	b.Post(path+"/add", after.Form(t, path+"/add"))
 	full := b.Get(path)
@@ -68,6 +68,25 @@ func TestAddSecret(t *testing.T) {
 	assert.NotContains(t, full.Text, path+`/add"`)
 	third := b.Post(path+"/add", With(form, "secret", "s_third"))
 	assert.Equal(t, http.StatusForbidden, third.StatusCode, "the id was chosen by the sender")
+	assert.Len(t, w.View().Client("calendar").Secrets, 2)
+}
+
+// TestFirstSecret verifies that the overview of a new application generates its first secret with
+// one button, and that the page of the secret leads back to the overview.
+func TestFirstSecret(t *testing.T) {
+	w := NewEnv(t)
+	b := w.SignedIn()
+	w.Client("calendar", nil)
+	const path = "/developer/clients/calendar"
+	page := b.Get(path)
+	assert.Contains(t, page.Text, `<button class="primary small">Generate secret</button>`)
+	assert.NotContains(t, page.Text, "People connected", "no figures before the first authorization")
+	secret := b.Submit(path, path+"/secrets/add")
+	assert.Regexp(t, ShownSecret, secret.Text)
+	assert.Contains(t, secret.Text, `<a class="button primary" href="`+path+`">I’ve saved this secret</a>`)
+	assert.NotContains(t, b.Get(path).Text, path+`/secrets/add"`)
+	second := b.Submit(path+"/secrets", path+"/secrets/add")
+	assert.Contains(t, second.Text, `<a class="button primary" href="`+path+`/secrets">I’ve saved this secret</a>`)
 	assert.Len(t, w.View().Client("calendar").Secrets, 2)
 }
 

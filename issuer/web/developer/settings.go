@@ -12,7 +12,7 @@ type settingsBody struct {
 	Legacy, Moved bool   // before and after the migration to scopes
 	Without       int    // authorization requests without scope in the last 30 days
 	OfferedTo     string // name of a user; "" if there is no offer
-	People        string // how many are connected; "" if that is not known, or nobody is
+	Danger        ui.Danger
 }
 
 // settingsPage leads to what is rarely done to an application, and can't be undone.
@@ -22,13 +22,18 @@ func (w *Area) settingsPage(c *site.Request, v site.Session, client *ledger.Clie
 	body := settingsBody{
 		Path: parts.ClientPath(client.ID), Legacy: client.Legacy, Moved: client.WasLegacy && !client.Legacy,
 	}
+	lose := "Everybody loses access"
 	switch {
 	case !counted || people.Users == 0:
 	case people.Users == 1:
-		body.People = "One person loses access"
+		lose = "One person loses access"
 	default:
-		body.People = ui.Comma(uint64(people.Users)) + " people lose access"
+		lose = ui.Comma(uint64(people.Users)) + " people lose access"
 	}
+	body.Danger.Lines = []ui.DangerLine{{
+		Title: "Delete this application", Text: lose + " immediately. This can’t be undone.",
+		Action: &ui.Action{Title: "Delete", Path: body.Path + "/delete", Tone: ui.Bad},
+	}}
 	without, _ := client.RecentTraffic(now)
 	body.Without = int(without)
 	if offer := v.View.OfferOf(client); offer != nil {

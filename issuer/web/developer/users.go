@@ -12,8 +12,7 @@ const connectedPerPage = 25 // users
 type usersBody struct {
 	Counted bool
 	Count   ledger.Connected
-	At      ui.Stamp // when the users were counted
-	Again   string   // the address for a newer count
+	Again   string // the address for a newer count
 	Stats   []ui.Stat
 
 	Listed bool // the viewer may know who the users are
@@ -47,14 +46,12 @@ func (w *Area) usersPage(c *site.Request, v site.Session) error {
 	body.Count, counted, body.Counted = w.counters.Get(c.R.Context(), client.ID, now, func() ledger.Connected {
 		return v.View.Connected(client.ID, now, parts.MaxCountedUsers)
 	})
-	body.At = v.At(counted)
 	body.Stats = []ui.Stat{
-		{Label: "People connected", Value: ui.Comma(uint64(body.Count.Users)), Note: "Counted " + body.At.Text},
-		{Label: "Grants", Value: ui.Comma(uint64(body.Count.Grants)), Note: "Who allows it twice has two"},
-		{Label: "Last code exchange or refresh", Value: "Never"},
+		{Label: "People connected", Value: ui.Comma(uint64(body.Count.Users)), Note: "Counted " + v.At(counted).Text},
+		{Label: "Last code exchange or refresh", Value: v.At(body.Count.Refreshed).Text},
 	}
-	if body.Count.Refreshed != 0 {
-		body.Stats[2].Value = v.At(body.Count.Refreshed).Text
+	if body.Count.Refreshed == 0 {
+		body.Stats[1].Value = "Never"
 	}
 	if body.Listed {
 		body.Search = site.SearchOf(c, "Account ID or username")

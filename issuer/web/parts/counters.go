@@ -62,12 +62,22 @@ func (n *Counters[T]) Get(ctx context.Context, name string, now ledger.Time, wal
 	return value, 0, false
 }
 
-// Known reports whether there is a number with a name.
-func (n *Counters[T]) Known(name string) bool {
+// waitNewer is how long Last waits for a newer number than the last one.
+const waitNewer = 5 * time.Millisecond
+
+// Last is Get for a page of which the number is a small part: it hardly waits if there is one.
+func (n *Counters[T]) Last(ctx context.Context, name string, now ledger.Time, walk func() T) (value T, known bool) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	one := n.byName[name]
-	return one != nil && one.known
+	any := one != nil && one.known
+	n.mu.Unlock()
+	if any {
+		short, cancel := context.WithTimeout(ctx, waitNewer)
+		defer cancel()
+		ctx = short
+	}
+	value, _, known = n.Get(ctx, name, now, walk)
+	return value, known
 }
 
 // startCount starts a walk if one is needed. It returns a channel that is closed at the

@@ -30,10 +30,10 @@ func Figures(u *ledger.Usage, people ledger.Connected, counted bool, now ledger.
 		connected = ui.Thousands(uint64(people.Users))
 	}
 	return []ui.Stat{
-		{Label: "People connected", Value: connected, Bars: ui.NewBars(newcomers, "New people in 30 days", "day", onDay), Note: "Bars: new people each day"},
+		{Label: "People connected", Value: connected, Bars: ui.NewBars(newcomers, "New people in 30 days", "day", onDay), Note: "New people each day"},
 		{Label: "Authorizations, 30 days", Value: ui.Thousands(total(allows)), Bars: ui.NewBars(allows, "Authorizations in 30 days", "day", onDay), Note: "How often people allowed it"},
 		{Label: "Refreshes, 24 hours", Value: ui.Thousands(total(refreshes)), Bars: ui.NewBars(refreshes, "Refreshes in 24 hours", "hour", atHour), Note: "Counted every 5 minutes"},
-		{Label: "Refused, 24 hours", Value: ui.Thousands(total(refusals)), Bars: ui.NewBars(refusals, "Refused requests in 24 hours", "hour", atHour), Note: "With its client ID, by anybody"},
+		{Label: "Refused, 24 hours", Value: ui.Thousands(total(refusals)), Bars: ui.NewBars(refusals, "Refused requests in 24 hours", "hour", atHour), Note: "Sent with its client ID"},
 	}
 }
 
@@ -44,19 +44,10 @@ func total(values []uint32) (n uint64) {
 	return n
 }
 
-// waitPeople is how long a page waits for a newer number than the last one.
-const waitPeople = 5 * time.Millisecond
-
 // PeopleOf returns who is connected to an application, as counted last; false if nobody has
 // counted yet.
 func PeopleOf(ctx context.Context, counters *Counters[ledger.Connected], v ledger.View, client string, now ledger.Time) (ledger.Connected, bool) {
-	if counters.Known(client) {
-		short, cancel := context.WithTimeout(ctx, waitPeople)
-		defer cancel()
-		ctx = short
-	}
-	is, _, known := counters.Get(ctx, client, now, func() ledger.Connected {
+	return counters.Last(ctx, client, now, func() ledger.Connected {
 		return v.Connected(client, now, MaxCountedUsers)
 	})
-	return is, known
 }

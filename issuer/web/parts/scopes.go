@@ -78,3 +78,35 @@ func matrixOf(m ui.Matrix, on []string) ui.Matrix {
 	}
 	return m
 }
+
+// ScopeWords returns what scopes are about in a word or two each, those that control other
+// people first, and whether there are such.
+func ScopeWords(scopes []string) (words []string, powerful bool) {
+	var first, others []string
+	for _, s := range scope.Catalogue() {
+		if !slices.Contains(scopes, s.Name) {
+			continue
+		}
+		text := s.Area
+		switch s.Level {
+		case scope.Team:
+			text = "Team: " + strings.ToLower(text)
+		case scope.Organization:
+			text = "Organization: " + strings.ToLower(text)
+		}
+		change := text + ", change"
+		list := &others
+		if s.Controls {
+			list, powerful = &first, true
+		}
+		switch i := slices.Index(*list, text); {
+		case !s.Writes:
+			*list = append(*list, text)
+		case i >= 0:
+			(*list)[i] = change
+		default:
+			*list = append(*list, change)
+		}
+	}
+	return append(first, others...), powerful
+}

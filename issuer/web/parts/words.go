@@ -12,12 +12,13 @@ import (
 func ClientPills(client *ledger.Client) []ui.Pill {
 	pills := []ui.Pill{StatePill(client.State)}
 	if client.Legacy {
-		pills = append(pills, legacyPill)
+		pills = append(pills, LegacyPill)
 	}
 	return pills
 }
 
-var legacyPill = ui.Pill{Text: "Legacy", Tone: ui.Info}
+// LegacyPill marks an application that was made before scopes.
+var LegacyPill = ui.Pill{Text: "Legacy", Tone: ui.Info}
 
 // NoticeAbout returns the notice for a word, in the variant for the client's type if
 // there is one: a public client has no secrets to mention.

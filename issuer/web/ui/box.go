@@ -18,8 +18,10 @@ const (
 type Pill struct{ Text, Tone string }
 
 // Chips returns at most four texts as pills, and how many more there are.
-func Chips(texts []string) []Pill {
-	const most = 4
+func Chips(texts []string) []Pill { return FewChips(texts, 4) }
+
+// FewChips returns the first texts as pills, and how many more there are.
+func FewChips(texts []string, most int) []Pill {
 	var pills []Pill
 	for n, text := range texts {
 		if n == most {
@@ -42,6 +44,7 @@ type Picture struct {
 // readers.
 type Action struct {
 	Title, Path, Icon, About string
+	Tone                     string
 	Primary, Small, NewTab   bool
 }
 
@@ -102,11 +105,14 @@ const (
 	StepLater = "later"
 )
 
-// A Step is a part of a task. A list of steps is the template "steps".
+// A Step is a part of a task, with a link or with a form of the site, whose button is Do. A
+// list of steps is the template "steps".
 type Step struct {
 	Title, Text string
 	State       string
 	Action      *Action
+	Form        any
+	Do          string
 }
 
 // Done reports whether the step is done.

@@ -58,7 +58,7 @@ func (b *Bars) width() int { return b.pitch() * 7 / 10 }
 func (b *Bars) Width() int { return b.pitch()*max(0, len(b.Values)-1) + b.width() }
 
 // Path returns the bars as one path. Top, or the highest value, has the whole height, and a value
-// above 0 at least one unit.
+// above 0 at least two units. It is a flat line if all values are 0.
 func (b *Bars) Path() string {
 	top := uint64(b.Top)
 	for _, v := range b.Values {
@@ -72,6 +72,9 @@ func (b *Bars) Path() string {
 		}
 		high := max(2, uint64(v)*barsHeight/top)
 		fmt.Fprintf(&path, "M%d %dv-%dh%dv%dz", n*pitch, barsHeight, high, width, high)
+	}
+	if path.Len() == 0 {
+		fmt.Fprintf(&path, "M0 %dv-1h%dv1z", barsHeight, b.Width())
 	}
 	return path.String()
 }

@@ -313,7 +313,7 @@ func TestBars(t *testing.T) {
 	assert.Equal(t, 222, b.Width())
 	none := ui.NewBars(make([]uint32, 30), "Last 30 days", "day", day)
 	assert.Equal(t, "Last 30 days: 0.", none.Text)
-	assert.Empty(t, none.Path())
+	assert.Equal(t, "M0 36v-1h237v1z", none.Path(), "a flat line")
 	assert.Positive(t, ui.NewBars(nil, "", "", day).Width())
 	most := make([]uint32, 30)
 	for n := range most {

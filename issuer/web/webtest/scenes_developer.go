@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -21,6 +22,15 @@ func scenesDeveloper() []Scene {
 	return []Scene{
 		{Name: "applications", Who: alice, Address: "/developer"},
 		{Name: "applications-empty", Who: nora, Address: "/developer"},
+		{Name: "applications-many", Who: nora, Address: "/developer", Before: func(s *Stage) {
+			for n := range 207 {
+				first, last := firstNames[n%len(firstNames)], lastNames[(n/len(firstNames)+3*n)%len(lastNames)]
+				s.register(nora, fmt.Sprintf("many-%d", n), last+" "+[]string{"Planner", "Digest", "Rooms"}[n%3]+" for "+first, nil)
+				if n%9 > 0 {
+					s.judge(rita, fmt.Sprintf("many-%d", n), ledger.Approve, "")
+				}
+			}
+		}},
 		{Name: "applications-none-found", Who: alice, Address: "/developer?q=nothing"},
 		{Name: "register", Who: alice, Address: NewPath},
 		{Name: "register-wrong", Who: alice, From: NewPath, Address: NewPath, Form: wrong, Status: bad},
