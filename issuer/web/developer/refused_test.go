@@ -2,6 +2,7 @@ package developer_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -143,4 +144,15 @@ func TestLetNothingElseGo(t *testing.T) {
 	assert.Equal(t, "Third", w.ClientRow("mine").Refused.Profile.Name)
 	b.Done(b.Post(discardPath, res.Form(t, discardPath)))
 	assert.Nil(t, w.ClientRow("mine").Refused)
+}
+
+// TestWaitingChanges verifies that a change is not hidden among what stays as it is.
+func TestWaitingChanges(t *testing.T) {
+	w, b := Mine(t, func(c *ledger.ImportClient) {
+		c.Profile.Scopes = []string{"EVENT_TYPE_READ", "EVENT_TYPE_WRITE", "BOOKING_READ", "BOOKING_WRITE", "SCHEDULE_READ"}
+	})
+	w.ProposeRevision("mine", func(p *ledger.Profile) { p.Scopes = append(slices.Clone(p.Scopes), "PROFILE_READ") })
+	page := b.Get(scopesPath).Text
+	assert.Contains(t, page, "<ins><b>Added:</b> PROFILE_READ</ins>")
+	assert.Contains(t, page, `<li class="kept">5 stay as they are</li>`)
 }

@@ -62,13 +62,26 @@ func (w *Area) showScopes(c *site.Request, v site.Session, client *ledger.Client
 		body.URIs = append(body.URIs, ui.Copy{ID: fmt.Sprintf("uri-%d", n), Label: fmt.Sprintf("redirect URI %d", n+1), Value: uri})
 	}
 	if client.Proposed != nil {
-		body.Proposed = parts.Differences(&client.Profile, client.Proposed)
+		body.Proposed = folded(parts.Differences(&client.Profile, client.Proposed))
 		body.ProposedCard = ui.Card{ID: "proposed", Title: "Changes that wait for review", Side: w.waiting(&v, client)}
 	}
 	if body.Refused = parts.RefusedOf(&v, client); body.Refused != nil {
+		body.Refused.Changes = folded(body.Refused.Changes)
 		body.DiscardRefused = parts.ClientAt(&v, &discardRefusedForm, client, sent)
 	}
 	p := w.pageOfClient(&v, client, "Scopes & URIs", "scopes")
 	p.Notice, p.Form, p.Body = parts.NoticeAbout(clientNotices, c.Notice(), client), sent, body
 	return w.Show(c, v, "scopes", p)
+}
+
+// folded counts what stays as it is in a difference, where that is more than a few lines: the page
+// lists it below.
+func folded(list []ui.Difference) []ui.Difference {
+	const few = 4
+	for i := range list {
+		if kept := &list[i].Kept; len(*kept) > few {
+			*kept = []string{ui.Comma(uint64(len(*kept))) + " stay as they are"}
+		}
+	}
+	return list
 }

@@ -151,7 +151,7 @@ func (w *Area) showOffer(c *site.Request, v site.Session, client *ledger.Client,
 		Form: f, Decline: parts.ClientForm(&v, &declineForm, client),
 	}
 	if client.Proposed != nil {
-		body.Proposed = parts.Differences(&client.Profile, client.Proposed)
+		body.Proposed = folded(parts.Differences(&client.Profile, client.Proposed))
 		for i := range body.Proposed {
 			parts.HideLogos(&body.Proposed[i])
 		}
