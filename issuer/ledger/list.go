@@ -63,6 +63,21 @@ func skipRow[R any](all iter.Seq[*R], is func(*R) bool) iter.Seq[*R] {
 	}
 }
 
+// initials returns the letters from a to z with which names begin. first returns the first name that
+// is not lower than from, or "".
+func initials(first func(from string) string) string {
+	var letters []byte
+	for at := byte('a'); at <= 'z'; at++ {
+		name := first(string(at))
+		if name == "" || name[0] > 'z' {
+			break
+		}
+		at = name[0]
+		letters = append(letters, at)
+	}
+	return string(letters)
+}
+
 // anyContains reports whether one of the texts contains a folded text.
 func anyContains(folded string, texts ...string) bool {
 	for _, t := range texts {

@@ -13,6 +13,7 @@ type ClientQuery struct {
 	State  ClientState // "" matches any but deleted
 	Search string      // part of the name or id, ignoring case
 	Sort   ClientSort
+	From   string // where the first page begins: at this name, if the order is by name
 	After  string // id of the last client of the previous page
 	Back   bool   // return the page that ends before After, not the one that follows it
 	Limit  int
@@ -50,8 +51,21 @@ func (c *Client) id() string { return c.ID }
 
 // whole returns q for all pages.
 func (q ClientQuery) whole() ClientQuery {
-	q.After, q.Back = "", false
+	q.From, q.After, q.Back = "", "", false
 	return q
+}
+
+// ClientInitials returns the letters from a to z with which names of clients begin that have the
+// owner and the state of q. Without a state, deleted ones count.
+func (v View) ClientInitials(q ClientQuery) string {
+	q = q.whole()
+	return initials(func(from string) string {
+		q.From = from
+		for c := range v.byName(q) {
+			return fold(c.Name)
+		}
+		return ""
+	})
 }
 
 // match returns whether q selects a client of byName.
@@ -111,6 +125,8 @@ func (v View) byName(q ClientQuery) iter.Seq[*Client] {
 	}
 	if last := v.Client(q.After); last != nil {
 		values = append(values, fold(last.Name), last.ID)
+	} else if q.From != "" {
+		values = append(values, fold(q.From))
 	}
 	all := skipRow(scanFrom[Client](v, TableClients, index, q.Back, values...), func(c *Client) bool { return c.ID == q.After })
 	return func(yield func(*Client) bool) {

@@ -142,6 +142,13 @@ func TestListClients(t *testing.T) {
 		}
 		require.Equal(r, ledger.Position{Total: len(want), Exact: true}, v.ClientsPosition(q, "nobody"))
 
+		if q.Sort == ledger.ClientsByName {
+			q.From = rapid.SampledFrom([]string{"a", "C", "m"}).Draw(r, "from")
+			later := slices.DeleteFunc(slices.Clone(want), func(row *ledger.Client) bool { return strings.ToLower(row.Name) < strings.ToLower(q.From) })
+			got = pages(r, q.Limit, func(after string) ([]*ledger.Client, string) { q.After = after; return v.ListClients(q) })
+			require.Equal(r, ids(later, idOfClient), ids(got, idOfClient))
+		}
+
 		q.Back = true
 		if last := len(want) - 1; last >= 0 {
 			got = pagesBack(r, q.Limit, want[last].ID, func(before string) ([]*ledger.Client, string) { q.After = before; return v.ListClients(q) })
@@ -235,6 +242,13 @@ func TestListUsers(t *testing.T) {
 		require.Equal(r, ids(want, id), ids(got, id))
 		for i, u := range want {
 			require.Equal(r, ledger.Position{First: i + 1, Total: len(want), Exact: true}, v.UsersPosition(q, u.ID))
+		}
+
+		if q.Sort == ledger.UsersByUsername {
+			q.From = rapid.SampledFrom([]string{"a", "C", "m"}).Draw(r, "from")
+			later := slices.DeleteFunc(slices.Clone(want), func(row *ledger.User) bool { return strings.ToLower(row.Username) < strings.ToLower(q.From) })
+			got = pages(r, q.Limit, func(after string) ([]*ledger.User, string) { q.After = after; return v.ListUsers(q) })
+			require.Equal(r, ids(later, id), ids(got, id))
 		}
 
 		q.Back = true

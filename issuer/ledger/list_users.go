@@ -9,6 +9,7 @@ type UserQuery struct {
 	Admins   bool   // administrators only
 	Disabled bool   // disabled users only
 	Sort     UserSort
+	From     string // like ClientQuery.From, for the user name
 	After    string // id of the last user of the previous page
 	Back     bool   // like ClientQuery.Back
 	Limit    int
@@ -33,6 +34,7 @@ func (v View) ListUsers(q UserQuery) (found []*User, next string) {
 		return nil, ""
 	}
 	if q.Sort == UsersByCreated {
+		q.From = ""
 		if rows, all := matching(v.byUsername(q, nil, false), q.match(), (*User).newest); all {
 			return sortedPage(rows, (*User).newest, last, q.Back, q.Limit, (*User).id)
 		}
@@ -41,12 +43,25 @@ func (v View) ListUsers(q UserQuery) (found []*User, next string) {
 	return page(all, q.Back, q.Limit, q.match(), (*User).id)
 }
 
+// UserInitials is like ClientInitials, for the user names of q's administrators, disabled users or
+// all.
+func (v View) UserInitials(q UserQuery) string {
+	return initials(func(from string) string {
+		q.From = from
+		for u := range v.byUsername(q, nil, false) {
+			return fold(u.Username)
+		}
+		return ""
+	})
+}
+
 func (u *User) id() string { return u.ID }
 
 func (u *User) newest() string { return newestKey(u.Created, u.ID) }
 
 // UsersPosition is like ClientsPosition.
 func (v View) UsersPosition(q UserQuery, first string) Position {
+	q.From = ""
 	if u := v.User(first); u != nil && q.Sort == UsersByCreated {
 		if p := positionBefore(v.byUsername(q, nil, false), q.match(), u, (*User).newest); p.Exact {
 			return p
@@ -73,8 +88,11 @@ func (v View) byUsername(q UserQuery, from *User, back bool) iter.Seq[*User] {
 		index = "disabled"
 	}
 	var values []any
-	if from != nil {
+	switch {
+	case from != nil:
 		values = []any{fold(from.Username)}
+	case q.From != "":
+		values = []any{fold(q.From)}
 	}
 	all := scanFrom[User](v, TableUsers, index, back, values...)
 	if q.Search != "" {

@@ -31,7 +31,7 @@ type auditBody struct {
 	Events   []parts.Told
 	All      bool   // there is no filter
 	Zone     string // of the times in the filter
-	Pages    ui.Pager
+	Table    ui.Table
 	Download string
 }
 
@@ -42,7 +42,7 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 	body := &auditBody{Form: f, Kinds: kindsWith(q.Kind), All: len(filtered(c)) == 0, Zone: "Times are in " + clock.Location().String() + "."}
 	p := ui.Page{Title: "Audit log", Form: f, Body: body}
 	if !f.Failed() {
-		q.Limit = eventsPerPage
+		q.Limit, q.Oldest = eventsPerPage, c.R.URL.Query().Get("sort") == oldestFirst
 		events, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.Event, string) {
 			var err error
 			if q.Before, err = strconv.ParseUint(at, 10, 64); err != nil {
@@ -52,14 +52,15 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 			found, next := v.View.ListEvents(q)
 			return found, eventKey(next)
 		}, func(e *ledger.Event) string { return eventKey(e.Seq) })
-		body.Events, body.Pages = parts.Sentences(v.View, events, clock, everybody), pages
+		body.Events = parts.Sentences(v.View, events, clock, everybody)
 		var at ledger.Position
 		if len(events) > 0 {
 			at = v.View.EventsPosition(q, events[0].Seq)
 		}
-		body.Pages.Count = site.CountOf(at, len(events))
+		pages.Count = site.CountOf(at, len(events))
+		body.Table = ui.Table{Caption: "Events", Pager: &pages, Columns: []ui.Column{{Title: "Event"}, {Title: "By"}, whenColumn(c, q.Oldest)}}
 		p.Rows, p.Truncate = len(events), func(n int) {
-			body.Events, body.Pages.Next, body.Pages.Count = body.Events[:n], c.PageAt("after", eventKey(events[n-1].Seq)), site.CountOf(at, n)
+			body.Events, pages.Next, pages.Count = body.Events[:n], c.PageAt("after", eventKey(events[n-1].Seq)), site.CountOf(at, n)
 		}
 		body.Download = pathAdminEvents
 		if !body.All {
@@ -67,6 +68,20 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 		}
 	}
 	return w.showAdmin(c, v, "audit", p)
+}
+
+// oldestFirst is the other order of events, in an address.
+const oldestFirst = "oldest"
+
+// whenColumn is the head of the times, which leads to the other order.
+func whenColumn(c *site.Request, oldest bool) ui.Column {
+	to, order := oldestFirst, "descending"
+	if oldest {
+		to, order = "", "ascending"
+	}
+	column := site.SortColumn(c, "When", to, "", ledger.Position{Exact: true})
+	column.Order, column.Class = order, "num"
+	return column
 }
 
 // eventKey returns the form of an event in an address; "" for none.

@@ -32,12 +32,18 @@ func TestAudit(t *testing.T) {
 	for _, text := range []string{
 		`<th scope="row"><div>Rejected <a href="/admin/clients/waiting"><bdi>The waiting app</bdi></a><p class="quiet"><bdi>No &lt;b&gt;reason&lt;/b&gt;.</bdi></p></div></th>`,
 		`<td data-name="By"><a href="/admin/users/u-root"><bdi>root</bdi></a></td>`,
-		`<div>just now<br><span class="quiet"><time datetime="2026-03-05T12:00:00Z" data-exact>5 March 2026, 12:00 UTC</time></span></div>`, "<bdi>Operator</bdi>",
+		`<span><time datetime="2026-03-05T12:00:00Z" title="5 March 2026, 12:00 UTC" data-ago>just now</time></span>`, "<bdi>Operator</bdi>",
 		`<a href="/admin/audit.jsonl">Download everything</a>`, `<p role="status">1–18 of 18</p>`,
 	} {
 		assert.Contains(t, page.Text, text)
 	}
 	assert.Less(t, strings.Index(page.Text, "Rejected <a"), strings.Index(page.Text, "Imported <a"), "newest first")
+	assert.Contains(t, page.Text, `<th scope="col" class="num" aria-sort="descending"><a href="/admin/audit?sort=oldest">When</a></th>`)
+
+	page = root.Get("/admin/audit?sort=oldest")
+	assert.Greater(t, strings.Index(page.Text, "Rejected <a"), strings.Index(page.Text, "Imported <a"), "oldest first")
+	assert.Contains(t, page.Text, `<th scope="col" class="num" aria-sort="ascending"><a href="/admin/audit">When</a></th>`)
+	assert.Contains(t, page.Text, `<p role="status">1–18 of 18</p>`)
 }
 
 func TestAuditFilters(t *testing.T) {

@@ -14,6 +14,7 @@ type adminClientsBody struct {
 	Owner   parts.Piece // whose applications are listed; empty for all
 	OwnerID string
 	All     bool // there is no search
+	Letters []ui.Link
 	Table   ui.Table
 }
 
@@ -38,7 +39,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	}
 	choose(state, body.States...)
 	q := ledger.ClientQuery{
-		Owner: owner, State: ledger.ClientState(state), Search: body.Search.Query, Sort: ledger.ClientSort(query.Get("sort")), Limit: adminRowsPerPage,
+		Owner: owner, State: ledger.ClientState(state), Search: body.Search.Query, Sort: ledger.ClientSort(query.Get("sort")), From: jumpOf(c), Limit: adminRowsPerPage,
 	}
 	found, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
 		q.After, q.Back = at, back
@@ -49,6 +50,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 		at = v.View.ClientsPosition(q, found[0].ID)
 	}
 	pages.Count = site.CountOf(at, len(found))
+	body.Letters = lettersOf(c, pages, func() string { return v.View.ClientInitials(q) })
 	body.Table = ui.Table{Caption: "Applications", Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Application", string(ledger.ClientsByName), "ascending", at),
 		site.SortColumn(c, "Owner", string(ledger.ClientsByOwner), "ascending", at),

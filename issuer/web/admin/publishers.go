@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -59,7 +60,8 @@ type adminPublishersBody struct {
 	All        bool // there is no search
 	New        string
 	Suggested  []suggestion
-	Pages      ui.Pager
+	Letters    []ui.Link
+	Table      ui.Table
 }
 
 // A publisherLine is one publisher of a list.
@@ -142,6 +144,27 @@ func publishersOf(v ledger.View, state, find string) []*ledger.Publisher {
 	return all
 }
 
+// newestRequest is the order of publishers by the time of their request, in an address.
+const newestRequest = "requested"
+
+// hostLetters is like lettersOf, for a list of publishers.
+func hostLetters(c *site.Request, all []*ledger.Publisher) []ui.Link {
+	before := map[string]string{} // the host before the first one with a letter
+	var last string
+	for _, p := range all {
+		letter := p.Host[:1]
+		if _, known := before[letter]; !known && p.State != ledger.PublisherPending {
+			before[letter] = c.PageAt("after", last)
+		}
+		last = p.Host
+	}
+	links := lettersOf(c, ui.Pager{Next: "more"}, func() string { return strings.Join(slices.Sorted(maps.Keys(before)), "") })
+	for i := range links {
+		links[i].Path = before[strings.ToLower(links[i].Title)]
+	}
+	return links
+}
+
 // adminPublishers lists the publishers.
 func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 	state := c.R.URL.Query().Get("state")
@@ -155,8 +178,21 @@ func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 	}
 	choose(state, body.States...)
 	host := func(p *ledger.Publisher) string { return p.Host }
-	shown, pages := site.PageOf(c, publishersOf(v.View, state, body.Search.Query), adminRowsPerPage, host)
-	body.Pages = pages
+	all := publishersOf(v.View, state, body.Search.Query)
+	if c.R.URL.Query().Get("sort") == newestRequest {
+		slices.SortStableFunc(all, func(a, b *ledger.Publisher) int { return cmp.Compare(b.Requested, a.Requested) })
+	}
+	shown, pages := site.PageOf(c, all, adminRowsPerPage, host)
+	at := positionIn(all, shown)
+	pages.Count = site.CountOf(at, len(shown))
+	body.Table = ui.Table{Caption: "Publishers, those that wait for a review first", Pager: &pages, Columns: []ui.Column{
+		site.SortColumn(c, "Publisher", "", "ascending", at),
+		{Title: "Applications", Class: "num"},
+		site.SortColumn(c, "Requested by", newestRequest, "descending", at),
+	}}
+	if len(all) > len(shown) {
+		body.Letters = hostLetters(c, all)
+	}
 	for _, p := range shown {
 		body.Publishers = append(body.Publishers, publisherLineOf(&v, p))
 	}
@@ -170,7 +206,7 @@ func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 	return w.showAdmin(c, v, "publishers", ui.Page{
 		Title: "Publishers", Actions: []ui.Action{{Title: "Add a publisher", Path: site.PathAdminNewPublisher, Icon: "plus", Primary: true}}, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) {
-			body.Publishers, body.Pages.Next = body.Publishers[:n], c.PageAt("after", host(shown[n-1]))
+			body.Publishers, pages.Next, pages.Count = body.Publishers[:n], c.PageAt("after", host(shown[n-1])), site.CountOf(at, n)
 		},
 	})
 }

@@ -40,7 +40,9 @@ func (w *Area) adminResources(c *site.Request, v site.Session) error {
 	})
 	name := func(s *ledger.ResourceServer) string { return s.Name }
 	shown, pages := site.PageOf(c, all, adminRowsPerPage, name)
+	at := positionIn(all, shown)
 	body.Pages = pages
+	body.Pages.Count = site.CountOf(at, len(shown))
 	for _, s := range shown {
 		line := resourceLine{Name: s.Name, ID: s.ID, Path: parts.ResourcePath(s.Name), Secrets: s.ActiveSecrets()}
 		var used ledger.Time
@@ -52,6 +54,8 @@ func (w *Area) adminResources(c *site.Request, v site.Session) error {
 	}
 	return w.showAdmin(c, v, "resources", ui.Page{
 		Title: "Resource servers", Actions: []ui.Action{{Title: "Register a resource server", Path: parts.PathAdminNewResource, Icon: "plus", Primary: true}}, Notice: resourceNotices.Text(c), Body: body, Rows: len(shown),
-		Truncate: func(n int) { body.Servers, body.Pages.Next = body.Servers[:n], c.PageAt("after", name(shown[n-1])) },
+		Truncate: func(n int) {
+			body.Servers, body.Pages.Next, body.Pages.Count = body.Servers[:n], c.PageAt("after", name(shown[n-1])), site.CountOf(at, n)
+		},
 	})
 }

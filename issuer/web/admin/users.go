@@ -8,11 +8,12 @@ import (
 )
 
 type adminUsersBody struct {
-	Users  []userLine
-	Search ui.Search
-	Only   []ui.Option
-	All    bool // there is no search
-	Table  ui.Table
+	Users   []userLine
+	Search  ui.Search
+	Only    []ui.Option
+	All     bool // there is no search
+	Letters []ui.Link
+	Table   ui.Table
 }
 
 // A userLine is one user of the list.
@@ -31,7 +32,7 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 		ui.Option{Text: "All users"}, ui.Option{Value: "administrators", Text: "Administrators"}, ui.Option{Value: "disabled", Text: "Disabled accounts"})
 	q := ledger.UserQuery{
 		Search: body.Search.Query, Admins: only == "administrators", Disabled: only == "disabled",
-		Sort: ledger.UserSort(c.R.URL.Query().Get("sort")), Limit: adminRowsPerPage,
+		Sort: ledger.UserSort(c.R.URL.Query().Get("sort")), From: jumpOf(c), Limit: adminRowsPerPage,
 	}
 	found, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.User, string) {
 		q.After, q.Back = at, back
@@ -42,6 +43,7 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 		at = v.View.UsersPosition(q, found[0].ID)
 	}
 	pages.Count = site.CountOf(at, len(found))
+	body.Letters = lettersOf(c, pages, func() string { return v.View.UserInitials(q) })
 	body.Table = ui.Table{Caption: "Users", Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Username", string(ledger.UsersByUsername), "ascending", at),
 		{Title: "Name"},

@@ -241,3 +241,36 @@ func TestListsAreSorted(t *testing.T) {
 		assert.Contains(t, root.Get(html.UnescapeString(next)).Text, `<p role="status">26–30 of 30</p>`, path)
 	}
 }
+
+// TestJumpToALetter: a list with several pages has a link for each letter that begins a name, and
+// the page behind it has the others before it.
+func TestJumpToALetter(t *testing.T) {
+	w, root := Administration(t)
+	assert.NotContains(t, root.Get("/admin/users").Text, "Jump to a letter")
+	for i := range 30 {
+		name := fmt.Sprintf("%c-many-%02d", 'f'+i%2*7, i)
+		w.User("u-"+name, name, "")
+		w.Client(name, func(c *ledger.ImportClient) { c.Profile.Name = strings.ToUpper(name) })
+	}
+	for path, want := range map[string]struct{ first, letters, count string }{
+		"/admin/users?jump=m":                  {"m-many-01", "ABFMR", `18–34 of 34`},
+		"/admin/users?jump=g":                  {"m-many-01", "ABFMR", `18–34 of 34`},
+		"/admin/clients?jump=F":                {"F-MANY-00", "FMT", `1–25 of 36`},
+		"/admin/clients?jump=m&state=approved": {"M-MANY-01", "FMT", `16–33 of 33`},
+	} {
+		page := root.Get(path)
+		letters := regexp.MustCompile(`<a href="/admin/[^"]*jump=[^"]*">([A-Z])</a>`).FindAllStringSubmatch(page.Text, -1)
+		var all string
+		for _, one := range letters {
+			all += one[1]
+		}
+		assert.Equal(t, want.letters, all, path)
+		_, rows, _ := strings.Cut(page.Text, `<th scope="row">`)
+		first, _, _ := strings.Cut(rows, "</bdi>")
+		assert.True(t, strings.HasSuffix(first, "<bdi>"+want.first), "%s: %s", path, first)
+		assert.Contains(t, page.Text, `<p role="status">`+want.count+`</p>`, path)
+		assert.Contains(t, page.Text, ">First</a>", path)
+	}
+	assert.NotContains(t, root.Get("/admin/users?q=many").Text, "Jump to a letter")
+	assert.NotContains(t, root.Get("/admin/users?sort=created").Text, "Jump to a letter")
+}

@@ -43,7 +43,7 @@ func SortColumn(c *Request, title, order, direction string, at ledger.Position) 
 	if query.Get("sort") == order {
 		column.Order = direction
 	}
-	for _, name := range []string{"done", "of", "after", "before", "sort"} {
+	for _, name := range []string{"done", "of", "after", "before", "jump", "sort"} {
 		query.Del(name)
 	}
 	if order != "" {
@@ -79,7 +79,8 @@ func PageOf[E any](c *Request, list []E, size int, key func(E) string) ([]E, ui.
 
 // PageBy is PageOf for a list that the ledger returns in pages. read returns the page
 // after an entry or, with back, before it, and where to continue in that direction, "" at
-// the end. Instead of a short page at the beginning, PageBy returns the first page.
+// the end. Instead of a short page at the beginning, PageBy returns the first page. With "jump" in the
+// address, read("", false) returns a page that may have others before it.
 func PageBy[E any](c *Request, read func(at string, back bool) (found []E, next string), key func(E) string) ([]E, ui.Pager) {
 	query := c.R.URL.Query()
 	after := query.Get("after")
@@ -96,7 +97,7 @@ func PageBy[E any](c *Request, read func(at string, back bool) (found []E, next 
 	}
 	found, next := read(after, false)
 	var p ui.Pager
-	if after != "" {
+	if after != "" || query.Get("jump") != "" {
 		p.First = c.PageAt("after", "")
 		if len(found) > 0 {
 			p.Back = c.PageAt("before", key(found[0]))

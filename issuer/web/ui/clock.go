@@ -45,6 +45,9 @@ func (c Clock) At(ms int64) Stamp {
 	return s
 }
 
+// Recent reports whether Text is relative, to a time of less than a day ago.
+func (s Stamp) Recent() bool { return s.Ago && !strings.Contains(s.Text, "day") }
+
 // Day returns the stamp of the day of a time in milliseconds since 1970. 0 is no time.
 func (c Clock) Day(ms int64) Stamp {
 	if ms == 0 {

@@ -287,6 +287,7 @@ func specimenPage() *ui.Page {
 		"TableCard":  ui.Card{ID: "apps", Title: "Applications", Side: "207"},
 		"Search":     ui.Search{Action: "/admin/clients", Label: "Name or client ID", Query: "plan", Selects: []ui.Select{{Name: "state", Label: "State", Options: []ui.Option{{Text: "All"}, {Value: "pending", Text: "Waiting for review", Chosen: true}}}}},
 		"PageFilter": ui.PageFilter{Of: "list", Label: "Filter this page"},
+		"Letters":    []ui.Link{{Title: "A", Path: "/l?jump=a"}, {Title: "Z", Path: "/l?jump=z"}},
 		"Table": ui.Table{
 			ID: "list", Caption: "Applications by name", Pager: &pager,
 			Columns: []ui.Column{{Title: "Name", Sort: "?sort=name", Order: "ascending"}, {Title: "State"}, {Title: "Scopes"}, {Title: "People", Class: "num"}, {Title: "Created", Sort: "?sort=created"}, {Title: "Review", Unseen: true, Class: "do"}},

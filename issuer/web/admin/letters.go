@@ -1,0 +1,38 @@
+package admin
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+// lettersOf returns links to the first names with each letter of a list in the order of its names, none
+// if all are on one page. initials returns the letters.
+func lettersOf(c *site.Request, pages ui.Pager, initials func() string) (links []ui.Link) {
+	query := c.R.URL.Query()
+	if query.Get("q") != "" || query.Get("sort") != "" || pages.First == "" && pages.Next == "" {
+		return nil
+	}
+	for _, letter := range initials() {
+		links = append(links, ui.Link{Title: strings.ToUpper(string(letter)), Path: c.PageAt("jump", string(letter))})
+	}
+	return links
+}
+
+// jumpOf returns the letter to which a request jumps, or "".
+func jumpOf(c *site.Request) string {
+	jump := c.R.URL.Query().Get("jump")
+	return jump[:min(len(jump), 1)]
+}
+
+// positionIn returns the position of a page in its list.
+func positionIn[E comparable](all, shown []E) ledger.Position {
+	at := ledger.Position{Total: len(all), Exact: true}
+	if len(shown) > 0 {
+		at.First = slices.Index(all, shown[0]) + 1
+	}
+	return at
+}
