@@ -133,7 +133,7 @@ func (j *journey) judge(verdict, reason string) {
 		j.root.fill("reason", reason)
 	}
 	j.root.press(`button[value="` + verdict + `"]`)
-	require.Contains(j.t, j.root.text("[role=status]"), map[string]string{"approve": "approved", "reject": "rejected"}[verdict])
+	require.Contains(j.t, j.root.text("[role=status]"), map[string]string{"approve": "Approved", "reject": "Rejected"}[verdict])
 }
 
 // firstSecret generates a secret, which only the page after the form shows.
