@@ -30,9 +30,9 @@ func TestBrowserAccount(t *testing.T) {
 			}
 			require.Contains(t, b.text("main"), "alice@example.com")
 			b.open(s.AppURL + "/account")
-			require.Contains(t, b.text("table"), "Chrome on Linux")
-			require.Contains(t, b.text("tbody th"), "This browser")
-			b.press(`tbody tr:last-child form[action="/account/sign-out"] button`)
+			require.Contains(t, b.text("#sessions"), "Chrome on Linux")
+			require.Contains(t, b.text("#sessions li"), "This browser")
+			b.press(`#sessions ul:first-of-type li:last-child form[action="/account/sign-out"] button`)
 			require.Contains(t, b.text("[role=status]"), "That browser was signed out.")
 			elsewhere.open(s.AppURL + "/account")
 			require.Equal(t, "Sign in", elsewhere.text("h1"))

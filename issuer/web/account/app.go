@@ -46,11 +46,14 @@ func (w *Area) connectedApp(c *site.Request, v site.Session) error {
 	}
 	body.Asks = parts.AsksOf(one.scopes.String(), scope.Set{})
 	body.Can = ui.Card{ID: "permissions", Title: body.Asks.Title}
-	if one.Legacy {
+	switch {
+	case one.Legacy:
 		body.Can.Title = "Also allowed, one by one"
+	case len(body.Asks.Tier.Texts) > 0: // which the sum leaves out
+		body.Can.Title = "What it can do"
 	}
 	body.Danger.Lines = []ui.DangerLine{{
-		Title: "Disconnect this app", Text: "You can allow it again at any time.", Confirm: one.disconnect(&v),
+		Title: "Disconnect this app", Text: "It immediately gets no new access. You can allow it again at any time.", Confirm: one.disconnect(&v),
 	}}
 	if l := &body.Lifetimes; one.Agent != "" {
 		l.Idle, l.Absolute = l.AgentIdle, l.AgentAbsolute

@@ -75,6 +75,15 @@ type connection struct {
 	lastUse ledger.Time // 0 if never
 }
 
+// Chips returns the kinds of data that the application views or changes.
+func (one connection) Chips() []ui.Pill {
+	var kinds []string
+	for _, row := range one.Asks.Rows {
+		kinds = append(kinds, row.Area)
+	}
+	return ui.Chips(kinds)
+}
+
 // Limited reports whether the application can use the account at some resource servers only.
 func (one connection) Limited() bool { return !slices.Contains(one.Resources, nil) }
 

@@ -37,7 +37,7 @@ func TestConnectedApps(t *testing.T) {
 		"2 apps can use your account", `<a href="/connected-apps/calendar"><bdi>The calendar app</bdi></a>`,
 		`<summary class="button small bad">Disconnect<span class="unseen"> The calendar app</span></summary>`,
 		"<b>Disconnect The calendar app?</b> It immediately loses access to your account.",
-		"By <bdi>Ada Lovelace</bdi> · Views 1 kind of data, changes 1 · Not used yet",
+		"By <bdi>Ada Lovelace</bdi> · Not used yet", `<p><span class="pill">Bookings</span> </p>`,
 		`<span class="pill bad">Can do everything</span>`, "What “can do everything” means",
 		"may keep working for up to 30 minutes", "doesn’t use your account for 30 days", "365 days after",
 		"<b>Disconnect all 2 apps?</b> They immediately lose access to your account.",

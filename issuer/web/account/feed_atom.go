@@ -95,7 +95,7 @@ func (w *Area) feed(c *site.Request) error {
 func tooManyReads(wait time.Duration) *site.Failure {
 	return &site.Failure{
 		Status: http.StatusTooManyRequests, Title: "Too many requests", After: wait,
-		Text: "Try again in " + ui.Plural(site.Seconds(wait), "second") + ".",
+		Text: "Try again in " + site.WaitText(wait) + ".",
 	}
 }
 

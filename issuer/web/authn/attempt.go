@@ -5,12 +5,11 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
-	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // AlertTooMany is the alert of a form after too many attempts, with the time to wait.
 func AlertTooMany(wait time.Duration) string {
-	return "Too many attempts. Try again in " + ui.Duration(time.Duration(site.Seconds(wait))*time.Second) + "."
+	return "Too many attempts. Try again in " + site.WaitText(wait) + "."
 }
 
 // A passwordAttempt is one counted attempt to sign in with a password.

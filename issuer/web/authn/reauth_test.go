@@ -132,9 +132,10 @@ func TestOtherActsNeedNoFreshSignIn(t *testing.T) {
 	root.Done(root.Press(NewUserPage, NewUserPage, "username", "carol", "password", given))
 	assert.NotNil(t, w.UserByName("carol"))
 	page := root.Get(AdaPage)
-	_, disable, _ := strings.Cut(page.Text, "When the account is disabled")
-	token := regexp.MustCompile(`name="token" value="([^"]*)"`).FindStringSubmatch(disable)[1]
-	root.Done(root.Post(AdaPage+"/state", url.Values{"token": {token}, "state": {"disable"}, "sure": {"yes"}}))
+	before, _, _ := strings.Cut(page.Text, `name="state" value="disable"`)
+	tokens := regexp.MustCompile(`name="token" value="([^"]*)"`).FindAllStringSubmatch(before, -1)
+	token := tokens[len(tokens)-1][1]
+	root.Done(root.Post(AdaPage+"/state", url.Values{"token": {token}, "state": {"disable"}}))
 	assert.True(t, w.UserByName("ada").Disabled)
 }
 

@@ -44,12 +44,23 @@ func (a Asker) Brief() string {
 // An AskerFact is a word or two before a name, or before a link.
 type AskerFact struct{ Before, Text, Path string }
 
-// About returns who made the application, where it is described, and who reviewed it.
-func (a Asker) About() (list []AskerFact) {
+// About returns in two lines who made the application and where it is described, and the links
+// to its policies.
+func (a Asker) About() (lines [][]AskerFact) {
+	by := a.links(AskerFact{Text: HostOf(a.Website), Path: a.Website})
 	if a.Owner != "" {
-		list = append(list, AskerFact{Before: "By ", Text: a.Owner})
+		by = append([]AskerFact{{Before: "By ", Text: a.Owner}}, by...)
 	}
-	for _, link := range []AskerFact{{Text: HostOf(a.Website), Path: a.Website}, {Text: "Privacy\u00a0policy", Path: a.PrivacyURL}, {Text: "Terms", Path: a.TermsURL}} {
+	for _, line := range [][]AskerFact{by, a.links(AskerFact{Text: "Privacy\u00a0policy", Path: a.PrivacyURL}, AskerFact{Text: "Terms", Path: a.TermsURL})} {
+		if len(line) > 0 {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func (a Asker) links(all ...AskerFact) (list []AskerFact) {
+	for _, link := range all {
 		if link.Path == "" {
 			continue
 		}
@@ -57,9 +68,6 @@ func (a Asker) About() (list []AskerFact) {
 			link.Path = ""
 		}
 		list = append(list, link)
-	}
-	if a.Reviewer != "" {
-		list = append(list, AskerFact{Before: "Reviewed by ", Text: a.Reviewer})
 	}
 	return list
 }
@@ -97,7 +105,7 @@ type Asks struct {
 	First  ui.Stamp // day on which the user first allowed it
 	News   bool     // something is marked as new
 	Tier   ui.Tier  // what controls other people; no texts for nothing
-	Title  string   // the sum, such as "Views 5 kinds of data, changes 3"
+	Title  string   // the sum of the rows, such as "Views 5 kinds of data, changes 3"
 	Rows   []ui.PermissionRow
 	Count  int           // of scopes
 	All    []Permissions // each scope
@@ -134,7 +142,7 @@ func AsksOf(granted string, before scope.Set) Asks {
 		}
 		row.isNew = row.isNew || isNew
 	}
-	var viewed, changed int
+	var viewed, changed, controlled int
 	for _, row := range order {
 		views, changes := len(row.views) > 0, len(row.changes) > 0
 		if views || changes {
@@ -143,11 +151,21 @@ func AsksOf(granted string, before scope.Set) Asks {
 		if views {
 			viewed++
 		}
-		if changes || row.controlled {
+		if changes {
 			changed++
 		}
+		if row.controlled {
+			controlled++
+		}
 	}
-	a.Title = sum(viewed, changed)
+	switch {
+	case len(a.Rows) == 0 && controlled > 0:
+		a.Title = sum(0, controlled)
+	case changed == 0 && controlled > 0:
+		a.Title = sum(viewed, 0) + " else"
+	default:
+		a.Title = sum(viewed, changed)
+	}
 	return a
 }
 

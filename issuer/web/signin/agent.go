@@ -148,7 +148,7 @@ func explainAgent(cause ledger.Cause, detail string) *site.Failure {
 	case ledger.TooManyLookups:
 		f.Status, f.After = http.StatusTooManyRequests, time.Minute
 		f.Title = "Too many new applications"
-		f.Text = "Too many new applications were tried in a short time, so this one was not looked up. Please wait a little, and start again from the application."
+		f.Text = "Too many new applications were tried in a short time, so this one was not looked up. Try again in 1 minute, from the application."
 	case ledger.DocumentURLRefused, ledger.DocumentUnusable, ledger.DocumentMethod, ledger.RegistrationRefused:
 		f.Status = http.StatusBadRequest
 		f.Title = "This application can’t be recognized"

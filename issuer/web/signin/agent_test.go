@@ -288,7 +288,7 @@ func TestPublisherUnderReview(t *testing.T) {
 	require.Equal(t, http.StatusOK, page.StatusCode)
 	require.Equal(t, "5", page.Header.Get("Refresh"))
 	require.Contains(t, page.Text, "<bdi>example.com</bdi> waits for a review")
-	require.Contains(t, page.Text, "calls itself<br>“<bdi>Helper</bdi>”<br>Its name isn’t verified.")
+	require.Contains(t, page.Text, "calls itself</dt><dd>“<bdi>Helper</bdi>” <span class=\"quiet\">Its name isn’t verified.</span>")
 
 	// It is nobody else's, and it can't be changed.
 	require.Equal(t, http.StatusGone, w.SignedInAs("bob").Get(address).StatusCode)

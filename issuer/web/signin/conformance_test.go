@@ -241,7 +241,7 @@ func TestConformance(t *testing.T) {
 			"<title>Allow The calendar app? · Mintmark</title>", "<bdi>The calendar app</bdi>",
 			"Ada Lovelace", "<bdi>ada</bdi>", `Switch<span class="unseen"> account</span>`,
 			`<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
-			`By <b><bdi>Ada Lovelace</bdi></b>`, `Reviewed by <b><bdi>Mintmark</bdi></b>`, "Views 2 kinds of data, changes 1",
+			`By <b><bdi>Ada Lovelace</bdi></b>`, `<span class="pill good">Reviewed by Mintmark</span>`, "Views 2 kinds of data, changes 1",
 			`<b>Bookings</b></div><span class="pill warn">View &amp; change</span><p class="quiet">View yours (with guests and recordings) and your teams’. Confirm, decline and reassign yours.</p>`,
 			`<b>Teams</b></div><span class="pill">View</span><p class="quiet">View your organization’s.</p>`,
 			"All 4 permissions in full", "Your own account", "See your bookings, who attends them",

@@ -231,6 +231,6 @@ func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationReq
 func tooManyAllows(wait time.Duration) *site.Failure {
 	return &site.Failure{
 		Status: http.StatusTooManyRequests, Title: "Allowed too often", After: wait, Cause: ledger.TooManyAllows,
-		Text: "This account has allowed applications very many times within a day, so nothing was done this time. Please wait, go back and press Allow again.",
+		Text: "This account has allowed applications very many times within a day, so nothing was done this time. Go back and press Allow again in " + site.WaitText(wait) + ".",
 	}
 }

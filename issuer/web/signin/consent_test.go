@@ -37,7 +37,7 @@ func TestConsentRaces(t *testing.T) {
 		}, http.StatusForbidden, "is suspended", ""},
 		{"redirect URI removed", func(w *Env, _ *Browser) {
 			importCalendar(func(c *ledger.ImportClient) { c.Profile.RedirectURIs = []string{"https://other.example/cb"} })(w)
-		}, http.StatusBadRequest, "does not lead back", ""},
+		}, http.StatusBadRequest, "Redirect URI not registered", ""},
 		{"scope removed", func(w *Env, _ *Browser) {
 			importCalendar(func(c *ledger.ImportClient) { c.Profile.Scopes = []string{"ORG_PROFILE_READ"} })(w)
 		}, http.StatusSeeOther, "", "invalid_scope"},
@@ -365,7 +365,7 @@ func TestConsentSaysWhoAsks(t *testing.T) {
 	b := w.SignedIn()
 	request := With(Good(), "client_id", "planner")
 	shown := []string{
-		"<bdi>Plans &lt;meetings&gt;.</bdi>", "By <b><bdi>Bob &amp; Sons</bdi></b>", "Reviewed by <b><bdi>Zeta</bdi></b>",
+		"<bdi>Plans &lt;meetings&gt;.</bdi>", "By <b><bdi>Bob &amp; Sons</bdi></b>", "Reviewed by Zeta</span>",
 		`<a href="https://planner.example.com/privacy" rel="noreferrer nofollow">Privacy` + "\u00a0policy</a>", `<a href="https://planner.example.com/terms" rel="noreferrer nofollow">Terms</a>`,
 	}
 	for _, text := range shown {

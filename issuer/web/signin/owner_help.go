@@ -60,9 +60,11 @@ func forOwner(f *site.Failure, v *site.Session, r oauth.AuthorizationRequest) *s
 	case ledger.ClientSuspended:
 		help.Reason, help.Check = client.Reason, "Only an administrator can resume it."
 	case ledger.RedirectURIMissing:
+		f.Title = "Redirect URI missing"
 		help.Missing, help.Check = true, "Add it to your authorization URL, with one of the registered redirect URIs."
 		help.Path, help.Open = parts.ClientPath(client.ID, "connect"), "See the authorization URL"
 	case ledger.RedirectURIUnregistered:
+		f.Title = "Redirect URI not registered"
 		help.Path, help.Open = parts.ClientPath(client.ID, "scopes"), "See the registered URIs"
 		help.Waits = wouldRegister(client, client.Proposed, r.RedirectURI)
 		if client.Refused != nil {

@@ -222,9 +222,9 @@ func (w *Area) startSessionOf(c *site.Request, who upstream.Person) (*ledger.Ref
 
 // Texts of the sign-in page after a sign-in at the provider has failed.
 const (
-	alertNoAttempt   = "This sign-in was not begun in this browser, or too long ago. Please sign in again."
-	alertUsedAttempt = "This sign-in was finished before. Please sign in again."
-	alertLate        = "That took too long, so the sign-in was ended. Please sign in again."
+	alertNoAttempt   = "This sign-in was not begun in this browser, or too long ago. Sign in again."
+	alertUsedAttempt = "This sign-in was finished before. Sign in again."
+	alertLate        = "That took too long, so the sign-in was ended. Sign in again."
 )
 
 // alertUpstream returns a text on why the provider has signed nobody in. It repeats
@@ -234,7 +234,7 @@ func (w *Area) alertUpstream(err error) string {
 	denial, denied := errors.AsType[*upstream.Denial](err)
 	switch {
 	case errors.Is(err, upstream.ErrUnreachable):
-		alert := name + " can’t be reached at the moment. Please try again in a little while"
+		alert := name + " can’t be reached at the moment. Try again in 10 seconds"
 		if w.prover.NoPasswords {
 			return alert + "."
 		}
@@ -246,7 +246,7 @@ func (w *Area) alertUpstream(err error) string {
 	case "access_denied":
 		return name + " did not sign you in: it was cancelled there, or you may not use this service."
 	case "temporarily_unavailable", "server_error":
-		return name + " has a problem at the moment. Please try again in a little while."
+		return name + " has a problem at the moment. Try again in 10 seconds."
 	case "login_required", "interaction_required", "consent_required", "account_selection_required":
 		return name + " needs something of you before it can sign you in. Please sign in again."
 	}

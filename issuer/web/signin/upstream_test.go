@@ -297,7 +297,7 @@ func TestProviderThatWasNeverUp(t *testing.T) {
 	res := b.Get(page.UpstreamLink(t))
 	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
 	require.NotEmpty(t, res.Header.Get("Retry-After"))
-	require.Contains(t, res.Text, "id.example.com can’t be reached at the moment. Please try again in a little while, or sign in with a password")
+	require.Contains(t, res.Text, "id.example.com can’t be reached at the moment. Try again in 10 seconds, or sign in with a password")
 	require.Equal(t, At(Good()), b.SignIn(res, "ada", Password).Header.Get("Location"))
 }
 

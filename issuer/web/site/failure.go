@@ -113,5 +113,17 @@ func RetryAfter(c *Request, d time.Duration) {
 	c.Header().Set("Retry-After", strconv.Itoa(Seconds(d)))
 }
 
+// WaitText returns a time to wait in words, rounded up to a second, a minute or an hour.
+func WaitText(d time.Duration) string {
+	unit := time.Second
+	switch {
+	case d > 2*time.Hour:
+		unit = time.Hour
+	case d > 2*time.Minute:
+		unit = time.Minute
+	}
+	return ui.Duration(max(unit, (d+unit-1)/unit*unit))
+}
+
 // Seconds rounds a time to wait up: a browser that returns too early would be refused again.
 func Seconds(d time.Duration) int { return max(1, int(math.Ceil(d.Seconds()))) }

@@ -45,7 +45,7 @@ func (w *Site) countForm(v *Session, kind *FormKind) error {
 func TooManyChanges(wait time.Duration) *Failure {
 	return &Failure{
 		Status: http.StatusTooManyRequests, Title: "Too many changes", After: wait,
-		Text: "You have sent very many forms in a short time, so this one was not looked at. Please wait a little, go back and send it again.",
+		Text: "You have sent very many forms in a short time, so this one was not looked at. Go back and send it again in " + WaitText(wait) + ".",
 	}
 }
 
