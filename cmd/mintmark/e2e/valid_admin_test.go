@@ -59,6 +59,7 @@ func TestValidAdministration(t *testing.T) {
 	keep(root.submit(at, keep(get("/admin/resource-servers/bookings/remove")), "name", "name", "x"))
 	keep(root.submit(at, keep(get("/admin/resource-servers/bookings")), "sealed"))
 	keep(get("/admin/resource-servers/bookings"))
+	require.Contains(t, keep(root.submit(at, keep(get("/admin/branding")), "accent", "accent", "blue")).Body, "Accent color must")
 	form := keep(get("/admin/publishers/example.com/edit"))
 	keep(root.submit(at, form, "scopes", "name", strings.Repeat("x", 81), "max_clients", "x"))
 	root.submit(at, form, "scopes", "scopes", "PROFILE_READ")
