@@ -23,8 +23,8 @@ var matrixDeveloper = []row{
 		form: &Sent{Purpose: "edit client", About: "mine\x001\x00", Fields: With(ProfileOf("Another name", Callback, "BOOKING_READ"), "revision", "1")},
 	},
 	{
-		route: "POST /developer/clients/:id/discard-refused", address: "/developer/clients/mine/discard-refused", nobody: 303, user: 404, owner: 303, administrator: 404,
-		form: &Sent{Purpose: "discard refused changes", About: "mine\x001", Fields: url.Values{"revision": {"1"}}},
+		route: "POST /developer/clients/:id/discard", address: "/developer/clients/mine/discard", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &Sent{Purpose: "discard changes", About: "mine\x001", Fields: url.Values{"revision": {"1"}}},
 	},
 	{route: "GET /developer/clients/:id/secrets", address: "/developer/clients/mine/secrets", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{

@@ -34,8 +34,8 @@ var weighingsDeveloper = []weighing{
 	{route: "GET /developer/clients/:id/history", address: of("/developer/clients/", "mine", "/history")},
 	{route: "GET /developer/clients/:id/edit", address: of("/developer/clients/", "turned-down", "/edit?from=refused"), whole: true},
 	{
-		route: "POST /developer/clients/:id/discard-refused", address: of("/developer/clients/", "turned-down", "/discard-refused"), status: 409, whole: true,
-		form: sends("discard refused changes", Long("turned-down")+"\x001", url.Values{"revision": {"1"}}),
+		route: "POST /developer/clients/:id/discard", address: of("/developer/clients/", "turned-down", "/discard"), status: 409, whole: true,
+		form: sends("discard changes", Long("turned-down")+"\x001", url.Values{"revision": {"1"}}),
 	},
 	{route: "GET /developer/clients/:id/secrets", address: saying("secret-known", of("/developer/clients/", "mine", "/secrets"))},
 	{

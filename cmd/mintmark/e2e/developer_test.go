@@ -262,7 +262,7 @@ func (j *journey) stage() {
 	b.press(`main a[href$="/scopes#refused"]`)
 	require.Contains(t, b.text("#refused"), "It must not sell anything.")
 	different(b)
-	b.press(`form[action$="/discard-refused"] button`)
+	b.press(`form[action$="/discard"] button`)
 	require.Contains(t, b.text("[role=status]"), "The refused changes were dismissed.")
 	require.Zero(t, b.count("ins"))
 

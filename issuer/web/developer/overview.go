@@ -21,6 +21,7 @@ var clientNotices = site.Notices{
 	"accepted-revoked":                  "The application is yours now, and all its secrets were revoked. Generate a new one: until it has one, the application gets no tokens.",
 	"withdrawn":                         "The offer was withdrawn.",
 	"offered":                           "The offer was made. The application stays yours until the other person accepts.",
+	"discarded":                         "The changes were discarded. The application works as before.",
 	"refused-discarded":                 "The refused changes were dismissed. The application works as before.",
 	"migrated":                          "The scopes were selected. From now on every authorization request must ask for scopes among them.",
 	"draft-kept":                        "Your selection is kept here. It limits nothing before step 2.",
@@ -66,7 +67,10 @@ func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Clie
 	}
 	switch client.State {
 	case ledger.Rejected:
-		body.Meaning, body.Edit = "Nobody can use it. Change what the reviewer names: it is then reviewed again.", path+"/edit"
+		body.Meaning, body.Edit = "Nobody can use it. Change what the reviewer asks for: it is then reviewed again.", path+"/edit"
+		if client.Reason == "" {
+			body.Meaning = "Nobody can use it. The reviewer left no note. A change of it is reviewed again."
+		}
 	case ledger.Suspended:
 		body.Meaning = "An administrator has stopped it for now. People can’t allow it, and it gets no tokens. When it is resumed, what people allowed works again."
 	}
@@ -174,7 +178,7 @@ func (w *Area) firstToken(v *site.Session, client *ledger.Client) []ui.Step {
 	case ledger.Rejected:
 		review.State, review.Text = ui.StepNow, "It was not approved."
 	}
-	try := ui.Step{Title: "Try the flow", State: ui.StepLater, Text: "Authorize your own account and see the token."}
+	try := ui.Step{Title: "Try the flow", State: ui.StepLater, Text: "Allow it for your own account: you return to the redirect URI with a code, which Connect exchanges for a token."}
 	if secret.Done() && review.Done() {
 		try.State = ui.StepNow
 		try.Action = &ui.Action{Title: "Try it", Path: path + "/connect", Primary: true, Small: true}

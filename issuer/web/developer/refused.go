@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 )
 
-var discardRefusedForm = site.FormKind{
-	Purpose: "discard refused changes", Action: pathClient + "/discard-refused", Page: pathClient + "/scopes",
+var discardForm = site.FormKind{
+	Purpose: "discard changes", Action: pathClient + "/discard", Page: pathClient + "/scopes",
 	Fields: []site.Field{site.BoundField("revision")},
 }
 
@@ -21,9 +21,9 @@ func basis(client *ledger.Client, from string) ledger.Profile {
 	return planned(client)
 }
 
-// discardRefused discards the refused changes and leaves the application unchanged.
-// application.
-func (w *Area) discardRefused(c *site.Request, v site.Session, f *site.Form, client *ledger.Client) error {
+// discard discards the changes that wait for a review, or that were refused, and leaves the
+// application unchanged.
+func (w *Area) discard(c *site.Request, v site.Session, f *site.Form, client *ledger.Client) error {
 	revision, err := strconv.ParseUint(f.Get("revision"), 10, 64)
 	if err != nil {
 		return site.ErrUnreadable
@@ -35,7 +35,11 @@ func (w *Area) discardRefused(c *site.Request, v site.Session, f *site.Form, cli
 			return err
 		}
 	}
-	refused, err := w.Propose(c, &v, "discard refused changes", &ledger.EditClient{
+	notice := "refused-discarded"
+	if client.Proposed != nil {
+		notice = "discarded"
+	}
+	refused, err := w.Propose(c, &v, "discard changes", &ledger.EditClient{
 		Actor: v.Actor(), ID: client.ID, Revision: revision, Profile: client.Profile,
 	})
 	switch {
@@ -50,5 +54,5 @@ func (w *Area) discardRefused(c *site.Request, v site.Session, f *site.Form, cli
 		}
 		// The same form was sent twice.
 	}
-	return c.RedirectNotice(parts.ClientPath(client.ID, "scopes"), clientNotices, "refused-discarded")
+	return c.RedirectNotice(parts.ClientPath(client.ID, "scopes"), clientNotices, notice)
 }

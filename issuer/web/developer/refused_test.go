@@ -13,7 +13,7 @@ import (
 
 const (
 	scopesPath  = MinePath + "/scopes"
-	discardPath = MinePath + "/discard-refused"
+	discardPath = MinePath + "/discard"
 )
 
 // turnedDown returns an env with an approved application whose proposed revision was refused.
@@ -51,6 +51,28 @@ func TestRefusedChanges(t *testing.T) {
 	page = b.Get(MinePath)
 	assert.Contains(t, page.Text, "<b>Why it was suspended:</b> <bdi>It sends spam.</bdi>")
 	assert.Contains(t, page.Text, "<b>Your changes were refused:</b> <bdi>Not that &lt;name&gt;.</bdi>")
+}
+
+// TestDiscardWaitingChanges verifies that the owner can take back what waits for a review: the
+// application stays as it is.
+func TestDiscardWaitingChanges(t *testing.T) {
+	w, b := Mine(t, nil)
+	before := w.ClientRow("mine").Profile
+	edit := MinePath + "/edit"
+	form := b.Get(edit).Form(t, edit)
+	for name, list := range ProfileOf("A better name", before.RedirectURIs[0], before.Scopes...) {
+		form[name] = list
+	}
+	b.Done(b.Post(edit, form))
+	assert.NotNil(t, w.ClientRow("mine").Proposed)
+	assert.Contains(t, b.Get(MinePath).Text, "Changes wait")
+
+	discard := b.Get(scopesPath).Form(t, discardPath)
+	page := b.Follow(b.Post(discardPath, discard))
+	assert.Contains(t, page.Text, "The changes were discarded. The application works as before.")
+	assert.Nil(t, w.ClientRow("mine").Proposed)
+	assert.Equal(t, before, w.ClientRow("mine").Profile)
+	assert.NotContains(t, page.Text, "Changes wait")
 }
 
 // TestGoOnFromRefusedChanges verifies that the edit form starts from the refused revision

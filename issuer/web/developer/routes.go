@@ -28,7 +28,7 @@ func (w *Area) Routes() []site.Route {
 		w.clientPage(pathClient+"/history", w.historyPage),
 		w.clientPage(editForm.Page, w.editPage),
 		w.clientForm(&editForm, w.edit),
-		w.clientForm(&discardRefusedForm, w.discardRefused),
+		w.clientForm(&discardForm, w.discard),
 		w.clientPage(pathSecrets, w.secretsPage),
 		w.clientForm(&addSecretForm, w.addSecret),
 		w.clientForm(&setSecretForm, w.setSecret),

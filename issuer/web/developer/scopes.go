@@ -13,9 +13,10 @@ import (
 type scopesBody struct {
 	ProposedCard ui.Card
 	Proposed     []ui.Difference
+	Edit         string // the page that edits what is proposed
 
-	Refused        *parts.RefusedChanges
-	DiscardRefused *site.Form
+	Refused *parts.RefusedChanges
+	Discard *site.Form // what is proposed, or what was refused
 
 	ProfileCard ui.Card
 	Purpose     string
@@ -63,11 +64,14 @@ func (w *Area) showScopes(c *site.Request, v site.Session, client *ledger.Client
 	}
 	if client.Proposed != nil {
 		body.Proposed = folded(parts.Differences(&client.Profile, client.Proposed))
+		body.Edit = parts.ClientPath(client.ID, "edit")
 		body.ProposedCard = ui.Card{ID: "proposed", Title: "Changes that wait for review", Side: w.waiting(&v, client)}
 	}
 	if body.Refused = parts.RefusedOf(&v, client); body.Refused != nil {
 		body.Refused.Changes = folded(body.Refused.Changes)
-		body.DiscardRefused = parts.ClientAt(&v, &discardRefusedForm, client, sent)
+	}
+	if body.Proposed != nil || body.Refused != nil {
+		body.Discard = parts.ClientAt(&v, &discardForm, client, sent)
 	}
 	p := w.pageOfClient(&v, client, "Scopes & URIs", "scopes")
 	p.Notice, p.Form, p.Body = parts.NoticeAbout(clientNotices, c.Notice(), client), sent, body

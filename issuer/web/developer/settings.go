@@ -31,7 +31,7 @@ func (w *Area) settingsPage(c *site.Request, v site.Session, client *ledger.Clie
 		lose = ui.Comma(uint64(people.Users)) + " people lose access"
 	}
 	body.Danger.Lines = []ui.DangerLine{{
-		Title: "Delete this application", Text: lose + " immediately. This can’t be undone.",
+		Title: "Delete this application", Text: lose + ". This can’t be undone.",
 		Action: &ui.Action{Title: "Delete", Path: body.Path + "/delete", Tone: ui.Bad},
 	}}
 	without, _ := client.RecentTraffic(now)

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
+
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 //go:embed snippets
@@ -39,6 +42,11 @@ func (c connecting) Native() bool {
 
 // Scope returns the parameter scope.
 func (c connecting) Scope() string { return strings.Join(c.Scopes, " ") }
+
+// ReadsProfile reports whether a token of the application may read the user's profile.
+func (c connecting) ReadsProfile() bool {
+	return len(c.Scopes) == 0 || slices.Contains(c.Scopes, scope.ProfileRead)
+}
 
 func (c connecting) snippet(name string) string {
 	var b strings.Builder

@@ -14,6 +14,9 @@ func ClientPills(client *ledger.Client) []ui.Pill {
 	if client.Legacy {
 		pills = append(pills, LegacyPill)
 	}
+	if client.Proposed != nil {
+		pills = append(pills, ui.Pill{Text: "Changes wait", Tone: ui.Info})
+	}
 	return pills
 }
 
