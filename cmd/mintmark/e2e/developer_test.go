@@ -105,7 +105,7 @@ func (j *journey) review() {
 	// "cannot be used until a service administrator has reviewed it."
 	unusable()
 	j.judge("reject", "Say what it does with bookings.")
-	require.Equal(t, "Not approved", root.text(".head .pill"))
+	require.Equal(t, "Rejected", root.text(".head .pill"))
 	b.open(request)
 	require.Equal(t, "This application was not approved", b.text("h1"))
 	b.open(j.home)

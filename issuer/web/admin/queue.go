@@ -94,9 +94,14 @@ func askedOf(client *ledger.Client) *ledger.Profile {
 	return &client.Profile
 }
 
-// chipsOf returns what a client asks for in a few words, and whether that is powerful.
+// chipsOf returns what a client asks for in a few words, and whether that is powerful. Of a change
+// only the scopes that it adds count.
 func chipsOf(client *ledger.Client) []ui.Pill {
-	texts, powerful := parts.ScopeWords(askedOf(client).Scopes)
+	asked := client.Scopes
+	if client.Proposed != nil {
+		asked = slices.DeleteFunc(slices.Clone(client.Proposed.Scopes), func(name string) bool { return slices.Contains(client.Scopes, name) })
+	}
+	texts, powerful := parts.ScopeWords(asked)
 	chips := ui.Chips(texts)
 	if powerful {
 		chips = append([]ui.Pill{{Text: "Powerful", Tone: ui.Bad}}, chips...)

@@ -294,7 +294,7 @@ func TestEditOfARejectedClient(t *testing.T) {
 	w := NewEnv(t)
 	b := w.SignedIn()
 	page := b.Get("/developer/clients/refused")
-	assert.Contains(t, page.Text, "Not approved")
+	assert.Contains(t, page.Text, "Rejected")
 	const edit = "/developer/clients/refused/edit"
 	form := b.Get(edit).Form(t, edit)
 	for name, list := range ProfileOf("The refused app", Callback, "BOOKING_READ") {

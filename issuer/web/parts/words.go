@@ -61,7 +61,7 @@ func StateName(s ledger.ClientState) string {
 	case ledger.Approved:
 		return "Approved"
 	case ledger.Rejected:
-		return "Not approved"
+		return "Rejected"
 	case ledger.Suspended:
 		return "Suspended"
 	}

@@ -43,7 +43,7 @@ func explain(p *ledger.Problem) *site.Failure {
 	case ledger.ClientSuspended:
 		f.Status = http.StatusForbidden
 		f.Title = "This application is suspended"
-		f.Text = "An administrator of this service has stopped the application for now. Nothing was shared with it."
+		f.Text = "An administrator of this service has stopped the application for now. Nothing new was shared with it."
 		f.Detail, f.SignIn = "The client is suspended.", "If it is yours, sign in, and this page tells you the reason."
 	default: // the redirect URI
 		f.SignIn = "If the application is yours, sign in, and this page shows you the difference."

@@ -232,4 +232,5 @@ func TestNavigation(t *testing.T) {
 		s.Client(fmt.Sprint("waits-", n), func(c *ledger.ImportClient) { c.State = ledger.Pending })
 	}
 	assert.NotContains(t, b.Get("/").Text, "waiting for review")
+	assert.Contains(t, root.Get("/admin/clients/waits-99").Text, `<a href="/admin" aria-current="true">`, "a review belongs to the queue")
 }

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -25,8 +26,9 @@ type MenuItem struct {
 	Wait  string
 }
 
-// shell returns the navigation around the page of a request.
-func (w *Site) shell(c *Request, v *Session) *ui.Shell {
+// shell returns the navigation around the page of a request. up is the page above it, or nil: if it
+// has an entry, the page belongs to that one, whatever its path.
+func (w *Site) shell(c *Request, v *Session, up *ui.Link) *ui.Shell {
 	s := &ui.Shell{
 		Person: PersonOf(v.User).Name, Account: PathAccount,
 		SignOut: PathSignOut, SignOutToken: FormToken(v.ID, ForSignOut, "", ""),
@@ -35,11 +37,17 @@ func (w *Site) shell(c *Request, v *Session) *ui.Shell {
 	if zone := zoneOf(v.User); zone != nil {
 		s.Zone = zone.String()
 	}
-	for _, group := range w.Groups(v) {
+	groups := w.Groups(v)
+	above := slices.ContainsFunc(groups, func(g MenuGroup) bool {
+		return slices.ContainsFunc(g.Items, func(i MenuItem) bool { return up != nil && i.Path == up.Path })
+	})
+	for _, group := range groups {
 		shown := ui.NavGroup{ID: group.ID, Title: group.Title}
 		for _, item := range group.Items {
 			one := ui.NavItem{Title: item.Title, Path: item.Path, Icon: item.Icon, Here: c.route == item.Path}
-			one.Below = !one.Here && (c.route == item.Adds || !item.Alone && strings.HasPrefix(c.route, item.Path+"/"))
+			if one.Below = !one.Here && (c.route == item.Adds || !item.Alone && strings.HasPrefix(c.route, item.Path+"/")); above {
+				one.Below = item.Path == up.Path
+			}
 			if item.Waits != nil {
 				one.Count = ui.NewCount(item.Waits(v.View, v.User), item.Wait)
 			}

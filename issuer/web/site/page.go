@@ -66,7 +66,7 @@ func Up(title, path string) *ui.Link { return &ui.Link{Title: title, Path: path}
 
 // Show shows a page with the navigation, to a signed-in user.
 func (w *Area) Show(c *Request, v Session, name string, p ui.Page) error {
-	p.Shell = w.shell(c, &v)
+	p.Shell = w.shell(c, &v, p.Up)
 	p.Notice = cmp.Or(p.Notice, formNotices.Text(c))
 	status := http.StatusOK
 	if f, _ := p.Form.(*Form); f != nil {
