@@ -31,7 +31,7 @@ func TestSecretIsRevokedOnEveryNode(t *testing.T) {
 	require.Equal(t, http.StatusOK, page.Status)
 	held = tokensOf(t, refresh(2, generatedSecret))
 
-	done := b.submit(page, "secret") // the newest secret is first
+	done := b.submit(page, "/secrets/revoke") // the newest secret is first
 	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
 	for node := range c.nodes {
 		require.Equal(t, "invalid_client", refresh(node, generatedSecret).ErrorCode(), c.nodes[node].Name)

@@ -69,11 +69,15 @@ var (
 	attrs  = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
 )
 
-// Form finds the form that contains a field or button of that name. It returns the
-// address of the form, and its hidden fields.
+// Form finds the form that contains a field or button of that name or, if it begins with a slash,
+// whose address ends so. It returns the address of the form, and its hidden fields.
 func Form(page, holding string) (action string, fields url.Values, found bool) {
 	for _, form := range forms.FindAllStringSubmatch(page, -1) {
-		if !strings.Contains(form[2], fmt.Sprintf("name=%q", holding)) {
+		held := strings.Contains(form[2], fmt.Sprintf("name=%q", holding))
+		if strings.HasPrefix(holding, "/") {
+			held = strings.HasSuffix(form[1], holding)
+		}
+		if !held {
 			continue
 		}
 		fields = url.Values{}
