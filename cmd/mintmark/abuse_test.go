@@ -79,16 +79,14 @@ func TestAuditCantBeFlooded(t *testing.T) {
 func TestLongClientIDs(t *testing.T) {
 	t.Parallel()
 	ts := newTestServer(t)
-	limited := 0
-	for i := range 600 {
+	limited := false
+	for i := 0; !limited && i < 3000; i++ { // the slower the machine, the more are forgiven meanwhile
 		a := ts.form("grant_type", "refresh_token", "refresh_token", "x", "client_secret", "x",
 			"client_id", fmt.Sprintf("%d-%s", i, strings.Repeat("x", 200)))
 		require.Contains(t, []int{401, 429}, a.Status)
-		if a.Status == 429 {
-			limited++
-		}
+		limited = a.Status == 429
 	}
-	require.NotZero(t, limited)
+	require.True(t, limited)
 }
 
 // TestTwoLengths: a request with both Content-Length and chunked encoding is the last of
