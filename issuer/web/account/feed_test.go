@@ -102,7 +102,7 @@ func TestFeed(t *testing.T) {
 	assert.Equal(t, "self https://app.mintmark.example"+path, f.Links[0].Rel+" "+f.Links[0].Href)
 	assert.Equal(t, "alternate https://app.mintmark.example/", f.Links[1].Rel+" "+f.Links[1].Href)
 	for title, texts := range map[string][]string{
-		"The rejected app: rejected":    {":rejected/rejected/", "https://app.mintmark.example/developer/clients/rejected", "Edit and resubmit."},
+		"The rejected app: rejected":        {":rejected/rejected/", "https://app.mintmark.example/developer/clients/rejected", "Edit and resubmit."},
 		"The suspended app: suspended":      {"until an administrator resumes it"},
 		"The secretless app: no secret":     {":no-secret/secretless ", "It needs a secret to get access."},
 		"The changed app: changes refused":  {":refused/changed/", "The application works without the changes."},
