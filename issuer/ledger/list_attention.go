@@ -1,14 +1,18 @@
 package ledger
 
+// LacksSecret reports whether c is approved and has no secret to authenticate with. A public client
+// needs none, and that of a metadata document is not its owner's.
+func (c *Client) LacksSecret() bool {
+	return c.State == Approved && c.Document == nil && !c.Public() && c.ActiveSecrets() == 0
+}
+
 // NeedsOwner reports whether only c's owner can make c usable, or go on with its changes: it or a
 // proposed revision was rejected, it is suspended, or it has no secret to authenticate with.
 func (c *Client) NeedsOwner() bool {
 	switch {
 	case c.Document != nil: // its publisher does
 		return false
-	case c.State == Rejected, c.State == Suspended:
-		return true
-	case c.State == Approved && !c.Public() && c.ActiveSecrets() == 0:
+	case c.State == Rejected, c.State == Suspended, c.LacksSecret():
 		return true
 	}
 	return c.Refused != nil && c.State != Deleted

@@ -81,6 +81,18 @@ func needy(t *testing.T) (w *Env, b, root *Browser) {
 	return w, b, root
 }
 
+// TestPublicClientNeedsNoSecret verifies that a public client whose changes were refused is not said
+// to lack a secret.
+func TestPublicClientNeedsNoSecret(t *testing.T) {
+	w, root := Administration(t)
+	w.Client("pocket", func(c *ledger.ImportClient) { c.Type, c.Secrets = ledger.Public, nil })
+	w.ProposeRevision("pocket", func(p *ledger.Profile) { p.Name = "A better name" })
+	w.Must(&ledger.ReviewClient{Actor: actor(root), ID: "pocket", Verdict: ledger.Reject, Reason: "Not that name.", Revision: w.ClientRow("pocket").Revision})
+	page := w.SignedIn().Get("/")
+	assert.Contains(t, page.Text, `<bdi>The pocket app</bdi></a> <span class="pill warn">Changes refused</span>`)
+	assert.Equal(t, 1, strings.Count(page.Text, "<bdi>The pocket app</bdi>"), "its only entry")
+}
+
 // TestNeedsAttention verifies the entry of each kind, and the counts of the navigation.
 func TestNeedsAttention(t *testing.T) {
 	w, b, root := needy(t)

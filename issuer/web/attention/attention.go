@@ -94,6 +94,19 @@ func publishers(v ledger.View) (n int, since ledger.Time) {
 // List returns what needs a user, and then what only informs the user. more reports that there is
 // more than that.
 func List(v ledger.View, u *ledger.User, now ledger.Time) (list []Item, more bool) {
+	list, more = collect(v, u, now)
+	places := 0
+	for i := range list {
+		if one := &list[i]; one.Kind == Waiting && places < maxPlaces {
+			places++
+			one.Place = v.QueuePosition(ledger.QueueQuery{}, one.Client.ID)
+		}
+	}
+	return list, more
+}
+
+// collect is List without positions.
+func collect(v ledger.View, u *ledger.User, now ledger.Time) (list []Item, more bool) {
 	var needs, informs []Item
 	for _, one := range slices.Concat(ofAdministrators(v, u), offers(v, u), owned(v, u, now), connected(v, u, now)) {
 		half := &needs
@@ -106,22 +119,14 @@ func List(v ledger.View, u *ledger.User, now ledger.Time) (list []Item, more boo
 		}
 		*half = append(*half, one)
 	}
-	places := 0
-	for i := range informs {
-		if one := &informs[i]; one.Kind == Waiting && places < maxPlaces {
-			places++
-			one.Place = v.QueuePosition(ledger.QueueQuery{}, one.Client.ID)
-		}
-	}
 	return append(needs, informs...), more
 }
 
 // Single returns the list of a user with an item for each application and publisher that waits
 // for a review, the last submitted first, instead of their numbers. Items have no position.
 func Single(v ledger.View, u *ledger.User, now ledger.Time) (all []Item) {
-	list, _ := List(v, u, now)
+	list, _ := collect(v, u, now)
 	for _, one := range list {
-		one.Place = ledger.Position{}
 		switch one.Kind {
 		case Reviews:
 			for _, c := range v.NewestWaiting(maxItems) {
@@ -194,7 +199,7 @@ func owned(v ledger.View, u *ledger.User, now ledger.Time) (list []Item) {
 			add(Rejected, c.Changed)
 		case c.State == ledger.Suspended:
 			add(Suspended, c.Changed)
-		case c.State == ledger.Approved && c.NeedsOwner() && c.ActiveSecrets() == 0:
+		case c.LacksSecret():
 			add(NoSecret, c.Changed)
 		}
 		for i := range c.Secrets {
