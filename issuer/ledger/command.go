@@ -17,7 +17,12 @@ func (t Time) Unix() int64 { return int64(t) / 1000 }
 func (t Time) Add(d time.Duration) Time { return t + Time(d.Milliseconds()) }
 
 // day returns the number of days (UTC) since the Unix epoch.
-func (t Time) day() int32 { return int32(t.Unix() / (24 * 60 * 60)) }
+func (t Time) day() int32 { return int32(t.Unix() / daySeconds) }
+
+const daySeconds = 24 * 60 * 60
+
+// DayTime returns when a day begins, of those that are counted since the Unix epoch in UTC.
+func DayTime(day int32) Time { return Time(int64(day) * daySeconds * 1000) }
 
 // Std returns t as a time.Time in UTC.
 func (t Time) Std() time.Time { return time.UnixMilli(int64(t)).UTC() }

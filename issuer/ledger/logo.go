@@ -11,8 +11,8 @@ import (
 // MaxLogo is the maximum size of a logo, in bytes.
 const MaxLogo = 16 << 10
 
-// A Logo is the picture of a client or of this service. The sender has decoded it; here it is bytes with the
-// signature of a format that browsers display and never execute.
+// A Logo is the picture of a client or of this service. The sender has decoded it; here it is
+// bytes with the signature of a format that browsers display and never execute.
 type Logo struct {
 	ID    [32]byte `cbor:"1,keyasint"` // SHA-256 of Bytes; Profile.Logo names it
 	Bytes []byte   `cbor:"2,keyasint"`
@@ -38,9 +38,8 @@ func (v View) Logo(id [32]byte) *Logo { return first[Logo](v, TableLogos, indexI
 
 // LogoFor returns the logo with a digest, or nil if the user may not see it; user is nil
 // for a request without a session. The logos of this service and of an approved profile are
-// public. A logo that
-// awaits a review, or was refused, is visible only to the client's owner and to
-// administrators.
+// public. A logo that awaits a review, or was refused, is visible only to the client's owner and
+// to administrators.
 func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
 	admin := user != nil && user.Admin
 	switch s := v.Settings(); {

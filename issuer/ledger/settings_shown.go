@@ -17,8 +17,8 @@ type SettingField struct {
 	Duration func(*Settings) *time.Duration //
 }
 
-// Texts that stand for no value: SettingOff for a RotateEvery that disables scheduled rotation
-// and for AgentsOff.
+// Texts of settings without a value. SettingOff is that of a RotateEvery that disables scheduled
+// rotation, and of AgentsOff.
 const (
 	SettingOff     = "off"
 	settingNone    = "none"

@@ -166,15 +166,6 @@ func disconnectAllDanger(v *site.Session, all int) *ui.Danger {
 	}}}
 }
 
-// madeBy returns the name of a client's owner for its users, or "".
-func madeBy(view ledger.View, client *ledger.Client) string {
-	owner := view.User(client.Owner)
-	if owner == nil || owner.Deleted || client.Document != nil {
-		return ""
-	}
-	return site.PersonOf(owner).Name
-}
-
 // connections returns the user's live grants by application.
 func (w *Area) connections(v *site.Session) []connection {
 	var list []connection
@@ -185,8 +176,8 @@ func (w *Area) connections(v *site.Session) []connection {
 			client := v.View.Client(g.Client)
 			i, position[g.Client] = len(list), len(list)
 			list = append(list, connection{
-				Agent: parts.AgentOf(client), ClientID: client.ID, Path: parts.PathApps + "/" + url.PathEscape(client.ID),
-				Name: parts.NameOfApp(client), By: madeBy(v.View, client), Picture: parts.PublicPicture(client), State: client.State, First: v.At(g.Created),
+				Agent: parts.AgentOf(client), ClientID: client.ID, Path: appPath(client.ID),
+				Name: parts.NameOfApp(client), By: parts.MadeBy(v.View, client), Picture: parts.PublicPicture(client), State: client.State, First: v.At(g.Created),
 			})
 		}
 		one := &list[i]

@@ -144,9 +144,9 @@ func place(p ledger.Position) string {
 	case p.First == 0:
 		return ""
 	case !p.Exact:
-		return "Number " + ui.Comma(uint64(p.First)) + " in the queue. "
+		return "Number " + ui.Comma(p.First) + " in the queue. "
 	}
-	return "Number " + ui.Comma(uint64(p.First)) + " of " + ui.Comma(uint64(p.Total)) + " in the queue. "
+	return "Number " + ui.Comma(p.First) + " of " + ui.Comma(p.Total) + " in the queue. "
 }
 
 // beginning returns the beginning of a reviewer's reason, whole words if it has any.

@@ -50,15 +50,7 @@ func (w *Area) showProfile(c *site.Request, v site.Session, f *site.Form) error 
 			Do: "Sign out everywhere", Tone: ui.Bad, Form: v.Form(&signOutEverywhereForm, nil),
 		},
 	}
-	for _, one := range parts.Facts(v.User, "About you") {
-		switch {
-		case one.Name == "Account ID": // it has a button that copies it
-		case one.Value == "":
-			body.Unset = append(body.Unset, one.Name)
-		default:
-			body.Facts = append(body.Facts, one)
-		}
-	}
+	body.Facts, body.Unset = parts.Facts(v.User, "About you")
 	body.Sessions, body.Pages = w.sessions(c, &v)
 	body.Feed = w.feedCard(&v)
 	if v.User.Admin {

@@ -114,16 +114,18 @@ func auditQuery(c *site.Request, v ledger.View, clock ui.Clock) (*site.Form, led
 			q.User = u.ID // otherwise it may be the id of a user who no longer exists
 		}
 	}
-	for name, to := range map[string]*ledger.Time{"from": &q.From, "to": &q.To} {
-		t, ok := parseMoment(f.Get(name), name == "to", clock.Location())
+	moment := func(name string, end bool) (at ledger.Time) {
+		t, ok := parseMoment(f.Get(name), end, clock.Location())
 		switch {
 		case !ok:
 			f.AddProblem(name, badMoment)
 		case !t.IsZero():
-			*to = ledger.Time(t.UnixMilli())
+			at = ledger.Time(t.UnixMilli())
 			f.Values.Set(name, t.In(clock.Location()).Format(inputTime))
 		}
+		return at
 	}
+	q.From, q.To = moment("from", false), moment("to", true)
 	if q.To != 0 && q.From >= q.To && !f.Failed() {
 		f.AddProblem("to", "must be later than the beginning")
 	}

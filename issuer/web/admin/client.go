@@ -195,7 +195,7 @@ func othersOf(v ledger.View, client *ledger.Client) (list []otherLine, all strin
 	found, next := v.ListClients(ledger.ClientQuery{Owner: client.Owner, Limit: maxOthers + 1})
 	for _, other := range found {
 		if other.ID != client.ID && len(list) < maxOthers {
-			list = append(list, otherLine{linkClient(v, other.ID), other.State})
+			list = append(list, otherLine{parts.ClientPiece(v, other.ID), other.State})
 		}
 	}
 	if next != "" {
@@ -209,11 +209,11 @@ func placeOf(at ledger.Position) string {
 	if at.First == 0 {
 		return ""
 	}
-	of := " of " + ui.Comma(uint64(at.Total))
+	of := " of " + ui.Comma(at.Total)
 	if !at.Exact {
-		of = " of more than " + ui.Comma(uint64(at.Total))
+		of = " of more than " + ui.Comma(at.Total)
 	}
-	return ui.Comma(uint64(at.First)) + of
+	return ui.Comma(at.First) + of
 }
 
 // clientNotice returns the notice of what was done if it is still true: the user may have

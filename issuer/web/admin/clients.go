@@ -31,7 +31,7 @@ type clientLine struct {
 func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	query := c.R.URL.Query()
 	state, owner := query.Get("state"), query.Get("owner")
-	body := &adminClientsBody{Search: site.SearchOf(c, "Name or client ID"), Owner: linkUser(v.View, owner), OwnerID: owner}
+	body := &adminClientsBody{Search: site.SearchOf(c, "Name or client ID"), Owner: parts.UserPiece(v.View, owner), OwnerID: owner}
 	body.All = body.Search.Query == "" && state == "" && owner == ""
 	body.States = []ui.Option{{Text: "Any state"}}
 	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted} {
@@ -50,7 +50,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 		at = v.View.ClientsPosition(q, found[0].ID)
 	}
 	pages.Count = site.CountOf(at, len(found))
-	body.Letters = lettersOf(c, pages, func() string { return v.View.ClientInitials(q) })
+	body.Letters = lettersOf(c, pages.First != "" || pages.Next != "", func() string { return v.View.ClientInitials(q) })
 	body.Table = ui.Table{Caption: "Applications", Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Application", string(ledger.ClientsByName), "ascending", at),
 		site.SortColumn(c, "Owner", string(ledger.ClientsByOwner), "ascending", at),

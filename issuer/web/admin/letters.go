@@ -10,10 +10,10 @@ import (
 )
 
 // lettersOf returns links to the first names with each letter of a list in the order of its names, none
-// if all are on one page. initials returns the letters.
-func lettersOf(c *site.Request, pages ui.Pager, initials func() string) (links []ui.Link) {
+// if it is not. several reports that the list has more than one page. initials returns the letters.
+func lettersOf(c *site.Request, several bool, initials func() string) (links []ui.Link) {
 	query := c.R.URL.Query()
-	if query.Get("q") != "" || query.Get("sort") != "" || pages.First == "" && pages.Next == "" {
+	if query.Get("q") != "" || query.Get("sort") != "" || !several {
 		return nil
 	}
 	for _, letter := range initials() {

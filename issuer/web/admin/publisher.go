@@ -125,7 +125,7 @@ func (w *Area) adminPublisher(c *site.Request, v site.Session) error {
 	body := &adminPublisherBody{
 		Publisher: p, Local: p.Host == ledger.LocalPublisher, Pill: pillOf(p), Scopes: parts.ScopeGroups(p.Scopes, true),
 		Pending: p.State == ledger.PublisherPending, Approved: p.State == ledger.PublisherApproved,
-		RequestedBy: linkUser(v.View, p.RequestedBy), ReviewedBy: linkUser(v.View, p.ReviewedBy),
+		RequestedBy: parts.UserPiece(v.View, p.RequestedBy), ReviewedBy: parts.UserPiece(v.View, p.ReviewedBy),
 		Requested: v.At(p.Requested), Reviewed: v.At(p.Reviewed),
 		Edit: path + "/edit", Revoke: path + "/revoke", Reject: path + "/reject", Remove: path + "/remove",
 		Events: parts.PathAdminAudit + "?" + url.Values{"kind": {"publisher"}}.Encode(),

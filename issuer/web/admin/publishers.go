@@ -108,7 +108,7 @@ func displayName(p *ledger.Publisher) string {
 func publisherLineOf(v *site.Session, p *ledger.Publisher) publisherLine {
 	line := publisherLine{
 		Host: p.Host, Name: displayName(p), Path: parts.PublisherPath(p.Host), Pill: pillOf(p),
-		RequestedBy: linkUser(v.View, p.RequestedBy), Requested: v.At(p.Requested), Reviewed: v.At(p.Reviewed),
+		RequestedBy: parts.UserPiece(v.View, p.RequestedBy), Requested: v.At(p.Requested), Reviewed: v.At(p.Reviewed),
 	}
 	for range v.View.ClientsOfPublisher(p.Host) {
 		line.Clients++
@@ -147,8 +147,8 @@ func publishersOf(v ledger.View, state, find string) []*ledger.Publisher {
 // newestRequest is the order of publishers by the time of their request, in an address.
 const newestRequest = "requested"
 
-// hostLetters is like lettersOf, for a list of publishers.
-func hostLetters(c *site.Request, all []*ledger.Publisher) []ui.Link {
+// hostLetters is lettersOf for a list of publishers.
+func hostLetters(c *site.Request, several bool, all []*ledger.Publisher) []ui.Link {
 	before := map[string]string{} // the host before the first one with a letter
 	var last string
 	for _, p := range all {
@@ -158,7 +158,7 @@ func hostLetters(c *site.Request, all []*ledger.Publisher) []ui.Link {
 		}
 		last = p.Host
 	}
-	links := lettersOf(c, ui.Pager{Next: "more"}, func() string { return strings.Join(slices.Sorted(maps.Keys(before)), "") })
+	links := lettersOf(c, several, func() string { return strings.Join(slices.Sorted(maps.Keys(before)), "") })
 	for i := range links {
 		links[i].Path = before[strings.ToLower(links[i].Title)]
 	}
@@ -190,9 +190,7 @@ func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 		{Title: "Applications", Class: "num"},
 		site.SortColumn(c, "Requested by", newestRequest, "descending", at),
 	}}
-	if len(all) > len(shown) {
-		body.Letters = hostLetters(c, all)
-	}
+	body.Letters = hostLetters(c, len(all) > len(shown), all)
 	for _, p := range shown {
 		body.Publishers = append(body.Publishers, publisherLineOf(&v, p))
 	}
@@ -231,7 +229,7 @@ func waitingPublishersOf(v *site.Session, find string) (lines []publisherLine, a
 // linkOwner returns who owns a client: a user, or the publisher of its document.
 func linkOwner(v ledger.View, client *ledger.Client) parts.Piece {
 	if client.Document == nil {
-		return linkUser(v, client.Owner)
+		return parts.UserPiece(v, client.Owner)
 	}
 	host := client.Document.Host()
 	link := parts.Piece{Text: titleOf(host)}

@@ -73,10 +73,11 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 
 // queueNotice names the application that was reviewed last.
 func queueNotice(c *site.Request, v *site.Session) string {
-	if client := v.View.Client(c.NoticeOf()); client != nil && queueNotices.Text(c) != "" {
+	text := queueNotices.Text(c)
+	if client := v.View.Client(c.NoticeOf()); client != nil && text != "" {
 		return "Approved " + client.Name + "."
 	}
-	return queueNotices.Text(c)
+	return text
 }
 
 func waitingOf(v *site.Session, client *ledger.Client, nameWarning bool) waiting {

@@ -3,7 +3,6 @@ package admin
 import (
 	"cmp"
 
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/authn"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
@@ -84,7 +83,3 @@ func choose(chosen string, from ...ui.Option) []ui.Option {
 	}
 	return from
 }
-
-func linkUser(v ledger.View, id string) parts.Piece { return parts.UserPiece(v, id) }
-
-func linkClient(v ledger.View, id string) parts.Piece { return parts.ClientPiece(v, id) }

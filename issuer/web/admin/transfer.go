@@ -52,7 +52,7 @@ func (w *Area) showAdminTransfer(c *site.Request, v site.Session, sent *site.For
 	return w.showAdmin(c, v, "transfer", ui.Page{
 		Title: "Transfer " + client.Name, Up: site.Up(client.Name, path), Form: sent,
 		Body: adminTransferBody{
-			Name: client.Name, Public: client.Public(), Owner: linkUser(v.View, client.Owner), OwnerProblem: ownerProblem(v.View.User(client.Owner)),
+			Name: client.Name, Public: client.Public(), Owner: parts.UserPiece(v.View, client.Owner), OwnerProblem: ownerProblem(v.View.User(client.Owner)),
 			Path: path, Form: f,
 		},
 	})

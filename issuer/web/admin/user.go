@@ -3,7 +3,6 @@ package admin
 import (
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -40,7 +39,7 @@ type adminUserBody struct {
 	User     *ledger.User
 	Self     bool // the user views their own page
 	Facts    []parts.Fact
-	Unset    string // the names of facts that the user has not, with commas
+	Unset    []string // names of facts that the user has not
 	ID       ui.Copy
 	Added    ui.Stamp
 	Sessions int
@@ -82,7 +81,9 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 		Sessions: len(v.View.SessionsOf(u.ID, now, maxCountedSessions)), Apps: appsOf(v.View.GrantsOf(u.ID, now)),
 		Events: parts.PathAdminAudit + "?" + url.Values{"user": {u.ID}}.Encode(), Forms: map[string]*site.Form{},
 	}
-	body.Facts, body.Unset = adminFacts(u)
+	if !u.Deleted {
+		body.Facts, body.Unset = parts.Facts(u, "About")
+	}
 	if u.Password != "" {
 		body.Password = parts.AdminUserPath(u.ID) + "/password"
 	}
@@ -98,7 +99,7 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	}
 	owned, next := v.View.ListClients(ledger.ClientQuery{Owner: u.ID, Limit: ownedRows})
 	for _, client := range owned {
-		body.Owned = append(body.Owned, linkClient(v.View, client.ID))
+		body.Owned = append(body.Owned, parts.ClientPiece(v.View, client.ID))
 	}
 	if next != "" {
 		body.MoreOf = parts.PathAdminClients + "?" + url.Values{"owner": {u.ID}}.Encode()
@@ -150,27 +151,6 @@ func disableDanger(name string, f, sent *site.Form) *ui.Danger {
 			Do:   "Disable account", Tone: ui.Bad, Open: sent == f, Form: f,
 		},
 	}}}
-}
-
-// adminFacts returns the facts of a user but the account ID, and the names of those that are not set.
-func adminFacts(u *ledger.User) (list []parts.Fact, unset string) {
-	if u.Deleted {
-		return nil, ""
-	}
-	var names []string
-	for _, one := range parts.Facts(u, "About") {
-		switch {
-		case one.Name == "Account ID":
-		case one.Value == "":
-			names = append(names, one.Name)
-		default:
-			list = append(list, one)
-		}
-	}
-	if u.Upstream != "" {
-		list = append(list, parts.Fact{Name: "Signs in at", Value: u.Upstream}, parts.Fact{Name: "Known there as", Value: u.Subject})
-	}
-	return list, strings.Join(names, ", ")
 }
 
 // appsOf returns the number of applications that have grants.

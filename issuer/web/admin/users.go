@@ -43,7 +43,7 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 		at = v.View.UsersPosition(q, found[0].ID)
 	}
 	pages.Count = site.CountOf(at, len(found))
-	body.Letters = lettersOf(c, pages, func() string { return v.View.UserInitials(q) })
+	body.Letters = lettersOf(c, pages.First != "" || pages.Next != "", func() string { return v.View.UserInitials(q) })
 	body.Table = ui.Table{Caption: "Users", Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Username", string(ledger.UsersByUsername), "ascending", at),
 		{Title: "Name"},

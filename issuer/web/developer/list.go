@@ -115,13 +115,13 @@ func clientRowOf(v *site.Session, client *ledger.Client, people map[string]ledge
 		Scopes: ui.FewChips(words, chipsShown), People: "…", Used: v.At(lastUsed(client, connected)), Created: v.At(client.Created),
 	}
 	if people != nil {
-		row.People = ui.Comma(uint64(connected.Users))
+		row.People = ui.Comma(connected.Users)
 	}
 	if client.State != ledger.Approved {
 		row.Pills = append(row.Pills, parts.StatePill(client.State))
 	}
 	if client.Proposed != nil {
-		row.Pills = append(row.Pills, ui.Pill{Text: "Changes wait"})
+		row.Pills = append(row.Pills, parts.ChangesWaitPill)
 	}
 	if client.Refused != nil {
 		row.Pills = append(row.Pills, ui.Pill{Text: "Changes refused", Tone: ui.Warn})

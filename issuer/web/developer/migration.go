@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -48,13 +49,17 @@ type lastRequest struct {
 // lastWithout returns the last day with requests without scope. Requests are counted by
 // day (UTC); single ones have no time.
 func lastWithout(client *ledger.Client, now ledger.Time) lastRequest {
-	const day = 24 * 60 * 60 * 1000
 	for _, d := range slices.Backward(client.Traffic) {
 		if d.WithoutScope > 0 {
-			return lastRequest{ui.Clock{}.Day(int64(d.Day) * day), daysAgo(int(now/day) - int(d.Day))}
+			return lastRequest{ui.Clock{}.Day(int64(ledger.DayTime(d.Day))), daysAgo(daysSince(d.Day, now))}
 		}
 	}
 	return lastRequest{Day: ui.Stamp{Zero: true}}
+}
+
+// daysSince returns how many days before now a day is, in UTC.
+func daysSince(day int32, now ledger.Time) int {
+	return int(now.Std().Sub(ledger.DayTime(day).Std()) / (24 * time.Hour))
 }
 
 func daysAgo(n int) string {
@@ -124,19 +129,20 @@ func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Cli
 // trafficStats returns the charts of the requests without and with scope, on one scale. Days
 // are in UTC.
 func trafficStats(client *ledger.Client, now ledger.Time) []ui.Stat {
-	const day, days = 24 * 60 * 60 * 1000, 30
+	const days = 30
 	without, with := make([]uint32, days), make([]uint32, days)
 	sumWithout, sumWith := client.RecentTraffic(now)
-	first := int(now/day) - days + 1
 	for _, d := range client.Traffic {
-		if n := int(d.Day) - first; n >= 0 && n < days {
+		if n := days - 1 - daysSince(d.Day, now); n >= 0 && n < days {
 			without[n], with[n] = d.WithoutScope, d.WithScope
 		}
 	}
-	on := func(n int) string { return "on " + (ui.Clock{}).Day(int64(first+n)*day).Text }
+	on := func(n int) string {
+		return "on " + (ui.Clock{}).Day(int64(now.Add(time.Duration(n+1-days)*24*time.Hour))).Text
+	}
 	stats := []ui.Stat{
-		{Label: "Requests without scope, 30 days", Value: ui.Comma(uint64(sumWithout)), Bars: ui.NewBars(without, "Requests without scope in 30 days", "day", on)},
-		{Label: "Requests with scope, 30 days", Value: ui.Comma(uint64(sumWith)), Bars: ui.NewBars(with, "Requests with scope in 30 days", "day", on)},
+		{Label: "Requests without scope, 30 days", Value: ui.Comma(sumWithout), Bars: ui.NewBars(without, "Requests without scope in 30 days", "day", on)},
+		{Label: "Requests with scope, 30 days", Value: ui.Comma(sumWith), Bars: ui.NewBars(with, "Requests with scope in 30 days", "day", on)},
 	}
 	top := max(slices.Max(without), slices.Max(with))
 	for _, s := range stats {

@@ -125,7 +125,7 @@ func (w *Area) waiting(v *site.Session, client *ledger.Client) string {
 		text = "Waiting since a moment ago"
 	}
 	if at := v.View.QueuePosition(ledger.QueueQuery{}, client.ID); at.First > 0 && at.Exact {
-		text += fmt.Sprintf(", %s of %s", ordinal(at.First), ui.Comma(uint64(at.Total)))
+		text += fmt.Sprintf(", %s of %s", ordinal(at.First), ui.Comma(at.Total))
 	}
 	return text
 }
@@ -143,7 +143,7 @@ func ordinal(n int) string {
 			end = "rd"
 		}
 	}
-	return ui.Comma(uint64(n)) + end
+	return ui.Comma(n) + end
 }
 
 // wasUsed reports whether an application is known to have had a token, or a person who

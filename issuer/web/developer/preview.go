@@ -27,7 +27,7 @@ func (w *Area) previewOf(f *site.Form, v *site.Session, logo []byte, legacy bool
 		Action: f.Action(),
 		Asker: parts.Asker{
 			Client: name, Picture: &ui.Picture{Logo: site.LogoPath(logo), Initial: ui.Initial(name)},
-			Own:     &ui.Picture{Logo: brand.Logo, Initial: ui.Initial(brand.Name), Kind: "own"},
+			Own:     parts.OwnPicture(brand),
 			Purpose: cmp.Or(f.Trimmed("purpose"), "Its purpose, in your words."), Owner: site.PersonOf(v.User).Name,
 			Website: webAddress(f, "website"), PrivacyURL: webAddress(f, "privacy_url"), TermsURL: webAddress(f, "terms_url"),
 			Reviewer: brand.Name, Preview: true,

@@ -84,7 +84,7 @@ func folded(list []ui.Difference) []ui.Difference {
 	const few = 4
 	for i := range list {
 		if kept := &list[i].Kept; len(*kept) > few {
-			*kept = []string{ui.Comma(uint64(len(*kept))) + " stay as they are"}
+			*kept = []string{ui.Comma(len(*kept)) + " stay as they are"}
 		}
 	}
 	return list

@@ -192,10 +192,9 @@ func (w *Area) revokeSecret(c *site.Request, v site.Session, f *site.Form, clien
 // setSecret renames a secret, or cancels its end.
 func (w *Area) setSecret(c *site.Request, v site.Session, f *site.Form, client *ledger.Client) error {
 	set, done := &ledger.SetSecret{Actor: v.Actor(), Client: client.ID, Secret: f.Get("secret")}, "secret-renamed"
-	switch {
-	case f.Get("ends") == "never":
+	if f.Get("ends") == "never" {
 		set.EndsIn, done = new(time.Duration), "secret-kept"
-	default:
+	} else {
 		name := f.Trimmed("name")
 		set.Name = &name
 	}

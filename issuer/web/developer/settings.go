@@ -28,7 +28,7 @@ func (w *Area) settingsPage(c *site.Request, v site.Session, client *ledger.Clie
 	case people.Users == 1:
 		lose = "One person loses access"
 	default:
-		lose = ui.Comma(uint64(people.Users)) + " people lose access"
+		lose = ui.Comma(people.Users) + " people lose access"
 	}
 	body.Danger.Lines = []ui.DangerLine{{
 		Title: "Delete this application", Text: lose + ". This can’t be undone.",

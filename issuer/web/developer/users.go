@@ -47,7 +47,7 @@ func (w *Area) usersPage(c *site.Request, v site.Session) error {
 		return v.View.Connected(client.ID, now, parts.MaxCountedUsers)
 	})
 	body.Stats = []ui.Stat{
-		{Label: "People connected", Value: ui.Comma(uint64(body.Count.Users)), Note: "Counted " + v.At(counted).Text},
+		{Label: "People connected", Value: ui.Comma(body.Count.Users), Note: "Counted " + v.At(counted).Text},
 		{Label: "Last code exchange or refresh", Value: v.At(body.Count.Refreshed).Text},
 	}
 	if body.Count.Refreshed == 0 {

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
@@ -89,9 +88,7 @@ func AskerOf(view ledger.View, client *ledger.Client, brand ui.Brand) Asker {
 		return a
 	}
 	a.Purpose, a.Website, a.PrivacyURL, a.TermsURL = client.Purpose, client.Website, client.PrivacyURL, client.TermsURL
-	if owner := view.User(client.Owner); owner != nil && !owner.Deleted {
-		a.Owner = site.PersonOf(owner).Name
-	}
+	a.Owner = MadeBy(view, client)
 	if client.Reviewed() {
 		a.Reviewer = brand.Name
 	}
@@ -128,19 +125,19 @@ func AsksOf(granted string, before scope.Set) Asks {
 			rows[s.Area] = row
 			order = append(order, row)
 		}
-		isNew := isNew(s.Name, before)
-		a.News = a.News || isNew
+		news := isNew(s.Name, before)
+		a.News = a.News || news
 		switch {
 		case s.Controls:
 			row.controlled = true
-			a.Tier.Texts = append(a.Tier.Texts, ui.TierText{Text: s.Plain, New: isNew})
+			a.Tier.Texts = append(a.Tier.Texts, ui.TierText{Text: s.Plain, New: news})
 			continue
 		case s.Writes:
 			row.changes = append(row.changes, s.Level)
 		default:
 			row.views = append(row.views, s.Level)
 		}
-		row.isNew = row.isNew || isNew
+		row.isNew = row.isNew || news
 	}
 	var viewed, changed, controlled int
 	for _, row := range order {
@@ -181,7 +178,7 @@ func sum(viewed, changed int) string {
 	case viewed == 0:
 		return "Changes " + kinds(changed)
 	}
-	return "Views " + kinds(viewed) + ", changes " + ui.Comma(uint64(changed))
+	return "Views " + kinds(viewed) + ", changes " + ui.Comma(changed)
 }
 
 // A kind has the phrases for the scopes of an area by their level: what is viewed, what is

@@ -69,9 +69,9 @@ const waitNewer = 5 * time.Millisecond
 func (n *Counters[T]) Last(ctx context.Context, name string, now ledger.Time, walk func() T) (value T, known bool) {
 	n.mu.Lock()
 	one := n.byName[name]
-	any := one != nil && one.known
+	counted := one != nil && one.known
 	n.mu.Unlock()
-	if any {
+	if counted {
 		short, cancel := context.WithTimeout(ctx, waitNewer)
 		defer cancel()
 		ctx = short

@@ -20,7 +20,7 @@ func Figures(u *ledger.Usage, people ledger.Connected, counted bool, now ledger.
 		refreshes, refusals = append(refreshes, h.Refreshes), append(refusals, h.Refusals)
 	}
 	onDay := func(n int) string {
-		return "on " + time.Unix(int64(days[n].Day)*24*60*60, 0).UTC().Format("2 January")
+		return "on " + ledger.DayTime(days[n].Day).Std().UTC().Format("2 January")
 	}
 	atHour := func(n int) string {
 		return "at " + time.Unix(hours[n].Hour*60*60, 0).UTC().Format("15:04 UTC")

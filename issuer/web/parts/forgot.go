@@ -2,7 +2,7 @@ package parts
 
 import "github.com/mintmark-auth/mintmark/issuer/ledger"
 
-// Forgot is what the sign-in page offers to who forgot the password: the template "forgot".
+// Forgot is what the sign-in page offers to people who forgot their password: the template "forgot".
 type Forgot struct{ Text, Path string }
 
 // ForgotOf returns what an administrator has chosen.

@@ -17,16 +17,17 @@ func HostOf(website string) string {
 	return u.Host
 }
 
-// A Fact is a line of a profile. An empty value means not set.
+// A Fact is a line of a profile.
 type Fact struct{ Name, Value string }
 
-// Facts returns what GET /v2/me returns for a user.
-func Facts(u *ledger.User, about string) []Fact {
+// Facts returns what GET /v2/me returns for a user apart from the account ID, and the names of
+// what is not set.
+func Facts(u *ledger.User, about string) (set []Fact, unset []string) {
 	clock := "24 hours"
 	if u.TimeFormat == 12 {
 		clock = "12 hours"
 	}
-	return []Fact{
+	for _, one := range []Fact{
 		{"Name", u.Name},
 		{"Username", u.Username},
 		{"Email address", u.Email},
@@ -38,8 +39,24 @@ func Facts(u *ledger.User, about string) []Fact {
 		{"First day of the week", u.WeekStart},
 		{"Default schedule", u.DefaultScheduleID},
 		{"Organization", u.OrganizationID},
-		{"Account ID", u.ID},
+	} {
+		if one.Value == "" {
+			unset = append(unset, one.Name)
+			continue
+		}
+		set = append(set, one)
 	}
+	return set, unset
+}
+
+// MadeBy returns the name of a client's owner for its users; "" for a client with a metadata
+// document, and if the owner has no account any more.
+func MadeBy(v ledger.View, client *ledger.Client) string {
+	owner := v.User(client.Owner)
+	if owner == nil || owner.Deleted || client.Document != nil {
+		return ""
+	}
+	return site.PersonOf(owner).Name
 }
 
 // NameOf returns the name of another user for display.

@@ -15,13 +15,17 @@ func ClientPills(client *ledger.Client) []ui.Pill {
 		pills = append(pills, LegacyPill)
 	}
 	if client.Proposed != nil {
-		pills = append(pills, ui.Pill{Text: "Changes wait", Tone: ui.Info})
+		pills = append(pills, ChangesWaitPill)
 	}
 	return pills
 }
 
-// LegacyPill marks an application that was made before scopes.
-var LegacyPill = ui.Pill{Text: "Legacy", Tone: ui.Info}
+// LegacyPill marks an application that was made before scopes, and ChangesWaitPill one with a
+// proposed revision.
+var (
+	LegacyPill      = ui.Pill{Text: "Legacy", Tone: ui.Info}
+	ChangesWaitPill = ui.Pill{Text: "Changes wait", Tone: ui.Info}
+)
 
 // NoticeAbout returns the notice for a word, in the variant for the client's type if
 // there is one: a public client has no secrets to mention.

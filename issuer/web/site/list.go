@@ -31,7 +31,7 @@ func CountOf(at ledger.Position, rows int) string {
 	case at.Exact:
 		return ui.Range(at.First, at.First+rows-1, at.Total)
 	}
-	return ui.Comma(uint64(at.First)) + "–" + ui.Comma(uint64(at.First+rows-1)) + " of more than " + ui.Comma(uint64(at.Total))
+	return ui.Comma(at.First) + "–" + ui.Comma(at.First+rows-1) + " of more than " + ui.Comma(at.Total)
 }
 
 // SortColumn returns the head of a column by which the request's list can be ordered: order is what

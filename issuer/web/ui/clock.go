@@ -19,7 +19,9 @@ type Stamp struct {
 	Text  string // relative within a week, else the date
 	Exact string // date, time of day and zone; the date for a day
 	Ago   bool   // Text is relative
-	Zero  bool   // there is no such time
+
+	Recent bool // Text is relative, to a time of less than a day ago
+	Zero   bool // there is no such time
 }
 
 // week is how long ago a time is relative.
@@ -39,14 +41,12 @@ func (c Clock) At(ms int64) Stamp {
 		ISO: t.UTC().Format("2006-01-02T15:04:05Z"), Text: t.Format("2 January 2006"),
 		Exact: t.Format("2 January 2006, "+hours) + " " + abbreviation(t),
 	}
-	if text := relative(c.Now.Sub(t)); text != "" {
-		s.Text, s.Ago = text, true
+	past := c.Now.Sub(t)
+	if text := relative(past); text != "" {
+		s.Text, s.Ago, s.Recent = text, true, past.Abs() < 24*time.Hour
 	}
 	return s
 }
-
-// Recent reports whether Text is relative, to a time of less than a day ago.
-func (s Stamp) Recent() bool { return s.Ago && !strings.Contains(s.Text, "day") }
 
 // Day returns the stamp of the day of a time in milliseconds since 1970. 0 is no time.
 func (c Clock) Day(ms int64) Stamp {

@@ -28,7 +28,7 @@ func Range(first, last, total int) string {
 	if total == 0 {
 		return "None"
 	}
-	return Comma(uint64(first)) + "–" + Comma(uint64(last)) + " of " + Comma(uint64(total))
+	return Comma(first) + "–" + Comma(last) + " of " + Comma(total)
 }
 
 // A Search is the form above a list and its current values.

@@ -40,7 +40,7 @@ func NewBars(values []uint32, period, unit string, at func(n int) string) *Bars 
 	}
 	text := period + ": " + Comma(sum)
 	if sum > 0 {
-		text += fmt.Sprintf(", most %s (%s)", at(most), Comma(uint64(values[most])))
+		text += fmt.Sprintf(", most %s (%s)", at(most), Comma(values[most]))
 		if none > 0 {
 			text += ", none in " + Plural(none, unit)
 		}

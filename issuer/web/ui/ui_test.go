@@ -255,8 +255,9 @@ func TestClock(t *testing.T) {
 		s := c.At(now.Add(-test.before).UnixMilli())
 		assert.Equal(t, test.want, s.Text)
 		assert.Equal(t, test.before.Abs() < 7*24*time.Hour, s.Ago)
+		assert.Equal(t, test.before.Abs() < 24*time.Hour, s.Recent)
 	}
-	assert.Equal(t, ui.Stamp{ISO: "2026-07-10T11:01:30Z", Text: "just now", Exact: "10 July 2026, 12:01 BST", Ago: true}, c.At(now.UnixMilli()))
+	assert.Equal(t, ui.Stamp{ISO: "2026-07-10T11:01:30Z", Text: "just now", Exact: "10 July 2026, 12:01 BST", Ago: true, Recent: true}, c.At(now.UnixMilli()))
 	c.Hour12 = true
 	assert.Equal(t, "10 July 2026, 12:01 PM BST", c.At(now.UnixMilli()).Exact)
 	assert.Equal(t, "10 July 2026, 11:01 UTC", ui.Clock{Now: now}.At(now.UnixMilli()).Exact)

@@ -25,12 +25,12 @@ func Plural(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}
-	return Comma(uint64(max(n, 0))) + " " + thing
+	return Comma(max(n, 0)) + " " + thing
 }
 
-// Comma formats a number with separators of thousands.
-func Comma(n uint64) string {
-	digits := strconv.FormatUint(n, 10)
+// Comma formats a number that isn't negative with separators of thousands.
+func Comma[N int | uint32 | uint64](n N) string {
+	digits := strconv.FormatUint(uint64(n), 10)
 	var b strings.Builder
 	for i, d := range digits {
 		if i > 0 && (len(digits)-i)%3 == 0 {
