@@ -276,3 +276,16 @@ func (s *suite) restarted() *suite {
 	ts := startTestServer(s.t, dir, text, func(c *server.Config) { c.Listen = listen })
 	return &suite{ts, s.t, s.people}
 }
+
+// altered returns a token that differs from it in one character, never the same one by
+// chance.
+func altered(token string) string {
+	b := []byte(token)
+	i := len(b) - 10 // within the MAC of a refresh token, and the signature of an access token
+	if b[i] == 'A' {
+		b[i] = 'B'
+	} else {
+		b[i] = 'A'
+	}
+	return string(b)
+}

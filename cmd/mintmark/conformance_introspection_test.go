@@ -55,7 +55,7 @@ func conformIntrospection(t *testing.T) {
 		live := s.tokens("cal-app")
 		for name, a := range map[string]answer{
 			"garbage":                              s.introspect("garbage", credentials("cal-app")...),
-			"a forged refresh token":               s.introspect(live.Refresh[:len(live.Refresh)-1]+"A", credentials("cal-app")...),
+			"a forged refresh token":               s.introspect(altered(live.Refresh), credentials("cal-app")...),
 			"a code":                               s.introspect(s.code("cal-app"), credentials("cal-app")...),
 			"an access token of another client":    s.introspect(live.Access, credentials("other-app")...),
 			"a refresh token of another client":    s.introspect(live.Refresh, credentials("other-app")...),
