@@ -304,7 +304,7 @@ func dummies(n int) []bench.Client {
 // BenchmarkExchange compares the exchange of a code with the ceiling of a refresh: both
 // parse a form, commit one record and sign one token.
 func BenchmarkExchange(b *testing.B) {
-	const rounds, perRound = 5, 20_000
+	const rounds, perRound = 5, 45_000 // more than are exchanged in a round
 	dir := b.TempDir()
 	fixtures, codes := seedCodes(b, dir, rounds*perRound)
 	topProcess, topAddress := startProcess(b, self(b, "ceiling", dir))

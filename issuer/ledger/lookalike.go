@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -164,6 +166,39 @@ func (v View) likeAnother(name, publisher string) string {
 		return "is like that of another application"
 	}
 	return ""
+}
+
+// Names returns the name of c and, if it differs, the proposed one. A deleted client has none.
+func (c *Client) Names() []string {
+	switch {
+	case c.State == Deleted:
+		return nil
+	case c.Proposed != nil && c.Proposed.Name != c.Name:
+		return []string{c.Name, c.Proposed.Name}
+	}
+	return []string{c.Name}
+}
+
+func (c *Client) namesakeKeys() []string {
+	var keys []string
+	for _, name := range c.Names() {
+		keys = append(keys, namesakeKey(name))
+	}
+	return slices.Compact(keys)
+}
+
+// namesakeKey is the Skeleton of a name in which ß is ss, as it is in capitals. A name of signs
+// alone has itself.
+func namesakeKey(name string) string {
+	return cmp.Or(Skeleton(sharpS.Replace(name)), fold(name))
+}
+
+var sharpS = strings.NewReplacer("ß", "ss", "ẞ", "ss")
+
+// Namesakes returns the clients, in order of id, that have or propose a name which looks like
+// name.
+func (v View) Namesakes(name string) iter.Seq[*Client] {
+	return rows[Client](v, TableClients, indexNamesakes, namesakeKey(name))
 }
 
 // foreign reports whether r looks like ASCII letters or digits but is neither one of them nor a

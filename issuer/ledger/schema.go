@@ -33,9 +33,10 @@ const (
 )
 
 const (
-	indexID     = "id"
-	indexNumber = "number" // of a resource server
-	indexLooks  = "looks"  // of names: see Skeleton
+	indexID        = "id"
+	indexNumber    = "number"    // of a resource server
+	indexLooks     = "looks"     // of names that are protected: see Skeleton
+	indexNamesakes = "namesakes" // of all names: see View.Namesakes
 )
 
 // Tables describes every table. Grants have one index, the id: each further index costs
@@ -66,6 +67,7 @@ func Tables() map[string]*memdb.TableSchema {
 			many("offered", texts((*Client).offeredTo)),
 			many("attention", texts((*Client).attentionKey)), // few clients have a key
 			many(indexLooks, text((*Client).looks)),
+			many(indexNamesakes, each((*Client).namesakeKeys)),
 		),
 		TableUsers: table(TableUsers,
 			unique(indexID, false, text(func(u *User) string { return u.ID })),

@@ -20,7 +20,6 @@ type Area struct {
 	agentCounters *parts.Counters[map[string]int]
 	// people has the number of users connected to each client.
 	people *parts.Counters[ledger.Connected]
-	names  *nameFolder
 }
 
 //go:embed templates
@@ -34,6 +33,6 @@ func New(s *site.Site, p *authn.Prover, secrets *parts.SecretForms) (*Area, erro
 	}
 	return &Area{
 		Area: site.Area{Site: s, Pages: pages}, prover: p, secrets: secrets, agentCounters: parts.NewCounters[map[string]int](),
-		people: parts.NewCounters[ledger.Connected](), names: &nameFolder{fold: newNameFolder(), folded: map[string]string{}},
+		people: parts.NewCounters[ledger.Connected](),
 	}, nil
 }

@@ -91,7 +91,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	body := &adminClientBody{
 		Client: client, Created: v.At(client.Created), Changed: v.At(client.Changed), Owner: linkOwner(v.View, client), Secrets: client.ActiveSecrets(),
 		Website: parts.HostOf(client.Website), Privacy: parts.HostOf(client.PrivacyURL), Terms: parts.HostOf(client.TermsURL), Scopes: parts.ScopeGroups(client.Scopes, true),
-		Waits: client.AwaitsReview(), Since: v.At(client.WaitingSince()), NameWarnings: w.names.warningsOf(v.View, client)[client.ID],
+		Waits: client.AwaitsReview(), Since: v.At(client.WaitingSince()), NameWarnings: nameWarningsOf(v.View, client),
 	}
 	if client.State != ledger.Deleted {
 		body.Settings = parts.ClientPath(client.ID)

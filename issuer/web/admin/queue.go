@@ -55,9 +55,8 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 		at = v.View.QueuePosition(q, found[0].ID)
 	}
 	body.Pages.Count = site.CountOf(at, len(found))
-	doubts := w.names.warningsOf(v.View, found...)
 	for _, client := range found {
-		line := waitingOf(&v, client, doubts[client.ID] != nil)
+		line := waitingOf(&v, client, nameWarningsOf(v.View, client) != nil)
 		if at.First > 0 && q.Search == "" {
 			line.Place = at.First + len(body.Waiting)
 		}
