@@ -63,6 +63,9 @@ var combinableScripts = [][]string{
 // mixedScripts returns the names of the scripts in a name if no language mixes them, and
 // otherwise "".
 func mixedScripts(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return "" // as most are
+	}
 	var scripts []string
 	for _, r := range name {
 		for script, table := range unicode.Scripts {
