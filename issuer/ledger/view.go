@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/hashicorp/go-memdb"
 )
@@ -115,6 +116,15 @@ func (v View) GrantsOf(user string, at Time) []*Grant {
 		return nil
 	}
 	return v.grantsOf(u, "", v.Settings(), at)
+}
+
+// HasAllowed reports whether a user has a grant for a client, live or ended, that is not swept yet.
+func (v View) HasAllowed(user, client string) bool {
+	u := v.User(user)
+	return u != nil && slices.ContainsFunc(u.Grants, func(id GrantID) bool {
+		g := v.Grant(id)
+		return g != nil && g.Client == client
+	})
 }
 
 // grantsOf returns a user's live grants for one client, or for all if client is "".

@@ -24,7 +24,7 @@ func TestBrowserAccount(t *testing.T) {
 			b.scripts(mode.scripts)
 			for _, one := range []*tab{b, elsewhere} {
 				one.open(s.AppURL + "/account")
-				require.Equal(t, "Sign in", one.text("h1"))
+				require.Equal(t, "Sign in to Mintmark", one.text("h1"))
 				one.signIn("alice", "correct horse")
 				require.Equal(t, s.AppURL+"/account", one.location(), "back to the requested page")
 			}
@@ -35,7 +35,7 @@ func TestBrowserAccount(t *testing.T) {
 			b.press(`#sessions ul:first-of-type li:last-child form[action="/account/sign-out"] button`)
 			require.Contains(t, b.text("[role=status]"), "That browser was signed out.")
 			elsewhere.open(s.AppURL + "/account")
-			require.Equal(t, "Sign in", elsewhere.text("h1"))
+			require.Equal(t, "Sign in to Mintmark", elsewhere.text("h1"))
 			elsewhere.signIn("alice", "correct horse")
 
 			b.press(`main a[href="/account/password"]`)
@@ -51,14 +51,14 @@ func TestBrowserAccount(t *testing.T) {
 			b.press("main button.primary")
 			require.Contains(t, b.text("[role=status]"), "Your password was changed.")
 			elsewhere.open(s.AppURL + "/account")
-			require.Equal(t, "Sign in", elsewhere.text("h1"), "signed out in other browsers")
+			require.Equal(t, "Sign in to Mintmark", elsewhere.text("h1"), "signed out in other browsers")
 			elsewhere.signIn("alice", "a better pass phrase")
 			require.Equal(t, "Profile & security", elsewhere.text("h1"))
 
 			b.confirm("/account/sign-out-everywhere")
 			require.Contains(t, b.text("[role=status]"), "signed out in every browser")
 			elsewhere.press(`a[href="/connected-apps"]`)
-			require.Equal(t, "Sign in", elsewhere.text("h1"))
+			require.Equal(t, "Sign in to Mintmark", elsewhere.text("h1"))
 		})
 	}
 }

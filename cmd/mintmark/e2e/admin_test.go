@@ -121,7 +121,7 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	root.press("main button.primary")
 	require.Contains(t, root.text("[role=status]"), "signed out everywhere")
 	user.open(s.AppURL + "/")
-	require.Equal(t, "Sign in", user.text("h1"))
+	require.Equal(t, "Sign in to Mintmark", user.text("h1"))
 	root.do(chromedp.Click(chromedp.CSS("#danger summary")))
 	require.Contains(t, root.text("#danger"), "Disable the account of Dr. Alice Two?")
 	root.press("#danger button.bad")

@@ -176,7 +176,7 @@ func TestBrowserReviewOfAPublisher(t *testing.T) {
 			user.scripts(mode.scripts)
 			user.open(strings.Replace(agentRequest(s), url.QueryEscape("http://127.0.0.1/callback"), url.QueryEscape(app.uri), 1))
 			user.signIn("alice", "correct horse")
-			require.Equal(t, "example.com waits for a review", user.text("h1"))
+			require.Equal(t, "example.com is waiting for review", user.text("h1"))
 
 			root.open(s.AppURL + "/admin")
 			root.signIn("root", "administers it")
@@ -213,7 +213,7 @@ func TestAgent(t *testing.T) {
 	address := agent.AuthCodeURL("a state", oauth2.S256ChallengeOption(verifier))
 	user := signInWithoutBrowser(t, s, "alice", "correct horse")
 	open := func() answer { return send(t, user.client, mustGet(t, address)) }
-	require.Contains(t, open().Body, "Application not found", "agents are off")
+	require.Contains(t, open().Body, "App not found", "agents are off")
 
 	operator.OK("", "settings", "set", "agents=listed")
 	require.Contains(t, open().Body, "not accepted here")

@@ -50,7 +50,7 @@ func TestBrowserFormAfterItsSession(t *testing.T) {
 			end(t, s.AppURL, beside)
 
 			b.press("main button.primary")
-			require.Contains(t, b.text("[role=alert]"), "Your session ended. Sign in in another tab, then submit again.")
+			require.Contains(t, b.text("[role=alert]"), "Sign in in another tab, then submit this again.")
 			require.Equal(t, "Trip Planner", b.value("#f-name"))
 			require.Equal(t, "Plans trips.", b.value("#f-purpose"))
 			require.Equal(t, callback, b.value(`#f-redirect_uris\.0`))
@@ -59,7 +59,7 @@ func TestBrowserFormAfterItsSession(t *testing.T) {
 
 			beside.open(s.AppURL + b.attribute("main p a", "href"))
 			beside.signIn("alice", "correct horse")
-			b.press("main button.primary")
+			b.press("main form > .buttons button")
 			require.Contains(t, b.text("[role=status]"), "The application was registered.")
 			require.Equal(t, "Trip Planner", b.text("h1"))
 			address, _, _ := strings.Cut(b.location(), "?")

@@ -33,7 +33,7 @@ func TestBrowserKeyboard(t *testing.T) {
 		passed = append(passed, focused)
 		require.Less(t, len(passed), 20, passed)
 	}
-	require.Equal(t, []string{"calendar.example", "Switch account", "The permission in full", "Cancel", "Allow"}, passed)
+	require.Equal(t, []string{"calendar.example", "Switch account", "Show the exact permission", "Cancel", "Allow"}, passed)
 	enter("")
 	require.NotEmpty(t, app.answer(t).Get("code"))
 }

@@ -102,7 +102,7 @@ func TestBehindNginx(t *testing.T) {
 				begun := alice.get(at + html.UnescapeString(link[1]))
 				require.Equal(t, http.StatusSeeOther, begun.Status, "%d: %s", length, begun.Body)
 				back := alice.get(at + "/auth/upstream/callback?state=none&code=none")
-				require.Contains(t, back.Body, "not begun in this browser", "%d", length)
+				require.Contains(t, back.Body, "started in another browser", "%d", length)
 			}
 			passes := func(length int) {
 				t.Helper()

@@ -39,10 +39,10 @@ func TestBrowserFlow(t *testing.T) {
 
 			// "Shape: a browser navigation of the user to `{app_url}/auth/oauth2/authorize` with query parameters."
 			b.open(request)
-			require.Equal(t, "Sign in", b.text("h1"))
+			require.Equal(t, "Sign in to Mintmark", b.text("h1"))
 			require.Contains(t, b.text("main"), "Calendar App")
 			b.signIn("alice", "wrong password")
-			require.Contains(t, b.text("[role=alert]"), "The username or the password is not right.")
+			require.Contains(t, b.text("[role=alert]"), "Wrong username or password.")
 			b.signIn("alice", "correct horse")
 
 			require.Contains(t, b.text("h1"), "Calendar App")
@@ -66,7 +66,7 @@ func TestBrowserFlow(t *testing.T) {
 
 			// A repeated request asks again, and Cancel is a valid answer.
 			b.open(request)
-			require.Contains(t, b.text("main"), "Nothing is new.")
+			require.Contains(t, b.text("main"), "Nothing has changed since.")
 			b.press(`button[value="cancel"]`)
 			got = app.answer(t)
 			require.Equal(t, "access_denied", got.Get("error"))
@@ -86,7 +86,7 @@ func TestBrowserFlow(t *testing.T) {
 
 			b.signOut()
 			b.open(s.AppURL + "/")
-			require.Equal(t, "Sign in", b.text("h1"))
+			require.Equal(t, "Sign in to Mintmark", b.text("h1"))
 			require.Equal(t, s.AppURL+"/auth/sign-in", b.location())
 		})
 	}
@@ -101,7 +101,7 @@ func TestBrowserLegacy(t *testing.T) {
 	b.signIn("bob", "battery staple")
 	require.Contains(t, b.text("main"), "This app can do everything that you can do.")
 	b.signOut()
-	require.Equal(t, "Sign in", b.text("h1"))
+	require.Equal(t, "Sign in to Mintmark", b.text("h1"))
 	require.Contains(t, b.text("main"), "Classic App")
 	b.signIn("alice", "correct horse")
 	require.Contains(t, b.text("main"), "Alice Example")
@@ -138,10 +138,10 @@ func TestBrowserErrors(t *testing.T) {
 		}
 		for _, c := range []struct{ name, address, title string }{
 			// "Must equal one of the client's registered redirect URIs."
-			{"an unregistered redirect_uri", authorizeURL(s, "cal-app", app.uri+"/", "scope", "PROFILE_READ"), "This link does not lead back to its application"},
+			{"an unregistered redirect_uri", authorizeURL(s, "cal-app", app.uri+"/", "scope", "PROFILE_READ"), "This app sent a wrong return address"},
 			// "The OAuth client id."
-			{"an unknown client", authorizeURL(s, "nobody", app.uri, "scope", "PROFILE_READ"), "Application not found"},
-			{"a client that was not reviewed", authorizeURL(s, "pending-app", app.uri, "scope", "PROFILE_READ"), "This application has not been reviewed yet"},
+			{"an unknown client", authorizeURL(s, "nobody", app.uri, "scope", "PROFILE_READ"), "App not found"},
+			{"a client that was not reviewed", authorizeURL(s, "pending-app", app.uri, "scope", "PROFILE_READ"), "This app has not been reviewed yet"},
 			{"no such page", s.AppURL + "/nothing", "Page not found"},
 		} {
 			b.open(c.address)

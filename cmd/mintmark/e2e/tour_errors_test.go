@@ -29,7 +29,7 @@ func tourErrors(t *testing.T, b *tab, s *server, look func(name string)) {
 	b.open(s.AppURL + "/account/password")
 	evaluate[any](b, `document.querySelector("main [name=token]").value = "another"`)
 	b.press("main button.primary")
-	shows("error-403", "This form can’t be used")
+	shows("error-403", "This page has expired")
 	b.open(s.AppURL + "/account/password")
 	evaluate[any](b, `document.querySelector("#f-new").value = "x".repeat(70000)`)
 	b.press("main button.primary")

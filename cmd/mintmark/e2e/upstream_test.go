@@ -148,7 +148,7 @@ func TestBrowserUpstream(t *testing.T) {
 	t.Run("an answer for another browser", func(t *testing.T) {
 		b := newTab(t)
 		b.open(n.AppURL + "/auth/upstream/callback?code=x&state=" + strings.Repeat("s", 43))
-		require.Contains(t, b.text("[role=alert]"), "not begun in this browser")
+		require.Contains(t, b.text("[role=alert]"), "started in another browser")
 		b.signInUpstream("s-ada")
 		b.isSignedIn("Ada Elsewhere")
 	})

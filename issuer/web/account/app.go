@@ -1,8 +1,11 @@
 package account
 
 import (
+	"net/http"
 	"slices"
+	"time"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
@@ -15,8 +18,9 @@ type appBody struct {
 	WebsiteHost    string
 	Privacy, Terms string
 	Purpose        string
-	Can            ui.Card // the box of Asks
-	Lifetimes      lifetimes
+	Can            ui.Card       // the box of Asks
+	Ends           ui.Stamp      // however much it is used
+	Idle           time.Duration // after which it ends without use
 	Danger         ui.Danger
 }
 
@@ -35,15 +39,15 @@ func (w *Area) connectedApp(c *site.Request, v site.Session) error {
 	case err != nil:
 		return err
 	case !there:
-		return site.ErrNotFound
+		return notConnected(&v, c.Param("id"))
 	}
 	c.Client = one.ClientID
 	client := v.View.Client(one.ClientID)
 	body := appBody{
 		connection: one, Website: client.Website, WebsiteHost: parts.HostOf(client.Website), Purpose: client.Purpose,
-		Lifetimes: lifetimesOf(&v),
-		Privacy:   client.PrivacyURL, Terms: client.TermsURL,
+		Privacy: client.PrivacyURL, Terms: client.TermsURL, Ends: v.Day(one.ends),
 	}
+	body.Idle, _ = lifetimesOf(&v).of(&one)
 	body.Asks = parts.AsksOf(one.scopes.String(), scope.Set{})
 	body.Can = ui.Card{ID: "permissions", Title: body.Asks.Title}
 	switch {
@@ -53,12 +57,35 @@ func (w *Area) connectedApp(c *site.Request, v site.Session) error {
 		body.Can.Title = "What it can do"
 	}
 	body.Danger.Lines = []ui.DangerLine{{
-		Title: "Disconnect this app", Text: "It immediately gets no new access. You can allow it again at any time.", Confirm: one.disconnect(&v),
+		Title: "Disconnect this app", Text: disconnectText(&v, client), Confirm: one.disconnect(&v),
 	}}
-	if l := &body.Lifetimes; one.Agent != "" {
-		l.Idle, l.Absolute = l.AgentIdle, l.AgentAbsolute
+	var pills []ui.Pill
+	if client.Reviewed() && client.Document == nil {
+		pills = append(pills, ui.Pill{Text: "Reviewed by " + w.Brand().Name, Tone: ui.Good})
 	}
 	return w.Show(c, v, "app", ui.Page{
-		Title: one.Name, Picture: one.Picture, Up: site.Up("Connected apps", parts.PathApps), Body: body,
+		Title: one.Name, Picture: one.Picture, Pills: pills, Up: site.Up("Connected apps", parts.PathApps), Body: body,
 	})
+}
+
+// disconnectText says what the end of a connection means.
+func disconnectText(v *site.Session, client *ledger.Client) string {
+	text := "It gets no new access at once. What it got just before works for up to " + ui.Duration(lifetimesOf(v).Access) + " more, and it keeps what it has copied."
+	if client.State == ledger.Suspended {
+		return text + " You can allow it again once an administrator resumes it."
+	}
+	return text + " You can allow it again at any time."
+}
+
+// notConnected is the failure for an application that can't use the account. Its name is told only
+// to a user who has allowed it before: nobody may learn here which applications exist.
+func notConnected(v *site.Session, id string) error {
+	client := v.View.Client(id)
+	if client == nil || client.State == ledger.Deleted || !v.View.HasAllowed(v.User.ID, id) {
+		return site.ErrNotFound
+	}
+	return &site.Failure{
+		Status: http.StatusNotFound, Title: parts.NameOfApp(client) + " isn’t connected", Back: parts.PathApps, BackText: "Connected apps",
+		Text: "It can’t use your account: you disconnected it, or its access has ended. It can ask you again.",
+	}
 }

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -35,7 +36,6 @@ type appsBody struct {
 	Many         bool         // there are more than fit on a page
 	Search       ui.Search
 	Pages        ui.Pager
-	AnyLegacy    bool // among those of the page
 	Lifetimes    lifetimes
 	Danger       *ui.Danger // nil if there is only one connection
 	Empty        ui.Empty   // if there are none
@@ -49,6 +49,14 @@ func lifetimesOf(v *site.Session) lifetimes {
 	l := lifetimes{Access: oauth.AccessTokenLifetime * time.Second, Idle: s.RefreshIdle, Absolute: s.GrantAbsolute}
 	l.AgentIdle, l.AgentAbsolute = s.AgentLifetimes()
 	return l
+}
+
+// of returns the lifetimes of a connection: without use, and however much it is used.
+func (l lifetimes) of(one *connection) (idle, absolute time.Duration) {
+	if one.Agent != "" {
+		return l.AgentIdle, l.AgentAbsolute
+	}
+	return l.Idle, l.Absolute
 }
 
 // A connection is an application that the user has allowed, with all live grants taken
@@ -73,6 +81,8 @@ type connection struct {
 
 	scopes  scope.Set
 	lastUse ledger.Time // 0 if never
+	latest  ledger.Time // when it was last used or allowed
+	ends    ledger.Time // when the last of the grants ends, however much it is used
 }
 
 // Chips returns the kinds of data that the application views or changes.
@@ -87,8 +97,8 @@ func (one connection) Chips() []ui.Pill {
 // Limited reports whether the application can use the account at some resource servers only.
 func (one connection) Limited() bool { return !slices.Contains(one.Resources, nil) }
 
-// connectedApps lists the connected applications in the order in which they were allowed, and
-// then the agents by publisher.
+// connectedApps lists the connected applications, those used last first, and then the agents by
+// publisher.
 func (w *Area) connectedApps(c *site.Request, v site.Session) error {
 	all := w.connections(&v)
 	body := &appsBody{All: len(all), Many: len(all) > appsPerPage, Lifetimes: lifetimesOf(&v), Empty: noApps}
@@ -110,9 +120,8 @@ func (w *Area) connectedApps(c *site.Request, v site.Session) error {
 		one.Disconnect.Small = true
 	}
 	show := func(n int) {
-		body.Apps, body.Agents, body.AnyLegacy = nil, nil, false
+		body.Apps, body.Agents = nil, nil
 		for _, one := range shown[:n] {
-			body.AnyLegacy = body.AnyLegacy || one.Legacy
 			if one.Agent != "" {
 				body.Agents = append(body.Agents, one)
 			} else {
@@ -153,7 +162,7 @@ func (one *connection) disconnect(v *site.Session) *ui.Confirm {
 }
 
 func disconnectAllDanger(v *site.Session, all int) *ui.Danger {
-	apps, text := ui.Plural(all, "app"), "Each of them has to ask you again."
+	apps, text := ui.Plural(all, "app"), "Each of them has to ask you again. What they got just before works for up to "+ui.Duration(lifetimesOf(v).Access)+" more, and they keep what they have copied."
 	if all > appsPerPage {
 		text = "Those on other pages of this list too. " + text
 	}
@@ -169,6 +178,7 @@ func disconnectAllDanger(v *site.Session, all int) *ui.Danger {
 // connections returns the user's live grants by application.
 func (w *Area) connections(v *site.Session) []connection {
 	var list []connection
+	lasting := lifetimesOf(v)
 	position := map[string]int{}
 	for _, g := range v.View.GrantsOf(v.User.ID, w.Ledger.Now()) { // oldest first
 		i, ok := position[g.Client]
@@ -183,7 +193,9 @@ func (w *Area) connections(v *site.Session) []connection {
 		one := &list[i]
 		one.Legacy, one.Shared = one.Legacy || g.Legacy, one.Shared || g.Shared()
 		one.scopes = one.scopes.Union(scope.FromClaim(v.View.ScopeOf(g)))
-		one.lastUse = max(one.lastUse, g.Used)
+		one.lastUse, one.latest = max(one.lastUse, g.Used), max(one.latest, g.Used, g.Created)
+		_, absolute := lasting.of(one)
+		one.ends = max(one.ends, g.Created.Add(absolute))
 		if s, ok := v.View.ResourceServerOf(g); ok && !slices.Contains(one.Resources, s) {
 			one.Resources = append(one.Resources, s)
 		}
@@ -191,7 +203,9 @@ func (w *Area) connections(v *site.Session) []connection {
 	for i := range list {
 		list[i].Used = v.At(list[i].lastUse)
 	}
-	slices.SortStableFunc(list, func(a, b connection) int { return strings.Compare(a.Agent, b.Agent) })
+	slices.SortStableFunc(list, func(a, b connection) int {
+		return cmp.Or(strings.Compare(a.Agent, b.Agent), cmp.Compare(b.latest, a.latest))
+	})
 	return list
 }
 

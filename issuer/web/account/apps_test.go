@@ -38,8 +38,8 @@ func TestConnectedApps(t *testing.T) {
 		`<summary class="button small bad">Disconnect<span class="unseen"> The calendar app</span></summary>`,
 		"<b>Disconnect The calendar app?</b> It immediately loses access to your account.",
 		"By <bdi>Ada Lovelace</bdi> · Not used yet", `<p><span class="pill">Bookings</span> </p>`,
-		`<span class="pill bad">Can do everything</span>`, "What “can do everything” means",
-		"may keep working for up to 30 minutes", "doesn’t use your account for 30 days", "365 days after",
+		`<span class="pill bad">Can do everything</span>`, "It can do everything that you can do. It asks you again, for less",
+		"works for up to 30 minutes more", "doesn’t use your account for 30 days",
 		"<b>Disconnect all 2 apps?</b> They immediately lose access to your account.",
 	} {
 		assert.Contains(t, apps.Text, text)
@@ -62,8 +62,8 @@ func TestConnectedApp(t *testing.T) {
 	for _, text := range []string{
 		"<h1><bdi>The calendar app</bdi></h1>", `<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
 		"See your bookings, who attends them", `<div>Confirm, decline and reassign your bookings, add guests and change where they take place.</div><span class="pill warn">Can change</span>`,
-		"See your teams&#39; bookings.", "<h2 id=\"permissions-title\">Views 1 kind of data, changes 1</h2>", "All 3 permissions in full", "First allowed", "<dt>Last used</dt><dd>Not yet</dd>",
-		"may keep working for up to 30 minutes", `<p class="up"><a href="/connected-apps"><bdi>Connected apps</bdi></a></p>`,
+		"See your teams’ bookings.", "<h2 id=\"permissions-title\">Views 1 kind of data, changes 1</h2>", "Show the exact permissions (3)", "First allowed", "<dt>Last used</dt><dd>Not yet</dd>",
+		"What it got just before works for up to 30 minutes more", "or after 30 days without use", `<p class="up"><a href="/connected-apps"><bdi>Connected apps</bdi></a></p>`,
 		`<a href="/connected-apps" aria-current="true">`,
 	} {
 		assert.Contains(t, page.Text, text)
@@ -71,7 +71,7 @@ func TestConnectedApp(t *testing.T) {
 	assert.NotContains(t, page.Text, "everything")
 	legacy := b.Get("/connected-apps/old")
 	assert.Contains(t, legacy.Text, "This app can do everything that you can do.")
-	assert.Contains(t, legacy.Text, "made before apps asked for single permissions")
+	assert.Contains(t, legacy.Text, "made before apps could ask for less")
 	assert.NotContains(t, legacy.Text, "What you allowed")
 
 	for _, id := range []string{"native", "nobody", "CALENDAR"} {
@@ -243,4 +243,21 @@ func TestConnectedAppsArePaged(t *testing.T) {
 	none := b.Get("/connected-apps?q=nothing+like+it")
 	assert.Empty(t, seen(none))
 	assert.Contains(t, none.Text, "0 apps")
+}
+
+// TestAppThatIsNotConnected verifies that the page of an application names it to a user who has
+// disconnected it, and to nobody else.
+func TestAppThatIsNotConnected(t *testing.T) {
+	w := NewEnv(t)
+	b := w.SignedIn()
+	b.Allow("scope", "BOOKING_READ")
+	b.Submit("/connected-apps", disconnectPath)
+	page := b.Get("/connected-apps/calendar")
+	assert.Equal(t, http.StatusNotFound, page.StatusCode)
+	assert.Contains(t, page.Text, "The calendar app isn’t connected")
+	assert.Contains(t, page.Text, `<a class="button primary" href="/connected-apps">Connected apps</a>`)
+	w.User("u-bob", "bob", "Bob")
+	assert.NotContains(t, w.SignedInAs("bob").Get("/connected-apps/calendar").Text, "calendar app")
+	w.Must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
+	assert.NotContains(t, b.Get("/connected-apps/calendar").Text, "calendar app")
 }

@@ -63,11 +63,7 @@ func (w *Area) nothingToDo(v *site.Session) ui.Empty {
 	if found, _ := v.View.ListClients(ledger.ClientQuery{Owner: v.User.ID, Limit: 1}); len(found) > 0 {
 		own = ui.Action{Title: "Your applications", Path: parts.PathDeveloper, Icon: "app"}
 	}
-	e.Actions = []ui.Action{own, apps}
-	if len(v.View.GrantsOf(v.User.ID, w.Ledger.Now())) > 0 {
-		e.Actions = []ui.Action{apps, own}
-	}
-	e.Actions[0].Primary = true
+	e.Actions = []ui.Action{apps, own}
 	return e
 }
 

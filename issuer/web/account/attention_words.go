@@ -49,7 +49,7 @@ func wordsOf(v ledger.View, date func(ledger.Time) string, one *attention.Item) 
 	case attention.Publishers:
 		path := site.PathAdminPublishers + "?" + url.Values{"state": {string(ledger.PublisherPending)}}.Encode()
 		return words{
-			Title: waits(one.Count, "publisher"), Path: path, Icon: "external", Did: "The first was asked for",
+			Title: waits(one.Count, "publisher"), Path: path, Icon: "external", Did: "The oldest was requested",
 			Action: ui.Action{Title: "Review", Path: path, About: "publishers"},
 		}
 	case attention.BrandDraft:
@@ -69,9 +69,9 @@ func waits(n int, thing string) string {
 		text = "More than " + ui.Plural(attention.MaxCount, thing)
 	}
 	if n == 1 {
-		return text + " waits for a review"
+		return text + " is waiting for review"
 	}
-	return text + " wait for a review"
+	return text + " are waiting for review"
 }
 
 // wordsOfApp are about an application that may use the user's account.

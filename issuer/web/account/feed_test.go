@@ -170,7 +170,7 @@ func TestFeedAsksAgain(t *testing.T) {
 func TestFeedAddress(t *testing.T) {
 	w := NewEnv(t)
 	b, stranger := w.SignedIn(), w.Browser()
-	assert.Contains(t, b.Get("/account").Text, "Make an address")
+	assert.Contains(t, b.Get("/account").Text, "Get feed address")
 	form := b.FeedForm()
 	first := b.Post(FeedPath, form)
 	assert.Contains(t, first.Text, "Shown once.")

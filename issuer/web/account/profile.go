@@ -2,7 +2,6 @@ package account
 
 import (
 	"fmt"
-	"net/url"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -25,6 +24,7 @@ type profileBody struct {
 	Pages       ui.Pager // of Sessions
 	Everywhere  *ui.Confirm
 	CanEdit     bool // the profile
+	Service     string
 	Feed        feedCard
 }
 
@@ -43,7 +43,7 @@ func (w *Area) profile(c *site.Request, v site.Session) error { return w.showPro
 func (w *Area) showProfile(c *site.Request, v site.Session, f *site.Form) error {
 	settings := v.View.Settings()
 	body := &profileBody{
-		Profile: ui.Card{ID: "profile", Title: "Profile"}, AccountID: v.User.ID, HasPassword: w.prover.HasLocalPassword(v.User),
+		Profile: ui.Card{ID: "profile", Title: "Profile"}, AccountID: v.User.ID, Service: w.Brand().Name, HasPassword: w.prover.HasLocalPassword(v.User),
 		SessionEnds: v.At(v.Stored.Created.Add(settings.SessionAbsolute)),
 		Everywhere: &ui.Confirm{
 			Button: "Sign out everywhere", Title: "Sign out everywhere?", Text: "You’ll have to sign in again, here too.",
@@ -82,7 +82,5 @@ func (w *Area) signOutEverywhere(c *site.Request, v site.Session, _ *site.Form) 
 	case out.Unknown:
 		return fmt.Errorf("sign out everywhere: %w", oauth.ErrUnavailable)
 	}
-	w.DropSession(c)
-	note := site.SignNotice(w.FormKey(c), "", site.PathSignIn, site.NoteEverywhere)
-	return c.Redirect(site.PathSignIn + "?" + url.Values{"note": {note}}.Encode())
+	return w.SignedOut(c, site.NoteEverywhere)
 }

@@ -61,8 +61,7 @@ func (w *Area) endSession(c *site.Request, v site.Session, f *site.Form) error {
 	case refused != nil:
 		return site.ErrNotFound
 	case here:
-		w.DropSession(c)
-		return c.Redirect(site.PathSignIn)
+		return w.SignedOut(c, site.NoteSignedOut)
 	}
 	return c.RedirectNotice(site.PathAccount, accountNotices, "signed-out")
 }

@@ -51,7 +51,7 @@ func TestSessions(t *testing.T) {
 	page := b.Get("/account")
 	for _, text := range []string{
 		`<b>Firefox on Linux</b> <span class="pill good">This browser</span>`,
-		`Last used <time datetime="2026-03-04T12:00:00Z" title="4 March 2026, 12:00 UTC" data-ago>1 hour ago</time>`,
+		`Signed in <time datetime="2026-03-04T12:00:00Z" data-exact>4 March 2026, 12:00 UTC</time> · last used <time datetime="2026-03-04T12:00:00Z" title="4 March 2026, 12:00 UTC" data-ago>1 hour ago</time>`,
 		`aria-label="Sign out Safari on iPhone, signed in 4 March 2026, 12:00 UTC"`,
 	} {
 		assert.Contains(t, page.Text, text)
@@ -89,7 +89,7 @@ func TestSessions(t *testing.T) {
 	// Ending this browser's own session signs out.
 	own := endings(t, b.Get("/account"))[Handle(b)]
 	res := b.Post(endPath, own)
-	assert.Equal(t, "/auth/sign-in", res.Header.Get("Location"))
+	assert.Regexp(t, `^/auth/sign-in\?note=signed-out\.`, res.Header.Get("Location"))
 	assert.NotContains(t, b.Cookies, "mintmark")
 	assert.Equal(t, http.StatusSeeOther, b.Get("/account").StatusCode)
 	assert.Equal(t, "/auth/sign-in?note=undone&to=%2Faccount", b.Post(endPath, own).Header.Get("Location"), "the same form twice")

@@ -280,7 +280,7 @@ func TestReviewRaces(t *testing.T) {
 		}, 404, "Page not found", ledger.Pending},
 		"signed out": {func(w *Env, root *Browser) {
 			w.Must(&ledger.SignOut{Session: credential.SessionDigest(root.Session())})
-		}, 403, "Your session ended.", ledger.Pending},
+		}, 403, "Your session ended", ledger.Pending},
 		"no leader": {func(w *Env, _ *Browser) { w.NoLeader = true }, 503, "", ledger.Pending},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -231,7 +231,7 @@ func TestConfirmElsewhereProblems(t *testing.T) {
 			id:     func(w *Env, c upstreamtest.Claims) { c["auth_time"] = w.Clock().Add(-2 * time.Minute).Unix() },
 			status: 403, says: "did not ask you to sign in again",
 		},
-		"somebody else": {subject: "s-eve", status: 403, says: "signed in another person"},
+		"somebody else": {subject: "s-eve", status: 403, says: "signed in somebody else"},
 		"late":          {play: func(w *Env, _ *upstreamtest.Provider, _ *Browser) { w.Advance(10 * time.Minute) }, status: 400, says: "took too long"},
 		"cancelled":     {change: func(v url.Values) { v.Set("error", "access_denied") }, status: 403, says: "cancelled there"},
 		"down": {play: func(_ *Env, p *upstreamtest.Provider, _ *Browser) {

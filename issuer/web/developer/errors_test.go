@@ -153,7 +153,7 @@ func TestRedirectURIOfAChange(t *testing.T) {
 	bob := w.SignedInAs("bob")
 	w.ProposeRevision("calendar", func(p *ledger.Profile) { p.RedirectURIs = append(p.RedirectURIs, Callback+"/new") })
 	w.ProposeRevision("native", func(p *ledger.Profile) { p.RedirectURIs = append(p.RedirectURIs, "http://127.0.0.1/new") })
-	const waits, refused = "This redirect URI is in your change that awaits review.", "This redirect URI is in your change that a reviewer refused."
+	const waits, refused = "The redirect URI is in a change that no administrator has approved yet.", "The redirect URI is in a change that a reviewer refused."
 	request := At(With(Good(), "redirect_uri", Callback+"/new"))
 	page := b.Get(request)
 	assert.Equal(t, http.StatusBadRequest, page.StatusCode)
@@ -181,7 +181,7 @@ func TestRedirectURIHelp(t *testing.T) {
 	request := At(With(Good(), "redirect_uri", Callback+"/"))
 	page := b.Get(request)
 	assert.Contains(t, page.Text, "<code>"+Callback+"<mark>/</mark></code>")
-	assert.Contains(t, page.Text, "<dt>Registered, and nearest to it</dt><dd><code>"+Callback+"</code></dd>")
+	assert.Contains(t, page.Text, "<dt>Closest registered</dt><dd><code>"+Callback+"</code></dd>")
 	assert.Contains(t, page.Text, "Only in what was received: <code>/</code>")
 	assert.NotContains(t, page.Text, "Only in what is registered")
 	assert.Contains(t, page.Text, `href="/developer/clients/calendar/scopes">See the registered URIs</a>`)
@@ -190,7 +190,7 @@ func TestRedirectURIHelp(t *testing.T) {
 		assert.NotContains(t, other.Text, "app.example.com")
 		assert.NotContains(t, other.Text, "/developer/clients")
 	}
-	assert.Contains(t, b.Get(At(With(Good(), "redirect_uri", ""))).Text, "The request has no <code>redirect_uri</code>.")
+	assert.Contains(t, b.Get(At(With(Good(), "redirect_uri", ""))).Text, "The request has no redirect_uri.")
 	long := b.Get(At(With(Good(), "redirect_uri", "https://a.example/"+strings.Repeat("x", 7000))))
 	assert.Contains(t, long.Text, "…</mark>")
 	assert.NotContains(t, b.Get(At(With(Good(), "redirect_uri", `https://"><script>alert(1)</script>`))).Text, "<script")
@@ -198,6 +198,6 @@ func TestRedirectURIHelp(t *testing.T) {
 	w.Client("refused", func(c *ledger.ImportClient) { c.State = ledger.Pending })
 	w.Must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "refused", Verdict: ledger.Reject, Reason: "Who are you?", Revision: 2})
 	request = At(With(Good(), "client_id", "refused"))
-	assert.Contains(t, b.Get(request).Text, "The reviewer wrote: <bdi>Who are you?</bdi>")
+	assert.Contains(t, b.Get(request).Text, "The reviewer wrote: “<bdi>Who are you?</bdi>”")
 	assert.NotContains(t, bob.Get(request).Text, "Who are you?")
 }

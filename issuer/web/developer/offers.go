@@ -10,6 +10,12 @@ import (
 type offersBody struct {
 	Offers []offerRow
 	Pages  ui.Pager
+	Empty  ui.Empty
+}
+
+var noOffers = ui.Empty{
+	Title: "Nothing is offered to you", Text: "When somebody wants you to take over an application, it appears here.",
+	Actions: []ui.Action{{Title: "Your applications", Path: parts.PathDeveloper}},
 }
 
 // An offerRow is one offered application. Its owner is shown, since anybody can make offers.
@@ -23,7 +29,7 @@ func (w *Area) offersPage(c *site.Request, v site.Session) error {
 	found, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
 		return v.View.OfferedTo(ledger.OfferQuery{User: v.User.ID, After: at, Back: back, Limit: clientsPerPage})
 	}, parts.ClientKey)
-	body := &offersBody{Pages: pages}
+	body := &offersBody{Pages: pages, Empty: noOffers}
 	for _, client := range found {
 		body.Offers = append(body.Offers, offerRowOf(&v, client))
 	}

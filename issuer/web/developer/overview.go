@@ -16,7 +16,7 @@ var clientNotices = site.Notices{
 	"proposed":                          "Saved. What needs a review waits for an administrator; until then the application works as before.",
 	"again":                             "Saved. An administrator reviews the application again.",
 	"unchanged":                         "There was nothing to change.",
-	"accepted":                          "The application is yours now. Its former owner may know its secrets: generate new ones, and revoke the old.",
+	"accepted":                          "The application is yours now.",
 	"accepted-" + string(ledger.Public): "The application is yours now.",
 	"accepted-revoked":                  "The application is yours now, and all its secrets were revoked. Generate a new one: until it has one, the application gets no tokens.",
 	"withdrawn":                         "The offer was withdrawn.",
@@ -85,6 +85,12 @@ func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Clie
 		body.StepsCard = ui.Card{ID: "first-token", Title: "Get to your first token", Side: stepsSide(body.Steps)}
 	}
 	body.Callouts = w.callouts(&v, client, started)
+	if c.Notice() == "accepted" && client.ActiveSecrets() > 0 {
+		body.Callouts = append(body.Callouts, ui.Callout{
+			Tone: ui.Warn, Title: "Its former owner may know its secrets.", Text: "Generate new ones, and revoke the old.",
+			Link: &ui.Link{Title: "Open credentials", Path: path + "/secrets"},
+		})
+	}
 	body.History = told(&v, client, v.View.HistoryOf(client.ID, historyShown))
 	p := w.pageOfClient(&v, client, "Overview", "")
 	p.Notice, p.Body = parts.NoticeAbout(clientNotices, c.Notice(), client), body

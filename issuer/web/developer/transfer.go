@@ -103,6 +103,8 @@ type offeredBody struct {
 	URIs        []string
 	Groups      []parts.ScopeGroup
 	Legacy      bool
+	People      string // how many have connected it; "" if they were not counted in time
+	Registered  ui.Stamp
 	Proposed    []ui.Difference
 	Form        *site.Form // for accepting
 	Decline     *site.Form
@@ -149,6 +151,10 @@ func (w *Area) showOffer(c *site.Request, v site.Session, client *ledger.Client,
 		Website: client.Website, WebsiteHost: parts.HostOf(client.Website), URIs: client.RedirectURIs,
 		Groups: parts.ScopeGroups(client.Scopes, true), Legacy: client.Legacy,
 		Form: f, Decline: parts.ClientForm(&v, &declineForm, client),
+	}
+	body.Registered = v.At(client.Created)
+	if people, counted := w.people(c, &v, client, w.Ledger.Now()); counted {
+		body.People = ui.Comma(people.Users)
 	}
 	if client.Proposed != nil {
 		body.Proposed = folded(parts.Differences(&client.Profile, client.Proposed))

@@ -1,6 +1,7 @@
 package parts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -13,6 +14,7 @@ import (
 type Asker struct {
 	Client       string      // the name of the client
 	Publisher    string      // of a client with a metadata document; "" for others
+	Approved     string      // the name of this service, if it has approved the publisher; or ""
 	Registered   bool        // such a client registered itself
 	Picture, Own *ui.Picture // of the application and of this service
 
@@ -84,7 +86,9 @@ func AskerOf(view ledger.View, client *ledger.Client, brand ui.Brand) Asker {
 	}
 	if d := client.Document; d != nil { // anybody can write anything there
 		a.Publisher, a.Registered = PublisherName(d), d.Registered != ""
-		a.Picture = &ui.Picture{Initial: ui.Initial(a.Publisher)}
+		if p := view.PublisherOf(client); p != nil && p.State == ledger.PublisherApproved && !a.Registered {
+			a.Approved = brand.Name
+		}
 		return a
 	}
 	a.Purpose, a.Website, a.PrivacyURL, a.TermsURL = client.Purpose, client.Website, client.PrivacyURL, client.TermsURL
@@ -104,9 +108,13 @@ type Asks struct {
 	Tier   ui.Tier  // what controls other people; no texts for nothing
 	Title  string   // the sum of the rows, such as "Views 5 kinds of data, changes 3"
 	Rows   []ui.PermissionRow
+	Only   *Only         // nil unless it is for one resource server
 	Count  int           // of scopes
 	All    []Permissions // each scope
 }
+
+// Only is the one resource server at which an application could use the account.
+type Only struct{ Name, Address string }
 
 // AsksOf describes scopes. What is not in before is marked as new, unless before is empty.
 func AsksOf(granted string, before scope.Set) Asks {
@@ -130,7 +138,7 @@ func AsksOf(granted string, before scope.Set) Asks {
 		switch {
 		case s.Controls:
 			row.controlled = true
-			a.Tier.Texts = append(a.Tier.Texts, ui.TierText{Text: s.Plain, New: news})
+			a.Tier.Texts = append(a.Tier.Texts, ui.TierText{Text: curly(s.Plain), New: news})
 			continue
 		case s.Writes:
 			row.changes = append(row.changes, s.Level)
@@ -143,7 +151,7 @@ func AsksOf(granted string, before scope.Set) Asks {
 	for _, row := range order {
 		views, changes := len(row.views) > 0, len(row.changes) > 0
 		if views || changes {
-			a.Rows = append(a.Rows, ui.PermissionRow{Area: row.area, Text: row.text(), View: views, Change: changes, New: row.isNew})
+			a.Rows = append(a.Rows, ui.PermissionRow{Area: row.area, Views: row.viewsText(), Changes: row.changesText(), New: row.isNew})
 		}
 		if views {
 			viewed++
@@ -181,9 +189,13 @@ func sum(viewed, changed int) string {
 	return "Views " + kinds(viewed) + ", changes " + ui.Comma(changed)
 }
 
-// A kind has the phrases for the scopes of an area by their level: what is viewed, what is
-// changed, and how.
-type kind struct{ viewed, changed, verbs [3]string }
+// A kind has the phrases for the scopes of an area by their level: what is viewed, what is changed,
+// and how. noun names the things where phrases say only whose they are; it is "" if different things
+// are viewed and changed.
+type kind struct {
+	noun                   string
+	viewed, changed, verbs [3]string
+}
 
 const verbsAll = "create, change and delete"
 
@@ -192,23 +204,28 @@ var (
 	anyVerb = [3]string{verbsAll, verbsAll, verbsAll}
 )
 
+var teams = [3]string{"", "your teams", "your organization’s teams"}
+
+// ofAll is the phrases of viewed for things that exist at each level.
+func ofAll(yours string) [3]string { return [3]string{yours, whose[1], whose[2]} }
+
 // kinds has an entry for each area of the catalogue.
 var kinds = map[string]kind{
-	"Event types": {whose, whose, anyVerb},
+	"Event types": {"event types", ofAll("your event types"), whose, anyVerb},
 	"Bookings": {
-		[3]string{"yours (with guests and recordings)", whose[1], whose[2]},
-		whose,
+		"bookings", ofAll("your bookings (with guests and recordings)"), whose,
 		[3]string{"confirm, decline and reassign", verbsAll, verbsAll},
 	},
-	"Schedules": {whose, whose, anyVerb},
+	"Schedules": {"schedules", ofAll("your schedules"), whose, anyVerb},
 	"Apps and calendars": {
+		"",
 		[3]string{"your calendars, conferencing apps and busy times"},
-		[3]string{"calendars and conferencing apps"},
+		[3]string{"your calendars and conferencing apps"},
 		[3]string{"connect and disconnect"},
 	},
-	"Profile":     {[3]string{"your name and email address"}, [3]string{"your profile"}, [3]string{"change"}},
-	"Teams":       {whose, whose, anyVerb},
-	"Memberships": {[3]string{"", whose[1], whose[2] + " with its users"}, whose, [3]string{"", "add, change and remove", "add, change and remove"}},
+	"Profile":     {"", [3]string{"your name and email address"}, [3]string{"your profile"}, [3]string{"change"}},
+	"Teams":       {"teams", teams, teams, anyVerb},
+	"Memberships": {"", [3]string{"", "your teams’ members", "your organization’s members and users"}, whose, [3]string{"", "add, change and remove", "add, change and remove"}},
 }
 
 // An askedKind is the part of a request that concerns one area.
@@ -220,33 +237,42 @@ type askedKind struct {
 	isNew          bool
 }
 
-// text returns one sentence for what is viewed and changed alike, else one for each.
-func (k *askedKind) text() string {
-	phrases := func(of [3]string, levels []scope.Level) (list []string) {
-		for _, level := range levels {
-			list = append(list, of[level])
-		}
-		return list
+// viewsText names what is viewed.
+func (k *askedKind) viewsText() string {
+	if len(k.views) == 0 {
+		return ""
 	}
-	viewed, changed, verbs := joined(phrases(k.viewed, k.views)), phrases(k.changed, k.changes), phrases(k.verbs, k.changes)
-	var sentences []string
-	if viewed != "" {
-		sentences = append(sentences, "View "+viewed+".")
+	var phrases []string
+	for _, level := range k.views {
+		phrases = append(phrases, k.viewed[level])
 	}
-	for begin := 0; begin < len(changed); { // levels with the same verbs stand next to each other
-		end := begin + 1
-		for end < len(changed) && verbs[end] == verbs[begin] {
-			end++
+	text := joined(phrases)
+	if k.viewed[k.views[0]] == whose[k.views[0]] {
+		text += " " + k.noun
+	}
+	return text
+}
+
+// changesText says what is changed and how, in short if that is what is viewed too.
+func (k *askedKind) changesText() string {
+	if k.noun != "" && slices.Equal(k.views, k.changes) && k.verbs[k.changes[0]] == k.verbs[k.changes[len(k.changes)-1]] {
+		return k.verbs[k.changes[0]] + " them"
+	}
+	var phrases []string
+	for begin := 0; begin < len(k.changes); { // levels with the same verbs stand next to each other
+		verbs, end := k.verbs[k.changes[begin]], begin
+		var objects []string
+		for ; end < len(k.changes) && k.verbs[k.changes[end]] == verbs; end++ {
+			objects = append(objects, k.changed[k.changes[end]])
 		}
-		objects := joined(changed[begin:end])
-		if objects == viewed && begin == 0 && end == len(changed) {
-			return "View, " + verbs[0] + " " + objects + "."
-		}
-		sentences = append(sentences, ui.Sentence(verbs[begin]+" "+objects))
+		phrases = append(phrases, verbs+" "+joined(objects))
 		begin = end
 	}
-	return strings.Join(sentences, " ")
+	return strings.Join(phrases, "; ")
 }
+
+// curly replaces straight apostrophes, as in the other texts of the pages.
+func curly(text string) string { return strings.ReplaceAll(text, "'", "’") }
 
 // joined returns "a", "a and b" or "a, b and c".
 func joined(list []string) string {

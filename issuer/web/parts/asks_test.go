@@ -19,7 +19,7 @@ func TestAsksHasEachScope(t *testing.T) {
 		require.Equal(t, 1, a.Count)
 		require.Len(t, a.All, 1)
 		if s.Controls {
-			assert.Equal(t, []ui.TierText{{Text: s.Plain}}, a.Tier.Texts)
+			assert.Equal(t, []ui.TierText{{Text: strings.ReplaceAll(s.Plain, "'", "’")}}, a.Tier.Texts)
 			assert.Empty(t, a.Rows)
 			assert.Equal(t, "Changes 1 kind of data", a.Title)
 			continue
@@ -27,17 +27,18 @@ func TestAsksHasEachScope(t *testing.T) {
 		assert.Empty(t, a.Tier.Texts)
 		require.Len(t, a.Rows, 1, s.Name)
 		row := a.Rows[0]
-		assert.Equal(t, ui.PermissionRow{Area: s.Area, Text: row.Text, View: !s.Writes, Change: s.Writes}, row)
-		assert.Regexp(t, `^[A-Z][a-z, ]+ [a-z’() ,]+\.$`, row.Text, "a sentence without an empty phrase")
-		assert.NotContains(t, row.Text, "  ")
-		assert.Equal(t, !s.Writes, strings.HasPrefix(row.Text, "View "), row.Text)
+		text := row.Views + row.Changes
+		assert.Regexp(t, `^[a-z, ]+ [a-z’() ,]+$`, text, "words without an empty phrase")
+		assert.NotContains(t, text, "  ")
+		assert.Equal(t, s.Writes, row.Views == "", text)
+		assert.Equal(t, s.Writes, row.Changes != "", text)
 	}
 }
 
 func TestAsks(t *testing.T) {
 	texts := func(a parts.Asks) (list []string) {
 		for _, row := range a.Rows {
-			list = append(list, row.Area+": "+row.Text)
+			list = append(list, row.Area+": "+row.Views+" | "+row.Changes)
 		}
 		return list
 	}
@@ -46,13 +47,13 @@ func TestAsks(t *testing.T) {
 		title   string
 		rows    []string
 	}{
-		{"SCHEDULE_READ PROFILE_READ", "Views 2 kinds of data, changes nothing", []string{"Schedules: View yours.", "Profile: View your name and email address."}},
+		{"SCHEDULE_READ PROFILE_READ", "Views 2 kinds of data, changes nothing", []string{"Schedules: your schedules | ", "Profile: your name and email address | "}},
 		{
 			"BOOKING_WRITE BOOKING_READ TEAM_BOOKING_WRITE TEAM_BOOKING_READ ORG_BOOKING_READ", "Views 1 kind of data, changes 1",
-			[]string{"Bookings: View yours (with guests and recordings), your teams’ and your organization’s. Confirm, decline and reassign yours. Create, change and delete your teams’."},
+			[]string{"Bookings: your bookings (with guests and recordings), your teams’ and your organization’s | confirm, decline and reassign yours; create, change and delete your teams’"},
 		},
-		{"EVENT_TYPE_READ EVENT_TYPE_WRITE TEAM_EVENT_TYPE_READ TEAM_EVENT_TYPE_WRITE", "Views 1 kind of data, changes 1", []string{"Event types: View, create, change and delete yours and your teams’."}},
-		{"TEAM_SCHEDULE_WRITE ORG_MEMBERSHIP_WRITE", "Changes 1 kind of data", []string{"Schedules: Create, change and delete your teams’."}},
+		{"EVENT_TYPE_READ EVENT_TYPE_WRITE TEAM_EVENT_TYPE_READ TEAM_EVENT_TYPE_WRITE", "Views 1 kind of data, changes 1", []string{"Event types: your event types and your teams’ | create, change and delete them"}},
+		{"TEAM_SCHEDULE_WRITE ORG_MEMBERSHIP_WRITE", "Changes 1 kind of data", []string{"Schedules:  | create, change and delete your teams’"}},
 		{"", "Views 0 kinds of data, changes nothing", nil},
 	} {
 		a := parts.AsksOf(test.granted, scope.Set{})

@@ -33,6 +33,9 @@ func PictureOf(p *ledger.Profile) *ui.Picture {
 // administrator has reviewed could imitate another application, so it is replaced by a
 // letter.
 func PublicPicture(c *ledger.Client) *ui.Picture {
+	if c.Document != nil { // anybody can choose its name
+		return &ui.Picture{Initial: ui.Initial(PublisherName(c.Document))}
+	}
 	if !c.Reviewed() {
 		return &ui.Picture{Initial: ui.Initial(c.Name)}
 	}

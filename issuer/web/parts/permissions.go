@@ -32,7 +32,7 @@ func PermissionsOf(granted string, before scope.Set) []Permissions {
 	for _, s := range scope.Catalogue() {
 		if set.Has(s.Name) {
 			g := &groups[s.Level]
-			g.List = append(g.List, permission{Text: s.Plain, Writes: s.Writes, New: isNew(s.Name, before)})
+			g.List = append(g.List, permission{Text: curly(s.Plain), Writes: s.Writes, New: isNew(s.Name, before)})
 		}
 	}
 	shown := groups[:0]

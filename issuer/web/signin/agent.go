@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -62,7 +63,7 @@ func (w *Area) lookUp(c *site.Request, v *site.Session, r oauth.AuthorizationReq
 	var err error
 	switch {
 	case cause != ledger.NoCause:
-		return explainAgent(cause, "")
+		return w.explainAgent(cause, "")
 	case lookup == ledger.LookupNone:
 		return nil
 	case w.config.Documents == nil:
@@ -80,7 +81,7 @@ func (w *Area) lookUp(c *site.Request, v *site.Session, r oauth.AuthorizationReq
 	case ok && lookup == ledger.LookupAgain:
 		return nil
 	case ok:
-		return unfetched(failed)
+		return w.unfetched(failed)
 	}
 	return err
 }
@@ -99,7 +100,7 @@ func (w *Area) recordDocument(c *site.Request, v *site.Session, d clientdoc.Docu
 	case out.Refusal != nil && out.Refusal.Cause == ledger.BadField:
 		return w.config.Documents.Refuse(d.ClientID, "in the metadata document, "+out.Refusal.Field+" "+out.Refusal.Note)
 	case out.Refusal != nil:
-		return explainAgent(out.Refusal.Cause, "")
+		return w.explainAgent(out.Refusal.Cause, "")
 	}
 	w.SetSession(c, v.ID, index)
 	view, err := w.Ledger.ViewAt(c.R.Context(), index)
@@ -112,7 +113,7 @@ func (w *Area) recordDocument(c *site.Request, v *site.Session, d clientdoc.Docu
 }
 
 // unfetched is the failure for a document that could not be fetched or is not valid.
-func unfetched(e *clientdoc.Error) *site.Failure {
+func (w *Area) unfetched(e *clientdoc.Error) *site.Failure {
 	cause := ledger.DocumentUnusable
 	switch e.Reason {
 	case clientdoc.TooManyURLs, clientdoc.Busy:
@@ -120,43 +121,44 @@ func unfetched(e *clientdoc.Error) *site.Failure {
 	case clientdoc.MethodNotOffered:
 		cause = ledger.DocumentMethod
 	}
-	return explainAgent(cause, ui.Sentence(e.Error()))
+	return w.explainAgent(cause, ui.Sentence(e.Error()))
 }
 
 // explainAgent explains why a client with a metadata document can't be shown for consent, or
 // returns nil if the cause isn't about documents. Texts of publishers are not repeated.
-func explainAgent(cause ledger.Cause, detail string) *site.Failure {
+func (w *Area) explainAgent(cause ledger.Cause, detail string) *site.Failure {
+	service := w.Brand().Name
 	f := &site.Failure{Status: http.StatusForbidden, Cause: cause, Detail: cmp.Or(detail, ui.Sentence(cause.String()))}
 	switch cause {
 	case ledger.AgentsAreOff, ledger.PublisherUnlisted:
-		f.Title = "This application is not accepted here"
-		f.Text = "The publisher of the application is not one of those that this service accepts. Nothing was looked up, and nothing was shared with it. If you need it, ask an administrator of this service."
+		f.Title = "This app is not accepted here"
+		f.Text = "The app’s publisher is not one that " + service + " accepts. Nothing was looked up, and nothing was shared. If you need the app, ask an administrator of " + service + "."
 	case ledger.PublisherIsPending:
-		f.Title = "This application has not been reviewed yet"
-		f.Text = "An administrator of this service has to review the publisher of the application before anybody can use it. Nothing was shared with it. Please try again later."
+		f.Title = "This app has not been reviewed yet"
+		f.Text = "An administrator of " + service + " has to review the app’s publisher before anybody can use it. Nothing was shared. Try again later."
 	case ledger.PublisherIsRejected:
-		f.Title = "This application was not approved"
-		f.Text = "An administrator of this service has reviewed the publisher of the application and did not approve it. Nothing was shared with it."
+		f.Title = "This app was not approved"
+		f.Text = "An administrator of " + service + " reviewed the app’s publisher and did not approve it. Nothing was shared."
 	case ledger.TooManyDocuments:
 		f.Status = http.StatusTooManyRequests
-		f.Title = "There are too many applications of this publisher"
-		f.Text = "This service accepts no more applications of this publisher, so this one was not added. Nothing was shared with it. Please ask an administrator of this service."
+		f.Title = "There are too many apps of this publisher"
+		f.Text = service + " accepts no more apps of this publisher, so this one was not added. Nothing was shared. Ask an administrator of " + service + "."
 	case ledger.TooManyPublishers:
 		f.Status = http.StatusTooManyRequests
-		f.Title = "This application can’t be reviewed now"
-		f.Text = "Too many new applications wait for a review, from you or from everybody. Nothing was shared with it. Please try again tomorrow, or ask an administrator of this service."
+		f.Title = "This app can’t be reviewed now"
+		f.Text = "Too many new apps are waiting for review, from you or from everybody. Nothing was shared. Try again tomorrow, or ask an administrator of " + service + "."
 	case ledger.TooManyLookups:
-		f.Status, f.After = http.StatusTooManyRequests, time.Minute
-		f.Title = "Too many new applications"
-		f.Text = "Too many new applications were tried in a short time, so this one was not looked up. Try again in 1 minute, from the application."
+		f.Status, f.After, f.Again = http.StatusTooManyRequests, time.Minute, site.TryAgain
+		f.Title = "Too many new apps"
+		f.Text = "Too many new apps were tried in a short time, so this one was not looked up. Nothing was shared. Wait 1 minute and try again."
 	case ledger.DocumentURLRefused, ledger.DocumentUnusable, ledger.DocumentMethod, ledger.RegistrationRefused:
-		f.Status = http.StatusBadRequest
-		f.Title = "This application can’t be recognized"
-		f.Text = "The application describes itself at an address that this service could not read, or describes itself in a way that this service does not accept. Nothing was shared with it."
+		f.Status, f.Again = http.StatusBadRequest, site.TryAgain
+		f.Title = "This app can’t be recognized"
+		f.Text = service + " couldn’t read the app’s description of itself. Nothing was shared. Try again; if it fails again, tell the app’s developer."
 	case ledger.DocumentStale:
-		f.Status = http.StatusServiceUnavailable
-		f.Title = "This application can’t be recognized now"
-		f.Text = "The description of the application could not be read for more than a day. Programs that you have allowed before keep their access. Please try again later."
+		f.Status, f.Again = http.StatusServiceUnavailable, site.TryAgain
+		f.Title = "This app can’t be recognized now"
+		f.Text = service + " hasn’t been able to read the app’s description of itself for more than a day. Programs that you allowed before keep their access. Try again later."
 	default:
 		return nil
 	}
@@ -181,12 +183,16 @@ func (w *Area) wait(c *site.Request, v *site.Session, r oauth.AuthorizationReque
 
 var errWaitOver = &site.Failure{
 	Status: http.StatusGone, Title: "This page is no longer valid",
-	Text: "The application waited for a review of its publisher, or the page was made for another user. Please start again from the application.",
+	Text: "The app’s publisher was waiting for review, or the page was made for another user. Start again from the app.",
 }
 
 type waitingBody struct {
-	Host string // of the publisher
-	Name string // of the client, as it calls itself
+	Host   string // of the publisher
+	Name   string // of the client, as it calls itself
+	Person string
+	// Cancel is the client's redirect URI with the refusal; "" if the request has no registered one.
+	Cancel template.URL
+	Target target
 }
 
 // waitingPage shows that a publisher awaits a review. It loads itself again, without a
@@ -212,6 +218,11 @@ func (w *Area) waitingPage(c *site.Request, v site.Session) error {
 		return c.Redirect(continueURL(query, ""))
 	}
 	c.Header().Set("Refresh", strconv.Itoa(int(waitInterval/time.Second)))
-	w.Render(c, http.StatusOK, "waiting", ui.Page{Title: "Waiting for a review", Body: waitingBody{Host: client.Document.Host(), Name: client.Name}})
+	body := waitingBody{Host: client.Document.Host(), Name: client.Name, Person: site.PersonOf(v.User).Name}
+	if client.Registered(r.RedirectURI) {
+		body.Target = targetOf(r.RedirectURI)
+		body.Cancel = template.URL(w.errorLocation(r, &userRefused))
+	}
+	w.Render(c, http.StatusOK, "waiting", ui.Page{Title: "Waiting for review", Body: body})
 	return nil
 }

@@ -109,7 +109,7 @@ func TestAgentsOff(t *testing.T) {
 		proposals := len(w.Proposals)
 		res := b.Get(At(agentRequest()))
 		require.Equal(t, http.StatusBadRequest, res.StatusCode)
-		require.Contains(t, res.Text, "Application not found")
+		require.Contains(t, res.Text, "App not found")
 		require.Len(t, w.Proposals, proposals)
 		for path, unknown := range map[string]string{"/auth/oauth2/waiting": "/auth/oauth2/none", "/admin/new-publisher": "/admin/none", "/admin/publishers": "/admin/none", "/admin/publishers/example.com/remove": "/admin/none"} {
 			for _, method := range []string{"GET", "HEAD", "POST", "PUT", "OPTIONS"} {
@@ -146,8 +146,8 @@ func TestAgentOfAListedPublisher(t *testing.T) {
 
 	// The host is what is asked about, and the name is only what the document says.
 	require.Contains(t, page.Text, `<h1 class="mid"><bdi>example.com</bdi> wants access to your account</h1>`)
-	require.Contains(t, page.Text, "The application calls itself<br><b>“<bdi>Helper</bdi>”</b><br>Its name isn’t verified.")
-	require.NotContains(t, page.Text, "Any program on this computer")
+	require.Contains(t, page.Text, "The app calls itself <b>“<bdi>Helper</bdi>”</b>.<br>Anybody can choose that name.")
+	require.NotContains(t, page.Text, "another program could be asking")
 
 	b.Decide(page, "allow").Location(t, agentCallback)
 	require.Contains(t, b.Get("/connected-apps").Text, "example.com (Helper)")
@@ -160,7 +160,7 @@ func TestAgentOfAListedPublisher(t *testing.T) {
 	// The row is fresh, so the next request fetches nothing. Defaults are for a request without scope.
 	page = b.Get(At(agentRequest("scope", "", "redirect_uri", "http://127.0.0.1:4567/cb")))
 	require.Equal(t, 1, p.requests())
-	require.Contains(t, page.Text, "Any program on this computer")
+	require.Contains(t, page.Text, "another program could be asking")
 	b.Decide(page, "allow").Location(t, "http://127.0.0.1:4567/cb")
 	require.Equal(t, "BOOKING_READ", w.Grants()[1].Scope)
 }
@@ -287,8 +287,8 @@ func TestPublisherUnderReview(t *testing.T) {
 	page := b.Get(address)
 	require.Equal(t, http.StatusOK, page.StatusCode)
 	require.Equal(t, "5", page.Header.Get("Refresh"))
-	require.Contains(t, page.Text, "<bdi>example.com</bdi> waits for a review")
-	require.Contains(t, page.Text, "calls itself</dt><dd>“<bdi>Helper</bdi>” <span class=\"quiet\">Its name isn’t verified.</span>")
+	require.Contains(t, page.Text, "<bdi>example.com</bdi> is waiting for review")
+	require.Contains(t, page.Text, "calls itself</dt><dd>“<bdi>Helper</bdi>” <span class=\"quiet\">Anybody can choose that name.</span>")
 
 	// It is nobody else's, and it can't be changed.
 	require.Equal(t, http.StatusGone, w.SignedInAs("bob").Get(address).StatusCode)
@@ -451,7 +451,7 @@ func TestRegisteredAgent(t *testing.T) {
 		return At(agentRequest(append([]string{"client_id", clientID, "redirect_uri", "http://127.0.0.1:4567/cb"}, pairs...)...))
 	}
 	b := w.SignedIn()
-	require.Contains(t, b.Get(request()).Text, "Application not found")
+	require.Contains(t, b.Get(request()).Text, "App not found")
 	require.Zero(t, opened, "agents are off")
 	s := *w.View().Settings()
 	s.Agents = ledger.AgentsListed
@@ -470,8 +470,8 @@ func TestRegisteredAgent(t *testing.T) {
 	page := b.Get(request())
 	require.Equal(t, http.StatusOK, page.StatusCode, page.Text)
 	require.Contains(t, page.Text, "<bdi>a program on a computer</bdi> wants access")
-	require.Contains(t, page.Text, "This app calls itself<br><b>“<bdi>Helper</bdi>”</b><br>Its name isn’t verified.")
-	require.Contains(t, page.Text, "Any program on this computer")
+	require.Contains(t, page.Text, "The app calls itself <b>“<bdi>Helper</bdi>”</b>.<br>Anybody can choose that name.")
+	require.Contains(t, page.Text, "another program could be asking")
 	require.Nil(t, w.View().ClientNamed(clientID), "the page stores nothing")
 	b.Decide(page, "allow").Location(t, "http://127.0.0.1:4567/cb")
 	require.Equal(t, clientID, w.View().ClientNamed(clientID).ClientID())
@@ -506,9 +506,9 @@ func TestRegisteredHost(t *testing.T) {
 	page := open(uris[0])
 	require.Equal(t, http.StatusOK, page.StatusCode, page.Text)
 	require.Contains(t, page.Text, "<bdi>vscode.dev</bdi> wants access")
-	require.NotContains(t, page.Text, "Any program on this computer")
+	require.NotContains(t, page.Text, "another program could be asking")
 	b.Decide(page, "allow").Location(t, uris[0])
-	require.Contains(t, b.Get("/connected-apps/"+ledger.ClientKey("mmd_editor")).Text, "doesn’t use your account for 14 days")
+	require.Contains(t, b.Get("/connected-apps/"+ledger.ClientKey("mmd_editor")).Text, "or after 14 days without use")
 
 	// Such a client_id is never made: see oauth.RegistrableURIs.
 	uris = append(uris, "http://127.0.0.1/")
@@ -572,7 +572,7 @@ func TestTooManyRegisteredAgents(t *testing.T) {
 	page := b.Get(At(agentRequest("client_id", "mmd_more", "redirect_uri", "http://127.0.0.1/cb", "scope", "BOOKING_READ")))
 	res := b.Decide(page, "allow")
 	require.Equal(t, http.StatusTooManyRequests, res.StatusCode, res.Text)
-	require.Contains(t, res.Text, "accepts no more applications of this publisher")
+	require.Contains(t, res.Text, "accepts no more apps of this publisher")
 	require.Empty(t, w.Grants())
 }
 

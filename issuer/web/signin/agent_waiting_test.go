@@ -83,14 +83,14 @@ func TestWaitingEnds(t *testing.T) {
 			w.Must(&ledger.EndPublisher{Actor: operator, Host: "example.com", How: ledger.EndRemove})
 		}, http.StatusSeeOther, ""}, // it waits again
 		"off":         {func(w *Env) { w.Agents(ledger.AgentsOff) }, 0, "Page not found"},
-		"listed only": {func(w *Env) { w.Agents(ledger.AgentsListed) }, 0, "waits for a review"},
+		"listed only": {func(w *Env) { w.Agents(ledger.AgentsListed) }, 0, "is waiting for review"},
 		"suspended": {func(w *Env) {
 			w.List("example.com")
 			c := w.View().ClientNamed(agentID)
 			w.Must(&ledger.ReviewClient{Actor: operator, ID: c.ID, Verdict: ledger.Suspend, Revision: c.Revision})
 		}, http.StatusForbidden, ""},
 		"ten minutes": {func(w *Env) { w.Advance(10 * time.Minute) }, 0, "no longer valid"},
-		"almost":      {func(w *Env) { w.Advance(10*time.Minute - time.Second) }, 0, "waits for a review"},
+		"almost":      {func(w *Env) { w.Advance(10*time.Minute - time.Second) }, 0, "is waiting for review"},
 		"disabled": {func(w *Env) {
 			w.Must(&ledger.SetUserState{Actor: operator, User: "u-ada", State: ledger.Disable})
 		}, 0, ""},

@@ -27,6 +27,7 @@ func (w *Area) authorize(c *site.Request) error {
 		w.config.Refused(ledger.RequestMalformed)
 		return unreadableRequest(bad)
 	}
+	c.ReturnTo = continueURL(c.R.URL.RawQuery, "")
 	v := w.LoadSession(c)
 	w.openRegistration(c, &v, &request)
 	if w.isAgent(&v, request) {
@@ -56,7 +57,7 @@ func (w *Area) authorize(c *site.Request) error {
 		return w.wait(c, &v, request)
 	case problem != nil && problem.Page:
 		w.config.Refused(problem.Cause)
-		return forOwner(explain(problem), &v, request)
+		return w.forOwner(w.explain(problem), &v, request)
 	case v.Unavailable:
 		return site.ErrSessionUnavailable
 	case v.User == nil:
@@ -68,7 +69,7 @@ func (w *Area) authorize(c *site.Request) error {
 	}
 	if cause := a.Client.Stale(w.Ledger.Now()); cause != ledger.NoCause {
 		w.config.Refused(cause)
-		return explainAgent(cause, "")
+		return w.explainAgent(cause, "")
 	}
 	w.showConsent(c, http.StatusOK, v, request, a, "")
 	return nil
@@ -155,7 +156,7 @@ func (w *Area) continueTo(c *site.Request, next, own string) error {
 	w.config.Refused(problem.Cause)
 	location := w.errorLocation(r, &problem.Error)
 	c.Header().Set("Refresh", "0;url="+location)
-	w.Render(c, http.StatusOK, "leave", ui.Page{Title: "Back to the application", Body: leaveBody{
+	w.Render(c, http.StatusOK, "leave", ui.Page{Title: "Back to the app", Body: leaveBody{
 		Client: a.Client.Name, Target: targetOf(r.RedirectURI), Detail: problem.Error.Description,
 		Location: template.URL(location),
 	}})

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -300,3 +301,29 @@ func TestRefusedAuthorizationCanBeFound(t *testing.T) {
 		w.SignedIn().Get(At(Good()))
 	})
 }
+
+// TestErrorLeadsBack verifies that the page of a node that can't answer leads back to the request,
+// and that of a wrong redirect URI to a sign-in for it, without repeating the request.
+func TestErrorLeadsBack(t *testing.T) {
+	w := NewEnv(t)
+	b := w.SignedIn()
+	page := b.Get(At(Good()))
+	w.NoLeader = true
+	failed := b.Decide(page, "allow")
+	assert.Equal(t, http.StatusServiceUnavailable, failed.StatusCode)
+	assert.Contains(t, failed.Text, "Nothing was shared with the app.")
+	assert.Contains(t, failed.Text, `<a class="button primary" href="/auth/oauth2/authorize?`)
+	w.NoLeader = false
+
+	wrong := At(With(Good(), "redirect_uri", Callback+"/other"))
+	stranger := w.Browser()
+	link := signInLink.FindStringSubmatch(stranger.Get(wrong).Text)
+	require.NotNil(t, link)
+	in := stranger.SignIn(stranger.Get(html.UnescapeString(link[1])), "ada", Password).Header.Get("Location")
+	assert.Contains(t, stranger.Get(in).Text, "<mark>/other</mark>", "the owner sees the difference")
+
+	forged := w.Browser().Get("/auth/sign-in?request=" + url.QueryEscape("client_id=calendar"))
+	assert.Empty(t, forged.Form(t, "/auth/sign-in").Get("next"))
+}
+
+var signInLink = regexp.MustCompile(`<a class="button" href="(/auth/sign-in\?request=[^"]*)">Sign in</a>`)

@@ -22,7 +22,10 @@ func (w *Area) confirmUpstream(c *site.Request) error {
 	case err != nil:
 		return err
 	case to == "" || !site.Genuine(query.Get("token"), v.ID, authn.ForConfirm, v.User.ID, to):
-		return site.ErrNotOurForm
+		return &site.Failure{
+			Status: http.StatusForbidden, Title: "This link has expired", Back: to,
+			Text: "Open the page that you came from and confirm again. Nothing was changed.",
+		}
 	}
 	now := w.Ledger.Now()
 	a := &upstreamAttempt{Seed: w.Random(), To: to, Confirms: site.SessionText(&v), Begun: now, Expires: now.Add(attemptLifetime)}
@@ -72,7 +75,7 @@ func (w *Area) finishConfirm(c *site.Request, a *upstreamAttempt, answer upstrea
 	case refused != nil:
 		w.prover.RecordFailure(c, v.User, refused.Cause)
 		return confirmFailure(http.StatusForbidden, a.To,
-			w.prover.Upstream.Name()+" signed in another person than the one who is signed in here. Use the account there that you signed in with.")
+			w.prover.Upstream.Name()+" signed in somebody else. Use the account that you signed in with here.")
 	}
 	forgive()
 	w.prover.SaveDevice(c, device)
@@ -96,7 +99,7 @@ func (w *Area) confirmError(c *site.Request, to string, err error) error {
 	c.Err = err
 	if errors.Is(err, upstream.ErrNotReauthenticated) {
 		return confirmFailure(http.StatusForbidden, to,
-			w.prover.Upstream.Name()+" did not ask you to sign in again, or does not say so. If this comes again, sign out here and sign in again.")
+			w.prover.Upstream.Name()+" did not ask you to sign in again, or doesn’t say so. If it happens again, sign out here and sign in again.")
 	}
 	status := statusUpstream(err)
 	f := confirmFailure(status, to, w.alertUpstream(err))
@@ -107,5 +110,5 @@ func (w *Area) confirmError(c *site.Request, to string, err error) error {
 }
 
 func confirmFailure(status int, to, why string) *site.Failure {
-	return &site.Failure{Status: status, Title: "It could not be confirmed that it is you", Text: why + " Nothing was done.", Back: to}
+	return &site.Failure{Status: status, Title: "You weren’t confirmed", Text: why + " Nothing was changed.", Back: to}
 }

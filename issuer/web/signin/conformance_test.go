@@ -32,15 +32,15 @@ func TestConformancePages(t *testing.T) {
 		status   int
 		says     string
 	}{
-		{"AZ06", "unknown client", With(Good(), "client_id", "nobody").Encode(), 400, "Application not found"},
-		{"AZ07", "no client_id", With(Good(), "client_id", "").Encode(), 400, "Application not found"},
-		{"AZ08", "no redirect_uri", With(Good(), "redirect_uri", "").Encode(), 400, "does not lead back"},
-		{"AZ09", "another origin", With(Good(), "redirect_uri", "https://evil.example/cb").Encode(), 400, "does not lead back"},
-		{"AZ10", "trailing slash", With(Good(), "redirect_uri", Callback+"/").Encode(), 400, "does not lead back"},
-		{"AZ12", "query added", With(Good(), "redirect_uri", Callback+"?x=1").Encode(), 400, "does not lead back"},
-		{"AZ14", "http for https", With(Good(), "redirect_uri", "http://app.example.com/cb").Encode(), 400, "does not lead back"},
-		{"AZ16", "fragment added", With(Good(), "redirect_uri", Callback+"#f").Encode(), 400, "does not lead back"},
-		{"AZ18", "localhost for a loopback IP", With(Good(), "client_id", "native", "redirect_uri", "http://localhost:4000/cb").Encode(), 400, "does not lead back"},
+		{"AZ06", "unknown client", With(Good(), "client_id", "nobody").Encode(), 400, "App not found"},
+		{"AZ07", "no client_id", With(Good(), "client_id", "").Encode(), 400, "App not found"},
+		{"AZ08", "no redirect_uri", With(Good(), "redirect_uri", "").Encode(), 400, "sent no return address"},
+		{"AZ09", "another origin", With(Good(), "redirect_uri", "https://evil.example/cb").Encode(), 400, "a wrong return address"},
+		{"AZ10", "trailing slash", With(Good(), "redirect_uri", Callback+"/").Encode(), 400, "a wrong return address"},
+		{"AZ12", "query added", With(Good(), "redirect_uri", Callback+"?x=1").Encode(), 400, "a wrong return address"},
+		{"AZ14", "http for https", With(Good(), "redirect_uri", "http://app.example.com/cb").Encode(), 400, "a wrong return address"},
+		{"AZ16", "fragment added", With(Good(), "redirect_uri", Callback+"#f").Encode(), 400, "a wrong return address"},
+		{"AZ18", "localhost for a loopback IP", With(Good(), "client_id", "native", "redirect_uri", "http://localhost:4000/cb").Encode(), 400, "a wrong return address"},
 		{"AZ20", "two client ids", Good().Encode() + "&client_id=calendar", 400, "not complete"},
 		{"AZ20", "two redirect URIs", Good().Encode() + "&redirect_uri=" + url.QueryEscape(Callback), 400, "not complete"},
 		{"AZ43", "pending", With(Good(), "client_id", "waiting").Encode(), 403, "has not been reviewed yet"},
@@ -64,7 +64,7 @@ func TestConformancePages(t *testing.T) {
 					}
 					assert.Contains(t, res.Text, test.says)
 					if who != "a stranger" {
-						assert.NotContains(t, res.Text, "sign in, and this page", "the user is signed in")
+						assert.NotContains(t, res.Text, "sign in to see", "the user is signed in")
 					}
 					for _, uri := range []string{"evil.example", "app.example.com", "127.0.0.1", "localhost"} {
 						assert.NotContains(t, res.Text, uri, "the redirect URI must not be shown")
@@ -84,8 +84,8 @@ func TestErrorPageTellsOwnersToSignIn(t *testing.T) {
 		With(Good(), "redirect_uri", ""), With(Good(), "redirect_uri", "https://evil.example/cb"),
 	} {
 		w := NewEnv(t)
-		assert.Contains(t, w.Browser().Get(At(query)).Text, "yours, sign in, and this page ", query)
-		assert.NotContains(t, w.SignedIn().Get(At(query)).Text, "sign in, and this page", "the owner is signed in")
+		assert.Contains(t, w.Browser().Get(At(query)).Text, "yours, sign in to see ", query)
+		assert.NotContains(t, w.SignedIn().Get(At(query)).Text, "sign in to see", "the owner is signed in")
 	}
 	assert.NotContains(t, NewEnv(t).Browser().Get(At(With(Good(), "client_id", "unheard-of"))).Text, "sign in", "an unknown client has no owner")
 }
@@ -242,11 +242,11 @@ func TestConformance(t *testing.T) {
 			"Ada Lovelace", "<bdi>ada</bdi>", `Switch<span class="unseen"> account</span>`,
 			`<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
 			`By <b><bdi>Ada Lovelace</bdi></b>`, `<span class="pill good">Reviewed by Mintmark</span>`, "Views 2 kinds of data, changes 1",
-			`<b>Bookings</b></div><span class="pill warn">View &amp; change</span><p class="quiet">View yours (with guests and recordings) and your teams’. Confirm, decline and reassign yours.</p>`,
-			`<b>Teams</b></div><span class="pill">View</span><p class="quiet">View your organization’s.</p>`,
-			"All 4 permissions in full", "Your own account", "See your bookings, who attends them",
+			`<b>Bookings</b></div><span class="pill warn">View &amp; change</span><p class="quiet"><b>View</b> your bookings (with guests and recordings) and your teams’<br><b>Change</b> confirm, decline and reassign yours</p>`,
+			`<b>Teams</b></div><span class="pill">View</span><p class="quiet">Your organization’s teams</p>`,
+			"Show the exact permissions (4)", "Your own account", "See your bookings, who attends them",
 			`<div>Confirm, decline and reassign your bookings, add guests and change where they take place.</div><span class="pill warn">Can change</span>`,
-			"Your teams", "See your teams&#39; bookings.", "Your organization", "This includes all teams of the organization.",
+			"Your teams", "See your teams’ bookings.", "Your organization", "This includes all teams of the organization.",
 			`You’ll be returned to <b>app.example.com</b>. Disconnect any time in Connected apps.`,
 		} {
 			assert.Contains(t, page.Text, text)
@@ -265,15 +265,15 @@ func TestConformance(t *testing.T) {
 	t.Run("AZ55 a program on the device", func(t *testing.T) {
 		w := NewEnv(t)
 		page := w.SignedIn().Get(At(With(Good(), "client_id", "native", "redirect_uri", "http://127.0.0.1:4000/cb")))
-		assert.Contains(t, page.Text, `a program on this device, at <b>127.0.0.1:4000</b>`)
+		assert.Contains(t, page.Text, `the app on this device (<b>127.0.0.1:4000</b>)`)
 	})
 	t.Run("AZ57 asked again, with a wider scope and with the same", func(t *testing.T) {
 		w := NewEnv(t)
 		b := w.SignedIn()
 		first := b.Get(At(With(Good(), "scope", "BOOKING_READ")))
-		assert.NotContains(t, first.Text, "First allowed")
+		assert.NotContains(t, first.Text, "You first allowed")
 		b.Decide(first, "allow").Location(t, Callback)
-		for scope, says := range map[string]string{"BOOKING_READ": "Nothing is new.", "BOOKING_READ BOOKING_WRITE": "What’s new is marked."} {
+		for scope, says := range map[string]string{"BOOKING_READ": "Nothing has changed since.", "BOOKING_READ BOOKING_WRITE": "What’s new is marked."} {
 			page := b.Get(At(With(Good(), "scope", scope)))
 			require.Equal(t, http.StatusOK, page.StatusCode)
 			assert.Contains(t, page.Text, `>4 March 2026</time>. `+says)

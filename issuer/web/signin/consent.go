@@ -37,7 +37,6 @@ type consentBody struct {
 	Person   site.Person
 	Portrait *ui.Picture
 	Target   target
-	Resource *ledger.ResourceServer // nil for the cluster's audience
 
 	Request      string // the query in the form
 	UserID       string
@@ -79,12 +78,15 @@ func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.
 		Notice: notice,
 		Asker:  parts.AskerOf(v.View, a.Client, w.Brand()), Asks: parts.AsksOf(a.Scope, before),
 		Person: site.PersonOf(v.User), Portrait: site.PortraitOf(v.User),
-		Target: targetOf(a.RedirectURI), Resource: a.Resource,
+		Target:  targetOf(a.RedirectURI),
 		Request: query, UserID: v.User.ID, Revision: revision, ResourceID: a.ResourceID(), Scope: a.Scope,
 		Token:        site.FormToken(v.ID, forConsent, v.User.ID, consentAbout(query, revision, a.ResourceID(), a.Scope)),
 		SignOutToken: site.FormToken(v.ID, site.ForSignOut, "", query),
 	}
 	body.Asks.Legacy, body.Asks.First = a.Legacy, v.Day(first)
+	if a.Resource != nil {
+		body.Asks.Only = &parts.Only{Name: a.Resource.Name, Address: a.Resource.ID}
+	}
 	body.Portrait.Small = true
 	w.Render(c, status, "consent", ui.Page{Title: "Allow " + cmp.Or(body.Asker.Publisher, body.Asker.Client) + "?", Plain: true, Body: body})
 }
@@ -107,6 +109,15 @@ func allowedBefore(view ledger.View, user, client string, now ledger.Time) (firs
 	return first, scopes
 }
 
+var userRefused = oauth.Error{Code: oauth.AccessDenied, Description: "The user refused."}
+
+// Why the consent page is shown again.
+const (
+	noticeChanged  = "The app was changed while this page was open. Nothing was allowed yet. Check what it asks for and decide again."
+	noticeSwitched = "You’re signed in with another account now. Nothing was allowed yet. Check the account and decide again."
+	noticeOld      = "You signed in again while this page was open. Nothing was allowed yet. Check what the app asks for and decide again."
+)
+
 // decide handles the consent form. It repeats every check that was made for the page; the
 // command makes them again.
 func (w *Area) decide(c *site.Request, f *site.Form) error {
@@ -116,6 +127,7 @@ func (w *Area) decide(c *site.Request, f *site.Form) error {
 		w.config.Refused(ledger.RequestMalformed)
 		return unreadableRequest(bad)
 	}
+	c.ReturnTo, c.Undone = continueURL(next, ""), "Nothing was shared with the app. Wait a few seconds and try again."
 	v := w.LoadSession(c)
 	w.openRegistration(c, &v, &request)
 	a, problem, err := w.examine(c, &v, &request)
@@ -124,7 +136,7 @@ func (w *Area) decide(c *site.Request, f *site.Form) error {
 		return err
 	case problem != nil && problem.Page:
 		w.config.Refused(problem.Cause)
-		return forOwner(explain(problem), &v, request)
+		return w.forOwner(w.explain(problem), &v, request)
 	case v.Unavailable:
 		return site.ErrSessionUnavailable
 	case v.User == nil:
@@ -137,7 +149,11 @@ func (w *Area) decide(c *site.Request, f *site.Form) error {
 	revision, err := strconv.ParseUint(f.Get("revision"), 10, 64)
 	if err != nil || f.Get("user") != v.User.ID ||
 		!site.Genuine(f.SentToken, v.ID, forConsent, v.User.ID, consentAbout(next, f.Get("revision"), f.Get("resource"), f.Get("scope"))) {
-		w.showConsent(c, http.StatusForbidden, v, request, a, site.NoticeOld)
+		notice := noticeOld
+		if f.Get("user") != v.User.ID {
+			notice = noticeSwitched
+		}
+		w.showConsent(c, http.StatusForbidden, v, request, a, notice)
 		return nil
 	}
 	switch f.Get("decision") {
@@ -149,9 +165,9 @@ func (w *Area) decide(c *site.Request, f *site.Form) error {
 	case "cancel":
 		c.Cause = ledger.UserRefused
 		w.recordRefusal(&v, request, ledger.UserRefused)
-		return w.respond(c, request, &oauth.Error{Code: oauth.AccessDenied, Description: "The user refused."})
+		return w.respond(c, request, &userRefused)
 	}
-	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, "Please choose Allow or Cancel.")
+	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, "Choose Allow or Cancel.")
 	return nil
 }
 
@@ -198,7 +214,7 @@ func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationReq
 		c.Cause = refusal.Cause
 		return w.respond(c, r, &oauth.Error{Code: oauth.AccessDenied, Description: "The account has too many connected agents."})
 	case ledger.DocumentStale, ledger.TooManyDocuments:
-		return explainAgent(refusal.Cause, "")
+		return w.explainAgent(refusal.Cause, "")
 	case ledger.TooManyAllows:
 		return tooManyAllows(max(time.Second, refusal.When.Std().Sub(w.Ledger.Now().Std())))
 	case ledger.KeyNotOpened:
@@ -214,13 +230,13 @@ func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationReq
 	c.Cause = refusal.Cause
 	switch {
 	case problem != nil && problem.Page:
-		return forOwner(explain(problem), &v, r)
+		return w.forOwner(w.explain(problem), &v, r)
 	case v.User == nil:
 		w.showSignIn(c, http.StatusForbidden, v.View, signInBody{Next: r.Query(), Alert: alertSignedOut})
 	case problem != nil:
 		return w.respond(c, r, &problem.Error)
 	default:
-		w.showConsent(c, http.StatusConflict, v, r, a, site.NoticeMoved)
+		w.showConsent(c, http.StatusConflict, v, r, a, noticeChanged)
 	}
 	return nil
 }
@@ -230,7 +246,7 @@ func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationReq
 // that. An application could only send its user here again.
 func tooManyAllows(wait time.Duration) *site.Failure {
 	return &site.Failure{
-		Status: http.StatusTooManyRequests, Title: "Allowed too often", After: wait, Cause: ledger.TooManyAllows,
-		Text: "This account has allowed applications very many times within a day, so nothing was done this time. Go back and press Allow again in " + site.WaitText(wait) + ".",
+		Status: http.StatusTooManyRequests, Title: "Allowed too often", After: wait, Cause: ledger.TooManyAllows, Again: site.TryAgain,
+		Text: "This account has allowed apps very many times within a day, so nothing was shared this time. Wait " + site.WaitText(wait) + " and try again.",
 	}
 }

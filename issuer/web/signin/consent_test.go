@@ -45,18 +45,18 @@ func TestConsentRaces(t *testing.T) {
 			importCalendar(func(c *ledger.ImportClient) {
 				c.Profile.Name, c.Profile.Website = "Another app", "https://another.example"
 			})(w)
-		}, http.StatusConflict, "Something changed while the page was open", ""},
+		}, http.StatusConflict, "The app was changed while this page was open", ""},
 		{"another owner", func(w *Env, _ *Browser) {
 			w.User("u-bob", "bob", "Bob")
 			w.Must(&ledger.TransferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob", Revision: 1})
-		}, http.StatusConflict, "Something changed while the page was open", ""},
+		}, http.StatusConflict, "The app was changed while this page was open", ""},
 		{"deleted", func(w *Env, _ *Browser) {
 			w.Must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
-		}, http.StatusBadRequest, "Application not found", ""},
-		{"signed out", func(w *Env, b *Browser) { w.Must(&ledger.SignOut{Session: session(w, b)}) }, http.StatusForbidden, "signed out meanwhile", ""},
+		}, http.StatusBadRequest, "App not found", ""},
+		{"signed out", func(w *Env, b *Browser) { w.Must(&ledger.SignOut{Session: session(w, b)}) }, http.StatusForbidden, "signed out while this page was open", ""},
 		{"user disabled", func(w *Env, _ *Browser) {
 			w.Must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Disable})
-		}, http.StatusForbidden, "signed out meanwhile", ""},
+		}, http.StatusForbidden, "signed out while this page was open", ""},
 	} {
 		for _, when := range []string{"before the form", "before the command"} {
 			t.Run(test.name+" "+when, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestConsentFormIsBound(t *testing.T) {
 			b := w.SignedIn()
 			res := tamper(w, b, b.Get(At(Good())))
 			assert.Equal(t, http.StatusForbidden, res.StatusCode)
-			assert.Contains(t, res.Text, "nothing was done")
+			assert.Contains(t, res.Text, "Nothing was allowed yet")
 			assert.Contains(t, res.Text, `role="alert"`)
 			assert.Empty(t, w.Grants())
 			res.StatusCode = http.StatusOK
@@ -246,7 +246,7 @@ func TestAllowedTooOften(t *testing.T) {
 		assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 		assert.Equal(t, "90", res.Header.Get("Retry-After"))
 		assert.Empty(t, res.Header.Get("Location"))
-		assert.Contains(t, res.Text, "press Allow again")
+		assert.Contains(t, res.Text, "Wait 90 seconds and try again")
 	}
 	assert.Equal(t, state, w.Index, "a refused Allow changed something")
 	assert.Equal(t, index, b.Cookies["mintmark"])
@@ -410,5 +410,5 @@ func TestConsentMarksWhatIsNew(t *testing.T) {
 	old.Scopes = []string{"BOOKING_READ"}
 	w.Client("old", func(c *ledger.ImportClient) { c.Profile = old })
 	page = b.Get(At(With(Good(), "client_id", "old", "scope", "BOOKING_READ"))).Text
-	assert.Contains(t, page, "Nothing is new.", "it could do everything")
+	assert.Contains(t, page, "Nothing has changed since.", "it could do everything")
 }

@@ -2,6 +2,7 @@ package signin
 
 import (
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,11 +17,10 @@ import (
 // ownerHelp is what an error page of the authorization step shows to the owner of the
 // client. Others don't see it, since it repeats values of the request.
 type ownerHelp struct {
-	Name, Reason         string
+	Name                 string
+	Reason, By           string // what a reviewer wrote, and what it is about
 	Check                string // what the owner can do
 	Path, Open           string // where that is done, and the words of the link
-	Missing              bool   // the request had no redirect URI
-	Waits, Refused       bool   // the URI is in a proposed revision, or in a refused one
 	Received, Registered []oauth.Part
 }
 
@@ -39,11 +39,22 @@ func differing(parts []oauth.Part) []string {
 	return pieces
 }
 
+const (
+	// maxNext bounds the query of a request that a link to the sign-in page leads back to, in bytes.
+	maxNext = 2048
+	// signInPrefix begins what is sealed in that link: the page must not repeat the request, and
+	// nobody else can make such a link.
+	signInPrefix = "sign-in\x00"
+)
+
 // forOwner adds to a failure what the signed-in owner may know, or, if nobody is signed
 // in, how the owner can see it.
-func forOwner(f *site.Failure, v *site.Session, r oauth.AuthorizationRequest) *site.Failure {
+func (w *Area) forOwner(f *site.Failure, v *site.Session, r oauth.AuthorizationRequest) *site.Failure {
 	if v.User == nil && f.SignIn != "" {
 		f.Detail += " " + f.SignIn
+		if query := r.Query(); len(query) <= maxNext {
+			f.SignInPath = site.PathSignIn + "?" + url.Values{"request": {w.Forms.SealForm([]byte(signInPrefix + query))}}.Encode()
+		}
 	}
 	client := v.View.Client(r.ClientID)
 	if v.User == nil || client == nil || client.State == ledger.Deleted || client.Owner != v.User.ID {
@@ -53,29 +64,46 @@ func forOwner(f *site.Failure, v *site.Session, r oauth.AuthorizationRequest) *s
 	f.Owner = help
 	switch f.Cause {
 	case ledger.ClientPending:
-		help.Check = "People can be sent here as soon as an administrator has approved it."
+		help.Check = "Submitted " + v.At(client.WaitingSince()).Text + ". People can be sent here once it is approved."
 	case ledger.ClientRejected:
-		help.Reason, help.Check = client.Reason, "Change what the reviewer asked for, and submit it again."
+		help.Reason, help.By, help.Check = client.Reason, "The reviewer wrote", "Change what the reviewer asked for, and submit it again."
 		help.Path, help.Open = parts.ClientPath(client.ID, "edit"), "Edit and resubmit"
 	case ledger.ClientSuspended:
-		help.Reason, help.Check = client.Reason, "Only an administrator can resume it."
+		help.Reason, help.By, help.Check = client.Reason, "Suspended by an administrator", "Only an administrator can resume it."
 	case ledger.RedirectURIMissing:
-		f.Title = "Redirect URI missing"
-		help.Missing, help.Check = true, "Add it to your authorization URL, with one of the registered redirect URIs."
+		f.Title, f.Text = "Redirect URI missing", "The request has no redirect_uri. Nothing was shared."
+		help.Check = "Add it to your authorization URL, with one of the registered redirect URIs."
 		help.Path, help.Open = parts.ClientPath(client.ID, "connect"), "See the authorization URL"
 	case ledger.RedirectURIUnregistered:
-		f.Title = "Redirect URI not registered"
-		help.Path, help.Open = parts.ClientPath(client.ID, "scopes"), "See the registered URIs"
-		help.Waits = wouldRegister(client, client.Proposed, r.RedirectURI)
-		if client.Refused != nil {
-			help.Refused = wouldRegister(client, &client.Refused.Profile, r.RedirectURI)
-		}
-		if near, ok := oauth.NearestRedirectURI(r.RedirectURI, client.RedirectURIs); ok {
-			help.Received, help.Registered = truncateParts(near.Received), near.Registered
-			help.Check = "Send one of the registered redirect URIs, character for character, or register this one too."
-		}
+		helpWithURI(f, help, v, client, r.RedirectURI)
 	}
 	return f
+}
+
+// helpWithURI explains why a redirect URI is not accepted: it is in a proposed revision, in a
+// refused one, or in none.
+func helpWithURI(f *site.Failure, help *ownerHelp, v *site.Session, client *ledger.Client, uri string) {
+	const sendAnother = " Send one of the registered redirect URIs, character for character"
+	refused := client.Refused != nil && wouldRegister(client, &client.Refused.Profile, uri)
+	switch near, ok := oauth.NearestRedirectURI(uri, client.RedirectURIs); {
+	case wouldRegister(client, client.Proposed, uri):
+		f.Title, f.Text = "Redirect URI waiting for review", "The redirect URI is in a change that no administrator has approved yet. Nothing was shared."
+		help.Check = "Submitted " + v.At(client.WaitingSince()).Text + "." + sendAnother + ", until the change is approved."
+		help.Open = "See the change"
+	case refused:
+		f.Title, f.Text = "Redirect URI refused", "The redirect URI is in a change that a reviewer refused. Nothing was shared."
+		help.Reason, help.By, help.Check = client.Refused.Reason, "The reviewer wrote", strings.TrimSpace(sendAnother)+"."
+		help.Open = "See the change"
+	default:
+		f.Title, f.Text = "Redirect URI not registered", "The redirect URI of the request isn’t registered. Nothing was shared."
+		help.Path, help.Open = parts.ClientPath(client.ID, "scopes"), "See the registered URIs"
+		if ok {
+			help.Received, help.Registered = truncateParts(near.Received), near.Registered
+			help.Check = "Differences are highlighted." + sendAnother + ", or register this one too."
+		}
+		return
+	}
+	help.Received = truncateParts([]oauth.Part{{Text: uri, Same: true}})
 }
 
 // wouldRegister reports whether a redirect URI would be registered with another profile.

@@ -1,7 +1,6 @@
 package signin
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"net/http"
@@ -20,12 +19,12 @@ import (
 const (
 	maxUsername      = 200 // bytes
 	maxAgent         = 200 // bytes of User-Agent that are stored with the session
-	alertWrong       = "The username or the password is not right."
-	alertEmpty       = "Please enter your username and your password."
-	alertOldForm     = "The page was open for too long, or your browser did not send back its cookie. Please sign in again."
-	alertNoPasswords = "Passwords of this service are not used any more. Please sign in elsewhere, as below."
-	alertUndone      = "You are signed out, and nothing was done since then. Please sign in again."
-	alertSignedOut   = "You have been signed out meanwhile, so nothing was done. Please sign in again."
+	alertWrong       = "Wrong username or password."
+	alertEmpty       = "Enter your username and password."
+	alertOldForm     = "This page was open too long, or your browser blocks cookies. Sign in again."
+	alertNoPasswords = "Passwords are not used here any more. Sign in as below."
+	alertUndone      = "You’re signed out, so nothing was saved. Sign in and try again."
+	alertSignedOut   = "You were signed out while this page was open, so nothing was shared. Sign in and decide again."
 )
 
 type signInBody struct {
@@ -36,7 +35,9 @@ type signInBody struct {
 	Username string
 	Status   string
 	Alert    string
+	Tone     string // of Alert: red is for a refused attempt only
 	Token    string
+	Service  string
 
 	Forgot    parts.Forgot
 	Upstream  *upstreamLinks // nil if there is no provider
@@ -57,21 +58,30 @@ var signInForm = site.FormKind{
 	},
 }
 
+var signedOutNotices = map[string]string{
+	site.NoteSignedOut:  "You’re signed out. Apps that you connected stay connected.",
+	site.NoteEverywhere: "You’re signed out in every browser. Apps that you connected stay connected.",
+}
+
 // signInPage shows the sign-in page.
 func (w *Area) signInPage(c *site.Request) error {
 	v := w.LoadSession(c)
 	query := c.R.URL.Query()
-	to := w.OwnPage(query.Get("to"))
-	if v.User != nil {
-		return c.Redirect(cmp.Or(to, site.PathHome))
+	body := signInBody{To: w.OwnPage(query.Get("to"))}
+	if plain, err := w.Forms.OpenForm(query.Get("request")); err == nil {
+		if next, ok := strings.CutPrefix(string(plain), signInPrefix); ok {
+			body.Next = site.EscapeQuery(next)
+		}
 	}
-	body := signInBody{To: to}
+	if v.User != nil {
+		return c.Redirect(continueURL(body.Next, body.To))
+	}
 	switch note := query.Get("note"); {
 	case v.Unavailable:
 	case note == site.NoteUndone:
 		body.Alert = alertUndone
-	case site.VerifyNotice(note, w.SentFormKey(c), "", site.PathSignIn) == site.NoteEverywhere:
-		body.Status = "You are signed out in every browser."
+	default:
+		body.Status = signedOutNotices[site.VerifyNotice(note, w.SentFormKey(c), "", site.PathSignIn)]
 	}
 	w.showSignIn(c, http.StatusOK, v.View, body)
 	return nil
@@ -93,6 +103,11 @@ func (w *Area) showSignIn(c *site.Request, status int, view ledger.View, body si
 	key := w.FormKey(c)
 	body.Forgot = parts.ForgotOf(&view.Settings().Brand)
 	body.Token = site.FormToken(key, forSignIn, "", body.Next)
+	body.Service, body.Tone = w.Brand().Name, ui.Bad
+	switch body.Alert {
+	case alertOldForm, alertUndone, alertSignedOut, alertNoAttempt, alertUsedAttempt, alertLate:
+		body.Tone = ui.Info
+	}
 	body.Upstream, body.Passwords = w.upstreamLinks(key, body), !w.prover.NoPasswords
 	title := "Sign in"
 	if body.Alert != "" {

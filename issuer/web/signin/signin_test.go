@@ -88,7 +88,7 @@ func TestSignInTellsNothing(t *testing.T) {
 			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 			assert.Len(t, w.Hashed, 1, "the number of hashes must be the same for every account")
 			assert.EqualValues(t, 1, w.PacedViews.Load(), "a request without a session must use ViewPaced")
-			assert.Contains(t, res.Text, "The username or the password is not right.")
+			assert.Contains(t, res.Text, "Wrong username or password.")
 			assert.Contains(t, res.Text, `role="alert"`)
 			assert.Empty(t, res.Cookies())
 		})
@@ -118,10 +118,10 @@ func TestSignInRefusals(t *testing.T) {
 		status                   int
 		says                     string
 	}{
-		{"no name", "", Password, 422, "Please enter"},
-		{"no password", "ada", "", 422, "Please enter"},
-		{"a long name", strings.Repeat("a", 201), Password, 422, "not right"},
-		{"a long password", "ada", strings.Repeat("p", 1025), 422, "not right"},
+		{"no name", "", Password, 422, "Enter your username"},
+		{"no password", "ada", "", 422, "Enter your username"},
+		{"a long name", strings.Repeat("a", 201), Password, 422, "Wrong username or password"},
+		{"a long password", "ada", strings.Repeat("p", 1025), 422, "Wrong username or password"},
 		{"a huge form", "ada", strings.Repeat("p", 70_000), 413, "Too much was sent"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestSignInRefusals(t *testing.T) {
 			}
 			res := b.SignIn(theirs, "ada", Password)
 			assert.Equal(t, http.StatusForbidden, res.StatusCode, name)
-			assert.Contains(t, res.Text, "sign in again")
+			assert.Contains(t, res.Text, "Sign in again")
 			assert.Empty(t, w.Hashed)
 			assert.Equal(t, http.StatusSeeOther, b.SignIn(res, "ada", Password).StatusCode, "the redisplayed form must work")
 			w.Hashed = nil
@@ -210,7 +210,7 @@ func TestSignInOnALaggingNode(t *testing.T) {
 		b := w.Browser()
 		res := b.SignIn(b.Get("/auth/sign-in"), "ada", Password)
 		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-		assert.Contains(t, res.Text, "not right")
+		assert.Contains(t, res.Text, "Wrong username or password")
 		assert.NotContains(t, b.Cookies, "mintmark")
 	})
 }
@@ -331,7 +331,7 @@ func TestSignOut(t *testing.T) {
 
 	res := b.Post("/auth/sign-out", page.Form(t, "/auth/sign-out"))
 	assert.Equal(t, http.StatusSeeOther, res.StatusCode)
-	assert.Equal(t, "/", res.Header.Get("Location"))
+	assert.Contains(t, b.Get(res.Header.Get("Location")).Text, "You’re signed out. Apps that you connected stay connected.")
 	assert.NotContains(t, b.Cookies, "mintmark")
 	assert.Nil(t, w.View().Session(credential.SessionDigest(id)))
 	assert.Equal(t, "/auth/sign-in", b.Get("/").Header.Get("Location"))
@@ -470,7 +470,7 @@ func TestForgottenPassword(t *testing.T) {
 		w.Must(&ledger.Configure{Settings: s})
 		return w.Browser().Get("/auth/sign-in").Text
 	}
-	assert.NotContains(t, set("", ""), "Forgot")
+	assert.Contains(t, set("", ""), "Forgot your password? Ask an administrator of <bdi>Mintmark</bdi>.")
 	page := set("Ask <Rita>, room 7.", "")
 	assert.Contains(t, page, "<details><summary>Forgot your password?</summary>\n<p class=\"lead\"><bdi>Ask &lt;Rita&gt;, room 7.</bdi></p>\n</details>")
 	assert.NotContains(t, page, "<script")

@@ -38,6 +38,9 @@ func (w *Area) signOut(c *site.Request, f *site.Form) error {
 		return fmt.Errorf("sign out: %w", oauth.ErrUnavailable)
 	}
 	c.User = out.ID
+	if next == "" {
+		return w.SignedOut(c, site.NoteSignedOut)
+	}
 	w.DropSession(c)
 	return c.Redirect(continueURL(next, ""))
 }

@@ -222,9 +222,9 @@ func (w *Area) startSessionOf(c *site.Request, who upstream.Person) (*ledger.Ref
 
 // Texts of the sign-in page after a sign-in at the provider has failed.
 const (
-	alertNoAttempt   = "This sign-in was not begun in this browser, or too long ago. Sign in again."
-	alertUsedAttempt = "This sign-in was finished before. Sign in again."
-	alertLate        = "That took too long, so the sign-in was ended. Sign in again."
+	alertNoAttempt   = "This sign-in was started in another browser or has expired. Sign in again."
+	alertUsedAttempt = "This sign-in is complete already. Sign in again."
+	alertLate        = "This sign-in took too long and has expired. Sign in again."
 )
 
 // alertUpstream returns a text on why the provider has signed nobody in. It repeats
@@ -240,17 +240,17 @@ func (w *Area) alertUpstream(err error) string {
 		}
 		return alert + ", or sign in with a password if you have one here."
 	case !denied:
-		return "The answer of " + name + " could not be accepted. Please sign in again. If this comes again, tell the people who run this service."
+		return "The answer of " + name + " could not be accepted. Sign in again. If it happens again, tell an administrator of " + w.Brand().Name + "."
 	}
 	switch denial.Code {
 	case "access_denied":
-		return name + " did not sign you in: it was cancelled there, or you may not use this service."
+		return name + " did not sign you in: it was cancelled there, or you may not use " + w.Brand().Name + "."
 	case "temporarily_unavailable", "server_error":
 		return name + " has a problem at the moment. Try again in 10 seconds."
 	case "login_required", "interaction_required", "consent_required", "account_selection_required":
-		return name + " needs something of you before it can sign you in. Please sign in again."
+		return name + " needs something of you before it can sign you in. Sign in again."
 	}
-	return name + " does not take the requests of this service. Please tell the people who run it."
+	return name + " does not accept the requests of " + w.Brand().Name + ". Tell an administrator."
 }
 
 // statusUpstream returns the status of the page with alertUpstream.
@@ -269,7 +269,7 @@ func statusUpstream(err error) int {
 func (w *Area) alertRefused(r *ledger.Refusal) string {
 	switch r.Cause {
 	case ledger.UserDisabled, ledger.UserDeleted:
-		return "Your account at this service is disabled. Please ask the people who run it."
+		return "Your account is disabled. Ask an administrator of " + w.Brand().Name + "."
 	}
-	return cmp.Or(w.prover.Upstream.Name(), "The provider") + " sent something about you that this service can’t store. Please tell the people who run this service."
+	return cmp.Or(w.prover.Upstream.Name(), "The provider") + " sent something about you that can’t be stored. Tell an administrator of " + w.Brand().Name + "."
 }

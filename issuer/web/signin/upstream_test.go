@@ -130,7 +130,7 @@ func TestElsewhereTwice(t *testing.T) {
 	delete(b.Cookies, "mintmark")
 	res = b.Get(second)
 	require.Equal(t, http.StatusBadRequest, res.StatusCode)
-	require.Contains(t, res.Text, "was finished before")
+	require.Contains(t, res.Text, "is complete already")
 	require.Contains(t, res.Text, "The calendar app", "the pending request must be kept")
 }
 
@@ -143,17 +143,17 @@ func TestElsewhereRefusals(t *testing.T) {
 		says   string
 		lost   bool // the pending request is unknown
 	}{
-		"another browser": {play: func(_ *Env, _ *upstreamtest.Provider, b *Browser) { clear(b.Cookies) }, status: 400, says: "not begun in this browser", lost: true},
-		"another state":   {change: func(v url.Values) { v.Set("state", v.Get("state")[:20]+strings.Repeat("x", 23)) }, status: 400, says: "not begun in this browser", lost: true},
-		"no state":        {change: func(v url.Values) { v.Del("state") }, status: 400, says: "not begun in this browser", lost: true},
-		"a strange state": {change: func(v url.Values) { v.Set("state", "; Path=/\r\nX: y\x00") }, status: 400, says: "not begun in this browser", lost: true},
-		"a short state":   {change: func(v url.Values) { v.Set("state", "x") }, status: 400, says: "not begun in this browser", lost: true},
-		"two codes":       {change: func(v url.Values) { v.Add("code", "x") }, status: 400, says: "not begun in this browser"},
-		"two states":      {change: func(v url.Values) { v.Add("state", v.Get("state")) }, status: 400, says: "not begun in this browser"},
+		"another browser": {play: func(_ *Env, _ *upstreamtest.Provider, b *Browser) { clear(b.Cookies) }, status: 400, says: "started in another browser", lost: true},
+		"another state":   {change: func(v url.Values) { v.Set("state", v.Get("state")[:20]+strings.Repeat("x", 23)) }, status: 400, says: "started in another browser", lost: true},
+		"no state":        {change: func(v url.Values) { v.Del("state") }, status: 400, says: "started in another browser", lost: true},
+		"a strange state": {change: func(v url.Values) { v.Set("state", "; Path=/\r\nX: y\x00") }, status: 400, says: "started in another browser", lost: true},
+		"a short state":   {change: func(v url.Values) { v.Set("state", "x") }, status: 400, says: "started in another browser", lost: true},
+		"two codes":       {change: func(v url.Values) { v.Add("code", "x") }, status: 400, says: "started in another browser"},
+		"two states":      {change: func(v url.Values) { v.Add("state", v.Get("state")) }, status: 400, says: "started in another browser"},
 		"a changed cookie": {play: func(_ *Env, _ *upstreamtest.Provider, b *Browser) {
 			name := b.AttemptCookies()[0]
 			b.Cookies[name] = b.Cookies[name][:100] + "AAAA" + b.Cookies[name][104:]
-		}, status: 400, says: "not begun in this browser", lost: true},
+		}, status: 400, says: "started in another browser", lost: true},
 		"late":             {play: func(w *Env, _ *upstreamtest.Provider, _ *Browser) { w.Advance(10 * time.Minute) }, status: 400, says: "took too long"},
 		"no code":          {change: func(v url.Values) { v.Del("code") }, status: 502, says: "could not be accepted"},
 		"another code":     {change: func(v url.Values) { v.Set("code", "x") }, status: 502, says: "could not be accepted"},
@@ -162,8 +162,8 @@ func TestElsewhereRefusals(t *testing.T) {
 		"busy":             {change: func(v url.Values) { v.Set("error", "temporarily_unavailable") }, status: 503, says: "has a problem at the moment"},
 		"broken":           {change: func(v url.Values) { v.Set("error", "server_error") }, status: 502, says: "has a problem at the moment"},
 		"more is needed":   {change: func(v url.Values) { v.Set("error", "interaction_required") }, status: 403, says: "needs something of you"},
-		"misconfigured":    {change: func(v url.Values) { v.Set("error", "unauthorized_client") }, status: 403, says: "does not take the requests"},
-		"an odd error":     {change: func(v url.Values) { v.Set("error", `"><script>alert(1)</script>`) }, status: 403, says: "does not take the requests"},
+		"misconfigured":    {change: func(v url.Values) { v.Set("error", "unauthorized_client") }, status: 403, says: "does not accept the requests"},
+		"an odd error":     {change: func(v url.Values) { v.Set("error", `"><script>alert(1)</script>`) }, status: 403, says: "does not accept the requests"},
 		"another nonce": {play: func(_ *Env, p *upstreamtest.Provider, _ *Browser) {
 			p.ID = func(c upstreamtest.Claims) { c["nonce"] = "x" }
 		}, status: 502, says: "could not be accepted"},
@@ -173,15 +173,15 @@ func TestElsewhereRefusals(t *testing.T) {
 		"disabled here": {play: func(w *Env, p *upstreamtest.Provider, _ *Browser) {
 			w.Must(&ledger.SignInUpstream{Session: [32]byte{1}, Issuer: p.URL, Subject: "s", ID: "u-s"})
 			w.Must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-s", State: ledger.Disable})
-		}, status: 403, says: "Your account at this service is disabled"},
+		}, status: 403, says: "Your account is disabled"},
 		"deleted here": {play: func(w *Env, p *upstreamtest.Provider, _ *Browser) {
 			w.Must(&ledger.SignInUpstream{Session: [32]byte{1}, Issuer: p.URL, Subject: "s", ID: "u-s"})
 			w.Must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-s", State: ledger.DeleteUser})
-		}, status: 403, says: "Your account at this service is disabled"},
+		}, status: 403, says: "Your account is disabled"},
 		"a subject that can't be kept": {play: func(_ *Env, p *upstreamtest.Provider, _ *Browser) {
 			p.ID = func(c upstreamtest.Claims) { c["sub"] = "s" + strings.Repeat("x", 255) }
 			p.Profile = upstreamtest.Claims{"sub": "s" + strings.Repeat("x", 255)}
-		}, status: 403, says: "can’t store"},
+		}, status: 403, says: "can’t be stored"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, p := NewUpstreamEnv(t)
@@ -235,7 +235,7 @@ func TestElsewhereBegins(t *testing.T) {
 		change(query)
 		res := b.Get(u.Path + "?" + query.Encode())
 		assert.Equal(t, http.StatusForbidden, res.StatusCode, name)
-		assert.Contains(t, res.Text, "open for too long", name)
+		assert.Contains(t, res.Text, "open too long", name)
 		assert.Empty(t, b.AttemptCookies(), name)
 	}
 	other := w.Browser()

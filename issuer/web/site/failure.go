@@ -22,12 +22,25 @@ type Failure struct {
 	Text   string
 	Detail string // for the developer of the application; never a value of the request
 	SignIn string // follows detail if nobody is signed in
-	allow  string // the header Allow of a 405
-	After  time.Duration
-	Cause  ledger.Cause
-	Owner  any    // for the owner of the client only: see the template "error"
-	Back   string // the page that the failure links to; "" for the home page
+	// SignInPath is a sign-in after which the owner of the client learns more; "" for none.
+	SignInPath string
+	allow      string // the header Allow of a 405
+	After      time.Duration
+	Cause      ledger.Cause
+	Owner      any    // for the owner of the client only: see the template "error"
+	Back       string // the page that the failure links to; "" for the home page
+
+	BackText string // the words of that link; "" for the default
+	// Again is the button that leads back to Request.ReturnTo, for a failure after which that page
+	// may work; "" for no button.
+	Again string
 }
+
+// The words of Failure.Again.
+const (
+	OpenAgain = "Open the page again"
+	TryAgain  = "Try again"
+)
 
 func (f *Failure) Error() string { return f.Title }
 
@@ -38,24 +51,19 @@ var (
 	}
 	errInternal = &Failure{
 		Status: http.StatusInternalServerError, Title: "Something went wrong",
-		Text: "That is our fault, not yours. Please try again in a moment.",
-	}
-	errUnavailable = &Failure{
-		Status: http.StatusServiceUnavailable, Title: "Not available right now",
-		Text:  "The service can’t answer at the moment. Nothing was changed that you need to undo: please try again in a few seconds.",
-		After: retryUnavailable,
+		Text: "That is our fault, not yours. Try again in a moment.", Again: TryAgain,
 	}
 	ErrNotOurForm = &Failure{
-		Status: http.StatusForbidden, Title: "This form can’t be used",
-		Text: "It was not sent by a page of this service, or the page is too old. Please go back, reload the page and try again.",
+		Status: http.StatusForbidden, Title: "This page has expired",
+		Text: "It was open too long, or was opened before you signed in again. Nothing was changed. Open it again and repeat what you did.", Again: OpenAgain,
 	}
 	errTooLarge = &Failure{
 		Status: http.StatusRequestEntityTooLarge, Title: "Too much was sent",
-		Text: "The form holds more than this service accepts.",
+		Text: "The form holds more than can be stored, so nothing was changed. Go back and shorten it.",
 	}
 	ErrUnreadable = &Failure{
 		Status: http.StatusBadRequest, Title: "The form could not be read",
-		Text: "Please go back, reload the page and try again.",
+		Text: "Nothing was changed. Open the page again and repeat what you did.", Again: OpenAgain,
 	}
 )
 
@@ -67,7 +75,7 @@ const retryUnavailable = 5 * time.Second
 func MethodNotAllowed(allow string) *Failure {
 	return &Failure{
 		Status: http.StatusMethodNotAllowed, Title: "This address can’t be used like that", allow: allow,
-		Text: "The request has a method that this page does not know. Please go back, or start again from the application you came from.",
+		Text: "The request has a method that this page does not know. Go back, or start again from the app that you came from.",
 	}
 }
 
@@ -81,7 +89,7 @@ func (w *Site) fail(c *Request, err error) {
 	switch {
 	case known:
 	case errors.Is(err, oauth.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		f, c.Err = errUnavailable, err
+		f, c.Err = w.unavailable(c), err
 	default:
 		f, c.Err = errInternal, err
 	}
@@ -94,18 +102,36 @@ func (w *Site) fail(c *Request, err error) {
 	if f.After > 0 {
 		RetryAfter(c, f.After)
 	}
-	body := errorBody{Title: f.Title, Text: f.Text, Detail: f.Detail, Owner: f.Owner, Back: f.Back, Request: requestlog.ID(c.R.Context())}
+	body := errorBody{Title: f.Title, Text: f.Text, Detail: f.Detail, Owner: f.Owner, Back: f.Back, BackText: cmp.Or(f.BackText, "Go back and try again"), SignIn: f.SignInPath, Request: requestlog.ID(c.R.Context())}
+	if f.Back == "" && f.Again != "" {
+		body.Back, body.BackText = c.ReturnTo, f.Again
+	}
 	if c.Cause != ledger.NoCause {
 		body.ErrorID = w.ErrorID(cmp.Or(c.clientID, c.Client), ledger.Refusal{Cause: c.Cause})
 	}
 	w.own.Render(c, f.Status, "error", ui.Page{Title: f.Title, Body: body})
 }
 
+// unavailable is the failure for a node that can't answer now. Whether a form had an effect is then
+// unknown.
+func (w *Site) unavailable(c *Request) *Failure {
+	f := &Failure{
+		Status: http.StatusServiceUnavailable, Title: "Not available right now", After: retryUnavailable, Again: TryAgain,
+		Text: w.Brand().Name + " can’t answer at the moment. " + cmp.Or(c.Undone, "Wait a few seconds and try again."),
+	}
+	if c.posted && c.Undone == "" {
+		f.Text, f.Again = w.Brand().Name+" can’t answer at the moment. Wait a few seconds, open the page again and check whether this was saved.", OpenAgain
+	}
+	return f
+}
+
 type errorBody struct {
-	Title, Text, Detail, Back string
-	Owner                     any
-	Request                   string // id of the request in the log; "" if it has none
-	ErrorID                   string // of the cause, for an operator or the client's owner; "" without a cause
+	Title, Text, Detail string
+	Owner               any
+	Back, BackText      string // the page to go back to; "" for none
+	SignIn              string // a sign-in that leads back to the request; "" for none
+	Request             string // id of the request in the log; "" if it has none
+	ErrorID             string // of the cause, for an operator or the client's owner; "" without a cause
 }
 
 // RetryAfter sets Retry-After to Seconds.

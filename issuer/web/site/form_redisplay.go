@@ -26,8 +26,8 @@ const (
 )
 
 const (
-	alertEnded = "Your session ended. Sign in in another tab, then submit again. Nothing was done yet."
-	alertStale = "You have signed in again since this page was opened. Check what you filled in, then submit again. Nothing was done yet."
+	alertEnded = "Sign in in another tab, then submit this again. Nothing was saved yet."
+	alertStale = "You have signed in again since this page was opened. Check what you filled in, then submit it again. Nothing was saved yet."
 )
 
 // formNotices are notices that the page of any form may show.
@@ -195,7 +195,9 @@ type Selection struct {
 func (f *Form) Choices() (list []Selection) {
 	for _, d := range f.Kind.Fields {
 		if values := f.Values[d.Name]; d.choice && strings.Join(values, "") != "" {
-			list = append(list, Selection{d.Name, d.label, values, d.kind == isBound})
+			// As a title: the label begins sentences.
+			title := strings.TrimSuffix(ui.Sentence(strings.TrimPrefix(strings.TrimPrefix(d.label, "The "), "selection of ")), ".")
+			list = append(list, Selection{d.Name, title, values, d.kind == isBound})
 		}
 	}
 	return list

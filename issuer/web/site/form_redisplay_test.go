@@ -40,8 +40,8 @@ func TestFormAfterItsSession(t *testing.T) {
 			state, proposed := s.Index, len(s.Proposals)
 			page := b.PostParts(specimenPath, form, Part{Name: "logo", File: "secret.png", Content: "\x89PNG of mine"})
 			require.Equal(t, http.StatusForbidden, page.StatusCode, page.Text)
-			assert.Contains(t, page.Text, "<p>Your session ended. Sign in in another tab, then submit again.")
-			assert.Contains(t, page.Text, `<a href="/auth/sign-in" target="_blank"`)
+			assert.Contains(t, page.Text, "<h1>Your session ended</h1>")
+			assert.Contains(t, page.Text, `href="/auth/sign-in" target="_blank"`)
 			assert.NotContains(t, page.Text, "Ada", "the session has ended")
 			again := page.All(t, specimenPath)
 			for _, field := range []string{"name", "purpose", "type", "scopes", "revision"} {

@@ -136,6 +136,14 @@ const (
 	// NoteUndone reports that a form was sent without a session. It is true for everybody who sees
 	// the page.
 	NoteUndone = "undone"
+	// NoteSignedOut reports that the user has signed out. It needs a token.
+	NoteSignedOut = "signed-out"
 	// NoteEverywhere reports that the user was signed out everywhere. It needs a token.
 	NoteEverywhere = "everywhere"
 )
+
+// SignedOut removes the session from the browser and redirects to the sign-in page with a note.
+func (w *Site) SignedOut(c *Request, note string) error {
+	w.DropSession(c)
+	return c.Redirect(PathSignIn + "?" + url.Values{"note": {SignNotice(w.FormKey(c), "", PathSignIn, note)}}.Encode())
+}

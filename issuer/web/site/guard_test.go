@@ -66,7 +66,7 @@ func TestSignInAfterAForm(t *testing.T) {
 	res := stranger.Post("/specimens/calendar/edit", url.Values{"token": {"x"}})
 	require.Equal(t, http.StatusSeeOther, res.StatusCode)
 	page := stranger.Get(res.Header.Get("Location"))
-	assert.Contains(t, page.Text, "nothing was done")
+	assert.Contains(t, page.Text, "so nothing was saved")
 	assert.Equal(t, "/specimens/calendar", stranger.SignIn(page, "ada", Password).Header.Get("Location"), "the page of the form")
 	assert.Zero(t, s.accepted)
 }

@@ -44,8 +44,8 @@ func (w *Site) countForm(v *Session, kind *FormKind) error {
 // the next one is accepted.
 func TooManyChanges(wait time.Duration) *Failure {
 	return &Failure{
-		Status: http.StatusTooManyRequests, Title: "Too many changes", After: wait,
-		Text: "You have sent very many forms in a short time, so this one was not looked at. Go back and send it again in " + WaitText(wait) + ".",
+		Status: http.StatusTooManyRequests, Title: "Too many requests", After: wait,
+		Text: "You sent many forms in a short time, so this one was not saved. Wait " + WaitText(wait) + ", go back and send it again.",
 	}
 }
 

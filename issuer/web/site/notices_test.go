@@ -65,9 +65,9 @@ func TestNotesAreNotForged(t *testing.T) {
 	other := w.Browser()
 	assert.NotContains(t, other.Get("/auth/sign-in?note=everywhere").Text, says)
 	assert.NotContains(t, other.Get(genuine).Text, says)
-	assert.Contains(t, other.Get("/auth/sign-in?note=undone").Text, "You are signed out")
+	assert.Contains(t, other.Get("/auth/sign-in?note=undone").Text, "You’re signed out")
 
 	other.SetSession("unknown", 0)
 	w.NoLeader = true
-	assert.NotContains(t, other.Get("/auth/sign-in?note=undone").Text, "You are signed out", "this can't be determined")
+	assert.NotContains(t, other.Get("/auth/sign-in?note=undone").Text, "You’re signed out", "this can't be determined")
 }

@@ -22,6 +22,7 @@ type Request struct {
 
 	ReturnTo string // the page to continue with after a sign-in
 	posted   bool   // a form was sent, which is not repeated after a sign-in
+	Undone   string // what the page of an unavailable node says of the form that was sent; "" for the default
 
 	SessionID string // the session id if the page is for a user; "" if it is for anybody
 

@@ -1,20 +1,29 @@
 package ui
 
+import (
+	"cmp"
+	"strings"
+)
+
 // A PermissionRow is what an application may do with one kind of data. A list of them is
 // the template "perms".
 type PermissionRow struct {
-	Area, Text string
-	View       bool
-	Change     bool // it may change something
-	New        bool // something of it was not allowed before
+	Area           string
+	Views, Changes string // what it may view, and what it may change and how; "" for nothing
+	New            bool   // something of it was not allowed before
+}
+
+// Text returns what the application may do with words for Badge to complete, if it does only one.
+func (r PermissionRow) Text() string {
+	return strings.TrimSuffix(Sentence(cmp.Or(r.Views, r.Changes)), ".")
 }
 
 // Badge returns the row's pill.
 func (r PermissionRow) Badge() Pill {
 	switch {
-	case r.Change && r.View:
+	case r.Changes != "" && r.Views != "":
 		return Pill{Text: "View & change", Tone: Warn}
-	case r.Change:
+	case r.Changes != "":
 		return Pill{Text: "Change", Tone: Warn}
 	}
 	return Pill{Text: "View"}

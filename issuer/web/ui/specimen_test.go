@@ -229,9 +229,9 @@ func overviewPage() *ui.Page {
 
 func perms() []ui.PermissionRow {
 	return []ui.PermissionRow{
-		{Area: "Bookings", Text: "View, confirm, decline and reassign", View: true, Change: true},
-		{Area: "Schedules", Text: "View, including out of office", View: true, New: true},
-		{Area: "Profile", Text: "Name and email address", View: true},
+		{Area: "Bookings", Views: "your bookings (with guests and recordings)", Changes: "confirm, decline and reassign yours"},
+		{Area: "Schedules", Views: "your schedules, with out of office", New: true},
+		{Area: "Profile", Views: "your name and email address"},
 	}
 }
 

@@ -50,7 +50,7 @@ func scenesSignin() []Scene {
 		{Name: "sign-in-everywhere", Who: alice, From: "/account", Address: "/account/sign-out-everywhere"},
 		{Name: "provider-not-begun", Address: "/auth/upstream/callback?error=access_denied", Change: elsewhere, Status: http.StatusBadRequest},
 		{Name: "provider-old-link", Address: "/auth/upstream/callback/begin", Change: elsewhere, Status: http.StatusForbidden},
-		{Name: "provider-confirm-old-link", Who: rita, Address: "/auth/upstream/callback/confirm", Change: elsewhere, Status: http.StatusForbidden},
+		{Name: "provider-confirm-old-link", Who: rita, Address: "/auth/upstream/callback/confirm?to=/admin/users", Change: elsewhere, Status: http.StatusForbidden},
 
 		{Name: "consent-few", Who: nora, Address: asks("zeta", few)},
 		{Name: "consent-many", Who: nora, Address: asks("zeta", many)},

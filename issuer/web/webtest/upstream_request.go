@@ -19,7 +19,7 @@ func (a Answer) Read(t *testing.T) Answer {
 	return a
 }
 
-var continueLink = regexp.MustCompile(`<a href="([^"]*)">I have signed in, go on</a>`)
+var continueLink = regexp.MustCompile(`<a href="([^"]*)">I’m signed in, continue</a>`)
 
 // Continues returns the link of a page for a user who has signed in in another tab.
 func (a Answer) Continues() string {
