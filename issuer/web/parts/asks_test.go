@@ -86,7 +86,7 @@ func TestAsksMarksWhatIsNew(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, []string{"Change your profile.", "Add, change and remove your organization's members and users."}, marked)
+	assert.Equal(t, []string{"Change your profile.", "Add, change and remove your organization’s members and users."}, marked)
 }
 
 func TestAskerShortensAPurpose(t *testing.T) {

@@ -404,7 +404,7 @@ func TestConsentMarksWhatIsNew(t *testing.T) {
 	page := ask("BOOKING_READ BOOKING_WRITE ORG_PROFILE_READ ORG_MEMBERSHIP_WRITE")
 	assert.Contains(t, page, `<b>Bookings</b> `+mark)
 	assert.Contains(t, page, `<b>Teams</b></div>`)
-	assert.Contains(t, page, "organization&#39;s members and users. "+mark)
+	assert.Contains(t, page, "organization’s members and users. "+mark)
 	b.Allow("client_id", "old", "scope", "")
 	old := w.View().Client("old").Profile
 	old.Scopes = []string{"BOOKING_READ"}
