@@ -245,7 +245,7 @@ func (j *journey) stage() {
 	different(b)
 	writes := j.asks("scope", "BOOKING_WRITE")
 	b.open(authorizeURL(j.s, j.id, "https://trips.example.com/9", "scope", "PROFILE_READ"))
-	require.Contains(t, b.text(`section[aria-labelledby="owner"]`), "This redirect URI is in your change that awaits review.")
+	require.Contains(t, b.text(`section[aria-labelledby="owner"]`), "Submitted just now.")
 	b.open(writes)
 	// "Must be a subset of the scopes enabled on the client."
 	require.Equal(t, "invalid_scope", j.app.answer(t).Get("error"))

@@ -79,7 +79,7 @@ func TestBrowserFlow(t *testing.T) {
 			require.Contains(t, b.text("main ul.lines"), "Calendar App")
 			b.press("main ul.lines h2 a")
 			require.Equal(t, "Calendar App", b.text("h1"))
-			require.Contains(t, b.text("main"), "View your name and email address.")
+			require.Contains(t, b.text("main"), "Your name and email address")
 			b.disconnect("Calendar App")
 			require.Contains(t, b.text("[role=status]"), "was disconnected")
 			require.Contains(t, b.text("main"), "No app is connected")

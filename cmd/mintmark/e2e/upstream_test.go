@@ -143,7 +143,7 @@ func TestBrowserUpstream(t *testing.T) {
 		b := newTab(t)
 		b.open(n.AppURL + "/auth/sign-in")
 		b.signInUpstream("s-root")
-		require.Contains(t, b.text("[role=alert]"), "Your account at this service is disabled.")
+		require.Contains(t, b.text("[role=alert]"), "Your account is disabled.")
 	})
 	t.Run("an answer for another browser", func(t *testing.T) {
 		b := newTab(t)
