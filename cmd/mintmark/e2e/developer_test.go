@@ -109,12 +109,12 @@ func (j *journey) review() {
 	b.open(request)
 	require.Equal(t, "This app was not approved", b.text("h1"))
 	b.open(j.home)
-	require.Contains(t, b.text("main .callout.warn"), "Why it was not approved: Say what it does with bookings.")
+	require.Contains(t, b.text("main .callout.warn"), "Say what it does with bookings.")
 
-	b.press(`.head a[href$="/edit"]`)
+	b.press(`main .callout a[href$="/edit"]`)
 	b.fill("purpose", kb.End+" It reads your bookings.")
 	b.press("main button.primary")
-	require.Contains(t, b.text("[role=status]"), "reviews the application again")
+	require.Contains(t, b.text("[role=status]"), "sent for review again")
 	unusable()
 	j.judge("approve", "")
 	require.Contains(t, root.text("#history"), "Say what it does with bookings.", "the history of reviews")
@@ -232,7 +232,7 @@ func (j *journey) stage() {
 		b.fill(`redirect_uris\.`+strconv.Itoa(i), "https://trips.example.com/"+strconv.Itoa(i))
 	}
 	b.press("main button.primary")
-	require.Contains(t, b.text("[role=status]"), "until then the application works as before")
+	require.Contains(t, b.text("[role=status]"), "the application works as before")
 	different := func(one *tab) {
 		t.Helper()
 		difference := one.text("section:has(ins)")
@@ -259,11 +259,12 @@ func (j *journey) stage() {
 	b.open(j.home)
 	require.Equal(t, "Approved", b.text(".head .pill"))
 	require.Contains(t, b.text("main .callout.warn"), "It must not sell anything.")
-	b.press(`main a[href$="/scopes#refused"]`)
+	require.Equal(t, 1, b.count(`main .callout a[href$="/edit?from=refused"]`))
+	b.open(j.home + "/scopes")
 	require.Contains(t, b.text("#refused"), "It must not sell anything.")
 	different(b)
 	b.press(`form[action$="/discard"] button`)
-	require.Contains(t, b.text("[role=status]"), "The refused changes were dismissed.")
+	require.Contains(t, b.text("[role=status]"), "The rejected changes were dismissed.")
 	require.Zero(t, b.count("ins"))
 
 	edit(" It gives them away.")
@@ -298,7 +299,7 @@ func (j *journey) rotate() {
 	require.Nil(t, j.refresh(next)["error"])
 	b.press(`main a[href$="/secrets"]`)
 	// "Up to 2 secrets are active at a time."
-	require.Contains(t, b.text("main"), "revoke the old one before you generate another.")
+	require.Contains(t, b.text("main"), "revoke the old one first.")
 	// "At most 2 secrets are active at the same time."
 	require.Zero(t, b.count(`main form[action$="/secrets/add"]`))
 	b.do(chromedp.Click(chromedp.CSS("tbody tr:nth-child(2) summary.bad")))
@@ -354,7 +355,7 @@ func (j *journey) transfer() {
 	bob.press(`main a[href$="/delete"]`)
 	bob.fill("name", "Trip")
 	bob.press("main button.bad")
-	require.Contains(t, bob.text("[role=alert]"), "is not what you typed")
+	require.Contains(t, bob.text("#f-name-error"), "That isn’t the name.")
 	bob.fill("name", kb.End+" Planner")
 	bob.press("main button.bad")
 	require.Contains(t, bob.text("[role=status]"), "The application was deleted.")

@@ -149,19 +149,19 @@ func (m *migration) selectScopes(right, known bool) {
 	// "Then select the matching scopes in the client settings."
 	b.press(form + " button")
 	if known {
-		require.Contains(t, b.text("[role=alert]"), "requests still come without scope")
-		require.Contains(t, b.text("main .callout.warn"), "People who follow such a link after this meet an error.")
+		require.Contains(t, b.text("[role=alert]"), "Confirm that requests without scope will be refused")
+		require.Contains(t, b.text("main .callout.warn"), "After this, people who follow such a link meet an error.")
 		m.alice.open(m.old) // nothing has changed
 		require.Contains(t, m.alice.text("main"), "everything that you can do")
 		b.do(chromedp.Click(chromedp.CSS(`#f-confirm input`)))
 		b.press(form + " button")
 	}
-	require.Contains(t, b.text("[role=status]"), "The scopes were selected.")
+	require.Contains(t, b.text("[role=status]"), "The application is limited to these scopes.")
 	require.Contains(t, b.text("main"), "This application has moved to scopes.")
 	b.open(m.s.AppURL + "/developer/clients/legacy-app/scopes")
 	// "Migration of a legacy client to explicit scopes, without creating a new client"
 	require.Equal(t, "legacy-app", b.text("#client-id"))
-	require.Contains(t, b.text(".perms"), "PROFILE_READ")
+	require.Contains(t, b.text("#scopes"), "PROFILE_READ")
 }
 
 // after checks the state after the migration.

@@ -188,7 +188,7 @@ func TestReviewOfChanges(t *testing.T) {
 	page := root.Get(CalendarPage)
 	for _, text := range []string{
 		"What changes", "<del><b>Before:</b> <bdi>The calendar app</bdi></del>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
-		"<del><b>Before:</b> <bdi>none</bdi></del>", "<ins><b>After:</b> <bdi>It plans.</bdi></ins>",
+		"<ins><b>Added:</b> <bdi>It plans.</bdi></ins>",
 		"<ins><b>Added:</b> https://new.example.com/cb</ins>", `<li class="kept">` + Callback + "</li>",
 		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.", "As it is now", "Proposed to change name, purpose, redirect URIs and scopes",
 	} {
@@ -196,7 +196,7 @@ func TestReviewOfChanges(t *testing.T) {
 	}
 	assert.NotContains(t, page.Text, "<dt>Website</dt><dd><ul", "the website did not change")
 
-	assert.Contains(t, page.Text, "<bdi>Scopes: BOOKING_READ BOOKING_WRITE PROFILE_READ</bdi>", "the history must show what was proposed")
+	assert.Contains(t, page.Text, "<bdi>Scopes since: BOOKING_READ BOOKING_WRITE PROFILE_READ</bdi>", "the history must show what was proposed")
 
 	assert.Contains(t, root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "reject", "reason", "Not that name.")).Text, "<div>Rejected the changes<p class=\"quiet\"><bdi>Not that name.</bdi></p>")
 	page = root.Get(CalendarPage)

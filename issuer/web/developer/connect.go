@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/url"
+	"strings"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -19,13 +21,17 @@ type connectBody struct {
 	Get      ui.Card
 	NotYet   *ui.Callout // why it can't be tried; nil if it can
 	Legacy   bool
-	Native   bool // the redirect URI has a private-use scheme
+	Limits   ui.Callout // how a legacy client is limited
+	Native   bool       // the redirect URI has a private-use scheme
 	Code     connecting
 	URL      ui.Code // of the authorization step
 	Env      ui.Code
 	Secrets  bool // it has an active secret, or needs none
 	Programs ui.Code
 	Decode   *site.Form
+
+	CodeLifetime time.Duration
+	Metadata     string // address of the metadata, which has all endpoints
 }
 
 // connectPage shows code to copy into a program. State and code verifier are generated
@@ -34,16 +40,21 @@ func (w *Area) connectPage(c *site.Request, v site.Session, client *ledger.Clien
 	to := w.connecting(&v, client)
 	body := connectBody{
 		Path: parts.ClientPath(client.ID), Legacy: client.Legacy, Native: to.Native(), Code: to,
-		Try:     ui.Card{ID: "try", Title: "1. Send people to this address"},
+		Try:     ui.Card{ID: "try", Title: "1. Send people to the authorization URL"},
 		Keep:    ui.Card{ID: "environment", Title: "2. Keep the credentials in your environment"},
-		Get:     ui.Card{ID: "code", Title: "3. Exchange the code for tokens, and use them"},
-		URL:     ui.NewCode("authorize", "Authorization URL", ui.Block{Text: to.authorizationURL()}),
+		Get:     ui.Card{ID: "code", Title: "3. Exchange the code for tokens"},
+		URL:     to.code("authorize", "Authorization URL"),
 		Env:     ui.NewCode("env", "Environment variables", ui.Block{Text: to.snippet("env")}),
 		Secrets: client.Public() || client.ActiveSecrets() > 0,
 		Decode:  parts.ClientForm(&v, &decodeForm, client),
 	}
 	if body.NotYet = notYet(client); body.NotYet == nil {
 		body.Try.Action = &ui.Action{Title: "Try it", Path: to.authorizationURL(), Small: true, Primary: true, NewTab: true}
+	}
+	body.Metadata, body.CodeLifetime = v.View.Settings().BaseURL+oauth.PathMetadata, v.View.Settings().CodeLifetime
+	body.Limits = ui.Callout{
+		Tone: ui.Warn, Text: "This URL asks for no scope, so the application gets full access.",
+		Action: &ui.Action{Title: "Move to scopes", Path: body.Path + "/migration", Small: true},
 	}
 	program := "go"
 	if to.Native() {
@@ -60,12 +71,11 @@ func (w *Area) connectPage(c *site.Request, v site.Session, client *ledger.Clien
 
 // notYet returns why the authorization step refuses the application, or nil if it doesn't.
 func notYet(client *ledger.Client) *ui.Callout {
-	edit := &ui.Link{Title: "Edit and resubmit", Path: parts.ClientPath(client.ID, "edit")}
 	switch client.State {
 	case ledger.Pending:
 		return &ui.Callout{Tone: ui.Info, Title: "Not yet.", Text: "An administrator has to approve the application first. You can prepare your code meanwhile."}
 	case ledger.Rejected:
-		return &ui.Callout{Tone: ui.Warn, Title: "Not yet.", Text: "The application wasn’t approved.", Link: edit}
+		return &ui.Callout{Tone: ui.Warn, Title: "Not yet.", Text: "The application was rejected.", Action: &ui.Action{Title: "Edit and resubmit", Path: parts.ClientPath(client.ID, "edit"), Small: true}}
 	case ledger.Suspended:
 		return &ui.Callout{Tone: ui.Bad, Title: "Not now.", Text: "An administrator has suspended the application."}
 	}
@@ -102,14 +112,24 @@ func tailsOf(client *ledger.Client) string {
 }
 
 // authorizationURL returns where to send a user (service document, section 4.1).
-func (c connecting) authorizationURL() string {
-	query := "client_id=" + url.QueryEscape(c.ClientID) + "&redirect_uri=" + url.QueryEscape(c.RedirectURI) + "&response_type=code"
+func (c connecting) authorizationURL() string { return strings.Join(c.authorizationLines(), "") }
+
+// code returns the URL as code to copy.
+func (c connecting) code(id, label string) ui.Code {
+	return ui.NewCode(id, label, ui.Block{Text: c.authorizationURL(), Lines: c.authorizationLines()})
+}
+
+// authorizationLines returns the URL with a line for each parameter.
+func (c connecting) authorizationLines() []string {
+	lines := []string{
+		c.AuthorizeURL, "?client_id=" + url.QueryEscape(c.ClientID), "&redirect_uri=" + url.QueryEscape(c.RedirectURI), "&response_type=code",
+	}
 	if len(c.Scopes) > 0 {
-		query += "&scope=" + url.PathEscape(c.Scope())
+		lines = append(lines, "&scope="+url.PathEscape(c.Scope()))
 	}
-	query += "&state=" + c.State
+	lines = append(lines, "&state="+c.State)
 	if c.Public {
-		query += "&code_challenge=" + c.Challenge + "&code_challenge_method=S256"
+		lines = append(lines, "&code_challenge="+c.Challenge, "&code_challenge_method=S256")
 	}
-	return c.AuthorizeURL + "?" + query
+	return lines
 }

@@ -33,7 +33,7 @@ func TestAuthorizationURL(t *testing.T) {
 
 	blocks = b.Get("/developer/clients/native/connect").Blocks()
 	challenge := regexp.MustCompile(`code_challenge=([A-Za-z0-9_-]{43})&code_challenge_method=S256`).FindStringSubmatch(blocks[0])
-	verifier := regexp.MustCompile(`code_verifier=([A-Za-z0-9_-]{43}) `).FindStringSubmatch(blocks[2])
+	verifier := regexp.MustCompile(`CODE_VERIFIER=([A-Za-z0-9_-]{43})\n`).FindStringSubmatch(blocks[2])
 	require.NotNil(t, challenge)
 	require.NotNil(t, verifier)
 	sum := sha256.Sum256([]byte(verifier[1]))
@@ -42,7 +42,7 @@ func TestAuthorizationURL(t *testing.T) {
 
 	old := b.Get("/developer/clients/old/connect")
 	assert.NotContains(t, old.Blocks()[0], "scope=")
-	assert.Contains(t, old.Text, "There is no <code>scope</code> in this yet.")
+	assert.Contains(t, old.Text, "This URL asks for no scope, so the application gets full access.")
 }
 
 // TestTryIt verifies that the authorization URL is a link while the application can be tried,
@@ -54,7 +54,7 @@ func TestTryIt(t *testing.T) {
 	require.NotNil(t, link)
 	assert.Equal(t, page.Blocks()[0], html.UnescapeString(link[1]))
 	for id, why := range map[string]string{
-		"waiting": "An administrator has to approve the application first.", "refused": "The application wasn’t approved.",
+		"waiting": "An administrator has to approve the application first.", "refused": "The application was rejected.",
 		"stopped": "An administrator has suspended the application.",
 	} {
 		page := b.Get("/developer/clients/" + id + "/connect")
@@ -69,7 +69,7 @@ func TestEnvironment(t *testing.T) {
 	w, b := Mine(t, nil)
 	assert.Equal(t, "MINTMARK_CLIENT_ID=mine\n# Shown once, when it was generated: ends in ••••S_OLD-1111 and ••••S_NEW-2222\nMINTMARK_CLIENT_SECRET=\n", b.Get(MinePath + "/connect").Blocks()[1])
 	assert.Equal(t, "MINTMARK_CLIENT_ID=native\n", b.Get("/developer/clients/native/connect").Blocks()[1])
-	assert.Contains(t, b.Get("/developer/clients/calendar/connect").Text, "It has no secret yet.")
+	assert.Contains(t, b.Get("/developer/clients/calendar/connect").Text, "The application has no secret yet.")
 	page := b.Submit(SecretsPath, SecretsPath+"/add")
 	secret := ShownSecret.FindString(page.Text)
 	assert.Equal(t, []string{"MINTMARK_CLIENT_ID=calendar\nMINTMARK_CLIENT_SECRET=" + secret + "\n"}, page.Blocks())

@@ -28,7 +28,7 @@ const (
 
 // The token is shown nowhere again, and no address has it.
 var decodeForm = site.FormKind{
-	Purpose: "decode token", Action: pathClient + "/decode", Page: pathClient + "/connect",
+	Purpose: "decode token", Action: pathClient + "/decode", Page: pathClient + "/connect", Single: true,
 	Fields: []site.Field{site.TextField("jwt", "The token").Confidential()},
 }
 
@@ -58,13 +58,13 @@ func (w *Area) decode(c *site.Request, v site.Session, f *site.Form, client *led
 	case len(token) > maxToken:
 		f.AddProblem("jwt", "is longer than 8 KB")
 	case token == "":
-		f.AddProblem("jwt", "is empty")
+		f.AddSentence("jwt", "Paste an access token.")
 	case isJWT:
 		body.Verdict = verdict(w.verify(c.R.Context(), token, client))
 		body.Claims = w.claims(&v, client, header, payload)
 	default:
 		if body.Verdict = adviceOn(credential.KindOf(token), client); body.Verdict == nil {
-			f.AddProblem("jwt", "is not a JWT, which has three parts with dots between them")
+			f.AddSentence("jwt", "This isn’t an access token: a JWT has three parts with dots between them.")
 		}
 	}
 	p := w.pageOfClient(&v, client, "Decoded token", "connect")
@@ -132,13 +132,13 @@ func adviceOn(kind credential.Kind, client *ledger.Client) *ui.Callout {
 	says := func(title, text, link, below string) *ui.Callout {
 		one := &ui.Callout{Tone: ui.Warn, Title: title, Text: text, Role: "alert"}
 		if link != "" {
-			one.Link = &ui.Link{Title: link, Path: parts.ClientPath(client.ID, below)}
+			one.Action = &ui.Action{Title: link, Path: parts.ClientPath(client.ID, below), Small: true}
 		}
 		return one
 	}
 	switch kind {
 	case credential.KindRefresh:
-		return says("This is a refresh token.", "It wasn’t looked at. Whoever has it and the application’s credentials gets access tokens: keep it on your server, and paste it nowhere. If somebody else may have seen it, revoke it.", "", "")
+		return says("This is a refresh token.", "It wasn’t looked at. Whoever has it and the application’s credentials gets access tokens: keep it on your server, and paste it nowhere. If somebody else may have seen it, revoke it at the revocation endpoint.", "See how", "connect#code")
 	case credential.KindSecret:
 		return says("This is a client secret.", "It wasn’t looked at. Paste it nowhere but into your server’s configuration. If somebody else may have seen it, generate another and revoke this one.", "See the secrets", "secrets")
 	case credential.KindCode:
@@ -160,7 +160,7 @@ var claimTitles = []claim{
 	{Name: "exp", Title: "Expires"},
 	{Name: "nbf", Title: "Not before"},
 	{Name: "iss", Title: "Issuer"},
-	{Name: "aud", Title: "For"},
+	{Name: "aud", Title: "Audience"},
 	{Name: "grant_id", Title: "Grant ID"},
 	{Name: "jti", Title: "Token ID"},
 	{Name: "legacy", Title: "Legacy"},

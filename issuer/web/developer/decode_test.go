@@ -65,10 +65,10 @@ func TestDecode(t *testing.T) {
 		"session":       {"mmx_" + strings.Repeat("A", 43), 200, []string{"<b>This is a secret of this service.</b>"}},
 		"operator":      {"mmo_" + strings.Repeat("A", 43), 200, []string{"<b>This is a secret of this service.</b>"}},
 		"error_id":      {"mme_" + strings.Repeat("A", 144), 200, []string{"<b>This is an error_id.</b>"}},
-		"nothing":       {" ", 422, []string{"The token is empty."}},
-		"no JWT":        {"abc.def", 422, []string{"The token is not a JWT"}},
-		"no JSON":       {"YQ.YQ.YQ", 422, []string{"The token is not a JWT"}},
-		"null":          {"bnVsbA.bnVsbA.YQ", 422, []string{"The token is not a JWT"}},
+		"nothing":       {" ", 422, []string{"Paste an access token."}},
+		"no JWT":        {"abc.def", 422, []string{"This isn’t an access token: a JWT has three parts"}},
+		"no JSON":       {"YQ.YQ.YQ", 422, []string{"This isn’t an access token: a JWT has three parts"}},
+		"null":          {"bnVsbA.bnVsbA.YQ", 422, []string{"This isn’t an access token: a JWT has three parts"}},
 		"too long":      {issuer.Token(verifiertest.Claim("x", strings.Repeat("x", 8<<10))), 422, []string{"The token is longer than 8 KB."}},
 	} {
 		t.Run(name, func(t *testing.T) {

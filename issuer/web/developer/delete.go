@@ -11,14 +11,16 @@ import (
 )
 
 var deleteForm = site.FormKind{
-	Purpose: "delete client", Action: pathClient + "/delete", Page: pathClient + "/delete",
+	Purpose: "delete client", Action: pathClient + "/delete", Page: pathClient + "/delete", Single: true,
 	Fields: []site.Field{site.BoundField("revision"), site.TextField("name", "Name of the application")},
 }
 
 type deleteBody struct {
-	Name string
-	Path string
-	Form *site.Form
+	Lose   string // who loses access
+	Path   string
+	Failed bool
+	Form   *site.Form
+	Name   ui.Input // what is typed to confirm
 }
 
 func (w *Area) deletePage(c *site.Request, v site.Session, client *ledger.Client) error {
@@ -26,10 +28,23 @@ func (w *Area) deletePage(c *site.Request, v site.Session, client *ledger.Client
 }
 
 func (w *Area) showDelete(c *site.Request, v site.Session, client *ledger.Client, f *site.Form) error {
+	name := f.Input("name", "").Called("Type " + client.Name + " to confirm").As("off").AtMost(200)
 	return w.Show(c, v, "delete", ui.Page{
 		Title: "Delete " + client.Name + "?", Up: upToSettings(client), Form: f,
-		Body: deleteBody{Name: client.Name, Path: parts.ClientPath(client.ID), Form: f},
+		Body: deleteBody{Lose: w.whoLoses(c, &v, client), Path: parts.ClientPath(client.ID), Failed: f.Failed(), Form: f, Name: name},
 	})
+}
+
+// whoLoses returns who loses access if an application is deleted.
+func (w *Area) whoLoses(c *site.Request, v *site.Session, client *ledger.Client) string {
+	people, counted := w.people(c, v, client, w.Ledger.Now())
+	switch {
+	case !counted || people.Users == 0:
+		return "Everybody who allowed it loses access"
+	case people.Users == 1:
+		return "1 person loses access"
+	}
+	return ui.Comma(people.Users) + " people lose access"
 }
 
 // deleteClient also succeeds if the client is deleted already.
@@ -44,7 +59,7 @@ func (w *Area) deleteClient(c *site.Request, v site.Session, f *site.Form) error
 			return err
 		}
 		if !sameName(f.Get("name"), client.Name) {
-			f.AddProblem("name", "is not what you typed")
+			f.AddSentence("name", "That isn’t the name. Type "+client.Name+".")
 			return w.showDelete(c, v, client, f)
 		}
 	}

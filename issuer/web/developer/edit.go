@@ -16,12 +16,13 @@ var editForm = site.FormKind{
 }
 
 type editBody struct {
-	Profile profileForm
-	Path    string
-	Live    bool // changes that widen access or rename await a review
-	Waiting bool // the form is filled in with a proposed revision
-	Refused *parts.RefusedChanges
-	Again   bool // the form is filled in with Refused
+	Profile  profileForm
+	Failed   bool // only the problems stand above the form
+	Lead     string
+	Rejected *ui.Callout // why the application, or the changes in the form, were rejected
+	Waiting  bool        // the form is filled in with a proposed revision
+	Review   ui.Callout  // about it
+	Again    *ui.Callout // leads to rejected changes that the form isn't filled in with
 
 	// Undoes is what saving the form would undo: changes that others, or another page of
 	// the same user, saved while it was open.
@@ -50,11 +51,29 @@ func (w *Area) showEdit(c *site.Request, v site.Session, client *ledger.Client, 
 }
 
 func (w *Area) showEditBody(c *site.Request, v site.Session, client *ledger.Client, f *site.Form, undoes []ui.Difference) error {
+	path, from := parts.ClientPath(client.ID), f.Get("from")
 	body := editBody{
-		Profile: w.showProfile(f, &v, client, basis(client, f.Get("from")).Logo), Path: parts.ClientPath(client.ID),
-		Live:    client.State == ledger.Approved || client.State == ledger.Suspended,
-		Waiting: client.Proposed != nil && undoes == nil, Refused: parts.RefusedOf(&v, client), Again: f.Get("from") == parts.FromRefused,
-		Undoes: undoes,
+		Profile: w.showProfile(f, &v, client, basis(client, from).Logo), Failed: f.Failed(),
+		Lead:    "The reviewer sees the application as you save it.",
+		Waiting: client.Proposed != nil && undoes == nil, Undoes: undoes,
+		Review: ui.Callout{Tone: ui.Info, Text: "Your changes in review are filled in below.", Action: &ui.Action{Title: "See them", Path: path + "/scopes#proposed", Small: true}},
+	}
+	because := func(title, reason string) *ui.Callout {
+		return &ui.Callout{Tone: ui.Warn, Title: title + ending(reason), Quote: reason}
+	}
+	switch r := client.Refused; {
+	case client.State == ledger.Rejected:
+		body.Rejected, body.Lead, body.Profile.Do = because("Rejected", client.Reason), "Change what the reviewer asks for. Saving sends the application to review again.", "Resubmit for review"
+	case r != nil && from == parts.FromRefused:
+		body.Rejected, body.Lead, body.Profile.Do = because("Your changes were rejected", r.Reason), "They are filled in below. Change what the reviewer asks for, and resubmit them.", "Resubmit for review"
+	case client.Reviewed():
+		body.Lead, body.Profile.Do = "New values are reviewed first; until then the application works as before. Scopes and redirect URIs that you remove are gone at once.", "Save and send for review"
+		if r != nil {
+			body.Again = &ui.Callout{
+				Tone: ui.Info, Title: "Your last changes were rejected.", Text: "They aren’t filled in below. Saving something else dismisses them.",
+				Action: &ui.Action{Title: "Start from them", Path: path + "/edit?from=" + parts.FromRefused, Small: true},
+			}
+		}
 	}
 	return w.Show(c, v, "edit", ui.Page{Title: "Edit " + client.Name, Up: upTo(client), Form: f, Body: body})
 }

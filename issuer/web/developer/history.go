@@ -24,7 +24,8 @@ func (w *Area) historyPage(c *site.Request, v site.Session, client *ledger.Clien
 	key := func(e *ledger.Event) string { return strconv.FormatUint(e.Seq, 10) }
 	events, pages := site.PageOf(c, v.View.HistoryOf(client.ID, historyMost), historyPerPage, key)
 	body := &historyBody{History: told(&v, client, events), Pages: pages}
-	p := ui.Page{Title: "History", Name: client.Name, Up: upToSettings(client), Body: body, Rows: len(events)}
+	p := w.pageOfClient(&v, client, "History", "")
+	p.Body, p.Rows = body, len(events)
 	p.Truncate = func(n int) {
 		body.History, body.Pages.Next = body.History[:n], c.PageAt("after", key(events[n-1]))
 	}

@@ -2,6 +2,8 @@ package developer
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -12,12 +14,12 @@ import (
 const (
 	clientsPerPage = 25
 	offersPerPage  = 10
-	chipsShown     = 2  // of the scopes of an application in the list
+	wordsShown     = 26 // characters of what the scopes of an application are about
 	searchFrom     = 11 // applications: a shorter list is read at a glance
 )
 
 var developerNotices = site.Notices{
-	"deleted":  "The application was deleted. It can get no new access; access tokens that it has may keep working for up to 30 minutes.",
+	"deleted":  "The application was deleted. It gets no new tokens. Its access tokens end within 30 minutes.",
 	"declined": "You declined the application. Its owner keeps it.",
 }
 
@@ -36,7 +38,9 @@ type clientsBody struct {
 type clientRow struct {
 	Name, Path    string
 	Picture       *ui.Picture
-	Pills, Scopes []ui.Pill // pills are exceptions only
+	State         string    // if that is no exception
+	Pills         []ui.Pill // exceptions only
+	Scopes        string    // what the first of them are about
 	People        string
 	Used, Created ui.Stamp
 }
@@ -44,8 +48,13 @@ type clientRow struct {
 // ownClients lists the applications of the user, and those offered to the user.
 func (w *Area) ownClients(c *site.Request, v site.Session) error {
 	search := site.SearchOf(c, "Name or client ID")
+	state := ledger.ClientState(c.R.URL.Query().Get("state"))
+	if !slices.Contains(filterStates, state) {
+		state = ""
+	}
+	search.Selects = []ui.Select{stateSelect(state)}
 	q := ledger.ClientQuery{
-		Owner: v.User.ID, Search: search.Query, Sort: ledger.ClientSort(c.R.URL.Query().Get("sort")), Limit: clientsPerPage,
+		Owner: v.User.ID, State: state, Search: search.Query, Sort: ledger.ClientSort(c.R.URL.Query().Get("sort")), Limit: clientsPerPage,
 	}
 	found, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
 		q.After, q.Back = at, back
@@ -57,8 +66,11 @@ func (w *Area) ownClients(c *site.Request, v site.Session) error {
 	switch {
 	case len(found) > 0:
 		at = v.View.ClientsPosition(q, found[0].ID)
-	case search.Query != "" || pages.First != "":
-		body.Empty = &ui.Empty{Title: "No application was found", Text: "Try a part of the name, or of the client ID."}
+	case search.Query != "" || state != "" || pages.First != "":
+		body.Empty = &ui.Empty{Title: "No application was found", Text: "Try a part of the name or of the client ID, or another state."}
+		if search.Query != "" && state == "" {
+			body.Empty = &ui.Empty{Title: "No application matches “" + search.Query + "”", Text: "Try a part of the name or of the client ID."}
+		}
 	default:
 		p.Actions = nil
 		body.Empty = &ui.Empty{
@@ -66,14 +78,15 @@ func (w *Area) ownClients(c *site.Request, v site.Session) error {
 			Text: "Register an application to get a client ID and connect users’ accounts. An administrator reviews it before people can allow it.",
 		}
 	}
-	if search.Query != "" || pages.First != "" || at.Total >= searchFrom || at.First > 0 && !at.Exact {
-		if body.Search = &search; search.Query != "" {
+	if search.Query != "" || state != "" || pages.First != "" || at.Total >= searchFrom || at.First > 0 && !at.Exact {
+		if body.Search = &search; search.Query != "" || state != "" {
 			search.Clear = parts.PathDeveloper
 		}
 	}
 	pages.Count = site.CountOf(at, len(found))
 	body.Table = ui.Table{Caption: "Your applications", Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Application", string(ledger.ClientsByName), "ascending", at),
+		{Title: "State"},
 		{Title: "Scopes"},
 		{Title: "People", Class: "num"},
 		{Title: "Last used"},
@@ -96,6 +109,17 @@ func (w *Area) ownClients(c *site.Request, v site.Session) error {
 	return w.Show(c, v, "list", p)
 }
 
+// filterStates are the states that the list can be limited to.
+var filterStates = []ledger.ClientState{ledger.Approved, ledger.Pending, ledger.Rejected, ledger.Suspended}
+
+func stateSelect(chosen ledger.ClientState) ui.Select {
+	s := ui.Select{Name: "state", Label: "State", Options: []ui.Option{{Text: "Any state"}}}
+	for _, state := range filterStates {
+		s.Options = append(s.Options, ui.Option{Value: string(state), Text: parts.StateName(state), Chosen: state == chosen})
+	}
+	return s
+}
+
 // peopleOfOwned returns who is connected to each of the user's applications, as counted last; nil
 // if nobody has counted yet, or a page has no rows.
 func (w *Area) peopleOfOwned(ctx context.Context, v *site.Session, rows int) map[string]ledger.Connected {
@@ -112,24 +136,51 @@ func clientRowOf(v *site.Session, client *ledger.Client, people map[string]ledge
 	connected := people[client.ID]
 	row := clientRow{
 		Name: client.Name, Path: parts.ClientPath(client.ID), Picture: parts.SmallPicture(&client.Profile),
-		Scopes: ui.FewChips(words, chipsShown), People: "…", Used: v.At(lastUsed(client, connected)), Created: v.At(client.Created),
+		Scopes: someOf(words), People: "…", Used: v.At(lastUsed(client, connected)), Created: v.At(client.Created),
 	}
 	if people != nil {
 		row.People = ui.Comma(connected.Users)
 	}
-	if client.State != ledger.Approved {
-		row.Pills = append(row.Pills, parts.StatePill(client.State))
+	state := parts.StatePill(client.State)
+	switch client.State {
+	case ledger.Approved:
+		row.State = state.Text
+		if client.LacksSecret() {
+			row.Pills = append(row.Pills, ui.Pill{Text: "No secret", Tone: ui.Warn})
+		}
+	case ledger.Pending:
+		row.Pills = append(row.Pills, ui.Pill{Text: state.Text, Tone: ui.Info}) // the owner only waits
+	default:
+		row.Pills = append(row.Pills, state)
 	}
 	if client.Proposed != nil {
 		row.Pills = append(row.Pills, parts.ChangesWaitPill)
 	}
 	if client.Refused != nil {
-		row.Pills = append(row.Pills, ui.Pill{Text: "Changes refused", Tone: ui.Warn})
+		row.Pills = append(row.Pills, ui.Pill{Text: "Changes rejected", Tone: ui.Warn})
 	}
 	if client.Legacy {
-		row.Pills, row.Scopes = append(row.Pills, parts.LegacyPill), []ui.Pill{{Text: "No limits"}}
+		row.Pills, row.Scopes = append(row.Pills, parts.LegacyPill), "No limits"
 	}
 	return row
+}
+
+// someOf returns the first of a list that fit into a line, and how many more there are.
+func someOf(words []string) string {
+	text, more := "", len(words)
+	for n, word := range words {
+		if n > 0 {
+			word = text + " · " + word
+		}
+		if n > 0 && len(word) > wordsShown {
+			break
+		}
+		text, more = word, more-1
+	}
+	if more > 0 {
+		text += fmt.Sprintf(" +%d", more)
+	}
+	return text
 }
 
 // lastUsed returns when an application last proved itself with a secret, exchanged a code or

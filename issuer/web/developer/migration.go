@@ -26,6 +26,7 @@ var migrateForm = site.FormKind{
 type migrationBody struct {
 	Path    string
 	Page    string // the path of this page
+	Access  string // what a legacy application may do
 	Legacy  bool   // the migration has not been done
 	Without uint32 // authorization requests without scope in the last 30 days
 	Stats   []ui.Stat
@@ -35,7 +36,7 @@ type migrationBody struct {
 
 	Matrix   ui.Matrix
 	Selected []string
-	URL      string     // the new authorization URL
+	URL      ui.Code    // the new authorization URL
 	Compared comparison // the selection compared with the requested scopes
 	Form     *site.Form // for the second step; nil without a selection
 }
@@ -102,7 +103,7 @@ func catalogued(names []string) []string {
 func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Client, selected []string, f *site.Form) error {
 	asked := catalogued(client.RequestedScopes)
 	body := migrationBody{
-		Path: parts.ClientPath(client.ID), Page: parts.ClientPath(client.ID, "migration"), Legacy: client.Legacy,
+		Path: parts.ClientPath(client.ID), Page: parts.ClientPath(client.ID, "migration"), Access: legacyAccess, Legacy: client.Legacy,
 		Asked: asked, Selected: selected, Matrix: parts.ScopeMatrix(selected),
 	}
 	now := w.Ledger.Now()
@@ -116,7 +117,7 @@ func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Cli
 	if len(selected) > 0 {
 		to := w.connecting(&v, client)
 		to.Scopes = selected
-		body.URL, body.Form = to.authorizationURL(), f
+		body.URL, body.Form = to.code("url", "New authorization URL"), f
 		body.Compared = compare(selected, asked)
 	}
 	p := ui.Page{Title: "Move to scopes", Name: client.Name, Up: upToSettings(client), Notice: clientNotices.Text(c), Body: body}
@@ -141,8 +142,8 @@ func trafficStats(client *ledger.Client, now ledger.Time) []ui.Stat {
 		return "on " + (ui.Clock{}).Day(int64(now.Add(time.Duration(n+1-days)*24*time.Hour))).Text
 	}
 	stats := []ui.Stat{
-		{Label: "Requests without scope, 30 days", Value: ui.Comma(sumWithout), Bars: ui.NewBars(without, "Requests without scope in 30 days", "day", on)},
-		{Label: "Requests with scope, 30 days", Value: ui.Comma(sumWith), Bars: ui.NewBars(with, "Requests with scope in 30 days", "day", on)},
+		{Label: "Requests without scope, 30 days", Value: ui.Comma(sumWithout), Note: "Should become 0 before step 2", Bars: ui.NewBars(without, "Requests without scope in 30 days", "day", on)},
+		{Label: "Requests with scope, 30 days", Value: ui.Comma(sumWith), Note: "Those of the new URL", Bars: ui.NewBars(with, "Requests with scope in 30 days", "day", on)},
 	}
 	top := max(slices.Max(without), slices.Max(with))
 	for _, s := range stats {
@@ -216,7 +217,7 @@ func (w *Area) migrate(c *site.Request, v site.Session, f *site.Form, client *le
 	again := w.migrateFormFor(&v, client, selected)
 	switch refused.Cause {
 	case ledger.ConfirmMigration:
-		again.AddProblem("confirm", "is missing: authorization requests still come without scope")
+		again.AddSentence("confirm", "Confirm that requests without scope will be refused: some still come.")
 	default:
 		again.Refused(refused)
 	}

@@ -27,12 +27,12 @@ func keeping(b *Browser, scopes ...string) url.Values {
 func TestMigration(t *testing.T) {
 	w := NewEnv(t)
 	b := w.SignedIn()
-	assert.Contains(t, b.Get("/developer/clients/old").Text, `<a href="/developer/clients/old/migration">Move to scopes</a>`)
+	assert.Contains(t, b.Get("/developer/clients/old").Text, `href="/developer/clients/old/migration">Move to scopes</a>`)
 	page := b.Get(migrationPath)
-	for _, text := range []string{"Move it in two steps, in this order.", "<dd>None</dd>", "<dd>None yet</dd>", "Keep and show the new URL"} {
+	for _, text := range []string{"Move it in two steps, in this order.", "<dd>None</dd>", "<dd>None yet</dd>", "Save and show the new URL"} {
 		assert.Contains(t, page.Text, text)
 	}
-	assert.NotContains(t, page.Text, "Step 2")
+	assert.Contains(t, page.Text, "After step 1.")
 
 	b.Allow("client_id", "old", "scope", "")
 	lastIs := func(after time.Duration, says string) {
@@ -55,24 +55,24 @@ func TestMigration(t *testing.T) {
 
 	preview := b.Follow(b.Post(migrationPath+"/draft", keeping(b, "PROFILE_READ", "ORG_BOOKING_READ", "NONSENSE")))
 	for _, text := range []string{
-		"Step 2", "&amp;scope=PROFILE_READ%20ORG_BOOKING_READ&amp;state=", "client_id=old&amp;redirect_uri=" + url.QueryEscape(Callback) + "&amp;response_type=code",
+		"Step 2", "&amp;scope=PROFILE_READ%20ORG_BOOKING_READ<br>", "?client_id=old<br>", "&amp;redirect_uri=" + url.QueryEscape(Callback) + "<br>",
 		"<dt>Selected and asked for</dt><dd><code>PROFILE_READ</code> </dd>",
 		"<dt>Selected, not asked for so far</dt><dd><code>ORG_BOOKING_READ</code> </dd>",
-		"<dt>Asked for, not selected</dt><dd><code>BOOKING_READ</code> </dd>",
-		"Select these 2 scopes",
+		"<dt>Asked for, not selected</dt><dd><code>BOOKING_READ</code> <span class=\"quiet\">– refused after step 2</span></dd>",
+		"Limit to 2 scopes",
 	} {
 		assert.Contains(t, preview.Text, text)
 	}
 	assert.NotContains(t, preview.Text, "NONSENSE")
-	assert.NotContains(t, preview.Text, "Select the scopes all the same", "there are no requests without scope")
+	assert.NotContains(t, preview.Text, "I know that requests without scope will be refused", "there are no requests without scope")
 	assert.True(t, w.View().Client("old").Legacy, "the draft changed the client")
-	assert.Contains(t, w.SignedIn().Get(migrationPath).Text, "Select these 2 scopes", "the selection must survive the session")
+	assert.Contains(t, w.SignedIn().Get(migrationPath).Text, "Limit to 2 scopes", "the selection must survive the session")
 
 	form := preview.Form(t, migrationPath)
 	assert.Equal(t, http.StatusForbidden, b.Post(migrationPath, With(preview.Form(t, migrationPath), "selected", "BOOKING_WRITE")).StatusCode)
 	res := b.Post(migrationPath, form)
 	after := b.Follow(res)
-	assert.Contains(t, after.Text, "The scopes were selected.")
+	assert.Contains(t, after.Text, "The application is limited to these scopes.")
 	assert.Contains(t, after.Text, "This application has moved to scopes.")
 	client := w.View().Client("old")
 	assert.False(t, client.Legacy)
@@ -95,11 +95,11 @@ func TestMigrationInTheWrongOrder(t *testing.T) {
 	}
 	preview := b.Follow(b.Post(migrationPath+"/draft", keeping(b, "PROFILE_READ")))
 	assert.Contains(t, preview.Text, `aria-label="Requests without scope in 30 days: 3, most on 4 March 2026 (3), none in 29 days."`)
-	assert.Contains(t, preview.Text, "People who follow such a link after this meet an error.")
+	assert.Contains(t, preview.Text, "After this, people who follow such a link meet an error.")
 	form := preview.Form(t, migrationPath)
 	res := b.Post(migrationPath, form)
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-	assert.Contains(t, res.Text, `<a href="#f-confirm">The confirmation is missing: authorization requests still come without scope.</a>`)
+	assert.Contains(t, res.Text, `<a href="#f-confirm">Confirm that requests without scope will be refused: some still come.</a>`)
 	assert.True(t, w.View().Client("old").Legacy)
 	assert.Equal(t, form, res.Form(t, migrationPath))
 	assert.Equal(t, http.StatusSeeOther, b.Post(migrationPath, With(form, "confirm", "yes")).StatusCode)
@@ -116,7 +116,7 @@ func TestMigrationMeetsALateRequest(t *testing.T) {
 	b.Allow("client_id", "old", "scope", "")
 	res := b.Post(migrationPath, form)
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-	assert.Contains(t, res.Text, "Select the scopes all the same")
+	assert.Contains(t, res.Text, "I know that requests without scope will be refused")
 }
 
 // TestMigrationIsForLegacyClients verifies that only a legacy client has the page, and

@@ -12,7 +12,7 @@ import (
 )
 
 var newClientForm = site.FormKind{
-	Purpose: "new client", Action: pathNewClient, Page: pathNewClient, Revisited: true,
+	Purpose: "new client", Action: pathNewClient, Page: pathNewClient, Revisited: true, Undone: "The application isn’t registered yet.",
 	Fields: append([]site.Field{site.BoundField("client"), site.TextField("type", "The type").Chosen()}, profileFields...),
 }
 
@@ -46,7 +46,7 @@ func (w *Area) createClient(c *site.Request, v site.Session, f *site.Form) error
 	}
 	id, kind := f.Get("client"), ledger.ClientType(f.Get("type"))
 	if kind != ledger.Confidential && kind != ledger.Public {
-		f.AddProblem("type", "is not chosen")
+		f.AddSentence("type", "Choose a type.")
 		kind = ledger.Public // the least strict type for validating redirect URIs
 	}
 	p, picture := profileIn(f, v.View, kind, nil, nil)

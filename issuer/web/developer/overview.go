@@ -11,10 +11,10 @@ import (
 )
 
 var clientNotices = site.Notices{
-	"created":                           "The application was registered. An administrator of this service reviews it before anybody can use it.",
+	"created":                           "The application was registered. You can prepare it while an administrator reviews it.",
 	"saved":                             "Saved.",
-	"proposed":                          "Saved. What needs a review waits for an administrator; until then the application works as before.",
-	"again":                             "Saved. An administrator reviews the application again.",
+	"proposed":                          "Saved, and sent for review. Until it’s approved, the application works as before.",
+	"again":                             "Saved, and sent for review again.",
 	"unchanged":                         "There was nothing to change.",
 	"accepted":                          "The application is yours now.",
 	"accepted-" + string(ledger.Public): "The application is yours now.",
@@ -22,30 +22,23 @@ var clientNotices = site.Notices{
 	"withdrawn":                         "The offer was withdrawn.",
 	"offered":                           "The offer was made. The application stays yours until the other person accepts.",
 	"discarded":                         "The changes were discarded. The application works as before.",
-	"refused-discarded":                 "The refused changes were dismissed. The application works as before.",
-	"migrated":                          "The scopes were selected. From now on every authorization request must ask for scopes among them.",
-	"draft-kept":                        "Your selection is kept here. It limits nothing before step 2.",
+	"refused-discarded":                 "The rejected changes were dismissed. The application works as before.",
+	"migrated":                          "The application is limited to these scopes. From now on every authorization request must ask for scopes among them.",
+	"draft-kept":                        "Your selection is saved. It limits nothing before step 2.",
 	"secret-known":                      parts.SecretKnown,
 	"secret-revoked":                    parts.SecretRevoked,
 	"secret-renamed":                    "The secret was renamed.",
 	"secret-kept":                       "The secret works until you revoke it.",
-	"revoked":                           "The secret was revoked. No part of this service accepts it any more.",
+	"revoked":                           "The secret was revoked. It is refused everywhere from now on.",
 }
 
 type overviewBody struct {
-	Path              string
-	Reason            string
-	ReasonTitle, Tone string
-	Meaning           string // what the state means for the application
-	Edit              string // where to answer a rejection; "" otherwise
-	Refused           string // why changes were refused; "" if none were
-	OfferedTo         string // name of a user; "" if there is no offer
-	Callouts          []ui.Callout
-	Steps             []ui.Step // to the first token; none once there was one
-	StepsCard         ui.Card
-	Stats             []ui.Stat
-	History           []parts.Told
-	HistoryCard       ui.Card
+	Callouts    []ui.Callout
+	Steps       []ui.Step // to the first token; none once there was one
+	StepsCard   ui.Card
+	Stats       []ui.Stat
+	History     []parts.Told
+	HistoryCard ui.Card
 }
 
 // historyShown is the number of events on the overview.
@@ -55,25 +48,7 @@ const historyShown = 10
 // happened to it.
 func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Client) error {
 	now, path := w.Ledger.Now(), parts.ClientPath(client.ID)
-	body := overviewBody{Path: path, HistoryCard: ui.Card{ID: "history", Title: "History", Action: &ui.Action{Title: "All events", Path: path + "/history", Small: true}}}
-	if client.Refused != nil {
-		body.Refused = client.Refused.Reason
-	}
-	if offer := v.View.OfferOf(client); offer != nil {
-		body.OfferedTo = recipientOf(v.View, offer)
-	}
-	if client.State != ledger.Approved || client.Reason != body.Refused {
-		body.Reason, body.ReasonTitle, body.Tone = client.Reason, parts.ReasonTitle(client), reasonTone(client)
-	}
-	switch client.State {
-	case ledger.Rejected:
-		body.Meaning, body.Edit = "Nobody can use it. Change what the reviewer asks for: it is then reviewed again.", path+"/edit"
-		if client.Reason == "" {
-			body.Meaning = "Nobody can use it. The reviewer left no note. A change of it is reviewed again."
-		}
-	case ledger.Suspended:
-		body.Meaning = "An administrator has stopped it for now. People can’t allow it, and it gets no tokens. When it is resumed, what people allowed works again."
-	}
+	body := overviewBody{HistoryCard: ui.Card{ID: "history", Title: "History", Action: &ui.Action{Title: "All events", Path: path + "/history", Small: true}}}
 	usage := v.View.Usage(client.ID)
 	people, counted := w.people(c, &v, client, now)
 	if people.Users > 0 || len(usage.Days) > 0 {
@@ -84,41 +59,109 @@ func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Clie
 		body.Steps = w.firstToken(&v, client)
 		body.StepsCard = ui.Card{ID: "first-token", Title: "Get to your first token", Side: stepsSide(body.Steps)}
 	}
-	body.Callouts = w.callouts(&v, client, started)
+	events := v.View.HistoryOf(client.ID, historyShown)
+	body.Callouts = w.callouts(&v, client, events, started)
 	if c.Notice() == "accepted" && client.ActiveSecrets() > 0 {
 		body.Callouts = append(body.Callouts, ui.Callout{
 			Tone: ui.Warn, Title: "Its former owner may know its secrets.", Text: "Generate new ones, and revoke the old.",
-			Link: &ui.Link{Title: "Open credentials", Path: path + "/secrets"},
+			Action: &ui.Action{Title: "Open credentials", Path: path + "/secrets", Small: true},
 		})
 	}
-	body.History = told(&v, client, v.View.HistoryOf(client.ID, historyShown))
+	body.History = told(&v, client, events)
 	p := w.pageOfClient(&v, client, "Overview", "")
+	if client.State == ledger.Rejected {
+		p.Actions = nil // the callout has it
+	}
 	p.Notice, p.Body = parts.NoticeAbout(clientNotices, c.Notice(), client), body
 	return w.Show(c, v, "overview", p)
 }
 
 // callouts returns what an application needs, and what is unusual about it.
-func (w *Area) callouts(v *site.Session, client *ledger.Client, started bool) (list []ui.Callout) {
+func (w *Area) callouts(v *site.Session, client *ledger.Client, events []*ledger.Event, started bool) (list []ui.Callout) {
 	path := parts.ClientPath(client.ID)
+	to := func(title, below string) *ui.Action {
+		return &ui.Action{Title: title, Path: path + below, Small: true}
+	}
+	if one := w.stateCallout(v, client, events); one != nil {
+		list = append(list, *one)
+	}
+	if r := client.Refused; r != nil {
+		again := to("Edit and resubmit", "/edit?from="+parts.FromRefused)
+		again.Primary = true
+		list = append(list, ui.Callout{
+			Tone: ui.Warn, Title: "Your changes were rejected:", Quote: r.Reason, Text: "The application works without them.", Action: again,
+		})
+	}
+	if offer := v.View.OfferOf(client); offer != nil {
+		list = append(list, ui.Callout{
+			Tone: ui.Info, Title: "Offered to", Quote: recipientOf(v.View, offer), Text: "They haven’t answered.", Action: to("See the offer", "/transfer"),
+		})
+	}
 	if started && client.Reviewed() && !client.Public() && client.ActiveSecrets() == 0 {
 		list = append(list, ui.Callout{
 			Tone: ui.Warn, Title: "It has no secret.", Text: "Without one it gets no tokens.",
-			Link: &ui.Link{Title: "Generate a secret", Path: path + "/secrets"},
+			Action: to("Generate a secret", "/secrets"),
 		})
 	}
 	if client.Proposed != nil {
 		list = append(list, ui.Callout{
 			Tone: ui.Info, Title: "Changes wait for review.", Text: w.waiting(v, client) + ". Until then the application works as before.",
-			Link: &ui.Link{Title: "See the changes", Path: path + "/scopes#proposed"},
+			Action: to("See the changes", "/scopes#proposed"),
 		})
 	}
 	if client.Legacy {
 		list = append(list, ui.Callout{
-			Tone: ui.Info, Title: "Legacy.", Text: "It was made before scopes, so what people allow it has no limits.",
-			Link: &ui.Link{Title: "Move to scopes", Path: path + "/migration"},
+			Tone: ui.Info, Title: "Legacy.", Text: legacyAccess,
+			Action: to("Move to scopes", "/migration"),
 		})
 	}
 	return list
+}
+
+// stateCallout returns what the last review means for the application, or nil for nothing. events
+// are its latest.
+func (w *Area) stateCallout(v *site.Session, client *ledger.Client, events []*ledger.Event) *ui.Callout {
+	since := func(word string, verdict ledger.Verdict) string {
+		for _, e := range events {
+			if is, _ := e.Review(); e.Kind != ledger.EventClientReviewed || is != verdict || e.ReviewedChanges() {
+				continue
+			}
+			at := v.At(e.At)
+			if !at.Ago {
+				word += " on"
+			}
+			return word + " " + at.Text
+		}
+		return word
+	}
+	switch client.State {
+	case ledger.Rejected:
+		return &ui.Callout{
+			Tone: ui.Warn, Title: since("Rejected", ledger.Reject) + ending(client.Reason), Quote: client.Reason, Text: "Nobody can use the application.",
+			Action: &ui.Action{Title: "Edit and resubmit", Path: parts.ClientPath(client.ID, "edit"), Primary: true, Small: true},
+		}
+	case ledger.Suspended:
+		one := &ui.Callout{
+			Tone: ui.Bad, Title: since("Suspended", ledger.Suspend) + ending(client.Reason), Quote: client.Reason,
+			Text: "People can’t allow the application, and it gets no tokens. They stay connected: what they allowed works again once an administrator resumes the application.",
+		}
+		if help := w.Brand().Help; help != "" {
+			one.Action = &ui.Action{Title: "Get help", Path: help, Small: true}
+		}
+		return one
+	}
+	if client.Reason == "" || client.Refused != nil && client.Refused.Reason == client.Reason {
+		return nil
+	}
+	return &ui.Callout{Tone: ui.Info, Title: "The last reviewer wrote:", Quote: client.Reason}
+}
+
+// ending returns what follows a title before a quotation, or before nothing.
+func ending(quote string) string {
+	if quote == "" {
+		return "."
+	}
+	return ":"
 }
 
 // waiting returns how long a review has been waited for, and the position in the queue.
@@ -128,7 +171,7 @@ func (w *Area) waiting(v *site.Session, client *ledger.Client) string {
 	if ago, is := strings.CutSuffix(since.Text, " ago"); is {
 		text = "Waiting for " + ago
 	} else if since.Ago {
-		text = "Waiting since a moment ago"
+		text = "Submitted just now"
 	}
 	if at := v.View.QueuePosition(ledger.QueueQuery{}, client.ID); at.First > 0 && at.Exact {
 		text += fmt.Sprintf(", %s of %s", ordinal(at.First), ui.Comma(at.Total))
@@ -169,7 +212,7 @@ func (w *Area) firstToken(v *site.Session, client *ledger.Client) []ui.Step {
 	secret := ui.Step{Title: "Generate a secret", State: ui.StepDone}
 	switch {
 	case client.Public():
-		secret.Title, secret.Text = "No secret needed", "It proves itself with PKCE, a code verifier for each authorization."
+		secret.Title, secret.Text = "No secret needed", "The application proves itself with PKCE, a code verifier for each authorization."
 	case client.ActiveSecrets() == 0:
 		secret.State, secret.Text = ui.StepNow, "The application proves itself with it. It is shown once."
 		secret.Form, secret.Do = w.newSecretForm(v, client), "Generate secret"
@@ -180,11 +223,15 @@ func (w *Area) firstToken(v *site.Session, client *ledger.Client) []ui.Step {
 	review := ui.Step{Title: "Review", State: ui.StepDone, Text: "An administrator approved the application."}
 	switch client.State {
 	case ledger.Pending:
-		review.State, review.Text = ui.StepNow, w.waiting(v, client)+". Nobody can use it before."
+		review.State, review.Text = ui.StepLater, w.waiting(v, client)+". Nobody can use the application until it’s approved."
 	case ledger.Rejected:
-		review.State, review.Text = ui.StepNow, "It was not approved."
+		review.State, review.Text = ui.StepNow, "Rejected. Edit and resubmit the application to have it reviewed again."
 	}
-	try := ui.Step{Title: "Try the flow", State: ui.StepLater, Text: "Allow it for your own account: you return to the redirect URI with a code, which Connect exchanges for a token."}
+	try := ui.Step{Title: "Try the flow", State: ui.StepLater, Text: "Allow the application for your own account. You return to the redirect URI with a code; Connect shows how to exchange it."}
+	if !review.Done() {
+		try.Text = "Possible once the application is approved."
+		try.Action = &ui.Action{Title: "Prepare your code", Path: path + "/connect", Small: true}
+	}
 	if secret.Done() && review.Done() {
 		try.State = ui.StepNow
 		try.Action = &ui.Action{Title: "Try it", Path: path + "/connect", Primary: true, Small: true}
@@ -206,12 +253,5 @@ func stepsSide(steps []ui.Step) string {
 	return fmt.Sprintf("%d of %d", done, len(steps))
 }
 
-func reasonTone(client *ledger.Client) string {
-	switch client.State {
-	case ledger.Rejected:
-		return ui.Warn
-	case ledger.Suspended:
-		return ui.Bad
-	}
-	return ui.Info
-}
+// legacyAccess is what a client that was made before scopes may do.
+const legacyAccess = "Made before scopes: it has full access to every account that allows it."

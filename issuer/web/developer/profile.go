@@ -2,6 +2,7 @@ package developer
 
 import (
 	"crypto/sha256"
+	"slices"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -14,9 +15,9 @@ import (
 var profileFields = []site.Field{
 	site.TextField("name", "Name"),
 	site.TextField("purpose", "Purpose"),
-	site.TextField("website", "Website"),
-	site.TextField("privacy_url", "Privacy policy"),
-	site.TextField("terms_url", "Terms"),
+	site.TextField("website", "Website URL"),
+	site.TextField("privacy_url", "Privacy policy URL"),
+	site.TextField("terms_url", "Terms URL"),
 	site.FileField("logo", "Logo", ledger.MaxLogo),
 	site.TextField("no_logo", "No logo").Chosen(),
 	site.ListField("redirect_uris", "Redirect URI"),
@@ -36,6 +37,16 @@ type profileForm struct {
 	New         bool
 	Do, Back    string // the button's text, and where Cancel leads to
 	Preview     preview
+	Changed     []ui.Difference // what a proposed revision changes
+}
+
+// Input marks the inputs of what is in review.
+func (p profileForm) Input(name, hint string) ui.Input {
+	i := p.Form.Input(name, hint)
+	if slices.ContainsFunc(p.Changed, func(d ui.Difference) bool { return d.Title == parts.FieldTitles[name] }) {
+		i.Mark = "in review"
+	}
+	return i
 }
 
 // showProfile returns the form of the client, or of a new one if that is nil. logo is the
@@ -56,21 +67,32 @@ func (w *Area) showProfile(f *site.Form, v *site.Session, client *ledger.Client,
 		Form: f, Scopes: parts.ScopeMatrix(f.Values["scopes"]),
 		What:  ui.Card{ID: "what", Title: "What is it?", Side: "1 of 3"},
 		Where: ui.Card{ID: "where", Title: "Where do people return?", Side: "2 of 3"},
-		Ask:   &ui.Card{ID: "ask", Title: "What may it ask for?", Side: "3 of 3"},
+		Ask:   &ui.Card{ID: "ask", Title: "Scopes: what may it ask for?", Side: "3 of 3"},
 		Logo:  site.LogoPath(logo), LogoHint: hint, New: client == nil, Do: "Register", Back: parts.PathDeveloper,
 		Preview: w.previewOf(f, v, logo, legacy),
 		URIs: ui.RowList{
-			Group: f.Group("redirect_uris", "Redirect URIs", "Up to 10 exact addresses: https://, or http:// for this device only (localhost, 127.0.0.1, [::1])."),
+			Group: f.Group("redirect_uris", "Redirect URIs", "Up to 10 exact addresses. Use https:// (http:// only for localhost, 127.0.0.1 and [::1])."),
 			Shown: lines[:shown], More: lines[shown:], Things: "redirect URIs",
 		},
 	}
 	if client != nil {
 		p.Do, p.Back = "Save", parts.ClientPath(client.ID)
+		if client.Proposed != nil {
+			p.Changed = parts.Differences(&client.Profile, client.Proposed)
+		}
 	}
 	if legacy {
 		p.What.Side, p.Where.Side, p.Ask = "1 of 2", "2 of 2", nil
 	}
 	return p
+}
+
+// faultWords are sentences for what is left out. Those about another fault begin with the field's
+// label.
+var faultWords = map[string]string{
+	"name is empty":                    "Enter a name.",
+	"redirect_uris needs at least one": "Enter a redirect URI.",
+	"scopes needs at least one":        "Choose at least one scope.",
 }
 
 // profileIn returns the profile in the form, with the picture if one was chosen. It reports
@@ -89,8 +111,12 @@ func profileIn(f *site.Form, view ledger.View, t ledger.ClientType, had *ledger.
 		p.Scopes, least = nil, 0
 	}
 	for _, fault := range view.ProfileFaults(&p, t, least) {
-		if fault.Field == "redirect_uris" && len(p.RedirectURIs) == 0 {
-			f.AddProblem("redirect_uris[0]", "is missing: at least one is needed")
+		if text := faultWords[fault.Field+" "+fault.Note]; text != "" {
+			field := fault.Field
+			if field == "redirect_uris" {
+				field += "[0]"
+			}
+			f.AddSentence(field, text)
 			continue
 		}
 		f.AddProblem(fault.Field, fault.Note)

@@ -37,20 +37,20 @@ func TestRefusedChanges(t *testing.T) {
 	w, b := turnedDown(t)
 	page := b.Get(scopesPath)
 	for _, text := range []string{
-		"Changes that were refused", `Refused <time datetime="` + w.Clock().UTC().Format("2006-01-02T15:04:05Z") + `" title="4 March 2026, 12:00 UTC" data-ago>just now</time>.`,
+		"Changes that were rejected", `Rejected <time datetime="` + w.Clock().UTC().Format("2006-01-02T15:04:05Z") + `" title="4 March 2026, 12:00 UTC" data-ago>just now</time>.`,
 		"<b>Why:</b> <bdi>Not that &lt;name&gt;.</bdi>", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
 		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Added:</b> " + Callback + "/new</ins>", "<ins><b>Added:</b> PROFILE_READ</ins>",
 		`<a class="button primary" href="/developer/clients/mine/edit?from=refused">Edit and resubmit</a>`, "Dismiss",
 	} {
 		assert.Contains(t, page.Text, text)
 	}
-	assert.NotContains(t, page.Text, "What the last reviewer wrote", "the reason must be shown once")
-	assert.Contains(t, b.Get("/developer").Text, `<span class="pill warn">Changes refused</span>`)
+	assert.NotContains(t, page.Text, "The last reviewer wrote", "the reason must be shown once")
+	assert.Contains(t, b.Get("/developer").Text, `<span class="pill warn">Changes rejected</span>`)
 
 	w.Must(&ledger.ReviewClient{Actor: Operator, ID: "mine", Verdict: ledger.Suspend, Reason: "It sends spam.", Revision: w.ClientRow("mine").Revision})
 	page = b.Get(MinePath)
-	assert.Contains(t, page.Text, "<b>Why it was suspended:</b> <bdi>It sends spam.</bdi>")
-	assert.Contains(t, page.Text, "<b>Your changes were refused:</b> <bdi>Not that &lt;name&gt;.</bdi>")
+	assert.Contains(t, page.Text, "<b>Suspended just now:</b> <bdi>It sends spam.</bdi>")
+	assert.Contains(t, page.Text, "<b>Your changes were rejected:</b> <bdi>Not that &lt;name&gt;.</bdi>")
 }
 
 // TestDiscardWaitingChanges verifies that the owner can take back what waits for a review: the
@@ -65,14 +65,14 @@ func TestDiscardWaitingChanges(t *testing.T) {
 	}
 	b.Done(b.Post(edit, form))
 	assert.NotNil(t, w.ClientRow("mine").Proposed)
-	assert.Contains(t, b.Get(MinePath).Text, "Changes wait")
+	assert.Contains(t, b.Get(MinePath).Text, "Changes in review")
 
 	discard := b.Get(scopesPath).Form(t, discardPath)
 	page := b.Follow(b.Post(discardPath, discard))
 	assert.Contains(t, page.Text, "The changes were discarded. The application works as before.")
 	assert.Nil(t, w.ClientRow("mine").Proposed)
 	assert.Equal(t, before, w.ClientRow("mine").Profile)
-	assert.NotContains(t, page.Text, "Changes wait")
+	assert.NotContains(t, page.Text, "Changes in review")
 }
 
 // TestGoOnFromRefusedChanges verifies that the edit form starts from the refused revision
@@ -82,13 +82,13 @@ func TestGoOnFromRefusedChanges(t *testing.T) {
 	edit := MinePath + "/edit"
 	plain := b.Get(edit)
 	assert.Contains(t, plain.Text, `value="The mine app"`)
-	assert.Contains(t, plain.Text, `<a href="/developer/clients/mine/edit?from=refused">Start from them</a>`)
+	assert.Contains(t, plain.Text, `href="/developer/clients/mine/edit?from=refused">Start from them</a>`)
 	assert.NotContains(t, plain.Text, "A better name")
 
 	page := b.Get(edit + "?from=refused")
 	for _, text := range []string{
 		`value="A better name"`, `value="` + Callback + `/new"`, `value="PROFILE_READ" checked`, `src="/logos/`,
-		"<b>Why they were refused:</b> <bdi>Not that &lt;name&gt;.</bdi>",
+		"<b>Your changes were rejected:</b> <bdi>Not that &lt;name&gt;.</bdi>",
 	} {
 		assert.Contains(t, page.Text, text)
 	}
@@ -98,15 +98,15 @@ func TestGoOnFromRefusedChanges(t *testing.T) {
 	}
 	wrong := b.Post(edit, form)
 	assert.Equal(t, http.StatusUnprocessableEntity, wrong.StatusCode)
-	assert.Contains(t, wrong.Text, "Why they were refused")
+	assert.Contains(t, wrong.Text, "Your changes were rejected")
 	form = With(form, "name", "A good name", "token", wrong.Form(t, edit).Get("token"))
-	assert.Contains(t, b.Done(b.Post(edit, form)).Text, "waits for an administrator")
+	assert.Contains(t, b.Done(b.Post(edit, form)).Text, "sent for review")
 	now := w.ClientRow("mine")
 	assert.Nil(t, now.Refused)
 	assert.Equal(t, "A good name", now.Proposed.Name)
 	assert.Equal(t, DigestOf(Photo(64, 64)), now.Proposed.Logo, "the refused logo must be proposed again")
 	page = b.Get(scopesPath)
-	assert.NotContains(t, page.Text, "Changes that were refused")
+	assert.NotContains(t, page.Text, "Changes that were rejected")
 	assert.Contains(t, b.Get(edit+"?from=refused").Text, `value="A good name"`, "there is no refused revision any more")
 }
 
@@ -138,9 +138,9 @@ func TestLetRefusedChangesGo(t *testing.T) {
 	res := b.Post(discardPath, form)
 	w.Lagging = nil
 	after := b.Done(res)
-	assert.Contains(t, after.Text, "The refused changes were dismissed.")
+	assert.Contains(t, after.Text, "The rejected changes were dismissed.")
 	after = b.Get(scopesPath)
-	for _, text := range []string{"Changes that were refused", "Not that", "wait for review"} {
+	for _, text := range []string{"Changes that were rejected", "Not that", "wait for review"} {
 		assert.NotContains(t, after.Text, text)
 	}
 	assert.Equal(t, before, w.ClientRow("mine").Profile)

@@ -20,25 +20,18 @@ type scopesBody struct {
 
 	ProfileCard ui.Card
 	Purpose     string
-	Links       []profileLink
+	Links       []ui.Link // their paths may be ""
 	Type        string
 	Registered  ui.Stamp
-	Live        bool // what widens access waits for a review
 
 	URIsCard ui.Card
 	URIs     []ui.Copy
 
 	ScopesCard ui.Card
 	Legacy     bool
+	Access     string // what a legacy application may do
 	Migration  string
-	Groups     []parts.ScopeGroup
-}
-
-// A profileLink is a link of an application. Host is "" if it has none.
-type profileLink struct{ Title, Address, Host string }
-
-func linkTo(title, address string) profileLink {
-	return profileLink{title, address, parts.HostOf(address)}
+	Areas      []parts.GrantedArea
 }
 
 // scopesPage shows what is reviewed of an application: as it is, as proposed and as refused.
@@ -49,12 +42,12 @@ func (w *Area) scopesPage(c *site.Request, v site.Session, client *ledger.Client
 // showScopes shows the page with a refused form, or nil.
 func (w *Area) showScopes(c *site.Request, v site.Session, client *ledger.Client, sent *site.Form) error {
 	body := scopesBody{
-		ProfileCard: ui.Card{ID: "details", Title: "What it is"}, Purpose: client.Purpose,
-		Links: []profileLink{linkTo("Website", client.Website), linkTo("Privacy policy", client.PrivacyURL), linkTo("Terms", client.TermsURL)},
-		Type:  parts.TypeName(client.Type), Registered: v.Day(client.Created), Live: client.Reviewed(),
+		ProfileCard: ui.Card{ID: "details", Title: "Details"}, Purpose: client.Purpose,
+		Links: []ui.Link{{Title: "Website", Path: client.Website}, {Title: "Privacy policy", Path: client.PrivacyURL}, {Title: "Terms", Path: client.TermsURL}},
+		Type:  parts.TypeName(client.Type), Registered: v.Day(client.Created),
 		URIsCard:   ui.Card{ID: "uris", Title: "Redirect URIs", Side: fmt.Sprintf("%d of %d", len(client.RedirectURIs), ledger.MaxRedirectURIs)},
 		ScopesCard: ui.Card{ID: "scopes", Title: "Scopes", Side: fmt.Sprintf("%d of %d", len(client.Scopes), len(scope.Catalogue()))},
-		Legacy:     client.Legacy, Migration: parts.ClientPath(client.ID, "migration"), Groups: parts.ScopeGroups(client.Scopes, true),
+		Legacy:     client.Legacy, Migration: parts.ClientPath(client.ID, "migration"), Areas: parts.GrantedAreas(client.Scopes), Access: legacyAccess,
 	}
 	if client.Legacy {
 		body.ScopesCard.Side = ""
@@ -65,7 +58,7 @@ func (w *Area) showScopes(c *site.Request, v site.Session, client *ledger.Client
 	if client.Proposed != nil {
 		body.Proposed = folded(parts.Differences(&client.Profile, client.Proposed))
 		body.Edit = parts.ClientPath(client.ID, "edit")
-		body.ProposedCard = ui.Card{ID: "proposed", Title: "Changes that wait for review", Side: w.waiting(&v, client)}
+		body.ProposedCard = ui.Card{ID: "proposed", Title: "Changes in review", Side: w.waiting(&v, client)}
 	}
 	if body.Refused = parts.RefusedOf(&v, client); body.Refused != nil {
 		body.Refused.Changes = folded(body.Refused.Changes)

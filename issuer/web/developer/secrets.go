@@ -129,7 +129,7 @@ func (w *Area) addSecret(c *site.Request, v site.Session, f *site.Form, client *
 	if fresh, err := w.Fresh(c.R.Context()); err == nil {
 		v.View = fresh // otherwise the navigation still counts what the secret was missing for
 	}
-	return w.showSecret(c, v, client, plain, client.ActiveSecrets() == 0)
+	return w.showSecret(c, v, client, plain, secret.Name, client.ActiveSecrets() == 0)
 }
 
 // addSecretExpired handles a form whose sealed secret can't be used any more: the page
@@ -150,22 +150,26 @@ func (w *Area) showSecretAgain(c *site.Request, v site.Session, id, plain string
 	if err != nil {
 		return err
 	}
-	switch s := client.SecretOf(id); {
-	case s == nil, !s.Active():
+	s := client.SecretOf(id)
+	if s == nil || !s.Active() {
 		return c.RedirectNotice(parts.ClientPath(client.ID, "secrets"), clientNotices, "secret-revoked")
 	}
-	return w.showSecret(c, v, client, plain, client.ActiveSecrets() == 1)
+	return w.showSecret(c, v, client, plain, s.Name, client.ActiveSecrets() == 1)
 }
 
 // showSecret leads back to the overview from the first secret, since the steps to the first
 // token go on there.
-func (w *Area) showSecret(c *site.Request, v site.Session, client *ledger.Client, plain string, first bool) error {
+func (w *Area) showSecret(c *site.Request, v site.Session, client *ledger.Client, plain, name string, first bool) error {
 	next := parts.ClientPath(client.ID)
 	if !first {
 		next += "/secrets"
 	}
+	title := "New secret"
+	if name != "" {
+		title += ": " + name
+	}
 	return w.Show(c, v, "secret", ui.Page{
-		Title: "New secret", Name: client.Name, Lead: client.Name, Up: site.Up("Credentials", parts.ClientPath(client.ID, "secrets")),
+		Title: title, Name: client.Name, Lead: client.Name, Up: site.Up("Credentials", parts.ClientPath(client.ID, "secrets")),
 		Body: newSecretBody{
 			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true},
 			Env:    ui.NewCode("env", "Environment", ui.Block{Text: connecting{ClientID: client.ClientID(), Secret: plain}.snippet("env")}),

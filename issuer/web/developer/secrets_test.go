@@ -60,11 +60,11 @@ func TestAddSecret(t *testing.T) {
 	assert.Contains(t, after.Text, "That secret was generated already")
 	assert.Empty(t, ShownSecret.FindString(late.Text+after.Text))
 	assert.Contains(t, after.Text, "••••</span>"+secret[len(secret)-4:])
-	assert.Contains(t, after.Text, "Generate another to revoke it")
+	assert.Contains(t, after.Text, "The only secret can’t be revoked. Generate another first.")
 
 	b.Post(path+"/add", after.Form(t, path+"/add"))
 	full := b.Get(path)
-	assert.Contains(t, full.Text, "revoke the old one before you generate another.")
+	assert.Contains(t, full.Text, "revoke the old one first.")
 	assert.NotContains(t, full.Text, path+`/add"`)
 	third := b.Post(path+"/add", With(form, "secret", "s_third"))
 	assert.Equal(t, http.StatusForbidden, third.StatusCode, "the id was chosen by the sender")
@@ -342,7 +342,7 @@ func TestNamedSecrets(t *testing.T) {
 	w.Advance(25 * time.Hour)
 	b = w.SignedIn()
 	page := b.Get(path)
-	assert.Contains(t, page.Text, `<span class="pill">Ends in 5 days</span>`)
+	assert.Contains(t, page.Text, `<span class="pill">Ends on 11 March 2026</span>`)
 	assert.Equal(t, 1, strings.Count(page.Text, `value="never"`))
 
 	set := func(secret int, pairs ...string) Answer {

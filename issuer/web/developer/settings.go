@@ -9,36 +9,31 @@ import (
 
 type settingsBody struct {
 	Path          string
+	Access        string // what a legacy application may do
 	Legacy, Moved bool   // before and after the migration to scopes
 	Without       int    // authorization requests without scope in the last 30 days
-	OfferedTo     string // name of a user; "" if there is no offer
 	Danger        ui.Danger
 }
 
-// settingsPage leads to what is rarely done to an application, and can't be undone.
+// settingsPage leads to what can be changed of an application, and to what can't be undone.
 func (w *Area) settingsPage(c *site.Request, v site.Session, client *ledger.Client) error {
 	now := w.Ledger.Now()
-	people, counted := w.people(c, &v, client, now)
 	body := settingsBody{
-		Path: parts.ClientPath(client.ID), Legacy: client.Legacy, Moved: client.WasLegacy && !client.Legacy,
+		Path: parts.ClientPath(client.ID), Access: legacyAccess, Legacy: client.Legacy, Moved: client.WasLegacy && !client.Legacy,
 	}
-	lose := "Everybody loses access"
-	switch {
-	case !counted || people.Users == 0:
-	case people.Users == 1:
-		lose = "One person loses access"
-	default:
-		lose = ui.Comma(people.Users) + " people lose access"
+	transfer := ui.DangerLine{
+		Title: "Transfer this application", Text: "Offer it to another user, who becomes its owner by accepting it.",
+		Action: &ui.Action{Title: "Transfer", Path: body.Path + "/transfer", Tone: ui.Bad},
 	}
-	body.Danger.Lines = []ui.DangerLine{{
-		Title: "Delete this application", Text: lose + ". This can’t be undone.",
+	if offer := v.View.OfferOf(client); offer != nil {
+		transfer.Text, transfer.Action.Title = "You offered it to "+recipientOf(v.View, offer)+", who hasn’t answered.", "See the offer"
+	}
+	body.Danger.Lines = []ui.DangerLine{transfer, {
+		Title: "Delete this application", Text: w.whoLoses(c, &v, client) + ". This can’t be undone.",
 		Action: &ui.Action{Title: "Delete", Path: body.Path + "/delete", Tone: ui.Bad},
 	}}
 	without, _ := client.RecentTraffic(now)
 	body.Without = int(without)
-	if offer := v.View.OfferOf(client); offer != nil {
-		body.OfferedTo = recipientOf(v.View, offer)
-	}
 	p := w.pageOfClient(&v, client, "Settings", "settings")
 	p.Notice, p.Body = clientNotices.Text(c), body
 	return w.Show(c, v, "settings", p)

@@ -15,7 +15,7 @@ import (
 
 var (
 	offerForm = site.FormKind{
-		Purpose: "offer client", Action: pathClient + "/transfer", Page: pathClient + "/transfer",
+		Purpose: "offer client", Action: pathClient + "/transfer", Page: pathClient + "/transfer", Single: true,
 		Fields: []site.Field{site.TextField("username", "Username")},
 	}
 	withdrawForm = site.FormKind{Purpose: "withdraw offer", Ends: true, Action: pathClient + "/transfer/withdraw", Page: pathClient + "/transfer"}
@@ -46,7 +46,7 @@ func (w *Area) showTransfer(c *site.Request, v site.Session, client *ledger.Clie
 	if offer := v.View.OfferOf(client); offer != nil {
 		body.OfferedTo, body.OfferedAt = recipientOf(v.View, offer), v.At(offer.At)
 	}
-	return w.Show(c, v, "transfer", ui.Page{Title: "Transfer this application", Name: client.Name, Up: upToSettings(client), Notice: clientNotices.Text(c), Form: f, Body: body})
+	return w.Show(c, v, "transfer", ui.Page{Title: "Transfer " + client.Name, Up: upToSettings(client), Notice: clientNotices.Text(c), Form: f, Body: body})
 }
 
 const alertTooManyOffers = "You have made many offers. Please wait a little before you make another."
@@ -61,7 +61,7 @@ func recipientOf(view ledger.View, o *ledger.Offer) string { return parts.Userna
 func (w *Area) offer(c *site.Request, v site.Session, f *site.Form, client *ledger.Client) error {
 	name := f.Trimmed("username")
 	if name == "" {
-		f.AddProblem("username", "is missing")
+		f.AddSentence("username", "Enter a username.")
 		return w.showTransfer(c, v, client, f)
 	}
 	if wait := w.offers.Take(v.User.ID, w.Ledger.Now().Std()); wait > 0 {

@@ -1,6 +1,8 @@
 package developer
 
 import (
+	"slices"
+
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
@@ -12,8 +14,11 @@ const connectedPerPage = 25 // users
 type usersBody struct {
 	Counted bool
 	Count   ledger.Connected
-	Again   string // the address for a newer count
-	Stats   []ui.Stat
+	Again   string    // the address for a newer count
+	Stats   []ui.Stat // for administrators, who see no list
+	Card    ui.Card   // of the list
+	Empty   *ui.Empty // instead of rows
+	Connect *ui.Empty // instead of the list, while nobody is connected
 
 	Listed bool // the viewer may know who the users are
 	Max    int  // length of an incomplete list; 0 if the list is complete
@@ -59,16 +64,42 @@ func (w *Area) usersPage(c *site.Request, v site.Session) error {
 			body.Max = len(body.Count.Recent)
 		}
 		found := w.filterUsers(&v, client.ID, body.Search, body.Count.Recent)
+		total, all := len(found), found
+		if body.Search.Query == "" {
+			total = body.Count.Users
+		} else {
+			body.Search.Clear = body.Again
+		}
 		found, body.Pages = site.PageOf(c, found, connectedPerPage, func(one ledger.ConnectedUser) string { return one.User })
+		if len(found) > 0 {
+			first := 1 + slices.IndexFunc(all, func(one ledger.ConnectedUser) bool { return one.User == found[0].User })
+			body.Pages.Count = ui.Range(first, first+len(found)-1, total)
+		}
 		for _, one := range found {
 			body.People = append(body.People, connectedPerson{
 				User: one.User, Username: visibleUsername(v.View, one), Since: v.At(one.Since), Refreshed: v.At(one.Refreshed), Legacy: one.Legacy,
 			})
 		}
 	}
+	body.Card = ui.Card{ID: "people", Title: "People", Side: ui.Comma(body.Count.Users) + " connected"}
+	if last := v.At(body.Count.Refreshed); !last.Zero {
+		body.Card.Side += " · last token " + last.Text
+	}
+	body.Connect = &ui.Empty{
+		Title: "Nobody is connected yet", Text: "People are listed here once they allow the application.",
+		Actions: []ui.Action{{Title: "See how to connect", Path: parts.ClientPath(client.ID, "connect")}},
+	}
+	if len(body.People) == 0 {
+		body.Empty = &ui.Empty{
+			Title: "Nobody matches “" + body.Search.Query + "”", Text: "Try the whole account ID.",
+			Actions: []ui.Action{{Title: "Show all", Path: body.Again}},
+		}
+	}
 	p := w.pageOfClient(&v, client, "Users", "users")
 	p.Body, p.Rows = body, len(body.People)
-	p.Truncate = func(n int) { body.People, body.Pages.Next = body.People[:n], c.PageAt("after", body.People[n-1].User) }
+	p.Truncate = func(n int) {
+		body.People, body.Pages.Count, body.Pages.Next = body.People[:n], "", c.PageAt("after", body.People[n-1].User)
+	}
 	return w.Show(c, v, "users", p)
 }
 

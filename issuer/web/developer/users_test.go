@@ -28,8 +28,8 @@ func TestConnectedUsers(t *testing.T) {
 	}
 	page := b.Get(path)
 	for _, text := range []string{
-		`<p class="value">30</p>`, "<code>u-person-00</code>",
-		`<td data-name="Last refreshed">Never</td>`, `<th scope="row"><span><span class="quiet">Not shared</span></span></th>`,
+		`<p class="quiet">30 connected</p>`, "1–25 of 30", "<code>u-person-00</code>",
+		`<td data-name="Last refreshed">Never</td>`, `<span class="quiet">Username not shared</span>`,
 		`<a class="button small" href="` + path + `?after=u-person-24" rel="next">`,
 	} {
 		assert.Contains(t, page.Text, text)
@@ -51,7 +51,7 @@ func TestConnectedUsers(t *testing.T) {
 
 	w.User("u-late", "late", "Late")
 	w.SignedInAs("late").Allow("client_id", "mine")
-	assert.Contains(t, b.Get(path).Text, `<p class="value">30</p>`, "the number must be kept for a while")
+	assert.Contains(t, b.Get(path).Text, `30 connected`, "the number must be kept for a while")
 }
 
 // TestConnectedUsersAreFound verifies that users are found by what the application may
@@ -86,7 +86,7 @@ func TestConnectedUsersAreFound(t *testing.T) {
 	developer.Forget(w.Web.Developer)
 	assert.Empty(t, found("yves"), "a hidden user name must find nobody")
 	assert.Equal(t, []string{"u-9"}, found("u-9"))
-	assert.Contains(t, b.Get(MinePath+"/users?q=yves").Text, "Nobody was found")
+	assert.Contains(t, b.Get(MinePath+"/users?q=yves").Text, "Nobody matches “yves”")
 }
 
 // TestConnectedUsersOfALongList verifies that the list has those with the latest

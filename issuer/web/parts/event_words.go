@@ -191,11 +191,11 @@ func fieldsIn(e *ledger.Event) (fields, scopes string) {
 		}
 		return r
 	}, fields)
-	if names := strings.Fields(scopes); len(names) > maxToldScopes+1 {
-		scopes = fmt.Sprintf("%s and %d more", strings.Join(names[:maxToldScopes], " "), len(names)-maxToldScopes)
-	}
-	if scopes != "" {
-		scopes = "Scopes: " + scopes
+	switch n := len(strings.Fields(scopes)); {
+	case n > maxToldScopes:
+		scopes = fmt.Sprintf("%d scopes in all", n)
+	case n > 0:
+		scopes = "Scopes since: " + scopes
 	}
 	return fields, scopes
 }
@@ -203,7 +203,7 @@ func fieldsIn(e *ledger.Event) (fields, scopes string) {
 func tellEdited(e *ledger.Event) (says, note string) {
 	switch fields, scopes := fieldsIn(e); fields {
 	case ledger.EditDiscarded:
-		return "Dismissed the refused changes[ of {client}]", ""
+		return "Dismissed the rejected changes[ of {client}]", ""
 	case ledger.EditResubmitted:
 		return "Submitted {client} again without changes", ""
 	case ledger.EditWithdrawn:

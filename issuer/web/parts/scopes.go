@@ -18,8 +18,8 @@ type ScopeGroup struct {
 
 // A ScopeChoice is a scope to select, or one that was selected.
 type ScopeChoice struct {
-	Name, Allows string
-	Writes, On   bool
+	Name, Allows         string
+	Writes, Powerful, On bool
 }
 
 var scopeLevels = []ScopeGroup{
@@ -33,7 +33,7 @@ var scopeLevels = []ScopeGroup{
 func ScopeGroups(on []string, only bool) []ScopeGroup {
 	groups := slices.Clone(scopeLevels)
 	for _, s := range scope.Catalogue() {
-		choice := ScopeChoice{Name: s.Name, Allows: s.Allows, Writes: s.Writes, On: slices.Contains(on, s.Name)}
+		choice := ScopeChoice{Name: s.Name, Allows: s.Allows, Writes: s.Writes, Powerful: s.Controls, On: slices.Contains(on, s.Name)}
 		if choice.On || !only {
 			g := &groups[s.Level]
 			g.List = append(g.List, choice)
@@ -61,7 +61,7 @@ func matrixOf(m ui.Matrix, on []string) ui.Matrix {
 		n := slices.IndexFunc(m.Rows, func(r ui.MatrixRow) bool { return r.Area == s.Area })
 		if n < 0 {
 			n = len(m.Rows)
-			m.Rows = append(m.Rows, ui.MatrixRow{Area: s.Area})
+			m.Rows = append(m.Rows, ui.MatrixRow{Area: s.Area, Stem: stemOf(s.Name)})
 		}
 		column, word := 2*int(s.Level), "view"
 		if s.Writes {
@@ -77,6 +77,47 @@ func matrixOf(m ui.Matrix, on []string) ui.Matrix {
 		m.Rows[n].Cells[column] = cell
 	}
 	return m
+}
+
+// stemOf returns the name of a scope without its level, and without what it permits.
+func stemOf(name string) string {
+	for _, level := range []string{"TEAM_", "ORG_"} {
+		name = strings.TrimPrefix(name, level)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(name, "_READ"), "_WRITE")
+}
+
+// A GrantedArea is what the scopes of an application are about, with their names by level.
+type GrantedArea struct {
+	Area   string
+	Levels []GrantedLevel
+}
+
+// A GrantedLevel has the scopes of one level, such as "Team".
+type GrantedLevel struct {
+	Title  string
+	Scopes []scope.Scope
+}
+
+// GrantedAreas returns the scopes of on, in the order of ScopeMatrix.
+func GrantedAreas(on []string) (areas []GrantedArea) {
+	titles := ui.Matrix{}.Groups()
+	for _, s := range scope.Catalogue() {
+		if !slices.Contains(on, s.Name) {
+			continue
+		}
+		n := slices.IndexFunc(areas, func(a GrantedArea) bool { return a.Area == s.Area })
+		if n < 0 {
+			n, areas = len(areas), append(areas, GrantedArea{Area: s.Area})
+		}
+		levels, title := &areas[n].Levels, titles[s.Level]
+		if len(*levels) == 0 || (*levels)[len(*levels)-1].Title != title {
+			*levels = append(*levels, GrantedLevel{Title: title})
+		}
+		last := &(*levels)[len(*levels)-1]
+		last.Scopes = append(last.Scopes, s)
+	}
+	return areas
 }
 
 // ScopeWords returns what scopes are about in a word or two each, those that control other

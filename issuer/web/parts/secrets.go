@@ -18,7 +18,8 @@ type SecretRow struct {
 	Used    ui.Stamp
 	Revoked ui.Stamp
 	Ago     string // time since the last use; "" if that is long ago
-	Ends    string // such as "Ends in 6 days"; "" if no end is planned
+	Ends    string // such as "Ends on 10 March 2026"; "" if no end is planned
+	EndsAt  string // the exact time
 	Only    bool   // the last active secret
 	Form    *site.Form
 	Set     *site.Form // renames the secret, or keeps it from ending; nil for a secret without names
@@ -39,19 +40,19 @@ func endsText(v *site.Session, now, ends ledger.Time) string {
 		return ""
 	case ends <= now:
 		return "Ends now"
-	case at.Ago && at.Text != "just now":
+	case at.Recent && at.Text != "just now":
 		return "Ends " + at.Text
-	case at.Ago:
+	case at.Recent:
 		return "Ends in a moment"
 	}
-	return "Ends on " + at.Text
+	return "Ends on " + v.Day(ends).Text
 }
 
 // SecretRows returns secrets, the newest first. revoke returns the form that revokes one.
 func SecretRows(v *site.Session, now ledger.Time, secrets ledger.Secrets, revoke func(id string) *site.Form) (active, revoked []SecretRow) {
 	for i := range slices.Backward(secrets) {
 		s := &secrets[i]
-		row := SecretRow{ID: s.ID, Name: s.Name, Tail: s.Tail, Ends: endsText(v, now, s.Ends), Created: v.At(s.Created), Used: v.At(s.Used), Revoked: v.At(s.Revoked)}
+		row := SecretRow{ID: s.ID, Name: s.Name, Tail: s.Tail, Ends: endsText(v, now, s.Ends), EndsAt: v.At(s.Ends).Exact, Created: v.At(s.Created), Used: v.At(s.Used), Revoked: v.At(s.Revoked)}
 		if !s.Active() {
 			revoked = append(revoked, row)
 			continue

@@ -24,26 +24,13 @@ func ClientPills(client *ledger.Client) []ui.Pill {
 // proposed revision.
 var (
 	LegacyPill      = ui.Pill{Text: "Legacy", Tone: ui.Info}
-	ChangesWaitPill = ui.Pill{Text: "Changes wait", Tone: ui.Info}
+	ChangesWaitPill = ui.Pill{Text: "Changes in review", Tone: ui.Info}
 )
 
 // NoticeAbout returns the notice for a word, in the variant for the client's type if
 // there is one: a public client has no secrets to mention.
 func NoticeAbout(n site.Notices, word string, client *ledger.Client) string {
 	return cmp.Or(n[word+"-"+string(client.Type)], n[word])
-}
-
-// ReasonTitle returns the heading of a reviewer's reason.
-func ReasonTitle(client *ledger.Client) string {
-	switch {
-	case client.Reason == "":
-		return ""
-	case client.State == ledger.Rejected:
-		return "Why it was not approved"
-	case client.State == ledger.Suspended:
-		return "Why it was suspended"
-	}
-	return "What the last reviewer wrote"
 }
 
 // TypeName describes the type of a client.

@@ -26,6 +26,9 @@ type FormKind struct {
 	Ends    bool   // it only ends something, or locks somebody out; see limits
 	Fields  []Field
 
+	Undone string // what the page says beside its problems: "" for "Nothing was changed."
+	Single bool   // it has one field, whose problem stands only there
+
 	// Revisited permits the browser to store the page that shows problems of such a form, for
 	// the back button: see allowBackCache. The form must not contain a secret.
 	Revisited bool
@@ -187,7 +190,17 @@ func (f *Form) AddProblem(name, note string) {
 	if n, err := strconv.Atoi(line); err == nil {
 		label += " " + strconv.Itoa(n+1)
 	}
-	f.problems = append(f.problems, ui.Problem{ID: inputID(field, line), Text: ui.Sentence(label + " " + note)})
+	f.addSentence(field, line, ui.Sentence(label+" "+note))
+}
+
+// AddSentence adds a problem of a field in a sentence of its own.
+func (f *Form) AddSentence(name, text string) {
+	field, line, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	f.addSentence(field, line, text)
+}
+
+func (f *Form) addSentence(field, line, text string) {
+	f.problems = append(f.problems, ui.Problem{ID: inputID(field, line), Text: text})
 }
 
 // SetAlert sets a problem that concerns no single field, and the status of the page; 0 means the
@@ -216,7 +229,7 @@ const noSuchUser = "is not a user here"
 func (f *Form) Refused(r *ledger.Refusal) *Form {
 	switch {
 	case r.Field == "username" && r.Note == noSuchUser:
-		f.problems = append(f.problems, ui.Problem{ID: inputID(r.Field, ""), Text: "There is no user of that name."})
+		f.AddSentence(r.Field, "There is no user of that name.")
 	case r.Field != "" && r.Note != "":
 		f.AddProblem(r.Field, r.Note)
 	case r.Cause == ledger.Conflict:

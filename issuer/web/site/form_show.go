@@ -58,8 +58,15 @@ func (f *Form) Hidden() []ui.Input {
 // Alert returns a problem that concerns no single field.
 func (f *Form) Alert() string { return f.alert }
 
-// Problems returns the problems of fields, in the order of the page.
+// Problems returns the problems of fields, in the order of the page: none if the kind is Single.
 func (f *Form) Problems() []ui.Problem {
+	if f.Kind.Single {
+		return nil
+	}
+	return f.sorted()
+}
+
+func (f *Form) sorted() []ui.Problem {
 	order := func(p ui.Problem) int {
 		name, _, _ := strings.Cut(strings.TrimPrefix(p.ID, "f-"), ".")
 		return f.Kind.field(name)
@@ -72,9 +79,14 @@ func (f *Form) Problems() []ui.Problem {
 // Draft reports whether the script keeps what was typed, to be restored after a reload.
 func (f *Form) Draft() bool { return f.Kind.Revisited }
 
-// Changes reports whether the form changes something. Forms sent by GET don't, and need
-// no token.
-func (f *Form) Changes() bool { return f.Kind.Purpose != "" }
+// Undone returns what didn't happen because of the problems: "" for a form sent by GET, which
+// changes nothing and needs no token.
+func (f *Form) Undone() string {
+	if f.Kind.Purpose == "" {
+		return ""
+	}
+	return cmp.Or(f.Kind.Undone, "Nothing was changed.")
+}
 
 // Error returns the problem of a field as a whole.
 func (f *Form) Error(name string) string { return f.errorAt(inputID(name, "")) }
@@ -148,7 +160,7 @@ func (f *Form) input(name, line, hint string) ui.Input {
 	declared := f.Kind.Fields[f.Kind.field(name)]
 	i := ui.Input{ID: inputID(name, line), Name: name, Hint: hint, Value: f.Values.Get(name), Type: "text"}
 	i.Error = f.errorAt(i.ID)
-	if sorted := f.Problems(); len(sorted) > 0 {
+	if sorted := f.sorted(); len(sorted) > 0 {
 		i.Focus = sorted[0].ID == i.ID
 	}
 	switch declared.kind {

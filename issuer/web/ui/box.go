@@ -18,10 +18,8 @@ const (
 type Pill struct{ Text, Tone string }
 
 // Chips returns at most four texts as pills, and how many more there are.
-func Chips(texts []string) []Pill { return FewChips(texts, 4) }
-
-// FewChips returns the first texts as pills, and how many more there are.
-func FewChips(texts []string, most int) []Pill {
+func Chips(texts []string) []Pill {
+	const most = 4
 	var pills []Pill
 	for n, text := range texts {
 		if n == most {
@@ -77,7 +75,8 @@ func (c Card) TitleID() string {
 type Callout struct {
 	Tone        string
 	Title, Text string
-	Link        *Link
+	Quote       string // what somebody wrote, before Text
+	Action      *Action
 	Role        string // "alert" or "status" if it is the answer to what the user did
 }
 
@@ -145,6 +144,7 @@ type Code struct {
 // A Block is the text of a tab of Code; Name is "" for the only one.
 type Block struct {
 	Name, Text string
+	Lines      []string // the parts of Text that have a line each, which copying joins; or nil
 
 	// The following fields are set by NewCode.
 	ID, Label, Of string

@@ -47,8 +47,8 @@ type Page struct {
 type Form interface {
 	Failed() bool
 	Alert() string       // a problem that concerns no single field
-	Problems() []Problem // of fields, in the order of the page
-	Changes() bool       // whether the form changes something
+	Problems() []Problem // of fields, in the order of the page, to be listed above it
+	Undone() string      // what didn’t happen because of the problems; "" for a form that changes nothing
 }
 
 // A Problem is a sentence about a field and the id of its input.
@@ -133,6 +133,11 @@ type Tab struct {
 
 // Failed reports whether the page's form has a problem.
 func (p *Page) Failed() bool { return p.Form != nil && p.Form.Failed() }
+
+// Summary reports whether the layout lists the problems of the page's form.
+func (p *Page) Summary() bool {
+	return p.Failed() && (p.Form.Alert() != "" || len(p.Form.Problems()) > 0)
+}
 
 // Heading returns the text of the page's h1.
 func (p *Page) Heading() string {

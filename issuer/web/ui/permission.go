@@ -56,6 +56,7 @@ func (Matrix) Groups() []string { return []string{"You", "Team", "Organization"}
 // A MatrixRow is a resource. Cells are in the order of the columns.
 type MatrixRow struct {
 	Area, Hint string
+	Stem       string // what the names of its scopes have in common, such as "BOOKING"
 	Cells      [6]Cell
 }
 

@@ -133,7 +133,6 @@
 
 	// Screen readers read what appears later; the notice was there before.
 	all('.notice', e => say(e.textContent));
-	all('.tabs [aria-current]', e => e.scrollIntoView({ block: 'nearest', inline: 'center' }));
 
 	const open = f => all('.drop[open], .confirm[open]', f);
 	on(doc, 'click', e => open(d => d.open = d.contains(e.target)));

@@ -103,7 +103,7 @@ type fakeForm struct {
 func (f *fakeForm) Failed() bool           { return len(f.problems) > 0 }
 func (f *fakeForm) Alert() string          { return "" }
 func (f *fakeForm) Problems() []ui.Problem { return f.problems }
-func (f *fakeForm) Changes() bool          { return true }
+func (f *fakeForm) Undone() string         { return "Nothing was changed." }
 
 var (
 	clock = ui.Clock{Now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Zone: time.FixedZone("Europe/London", 0)}
@@ -277,7 +277,7 @@ func specimenPage() *ui.Page {
 		"Link":  map[string]string{"Path": "/x", "Text": "שלום עולם"}, "NoLink": map[string]string{"Path": "", "Text": "會議排程工具"},
 		"Callouts": []ui.Callout{
 			{Text: "A neutral message about this page."},
-			{Tone: ui.Info, Title: "Changes wait for review.", Text: "The application goes on as it was.", Link: &ui.Link{Title: "See the changes", Path: "/x"}},
+			{Tone: ui.Info, Title: "Changes wait for review.", Text: "The application goes on as it was.", Action: &ui.Action{Title: "See the changes", Path: "/x", Small: true}},
 			{Tone: ui.Warn, Title: "Generate a secret.", Text: "Without one the application can’t ask for access."},
 			{Tone: ui.Bad, Title: "Suspended.", Text: "An administrator suspended this application. Nobody can use it.", Role: "alert"},
 			{Tone: ui.Good, Text: "Approved. The application can be used now.", Role: "status"},

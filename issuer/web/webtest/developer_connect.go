@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"regexp"
+	"strings"
 )
 
 var copied = regexp.MustCompile(`(?s)<pre id="[^"]*" tabindex="0" role="region" aria-label="[^"]*">(.*?)</pre>`)
@@ -10,7 +11,7 @@ var copied = regexp.MustCompile(`(?s)<pre id="[^"]*" tabindex="0" role="region" 
 func (a Answer) Blocks() []string {
 	var all []string
 	for _, m := range copied.FindAllStringSubmatch(unescaped(a), -1) {
-		all = append(all, m[1])
+		all = append(all, strings.ReplaceAll(m[1], "<br>", ""))
 	}
 	return all
 }
