@@ -3,6 +3,8 @@ package webtest
 import (
 	"net/http"
 	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 func scenesAccount() []Scene {
@@ -16,6 +18,9 @@ func scenesAccount() []Scene {
 		{Name: "apps-disconnected", Who: alice, From: "/connected-apps", Address: "/connected-apps/disconnect"},
 		{Name: "app", Who: alice, Address: "/connected-apps/" + sceneClient("zeta")},
 		{Name: "app-legacy", Who: alice, Address: "/connected-apps/" + sceneClient("classic")},
+		{Name: "app-not-connected", Who: alice, Address: "/connected-apps/" + sceneClient("zeta"), Status: http.StatusNotFound, Before: func(s *Stage) {
+			s.Must(&ledger.Disconnect{Actor: Operator, User: sceneUser(alice), Client: sceneClient("zeta")})
+		}},
 		{Name: "app-suspended", Who: alice, Address: "/connected-apps/" + sceneClient("standup")},
 
 		{Name: "account", Who: alice, Address: "/account"},

@@ -84,7 +84,9 @@ func scenesErrors() []Scene {
 		{Name: "error-uri-waiting", Who: alice, Address: asks("zeta", few, "redirect_uri", "https://zeta.example.com/v2/callback"), Status: http.StatusBadRequest},
 		{Name: "error-uri-user", Who: nora, Address: asks("zeta", few, elsewhereURI...), Status: http.StatusBadRequest},
 		{Name: "error-uri-nobody", Address: asks("zeta", few, elsewhereURI...), Status: http.StatusBadRequest},
-		{Name: "error-client-unknown", Who: nora, Address: asks("nothing", few), Status: http.StatusBadRequest},
+		{Name: "error-client-unknown", Who: nora, Address: asks("nothing", few), Status: http.StatusBadRequest, Change: func(c *web.Config) {
+			c.ErrorID = func(string, ledger.Refusal) string { return "mme_" + strings.Repeat("x", 144) }
+		}},
 		{Name: "error-client-pending", Who: alice, Address: asks("digest", few), Status: http.StatusForbidden},
 		{Name: "error-client-rejected", Who: alice, Address: asks("rooms", few), Status: http.StatusForbidden},
 		{Name: "error-client-suspended", Who: alice, Address: asks("lunch", few), Status: http.StatusForbidden},
