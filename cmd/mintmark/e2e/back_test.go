@@ -17,7 +17,7 @@ func TestBrowserBack(t *testing.T) {
 	b.open(s.AppURL + "/developer/new")
 	b.fill("purpose", "Plans trips.")
 	b.press("main button.primary")
-	require.Contains(t, b.text("[role=alert]"), "Name is empty.")
+	require.Contains(t, b.text("[role=alert]"), "Enter a name.")
 	b.do(chromedp.Click(chromedp.CSS(`input[value="public"]`)))
 	b.fill("name", "Trip Planner")
 	b.fill(`redirect_uris\.0`, callback)
@@ -26,7 +26,7 @@ func TestBrowserBack(t *testing.T) {
 	require.Contains(t, b.text("[role=status]"), "The application was registered.")
 
 	b.do(chromedp.NavigateBack())
-	require.Contains(t, b.text("[role=alert]"), "Name is empty.")
+	require.Contains(t, b.text("[role=alert]"), "Enter a name.")
 	require.Equal(t, "Plans trips.", b.value("#f-purpose"))
 	b.do(chromedp.NavigateForward())
 	require.Equal(t, "Trip Planner", b.text("h1"))

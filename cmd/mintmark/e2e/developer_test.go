@@ -77,7 +77,7 @@ func (j *journey) register() {
 	b.upload("logo", logoFile(t, 64))
 	b.press("main button.primary")
 	// "At least one is required at creation."
-	require.Contains(t, b.text("[role=alert]"), "The selection of scopes needs at least one.")
+	require.Contains(t, b.text("[role=alert]"), "Choose at least one scope.")
 	require.Contains(t, b.text("[role=alert]"), "Logo has to be chosen again")
 	b.upload("logo", logoFile(t, 64))
 	b.choose("PROFILE_READ", "BOOKING_READ")

@@ -104,7 +104,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	require.Equal(t, "redirect_uris", b.focused("name"))
 	b.keys("https://keys.example.com/2")
 	b.enter("main button.primary", kb.Enter)
-	require.Contains(t, b.text("[role=alert]"), "The selection of scopes needs at least one.")
+	require.Contains(t, b.text("[role=alert]"), "Choose at least one scope.")
 	require.Equal(t, "confidential", checked())
 	for _, scope := range []string{"BOOKING_READ", "BOOKING_WRITE", "TEAM_PROFILE_READ"} {
 		b.tabTo(`input[value="` + scope + `"]`)
