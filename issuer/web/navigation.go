@@ -16,7 +16,7 @@ var navigation = []site.MenuGroup{
 	}},
 	{ID: "administer", Title: "Administer", Who: site.Administrators, Items: []site.MenuItem{
 		{Title: "Reviews", Path: site.PathAdmin, Icon: "check", Alone: true, Waits: attention.CountReviews, Wait: "waiting for review"},
-		{Title: "Applications", Path: parts.PathAdminClients, Icon: "app"},
+		{Title: "All applications", Path: parts.PathAdminClients, Icon: "app"},
 		{Title: "Users", Path: parts.PathAdminUsers, Icon: "users", Adds: parts.PathAdminNewUser},
 		{Title: "Resource servers", Path: parts.PathAdminResources, Icon: "key", Adds: parts.PathAdminNewResource},
 		{Title: "Publishers", Path: site.PathAdminPublishers, Icon: "external", Adds: site.PathAdminNewPublisher},

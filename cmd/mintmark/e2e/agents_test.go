@@ -132,7 +132,7 @@ func tourAgents(t *testing.T, b *tab, look func(name string)) {
 
 // tourPublishers visits what an administrator sees of a publisher that waits, and approves it.
 func tourPublishers(b *tab, s *server, look func(name string)) {
-	b.open(s.AppURL + "/admin")
+	b.open(s.AppURL + "/admin?show=publishers")
 	b.signIn("root", "administers it")
 	look("admin-queue-publisher")
 	for _, page := range []struct{ path, name string }{
@@ -178,7 +178,7 @@ func TestBrowserReviewOfAPublisher(t *testing.T) {
 			user.signIn("alice", "correct horse")
 			require.Equal(t, "example.com is waiting for review", user.text("h1"))
 
-			root.open(s.AppURL + "/admin")
+			root.open(s.AppURL + "/admin?show=publishers")
 			root.signIn("root", "administers it")
 			root.press(`main a[href="/admin/publishers/example.com"]`)
 			require.Contains(t, root.text("main"), "Requested by alice")

@@ -47,7 +47,7 @@ func wordsOf(v ledger.View, date func(ledger.Time) string, one *attention.Item) 
 			Action: ui.Action{Title: "Review", Path: site.PathAdmin, About: "applications"},
 		}
 	case attention.Publishers:
-		path := site.PathAdminPublishers + "?" + url.Values{"state": {string(ledger.PublisherPending)}}.Encode()
+		path := site.PathAdmin + "?show=publishers"
 		return words{
 			Title: waits(one.Count, "publisher"), Path: path, Icon: "external", Did: "The oldest was requested",
 			Action: ui.Action{Title: "Review", Path: path, About: "publishers"},

@@ -32,7 +32,12 @@ type adminClientBody struct {
 	Chips        []ui.Pill   // what it asks for, if it waits
 	Unchanged    int         // scopes that the proposed revision keeps: those in Scopes
 	Place        string      // in the queue, such as "3 of 41"
-	Tier         ui.Tier     // what it asks for that controls other people
+	Decision     ui.Card     // the head of the form of a review
+	Tier         ui.Tier     // what it asks for that controls other people; of a change, what is new
+	Held         []string    // what it already may do that controls other people, if Tier has more
+	Use          string      // how much it is used, if changes of it wait
+	About        string      // the owner's name and email address, and since when the owner has an account
+	Verdict      *verdict    // why it can't be used; nil if it can, or if that was just decided
 	Others       []otherLine // further applications of the owner
 	AllOthers    string      // the page with all of them
 	Stats        []ui.Stat
@@ -42,19 +47,35 @@ type adminClientBody struct {
 	Refused      *parts.RefusedChanges
 
 	Review *site.Form // nil if there is nothing to review
-	Resume *site.Form
+	Resume *site.Form // nil if it isn't suspended, or if that was just done
 	Danger *ui.Danger // nil if it can't be suspended or transferred
 
-	Settings string // its page in the developer settings
 	Transfer string // the page that transfers it; "" if it has a document, which nobody can transfer
 
 	History []parts.Told
 	Older   string // the page with the rest of the history
 }
 
+// A verdict is the last decision about an application.
+type verdict struct {
+	By parts.Piece
+	At ui.Stamp
+}
+
+// verdictOf returns the decision of a suspended or rejected application; its time is zero if the audit
+// log no longer has it.
+func verdictOf(list []*ledger.Event, told []parts.Told) *verdict {
+	for n, e := range list {
+		if e.Kind == ledger.EventClientReviewed {
+			return &verdict{told[n].By, told[n].At}
+		}
+	}
+	return &verdict{At: ui.Stamp{Zero: true}}
+}
+
 var adminClientNotices = site.Notices{
 	"approve":                           "Approved. The application can be used now.",
-	"reject":                            "Rejected. The owner sees the reason.",
+	"reject":                            "Rejected.",
 	"suspend":                           "Suspended. It gets no new access. Access that it got just before may keep working for up to 30 minutes.",
 	"transfer":                          "The application has a new owner. The former one may know its secrets: ask the new owner to generate others and to revoke those.",
 	"transfer-" + string(ledger.Public): "The application has a new owner.",
@@ -94,18 +115,21 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		Waits: client.AwaitsReview(), Since: v.At(client.WaitingSince()), NameWarnings: nameWarningsOf(v.View, client),
 	}
 	if client.State != ledger.Deleted {
-		body.Settings = parts.ClientPath(client.ID)
 		asked, before := client.Scopes, scope.Set{}
 		if client.Proposed != nil {
 			asked, before = client.Proposed.Scopes, scope.FromClaim(strings.Join(client.Scopes, " "))
 		}
 		body.Tier = parts.AsksOf(strings.Join(asked, " "), before).Tier
+		if client.Proposed != nil && !before.Empty() {
+			body.Tier.Texts, body.Held = newPowers(client)
+		}
 		body.Others, body.AllOthers = othersOf(v.View, client)
 	}
 	if client.State == ledger.Approved || client.State == ledger.Suspended {
 		now := w.Ledger.Now()
 		people, counted := parts.PeopleOf(c.R.Context(), w.people, v.View, client.ID, now)
 		body.Stats = parts.Figures(v.View.Usage(client.ID), people, counted, now)
+		body.Stats[0].Path, body.Stats[3].Path = parts.ClientPath(client.ID, "users"), parts.ClientPath(client.ID, "errors")
 	}
 	if client.State != ledger.Deleted && client.Document == nil {
 		body.Transfer = parts.AdminClientPath(client.ID) + "/transfer"
@@ -121,8 +145,17 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	}
 	if body.Waits {
 		body.Review = parts.ClientAt(&v, &reviewForm, client, sent)
-		body.Chips = chipsOf(client)
+		body.Chips = chipsOf(client, 4)
 		body.Place = placeOf(v.View.QueuePosition(ledger.QueueQuery{}, client.ID))
+		body.Decision = ui.Card{ID: "review", Title: "Decision"}
+		if next := followingReview(v.View, client.ID); next != "" {
+			body.Decision.Action = &ui.Action{Title: "Skip", About: "to the next review", Path: parts.AdminClientPath(next), Small: true}
+		}
+		if len(body.Stats) > 0 {
+			body.Use = body.Stats[0].Value + " people connected · " + body.Stats[1].Value + " authorizations in 30 days"
+			body.Stats = nil
+		}
+		body.About = aboutOwner(&v, client, len(body.Others) > 0)
 	}
 	var danger ui.Danger
 	switch client.State {
@@ -138,7 +171,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 			Title: "Transfer the application", Text: "Another user becomes the owner without having to accept.", Action: &ui.Action{Title: "Transfer", Path: body.Transfer},
 		})
 	}
-	if len(danger.Lines) > 0 {
+	if len(danger.Lines) > 0 && client.State != ledger.Pending {
 		body.Danger = &danger
 	}
 	events := v.View.HistoryOf(client.ID, historyRows+1)
@@ -155,15 +188,34 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		up = site.Up("Reviews", site.PathAdmin)
 	}
 	var actions []ui.Action
+	switch {
+	case body.Waits:
+		actions = []ui.Action{{Title: "Decide", Path: "#review"}}
+	case client.State == ledger.Approved:
+		actions = []ui.Action{{Title: "Suspend", Path: "#danger", Tone: ui.Bad}}
+	}
 	if word := c.Notice(); word == string(ledger.Approve) || word == string(ledger.Reject) {
 		if next := followingReview(v.View, client.ID); next != "" && !body.Waits {
 			actions = []ui.Action{{Title: "Next review", Path: parts.AdminClientPath(next), Primary: true}}
+			up = site.Up("Reviews", site.PathAdmin)
+		}
+	}
+	notice := clientNotice(c, v.View, client)
+	var (
+		undo *ui.Undo
+		more string
+	)
+	if client.State == ledger.Suspended || client.State == ledger.Rejected {
+		if notice == "" {
+			body.Verdict = verdictOf(events, parts.Sentences(v.View, events, v.Clock(), parts.Reader{Admin: true, Links: true, On: client.ID}))
+		} else if more = toldOf(v.View, client); body.Resume != nil {
+			undo, body.Resume = &ui.Undo{Form: body.Resume, Do: "Resume"}, nil
 		}
 	}
 	return w.showAdmin(c, v, "client", ui.Page{
 		Title: client.Name, Up: up, Actions: actions, Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
 		Copy:   &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
-		Notice: clientNotice(c, v.View, client), Form: sent, Body: body, Rows: len(body.History), Truncate: func(n int) {
+		Notice: notice, More: more, Undo: undo, Form: sent, Body: body, Rows: len(body.History), Truncate: func(n int) {
 			// The page is too large: what decides about the application remains.
 			tell(n)
 			for _, group := range body.Scopes {
@@ -176,6 +228,17 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 			}
 		},
 	})
+}
+
+// toldOf returns the reason of the last decision, and who was told; "" if none was given.
+func toldOf(v ledger.View, client *ledger.Client) string {
+	switch {
+	case client.Reason == "":
+		return ""
+	case client.Document != nil:
+		return "The reason: “" + client.Reason + "”"
+	}
+	return parts.UsernameOf(v.User(client.Owner)) + " was told: “" + client.Reason + "”"
 }
 
 // An otherLine is another application of an owner.
@@ -226,9 +289,6 @@ func clientNotice(c *site.Request, v ledger.View, client *ledger.Client) string 
 	if word != "transfer" && (word == "suspend") != (client.State == ledger.Suspended) {
 		return ""
 	}
-	if word == string(ledger.Reject) && client.Document != nil {
-		return "Rejected."
-	}
 	return parts.NoticeAbout(adminClientNotices, word, client)
 }
 
@@ -246,8 +306,46 @@ func withScopeTexts(list []ui.Difference) []ui.Difference {
 func scopeTexts(names []string) (words []string) {
 	for _, s := range scope.Catalogue() {
 		if slices.Contains(names, s.Name) {
-			words = append(words, s.Name+": "+s.Allows)
+			text := s.Name + ": " + s.Allows
+			if s.Controls {
+				text += " (powerful)"
+			}
+			words = append(words, text)
 		}
 	}
 	return words
+}
+
+// newPowers splits what controls other people into what a change adds and what is allowed already. A
+// scope that a wider one covers is new too, since it is to be granted.
+func newPowers(client *ledger.Client) (added []ui.TierText, held []string) {
+	for _, s := range scope.Catalogue() {
+		switch {
+		case !s.Controls || !slices.Contains(client.Proposed.Scopes, s.Name):
+		case slices.Contains(client.Scopes, s.Name):
+			held = append(held, s.Plain)
+		default:
+			added = append(added, ui.TierText{Text: s.Plain, New: true})
+		}
+	}
+	return added, held
+}
+
+// aboutOwner tells a reviewer who the owner of an application is; "" if it has none.
+func aboutOwner(v *site.Session, client *ledger.Client, others bool) string {
+	u := v.View.User(client.Owner)
+	if u == nil || u.Deleted || client.Document != nil {
+		return ""
+	}
+	list := []string{}
+	for _, text := range []string{u.Name, u.Email} {
+		if text != "" {
+			list = append(list, text)
+		}
+	}
+	list = append(list, "added "+v.Clock().Day(int64(u.Created)).Text)
+	if !others {
+		list = append(list, "no other applications")
+	}
+	return strings.Join(list, " · ")
 }

@@ -8,23 +8,28 @@ import (
 )
 
 type adminClientsBody struct {
-	Clients []clientLine
-	Search  ui.Search
-	States  []ui.Option
-	Owner   parts.Piece // whose applications are listed; empty for all
-	OwnerID string
-	All     bool // there is no search
-	Letters []ui.Link
-	Table   ui.Table
+	Clients   []clientLine
+	Search    ui.Search
+	States    []ui.Option
+	Owner     parts.Piece // whose applications are listed; empty for all
+	OwnerID   string
+	Waiting   bool // only new applications that wait for review are listed
+	ToReviews ui.Callout
+	Empty     ui.Empty // instead of the list
+	Letters   []ui.Link
+	Table     ui.Table
 }
 
 // A clientLine is one application of the list.
 type clientLine struct {
-	Name, ID, Path  string
-	State           ledger.ClientState
-	Awaits, Legacy  bool
-	Owner           parts.Piece
-	Created, Change ui.Stamp
+	Name, Path     string
+	Picture        *ui.Picture
+	State          ledger.ClientState
+	Agent          bool // it has a metadata document
+	Awaits, Legacy bool
+	Owner          parts.Piece
+	Allowed        string // how often in 30 days
+	Change         ui.Stamp
 }
 
 // adminClients lists the applications by name, deleted ones only if they are requested.
@@ -32,7 +37,18 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	query := c.R.URL.Query()
 	state, owner := query.Get("state"), query.Get("owner")
 	body := &adminClientsBody{Search: site.SearchOf(c, "Name or client ID"), Owner: parts.UserPiece(v.View, owner), OwnerID: owner}
-	body.All = body.Search.Query == "" && state == "" && owner == ""
+	body.Waiting = state == string(ledger.Pending)
+	body.ToReviews = ui.Callout{
+		Text: "Reviews shows these with what they ask for, and the changes of approved ones.", Action: &ui.Action{Title: "Open Reviews", Path: site.PathAdmin},
+	}
+	body.Empty = ui.Empty{Title: "There are no applications yet", Text: "They appear here when users register them."}
+	if body.Search.Query != "" || state != "" || owner != "" {
+		body.Search.Clear = parts.PathAdminClients
+		body.Empty = ui.Empty{Title: "No application matches", Text: "Try another state, or all of them."}
+	}
+	if body.Search.Query != "" {
+		body.Empty = ui.Empty{Title: "No application matches “" + body.Search.Query + "”", Text: "Try a part of the name, or the whole client ID."}
+	}
 	body.States = []ui.Option{{Text: "Any state"}}
 	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted} {
 		body.States = append(body.States, ui.Option{Value: string(s), Text: parts.StateName(s)})
@@ -51,17 +67,21 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	}
 	pages.Count = site.CountOf(at, len(found))
 	body.Letters = lettersOf(c, pages.First != "" || pages.Next != "", func() string { return v.View.ClientInitials(q) })
-	body.Table = ui.Table{Caption: "Applications", Pager: &pages, Columns: []ui.Column{
+	if len(found) == 0 && pages.Next != "" {
+		body.Empty.Title = "No application was found so far"
+	}
+	body.Table = ui.Table{Caption: "Applications", Brief: true, Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Application", string(ledger.ClientsByName), "ascending", at),
 		site.SortColumn(c, "Owner", string(ledger.ClientsByOwner), "ascending", at),
-		site.SortColumn(c, "Registered", string(ledger.ClientsByCreated), "descending", at),
+		{Title: "State"},
+		{Title: "Allowed, 30 days", Class: "num"},
 		site.SortColumn(c, "Changed", string(ledger.ClientsByChanged), "descending", at),
 	}}
 	for _, client := range found {
 		body.Clients = append(body.Clients, clientLine{
-			Name: client.Name, ID: client.ID, Path: parts.AdminClientPath(client.ID),
-			State: client.State, Awaits: client.Proposed != nil && client.AwaitsReview(), Legacy: client.Legacy,
-			Owner: linkOwner(v.View, client), Created: v.At(client.Created), Change: v.At(client.Changed),
+			Name: client.Name, Path: parts.AdminClientPath(client.ID), Picture: smallPicture(client),
+			State: client.State, Agent: client.Document != nil, Awaits: client.Proposed != nil && client.AwaitsReview(), Legacy: client.Legacy,
+			Owner: linkOwner(v.View, client), Allowed: allowsOf(v.View.Usage(client.ID), w.Ledger.Now()), Change: v.At(client.Changed),
 		})
 	}
 	return w.showAdmin(c, v, "clients", ui.Page{
@@ -70,4 +90,20 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 			body.Clients, pages.Next, pages.Count = body.Clients[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n)
 		},
 	})
+}
+
+// smallPicture returns the picture of an application in a list.
+func smallPicture(client *ledger.Client) *ui.Picture {
+	p := *parts.PictureOf(&client.Profile)
+	p.Small = true
+	return &p
+}
+
+// allowsOf returns how often people allowed an application in the last 30 days.
+func allowsOf(u *ledger.Usage, now ledger.Time) string {
+	var sum uint64
+	for _, d := range u.LastDays(now) {
+		sum += uint64(d.Allows)
+	}
+	return ui.Thousands(sum)
 }

@@ -16,7 +16,7 @@ import (
 func TestReviewOfNames(t *testing.T) {
 	w, root := Administration(t)
 	w.Client("cal", func(c *ledger.ImportClient) { c.Profile.Name, c.Owner = "Straße 1", "u-bob" })
-	const scripts, own, another = "It mixes letters of several scripts", "It is like the name or the address of this service", `<a href="/admin/clients/cal"><bdi>Straße 1</bdi></a>, which`
+	const scripts, own, another = "It mixes letters of several scripts", "It is like the name or the address of this service", `<a href="/admin/clients/cal"><bdi>Straße 1</bdi></a>, owned by`
 	for i, test := range []struct {
 		name string
 		says []string
@@ -71,6 +71,6 @@ func TestReviewOfNames(t *testing.T) {
 		w.Client(fmt.Sprintf("many%d", i), func(c *ledger.ImportClient) { c.Profile.Name = "Straße 1" })
 	}
 	page := root.Get("/admin/clients/cal").Text
-	assert.Equal(t, 5, strings.Count(page, ", which "))
+	assert.Equal(t, 5, strings.Count(page, ", owned by "))
 	assert.Contains(t, page, "further applications")
 }

@@ -209,23 +209,6 @@ func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 	})
 }
 
-// waitingPublishers is the maximum number of publishers in the review queue; the list of
-// publishers has the others.
-const waitingPublishers = 5
-
-// waitingPublishersOf returns the publishers that await a review, the longest waiting first,
-// and how many there are.
-func waitingPublishersOf(v *site.Session, find string) (lines []publisherLine, all int) {
-	if !v.View.Settings().AcceptsAgents() {
-		return nil, 0
-	}
-	waiting := publishersOf(v.View, string(ledger.PublisherPending), find)
-	for _, p := range waiting[:min(len(waiting), waitingPublishers)] {
-		lines = append(lines, publisherLineOf(v, p))
-	}
-	return lines, len(waiting)
-}
-
 // linkOwner returns who owns a client: a user, or the publisher of its document.
 func linkOwner(v ledger.View, client *ledger.Client) parts.Piece {
 	if client.Document == nil {

@@ -55,27 +55,29 @@ func TestAdminPublishers(t *testing.T) {
 	assert.Contains(t, root.Get(PublishersPage).Text, "others are refused.")
 }
 
-// TestPublishersInTheReviewQueue: those that wait stand beside the applications that wait.
+// TestPublishersInTheReviewQueue: those that wait have a tab beside the applications that wait.
 func TestPublishersInTheReviewQueue(t *testing.T) {
 	w, root := publishers(t)
+	const tab = "/admin?show=publishers"
 	queue := root.Get("/admin").Text
-	assert.Contains(t, queue, `<a href="/admin/publishers/agent.example">agent.<wbr>example</a>`)
 	assert.Contains(t, queue, `<a href="/admin/clients/waiting">`)
-	assert.NotContains(t, queue, "publishers that wait</a>")
-	assert.NotContains(t, root.Get("/admin?q=waiting").Text, "other.")
-	assert.Contains(t, root.Get("/admin?q=other").Text, "other.")
-	for i := range 6 {
+	assert.NotContains(t, queue, `<a href="/admin/publishers/`)
+	assert.Contains(t, queue, `<a href="`+tab+`">Publishers <b class="count">2<`)
+	queue = root.Get(tab).Text
+	assert.Contains(t, queue, `<a href="/admin/publishers/agent.example">agent.<wbr>example</a>`)
+	assert.NotContains(t, queue, `<a href="/admin/clients/waiting">`)
+	for i := range 30 {
 		w.User(fmt.Sprintf("u-%d", i), fmt.Sprintf("user%d", i), "")
 		w.Must(&ledger.NoteDocument{
 			Actor: ledger.Actor{Session: credential.SessionDigest(w.SignedInAs(fmt.Sprintf("user%d", i)).Session())},
 			URL:   fmt.Sprintf("https://h%d.example/client", i), Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/cb"},
 		})
 	}
-	queue = root.Get("/admin").Text
-	assert.Contains(t, queue, `<a href="/admin/publishers?state=pending">All 8 publishers that wait</a>`)
-	assert.Equal(t, 5, strings.Count(queue, `<a href="/admin/publishers/`))
+	queue = root.Get(tab).Text
+	assert.Equal(t, 25, strings.Count(queue, `<a href="/admin/publishers/`))
+	assert.Contains(t, queue, "1–25 of 32")
 	w.Agents(ledger.AgentsOff)
-	assert.NotContains(t, root.Get("/admin").Text, "publishers")
+	assert.NotContains(t, root.Get(tab).Text, "ublishers")
 }
 
 // TestReviewPublisher goes from a request of a user to a client that can be allowed.
@@ -292,7 +294,7 @@ func TestReviewOfADocument(t *testing.T) {
 	w.Document(agent, "http://127.0.0.1/cb", "http://localhost/cb")
 	path := "/admin/clients/" + ledger.ClientKey(agent)
 	assert.Contains(t, root.Get("/admin").Text, `<a href="`+path+`">`)
-	assert.Contains(t, root.Get(PublisherPage).Text, "Changes wait")
+	assert.Contains(t, root.Get(PublisherPage).Text, "Changes in review")
 	page := root.Get(path)
 	for _, says := range []string{"Changes in its metadata document, read", `<a href="` + PublisherPage + `"><bdi>agent.example</bdi></a>`, "What its publisher may ask for", agent} {
 		assert.Contains(t, page.Text, says)

@@ -6,18 +6,18 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/attention"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 type queueBody struct {
-	Publishers []publisherLine // those that wait longest, on the first page
-	All        int             // publishers that wait
-	AllPath    string          // the page that lists them
+	Publishers []publisherLine
 	Waiting    []waiting
 	Search     ui.Search
 	Pages      ui.Pager
+	Empty      ui.Empty // instead of the list
 }
 
 // A waiting is an application that awaits a review.
@@ -26,19 +26,66 @@ type waiting struct {
 	Owner       parts.Piece
 	Hosts       string // of the website and of the first redirect URI
 	Chips       []ui.Pill
-	Place       int // in the whole queue; 0 if it is unknown
 	Since       ui.Stamp
-	Changes     string // what is proposed for an approved application; "" for a new one
+	Changes     string // the fields that are to change of an approved application; "" for a new one
 	NameWarning bool   // the page of the client shows nameWarnings
 }
 
-var queueNotices = site.Notices{"approve": "Approved. Nothing else waits for a review."}
+var queueNotices = site.Notices{"approve": "Approved. Nothing else is waiting for review."}
+
+// pathWaitingPublishers is the part of the queue with the publishers.
+const pathWaitingPublishers = site.PathAdmin + "?show=publishers"
+
+// queueTabs are the two parts of the queue, none if no agents are accepted.
+func queueTabs(v *site.Session, publishers bool) []ui.Tab {
+	if !v.View.Settings().AcceptsAgents() {
+		return nil
+	}
+	return []ui.Tab{
+		{Title: "Applications", Path: site.PathAdmin, Here: !publishers, Count: ui.NewCount(v.View.CountWaiting(attention.MaxCount+1), "waiting")},
+		{Title: "Publishers", Path: pathWaitingPublishers, Here: publishers, Count: ui.NewCount(len(publishersOf(v.View, string(ledger.PublisherPending), "")), "waiting")},
+	}
+}
+
+// reviewPublishers lists the publishers that await a review, the longest waiting first.
+func (w *Area) reviewPublishers(c *site.Request, v site.Session) error {
+	body := &queueBody{Empty: ui.Empty{
+		Title: "No publisher is waiting for review", Text: "A publisher appears here when a user wants to use one of its applications for the first time.",
+		Actions: []ui.Action{{Title: "All publishers", Path: site.PathAdminPublishers}},
+	}}
+	host := func(p *ledger.Publisher) string { return p.Host }
+	all := publishersOf(v.View, string(ledger.PublisherPending), "")
+	shown, pages := site.PageOf(c, all, adminRowsPerPage, host)
+	at := positionIn(all, shown)
+	body.Pages = pages
+	body.Pages.Count = site.CountOf(at, len(shown))
+	for _, p := range shown {
+		body.Publishers = append(body.Publishers, publisherLineOf(&v, p))
+	}
+	return w.showAdmin(c, v, "queue", ui.Page{
+		Title: "Reviews", Name: "Reviews", Tabs: queueTabs(&v, true), Body: body, Rows: len(shown),
+		Truncate: func(n int) {
+			body.Publishers, body.Pages.Next, body.Pages.Count = body.Publishers[:n], c.PageAt("after", host(shown[n-1])), site.CountOf(at, n)
+		},
+	})
+}
 
 // reviewQueue lists the applications that await a review, the longest waiting first.
 func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
+	if c.R.URL.Query().Get("show") == "publishers" && v.View.Settings().AcceptsAgents() {
+		return w.reviewPublishers(c, v)
+	}
 	body := &queueBody{Search: site.SearchOf(c, "Name or client ID")}
+	body.Empty = ui.Empty{
+		Title: "No application is waiting for review",
+		Text:  "A new application can’t be used before an administrator approves it. Changes to an approved one wait here too, while it works as it is.",
+	}
 	if body.Search.Query != "" {
 		body.Search.Clear = site.PathAdmin
+		body.Empty = ui.Empty{
+			Title: "No review matches “" + body.Search.Query + "”", Text: "It may have been decided already.",
+			Actions: []ui.Action{{Title: "Search all applications", Path: parts.PathAdminClients + "?" + url.Values{"q": {body.Search.Query}}.Encode()}},
+		}
 	}
 	q := ledger.QueueQuery{Search: body.Search.Query, Limit: adminRowsPerPage}
 	found, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
@@ -46,24 +93,16 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 		return v.View.ReviewQueue(q)
 	}, parts.ClientKey)
 	body.Pages = pages
-	if pages.First == "" {
-		body.Publishers, body.All = waitingPublishersOf(&v, body.Search.Query)
-		body.AllPath = site.PathAdminPublishers + "?" + url.Values{"state": {string(ledger.PublisherPending)}}.Encode()
-	}
 	var at ledger.Position
 	if len(found) > 0 {
 		at = v.View.QueuePosition(q, found[0].ID)
 	}
 	body.Pages.Count = site.CountOf(at, len(found))
 	for _, client := range found {
-		line := waitingOf(&v, client, nameWarningsOf(v.View, client) != nil)
-		if at.First > 0 && q.Search == "" {
-			line.Place = at.First + len(body.Waiting)
-		}
-		body.Waiting = append(body.Waiting, line)
+		body.Waiting = append(body.Waiting, waitingOf(&v, client, nameWarningsOf(v.View, client) != nil))
 	}
 	return w.showAdmin(c, v, "queue", ui.Page{
-		Title: "Reviews", Body: body, Rows: len(found), Notice: queueNotice(c, &v),
+		Title: "Reviews", Name: "Reviews", Tabs: queueTabs(&v, false), Body: body, Rows: len(found), Notice: queueNotice(c, &v),
 		Truncate: func(n int) {
 			body.Waiting, body.Pages.Next, body.Pages.Count = body.Waiting[:n], c.PageAt("after", parts.ClientKey(found[n-1])), site.CountOf(at, n)
 		},
@@ -81,7 +120,7 @@ func queueNotice(c *site.Request, v *site.Session) string {
 
 func waitingOf(v *site.Session, client *ledger.Client, nameWarning bool) waiting {
 	return waiting{
-		Name: client.Name, Path: parts.AdminClientPath(client.ID), Owner: linkOwner(v.View, client), Hosts: hostsOf(askedOf(client)), Chips: chipsOf(client),
+		Name: client.Name, Path: parts.AdminClientPath(client.ID), Owner: linkOwner(v.View, client), Hosts: hostsOf(askedOf(client)), Chips: chipsOf(client, 2),
 		Since: v.At(client.WaitingSince()), Changes: changesOf(client), NameWarning: nameWarning,
 	}
 }
@@ -94,15 +133,15 @@ func askedOf(client *ledger.Client) *ledger.Profile {
 	return &client.Profile
 }
 
-// chipsOf returns what a client asks for in a few words, and whether that is powerful. Of a change
-// only the scopes that it adds count.
-func chipsOf(client *ledger.Client) []ui.Pill {
+// chipsOf returns what a client asks for in at most that many words, and whether that is powerful. Of
+// a change only the scopes that it adds count.
+func chipsOf(client *ledger.Client, most int) []ui.Pill {
 	asked := client.Scopes
 	if client.Proposed != nil {
 		asked = slices.DeleteFunc(slices.Clone(client.Proposed.Scopes), func(name string) bool { return slices.Contains(client.Scopes, name) })
 	}
 	texts, powerful := parts.ScopeWords(asked)
-	chips := ui.Chips(texts)
+	chips := ui.FewChips(texts, most)
 	if powerful {
 		chips = append([]ui.Pill{{Text: "Powerful", Tone: ui.Bad}}, chips...)
 	}

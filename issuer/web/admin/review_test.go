@@ -22,10 +22,9 @@ func TestReviewQueue(t *testing.T) {
 	w, root := Administration(t)
 	page := root.Get("/admin")
 	assert.Contains(t, page.Text, `<a href="/admin/clients/waiting"><bdi>The waiting app</bdi></a>`)
-	assert.Contains(t, page.Text, `<p class="quiet"><bdi>ada</bdi> · waiting.example.com · app.example.com</p>`)
+	assert.Contains(t, page.Text, `<p class="quiet"><bdi>ada</bdi> · waiting.<wbr>example.<wbr>com · app.<wbr>example.<wbr>com</p>`)
 	assert.Contains(t, page.Text, `<li><span class="pill">Bookings, change</span></li>`)
 	assert.NotContains(t, page.Text, "Powerful")
-	assert.Contains(t, page.Text, `<span class="pill info">New</span>`)
 	assert.NotContains(t, page.Text, "calendar")
 
 	w.Advance(time.Hour)
@@ -38,7 +37,7 @@ func TestReviewQueue(t *testing.T) {
 
 	root.Done(root.Press(WaitingPage, WaitingPage+"/review", "verdict", "approve"))
 	root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "approve"))
-	assert.Contains(t, root.Get("/admin").Text, "Nothing waits for a review")
+	assert.Contains(t, root.Get("/admin").Text, "No application is waiting for review")
 }
 
 func TestReviewQueueIsPaged(t *testing.T) {
@@ -73,9 +72,9 @@ func TestReviewQueueIsSearched(t *testing.T) {
 		assert.Equal(t, query != "", strings.Contains(page.Text, `href="/admin">Show all</a>`), query)
 	}
 	page := root.Get("/admin?q=%3Cold%3E")
-	assert.Contains(t, page.Text, "Nothing that waits was found")
+	assert.Contains(t, page.Text, "No review matches “&lt;old&gt;”")
 	assert.Contains(t, page.Text, `value="&lt;old&gt;"`)
-	assert.NotContains(t, page.Text, "Nothing waits for a review")
+	assert.NotContains(t, page.Text, "No application is waiting")
 }
 
 func TestApprove(t *testing.T) {
@@ -166,8 +165,10 @@ func TestReject(t *testing.T) {
 	assert.Equal(t, ledger.Pending, w.ClientRow("waiting").State)
 
 	after := root.Done(root.Press(WaitingPage, WaitingPage+"/review", "verdict", "reject", "reason", "Say what it is for."))
-	assert.Contains(t, after.Text, "Rejected. The owner sees the reason.")
-	assert.Contains(t, after.Text, "<b>The owner was told:</b> <bdi>Say what it is for.</bdi>")
+	assert.Contains(t, after.Text, "Rejected. <bdi>ada was told: “Say what it is for.”")
+	later := root.Get(WaitingPage).Text
+	assert.Contains(t, later, `<b>Rejected by <a href="/admin/users/u-root"><bdi>root</bdi></a>`)
+	assert.Contains(t, later, `was told: “<bdi>Say what it is for.</bdi>”`)
 	assert.Contains(t, after.Text, "<div>Rejected the application<p class=\"quiet\"><bdi>Say what it is for.</bdi></p>")
 	assert.Equal(t, ledger.Rejected, w.ClientRow("waiting").State)
 	assert.Equal(t, "Say what it is for.", w.ClientRow("waiting").Reason)
@@ -226,7 +227,9 @@ func TestSuspendAndResume(t *testing.T) {
 	assert.Contains(t, res.Text, `<details class="confirm" open>`)
 	form := With(root.Get(CalendarPage).Form(t, CalendarPage+"/suspend"), "note", "It sends spam.")
 	after := root.Done(root.Post(CalendarPage+"/suspend", form))
-	assert.Contains(t, after.Text, "<b>The owner was told:</b> <bdi>It sends spam.</bdi>")
+	assert.Contains(t, after.Text, "ada was told: “It sends spam.”")
+	assert.Equal(t, 1, strings.Count(after.Text, "It sends spam.”"), "one notice")
+	assert.Contains(t, root.Get(CalendarPage).Text, "was told: “<bdi>It sends spam.</bdi>”")
 	assert.Equal(t, ledger.Suspended, w.ClientRow("calendar").State)
 	assert.Equal(t, CalendarPage+"?done=suspend", LeadsTo(root.Post(CalendarPage+"/suspend", form)), "the same form twice")
 	assert.NotContains(t, root.Get(CalendarPage).Text, CalendarPage+"/suspend", "it is suspended already")
@@ -331,10 +334,10 @@ func TestAdminClients(t *testing.T) {
 	page := root.Get("/admin/clients?q=calendar&state=approved")
 	assert.Contains(t, page.Text, `value="calendar"`)
 	assert.Contains(t, page.Text, `<option value="approved" selected>Approved</option>`)
-	assert.Contains(t, page.Text, `<span class="pill warn">Changes wait</span>`)
-	assert.Contains(t, page.Text, "These applications were found.")
-	assert.Contains(t, root.Get("/admin/clients?owner=u-bob").Text, `of those that <a href="/admin/users/u-bob"><bdi>bob</bdi></a> owns`)
-	assert.Contains(t, root.Get("/admin/clients?q=zzz").Text, "No application was found.")
+	assert.Contains(t, page.Text, `<span class="pill warn">Changes in review</span>`)
+	assert.Contains(t, page.Text, `<a class="button" href="/admin/clients">Show all</a>`)
+	assert.Contains(t, root.Get("/admin/clients?owner=u-bob").Text, `Applications of <a href="/admin/users/u-bob"><bdi>bob</bdi></a>`)
+	assert.Contains(t, root.Get("/admin/clients?q=zzz").Text, "No application matches “zzz”")
 
 	for i := range 40 {
 		w.Client(fmt.Sprintf("many-%02d", i), nil)

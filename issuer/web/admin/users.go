@@ -11,7 +11,7 @@ type adminUsersBody struct {
 	Users   []userLine
 	Search  ui.Search
 	Only    []ui.Option
-	All     bool // there is no search
+	Empty   ui.Empty // instead of the list
 	Letters []ui.Link
 	Table   ui.Table
 }
@@ -27,7 +27,16 @@ type userLine struct {
 func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 	only := c.R.URL.Query().Get("only")
 	body := &adminUsersBody{Search: site.SearchOf(c, "Username, name or email address")}
-	body.All = body.Search.Query == "" && only == ""
+	if body.Search.Query != "" || only != "" {
+		body.Search.Clear = parts.PathAdminUsers
+	}
+	body.Empty = ui.Empty{
+		Title: "No user matches", Text: "Try a part of the username, the name or the email address.",
+		Actions: []ui.Action{{Title: "Add a user", Path: parts.PathAdminNewUser}},
+	}
+	if body.Search.Query != "" {
+		body.Empty.Title += " “" + body.Search.Query + "”"
+	}
 	body.Only = choose(only,
 		ui.Option{Text: "All users"}, ui.Option{Value: "administrators", Text: "Administrators"}, ui.Option{Value: "disabled", Text: "Disabled accounts"})
 	q := ledger.UserQuery{
@@ -44,7 +53,10 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 	}
 	pages.Count = site.CountOf(at, len(found))
 	body.Letters = lettersOf(c, pages.First != "" || pages.Next != "", func() string { return v.View.UserInitials(q) })
-	body.Table = ui.Table{Caption: "Users", Pager: &pages, Columns: []ui.Column{
+	if len(found) == 0 && pages.Next != "" {
+		body.Empty.Title = "No user was found so far"
+	}
+	body.Table = ui.Table{Caption: "Users", Brief: true, Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Username", string(ledger.UsersByUsername), "ascending", at),
 		{Title: "Name"},
 		{Title: "Email address"},

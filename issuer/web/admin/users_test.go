@@ -224,8 +224,8 @@ func TestListsAreSorted(t *testing.T) {
 		w.Client(fmt.Sprintf("z%02d", i), func(c *ledger.ImportClient) { c.Profile.Name = fmt.Sprintf("Zed %02d", 29-i) })
 	}
 	for path, want := range map[string][]string{
-		"/admin/clients?q=zed":              {"Zed 00", `aria-sort="ascending"><a href="/admin/clients?q=zed">Application`, `<a href="/admin/clients?q=zed&amp;sort=created">Registered`},
-		"/admin/clients?q=zed&sort=created": {"Zed 00", `aria-sort="descending"><a href="/admin/clients?q=zed&amp;sort=created">Registered`},
+		"/admin/clients?q=zed":              {"Zed 00", `aria-sort="ascending"><a href="/admin/clients?q=zed">Application`, `<a href="/admin/clients?q=zed&amp;sort=changed">Changed`},
+		"/admin/clients?q=zed&sort=changed": {"Zed 00", `aria-sort="descending"><a href="/admin/clients?q=zed&amp;sort=changed">Changed`},
 		"/admin/users?q=zed":                {"zed00", `aria-sort="ascending"><a href="/admin/users?q=zed">Username`},
 		"/admin/users?q=zed&sort=created":   {"zed00", `aria-sort="descending"><a href="/admin/users?q=zed&amp;sort=created">Added`},
 	} {

@@ -30,10 +30,10 @@ func Figures(u *ledger.Usage, people ledger.Connected, counted bool, now ledger.
 		connected = ui.Thousands(uint64(people.Users))
 	}
 	return []ui.Stat{
-		{Label: "People connected", Value: connected, Bars: ui.NewBars(newcomers, "New people in 30 days", "day", onDay), Note: "New people each day"},
-		{Label: "Authorizations, 30 days", Value: ui.Thousands(total(allows)), Bars: ui.NewBars(allows, "Authorizations in 30 days", "day", onDay), Note: "How often people allowed it"},
-		{Label: "Refreshes, 24 hours", Value: ui.Thousands(total(refreshes)), Bars: ui.NewBars(refreshes, "Refreshes in 24 hours", "hour", atHour), Note: "Counted every 5 minutes"},
-		{Label: "Refused, 24 hours", Value: ui.Thousands(total(refusals)), Bars: ui.NewBars(refusals, "Refused requests in 24 hours", "hour", atHour), Note: "Sent with its client ID"},
+		{Label: "People connected", Value: connected, Bars: ui.NewBars(newcomers, "New people in 30 days", "day", onDay), Note: "New people per day"},
+		{Label: "Authorizations, 30 days", Value: ui.Thousands(total(allows)), Bars: ui.NewBars(allows, "Authorizations in 30 days", "day", onDay), Note: "Allowed per day"},
+		{Label: "Refreshes, 24 hours", Value: ui.Thousands(total(refreshes)), Bars: ui.NewBars(refreshes, "Refreshes in 24 hours", "hour", atHour), Note: "Per hour"},
+		{Label: "Refused, 24 hours", Value: ui.Thousands(total(refusals)), Bars: ui.NewBars(refusals, "Refused requests in 24 hours", "hour", atHour), Note: "Failed requests"},
 	}
 }
 

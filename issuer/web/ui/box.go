@@ -18,8 +18,10 @@ const (
 type Pill struct{ Text, Tone string }
 
 // Chips returns at most four texts as pills, and how many more there are.
-func Chips(texts []string) []Pill {
-	const most = 4
+func Chips(texts []string) []Pill { return FewChips(texts, 4) }
+
+// FewChips returns the first texts as pills, and how many more there are.
+func FewChips(texts []string, most int) []Pill {
 	var pills []Pill
 	for n, text := range texts {
 		if n == most {

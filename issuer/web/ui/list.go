@@ -7,6 +7,7 @@ type Table struct {
 	ID, Caption string
 	Columns     []Column
 	Pager       *Pager
+	Brief       bool // a narrow window shows a row in two lines, without the titles of columns
 }
 
 // A Column is the head of a column.

@@ -29,6 +29,8 @@ type Page struct {
 	Tabs    []Tab
 
 	Notice string // what was just done
+	More   string // follows Notice, but is not in the document's title
+	Undo   *Undo  // beside Notice; nil if that can't be undone with a click
 	Form   Form   // the form whose problems the layout shows
 	Body   any
 
@@ -119,6 +121,12 @@ func (s *Shell) Waiting() string {
 		return count.Text
 	}
 	return ""
+}
+
+// An Undo is a form of the site with one button, for what was just done.
+type Undo struct {
+	Form any
+	Do   string
 }
 
 // A Link is a path with its text.

@@ -289,7 +289,8 @@ func specimenPage() *ui.Page {
 		"PageFilter": ui.PageFilter{Of: "list", Label: "Filter this page"},
 		"Letters":    []ui.Link{{Title: "A", Path: "/l?jump=a"}, {Title: "Z", Path: "/l?jump=z"}},
 		"Table": ui.Table{
-			ID: "list", Caption: "Applications by name", Pager: &pager,
+			Brief: true,
+			ID:    "list", Caption: "Applications by name", Pager: &pager,
 			Columns: []ui.Column{{Title: "Name", Sort: "?sort=name", Order: "ascending"}, {Title: "State"}, {Title: "Scopes"}, {Title: "People", Class: "num"}, {Title: "Created", Sort: "?sort=created"}, {Title: "Review", Unseen: true, Class: "do"}},
 		},
 		"Rows": []map[string]any{

@@ -10,6 +10,7 @@ type Stat struct {
 	Label, Value string
 	Bars         *Bars
 	Note         string
+	Path         string // of the page with the details; "" for none
 }
 
 // Bars are a chart of figures, the oldest first, with its text alternative.

@@ -30,6 +30,7 @@ func scenesAdmin() []Scene {
 	person := url.Values{"username": {"grace"}, "name": {"Grace Example"}, "email": {"grace@example.com"}}
 	return []Scene{
 		{Name: "queue", Who: rita, Address: "/admin"},
+		{Name: "queue-publishers", Who: rita, Address: "/admin?show=publishers"},
 		{Name: "queue-none-found", Who: rita, Address: "/admin?q=nothing"},
 		{Name: "queue-empty", Who: rita, Address: "/admin", Before: func(s *Stage) {
 			for {
