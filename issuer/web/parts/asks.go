@@ -197,7 +197,7 @@ type kind struct {
 	viewed, changed, verbs [3]string
 }
 
-const verbsAll = "create, change and delete"
+const verbsAll = "create, edit and delete"
 
 var (
 	whose   = [3]string{"yours", "your teams’", "your organization’s"}
@@ -223,9 +223,9 @@ var kinds = map[string]kind{
 		[3]string{"your calendars and conferencing apps"},
 		[3]string{"connect and disconnect"},
 	},
-	"Profile":     {"", [3]string{"your name and email address"}, [3]string{"your profile"}, [3]string{"change"}},
+	"Profile":     {"", [3]string{"your name and email address"}, [3]string{"your profile"}, [3]string{"edit"}},
 	"Teams":       {"teams", teams, teams, anyVerb},
-	"Memberships": {"", [3]string{"", "your teams’ members", "your organization’s members and users"}, whose, [3]string{"", "add, change and remove", "add, change and remove"}},
+	"Memberships": {"", [3]string{"", "your teams’ members", "your organization’s members and users"}, whose, [3]string{"", "add, edit and remove", "add, edit and remove"}},
 }
 
 // An askedKind is the part of a request that concerns one area.

@@ -50,10 +50,10 @@ func TestAsks(t *testing.T) {
 		{"SCHEDULE_READ PROFILE_READ", "Views 2 kinds of data, changes nothing", []string{"Schedules: your schedules | ", "Profile: your name and email address | "}},
 		{
 			"BOOKING_WRITE BOOKING_READ TEAM_BOOKING_WRITE TEAM_BOOKING_READ ORG_BOOKING_READ", "Views 1 kind of data, changes 1",
-			[]string{"Bookings: your bookings (with guests and recordings), your teams’ and your organization’s | confirm, decline and reassign yours; create, change and delete your teams’"},
+			[]string{"Bookings: your bookings (with guests and recordings), your teams’ and your organization’s | confirm, decline and reassign yours; create, edit and delete your teams’"},
 		},
-		{"EVENT_TYPE_READ EVENT_TYPE_WRITE TEAM_EVENT_TYPE_READ TEAM_EVENT_TYPE_WRITE", "Views 1 kind of data, changes 1", []string{"Event types: your event types and your teams’ | create, change and delete them"}},
-		{"TEAM_SCHEDULE_WRITE ORG_MEMBERSHIP_WRITE", "Changes 1 kind of data", []string{"Schedules:  | create, change and delete your teams’"}},
+		{"EVENT_TYPE_READ EVENT_TYPE_WRITE TEAM_EVENT_TYPE_READ TEAM_EVENT_TYPE_WRITE", "Views 1 kind of data, changes 1", []string{"Event types: your event types and your teams’ | create, edit and delete them"}},
+		{"TEAM_SCHEDULE_WRITE ORG_MEMBERSHIP_WRITE", "Changes 1 kind of data", []string{"Schedules:  | create, edit and delete your teams’"}},
 		{"", "Views 0 kinds of data, changes nothing", nil},
 	} {
 		a := parts.AsksOf(test.granted, scope.Set{})

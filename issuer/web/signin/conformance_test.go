@@ -242,7 +242,7 @@ func TestConformance(t *testing.T) {
 			"Ada Lovelace", "<bdi>ada</bdi>", `Switch<span class="unseen"> account</span>`,
 			`<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
 			`By <b><bdi>Ada Lovelace</bdi></b>`, `<span class="pill good">Reviewed by Mintmark</span>`, "Views 2 kinds of data, changes 1",
-			`<b>Bookings</b></div><span class="pill warn">View &amp; change</span><p><b>View</b> your bookings (with guests and recordings) and your teams’<br><b>Change</b> confirm, decline and reassign yours</p>`,
+			`<b>Bookings</b></div><span class="pill warn">View &amp; change</span><p><b>View:</b> your bookings (with guests and recordings) and your teams’<br><b>Change:</b> confirm, decline and reassign yours</p>`,
 			`<b>Teams</b></div><span class="pill">View</span><p>Your organization’s teams</p>`,
 			"Show the exact permissions (4)", "Your own account", "See your bookings, who attends them",
 			`<div>Confirm, decline and reassign your bookings, add guests and change where they take place.</div><span class="pill warn">Can change</span>`,

@@ -235,7 +235,7 @@ func perms() []ui.PermissionRow {
 	}
 }
 
-var tier = ui.Tier{ID: "controls", Title: "Controls other people", Texts: []ui.TierText{{Text: "Add, change and remove members of your organization"}}}
+var tier = ui.Tier{ID: "controls", Title: "Controls other people", Texts: []ui.TierText{{Text: "Add, edit and remove members of your organization"}}}
 
 func consentPage() *ui.Page {
 	return &ui.Page{Title: "Allow Zeta Planner", Body: map[string]any{
