@@ -33,6 +33,7 @@ type Area struct {
 	counters *parts.Counters[ledger.Connected]            // by client
 	ofOwners *parts.Counters[map[string]ledger.Connected] // by owner, of each of their clients
 	offers   *limit.Limiter                               // of applications; each reveals whether a user name exists
+	listed   int                                          // users listed for each client, at most
 }
 
 //go:embed templates
@@ -47,6 +48,6 @@ func New(s *site.Site, secrets *parts.SecretForms, c Config) (*Area, error) {
 	return &Area{
 		Area: site.Area{Site: s, Pages: pages}, secrets: secrets, config: c,
 		counters: parts.NewCounters[ledger.Connected](), ofOwners: parts.NewCounters[map[string]ledger.Connected](),
-		offers: limit.New(1.0/60, 10, 10_000),
+		offers: limit.New(1.0/60, 10, 10_000), listed: parts.MaxCountedUsers,
 	}, nil
 }

@@ -30,13 +30,8 @@ func Counted(w *Area, client string) bool {
 // Forget makes every number be counted again.
 func Forget(w *Area) { w.counters = parts.NewCounters[ledger.Connected]() }
 
-// TruncateList shortens the list of a client's users.
-func TruncateList(w *Area, client string, n int) {
-	is := w.Ledger.View().Connected(client, w.Ledger.Now(), parts.MaxCountedUsers)
-	is.Recent = is.Recent[:n]
-	Forget(w)
-	w.counters.Get(context.Background(), client, w.Ledger.Now(), func() ledger.Connected { return is })
-}
+// TruncateList shortens the lists of clients' users.
+func TruncateList(w *Area, n int) { w.listed = n }
 
 // Remedy returns what to check after a refusal, or "" for a cause without words.
 func Remedy(cause ledger.Cause) string { return remedies[cause].check }

@@ -60,10 +60,11 @@ func (w *Area) usersPage(c *site.Request, v site.Session) error {
 	}
 	if body.Listed {
 		body.Search = site.SearchOf(c, "Account ID or username")
-		if body.Count.Users > len(body.Count.Recent) {
-			body.Max = len(body.Count.Recent)
+		recent := body.Count.Recent[:min(len(body.Count.Recent), w.listed)]
+		if body.Count.Users > len(recent) {
+			body.Max = len(recent)
 		}
-		found := w.filterUsers(&v, client.ID, body.Search, body.Count.Recent)
+		found := w.filterUsers(&v, client.ID, body.Search, recent)
 		total, all := len(found), found
 		if body.Search.Query == "" {
 			total = body.Count.Users

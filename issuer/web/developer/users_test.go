@@ -48,10 +48,6 @@ func TestConnectedUsers(t *testing.T) {
 	assert.NotContains(t, root.Text, `name="q"`)
 	assert.NotContains(t, w.SignedInAs("root").Get(path+"?q=u-person-07").Text, "<code>u-person", "an administrator must not find users")
 	assert.Contains(t, root.Text, `<a href="/admin/clients/mine">`)
-
-	w.User("u-late", "late", "Late")
-	w.SignedInAs("late").Allow("client_id", "mine")
-	assert.Contains(t, b.Get(path).Text, `30 connected`, "the number must be kept for a while")
 }
 
 // TestConnectedUsersAreFound verifies that users are found by what the application may
@@ -99,7 +95,7 @@ func TestConnectedUsersOfALongList(t *testing.T) {
 	}
 	path := MinePath + "/users"
 	require.Contains(t, b.Get(path).Text, "<code>u-zoe</code>")
-	developer.TruncateList(w.Web.Developer, "mine", 1)
+	developer.TruncateList(w.Web.Developer, 1)
 	page := b.Get(path)
 	assert.NotContains(t, page.Text, "<code>u-zoe</code>")
 	assert.Contains(t, page.Text, "<code>u-adam</code>")

@@ -12,7 +12,9 @@ const (
 	maxCounters     = 100                    // numbers that are kept
 	MaxCountedUsers = 1000                   // users listed for each client, those with the latest refreshes
 	counterWait     = 150 * time.Millisecond // how long a page waits for a number
-	counterFresh    = 15 * time.Second       // how long a number is shown without counting again
+	// counterFreshFactor is how long a number is shown without counting again, relative to the
+	// walk: numbers of a small table are always new.
+	counterFreshFactor = 30
 	// counterPauseFactor is the length of the pause after a walk, relative to the walk. It
 	// limits counting to a fraction of one CPU.
 	counterPauseFactor = 4
@@ -127,7 +129,7 @@ func (n *Counters[T]) count(one *counter[T], now ledger.Time, walk func() T) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	one.value, one.at, one.known = is, now, true
-	one.stale = time.Now().Add(max(counterFresh, 30*took))
+	one.stale = time.Now().Add(counterFreshFactor * took)
 	close(one.done)
 	one.done = nil
 }
