@@ -119,7 +119,7 @@ func (m *migration) choose() {
 func (m *migration) useNewURL() {
 	// "Add a `scope` parameter to the authorization URL first."
 	m.alice.open(m.scoped)
-	require.Contains(m.t, m.alice.text(".perms"), "View your name and email address.")
+	require.Contains(m.t, m.alice.text(".perms"), "Your name and email address")
 	m.alice.press(`button[value="allow"]`)
 	code := m.app.answer(m.t).Get("code")
 	issued := pasted(m.t, m.lines[1], "CODE="+code, "MINTMARK_CLIENT_SECRET=legacy-app-secret")
