@@ -9,6 +9,14 @@ type Kind uint16
 // ID identifies one proposal over all its repetitions.
 type ID [16]byte
 
+// UnmarshalBinary implements encoding.BinaryUnmarshaler. Without it, the CBOR decoder sets
+// each byte of an array by reflection: a fifth of the time that a row of a grant takes.
+func (id *ID) UnmarshalBinary(b []byte) error {
+	*id = ID{}
+	copy(id[:], b)
+	return nil
+}
+
 // Meta is the log's data about a command, beside its body.
 type Meta struct {
 	// ID was chosen at random by the proposer. A re-proposal has the same one.

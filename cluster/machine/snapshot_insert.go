@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// maxTxnRows is the number of rows in a transaction of a restore: few enough that a
-// restore does not keep two versions of a large table, and enough that the cost of a
-// commit is negligible.
-const maxTxnRows = 128 * chunkRows
+// maxTxnRows is the number of rows in a transaction of a restore: enough that the cost of a
+// commit is negligible, and few enough that memdb's list of the nodes that a transaction may
+// write stays short. It is asked for every node on the way to a row.
+const maxTxnRows = 8 * chunkRows
 
 // chunk has rows of a table between the file and the database.
 type chunk struct {

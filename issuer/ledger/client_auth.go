@@ -19,8 +19,8 @@ type ClientAuth struct {
 
 // A Digest is the digest of a secret under one credential key.
 type Digest struct {
-	Key uint32   `cbor:"1,keyasint"`
-	MAC [32]byte `cbor:"2,keyasint"`
+	Key uint32 `cbor:"1,keyasint"`
+	MAC Sum    `cbor:"2,keyasint"`
 }
 
 // An authentication is an authenticated client and the secret that it used.

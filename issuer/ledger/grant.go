@@ -14,10 +14,29 @@ type GrantID [16]byte
 // String returns the id as tokens, lists and logs show it.
 func (id GrantID) String() string { return hex.EncodeToString(id[:]) }
 
+// UnmarshalBinary implements encoding.BinaryUnmarshaler, for the reason of
+// command.ID.UnmarshalBinary.
+func (id *GrantID) UnmarshalBinary(b []byte) error {
+	*id = GrantID{}
+	copy(id[:], b)
+	return nil
+}
+
 // ParseGrantID parses the result of String.
 func ParseGrantID(s string) (id GrantID, ok bool) {
 	n, err := hex.Decode(id[:], []byte(s[:min(len(s), 2*len(id))]))
 	return id, err == nil && n == len(id) && len(s) == 2*n
+}
+
+// A Sum is a SHA-256, or an HMAC with it, in what is decoded very often.
+type Sum [32]byte
+
+// UnmarshalBinary implements encoding.BinaryUnmarshaler, for the reason of
+// command.ID.UnmarshalBinary.
+func (s *Sum) UnmarshalBinary(b []byte) error {
+	*s = Sum{}
+	copy(s[:], b)
+	return nil
 }
 
 // A Grant is one consent of one user to one client. Its credentials form a chain of
@@ -43,8 +62,8 @@ type Grant struct {
 	FastForwarded uint32 `cbor:"17,keyasint,omitempty"`
 	CreatedSeq    uint64 `cbor:"8,keyasint"` // Meta.Seq of the Allow
 
-	Challenge string   `cbor:"9,keyasint,omitempty"` // PKCE S256 (RFC 7636 §4.2), never changes
-	Redirect  [32]byte `cbor:"10,keyasint"`          // SHA-256 of the redirection URI, never changes
+	Challenge string `cbor:"9,keyasint,omitempty"` // PKCE S256 (RFC 7636 §4.2), never changes
+	Redirect  Sum    `cbor:"10,keyasint"`          // SHA-256 of the redirection URI, never changes
 
 	Created Time `cbor:"11,keyasint"`
 	Spent   Time `cbor:"12,keyasint,omitempty"` // when generation Due-1 was first accepted
