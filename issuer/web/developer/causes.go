@@ -132,8 +132,10 @@ func (w *Area) adviceFor(v *site.Session, client *ledger.Client, cause ledger.Ca
 			break
 		}
 		link("Credentials", "secrets")
-		if a.Note = "There is no active secret."; client.ActiveSecrets() > 0 {
-			a.Note = "Active secrets end in " + tailsOf(client) + "."
+		if tails := tailsOf(client); tails != "" {
+			a.Note = "Active secrets end in " + tails + "."
+		} else if client.ActiveSecrets() == 0 {
+			a.Note = "There is no active secret."
 		}
 	case atScopes:
 		link("Scopes & URIs", "scopes")

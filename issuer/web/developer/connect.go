@@ -95,13 +95,13 @@ func (w *Area) connecting(v *site.Session, client *ledger.Client) connecting {
 }
 
 // tailsOf returns what the active secrets of a client end in, such as "••••KKT8 and ••••-two",
-// or "" if it has none.
+// or "" if none is known: it has none, or they were imported as hashes.
 func tailsOf(client *ledger.Client) string {
 	text := ""
 	for i := range client.Secrets {
 		s := &client.Secrets[i]
 		switch {
-		case !s.Active():
+		case !s.Active(), s.Tail == "":
 			continue
 		case text != "":
 			text += " and "
