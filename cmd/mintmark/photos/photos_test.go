@@ -115,6 +115,10 @@ func serve(t *testing.T, stage *webtest.Stage, text *string) string {
 			_, _ = w.Write([]byte(*text))
 		case strings.HasPrefix(r.URL.Path, "/assets/"), strings.HasPrefix(r.URL.Path, "/logos/"):
 			stage.Handler.ServeHTTP(w, r)
+		case r.URL.Path == "/admin/branding/draft.css": // of the draft that only the scene has, for its user
+			style := stage.Shown.Get(r.URL.Path)
+			w.Header().Set("Content-Type", style.Header.Get("Content-Type"))
+			_, _ = w.Write([]byte(style.Text))
 		default:
 			files.ServeHTTP(w, r)
 		}

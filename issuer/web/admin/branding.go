@@ -107,7 +107,7 @@ func (w *Area) showBranding(c *site.Request, v site.Session, sent *site.Form) er
 	}
 	w.prover.RequireReauth(&v, body.Publish, "publish")
 	page := ui.Page{
-		Title: "Branding", Lead: "How the service shows itself on all pages, and on the consent page above all",
+		Title: "Branding", Lead: "How this service looks to people when they sign in and connect apps.",
 		Notice: brandingNotices.Text(c), Form: sent, Body: body,
 	}
 	if s.HasDraft {

@@ -25,17 +25,17 @@ var (
 	// publisherFields have the names of the fields of ledger.PutPublisher.
 	publisherFields = []site.Field{
 		site.TextField("name", "Name"), site.ListField("scopes", "The selection of scopes").Chosen(),
-		site.ListField("defaults", "The selection of default scopes").Chosen(), site.TextField("max_clients", "Most applications"),
+		site.ListField("defaults", "The selection of default scopes").Chosen(), site.TextField("max_clients", "Limit of applications"),
 		site.ListField("long_retry", "Shared refresh tokens").Chosen(), site.TextField("redirect_uris", "Private-use redirect URIs"), site.OwnPasswordField(),
 	}
 )
 
 var publisherNotices = site.Notices{
-	"approved":  "The publisher was approved. Users can allow its clients from now on, and a page that waited for this goes on by itself.",
+	"approved":  "The publisher was approved. Users can allow its applications from now on, and a page that waited for this goes on by itself.",
 	"on":        "It was turned on. Users can allow programs on their computers from now on.",
 	"saved":     "Saved. It counts for what is allowed from now on.",
 	"unchanged": "There was nothing to change.",
-	"revoked":   "All access was ended. Its clients have to ask every user again.",
+	"revoked":   "Everybody was disconnected. Applications have to ask every user again.",
 	"rejected":  "The publisher was rejected, and all access of its clients was ended.",
 	"off":       "It was turned off, and all access of these programs was ended.",
 	"removed":   "The publisher was removed, and all access of its clients was ended.",
@@ -145,15 +145,20 @@ func (w *Area) adminPublisher(c *site.Request, v site.Session) error {
 		}
 		body.Clients = append(body.Clients, line)
 	}
-	edit := ui.Action{Title: "Choose scopes and approve", Path: body.Edit}
+	edit := ui.Action{Title: "Edit", Path: body.Edit}
 	switch {
 	case body.Approved:
-		edit.Title = "Edit what it may ask for"
 	case body.Local:
-		edit.Title = "Choose scopes and turn it on"
+		edit.Title = "Choose scopes and turn on"
+	default:
+		edit.Title = "Choose scopes and approve"
+	}
+	actions := []ui.Action{edit}
+	if body.Pending {
+		actions = nil // the decision has it
 	}
 	return w.showAdmin(c, v, "publisher", ui.Page{
-		Title: titleOf(p.Host), Up: site.Up("Publishers", site.PathAdminPublishers), Pills: []ui.Pill{body.Pill}, Actions: []ui.Action{edit}, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
+		Title: titleOf(p.Host), Up: site.Up("Publishers", site.PathAdminPublishers), Pills: []ui.Pill{body.Pill}, Actions: actions, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.PageAt("after", id(shown[n-1])) },
 	})
 }

@@ -43,6 +43,7 @@ func (e *publisherEnd) notice(host string) (word, path string) {
 
 type endPublisherBody struct {
 	How    ledger.PublisherEnd
+	Agents ledger.Agents
 	Name   string
 	Path   string
 	Local  bool
@@ -67,12 +68,12 @@ func (w *Area) showEndPublisher(c *site.Request, v site.Session, e *publisherEnd
 	}
 	f.Values.Set("expected_last", expectedLast(p.Last))
 	body := endPublisherBody{
-		How: e.how, Name: titleOf(p.Host), Path: parts.PublisherPath(p.Host), Local: p.Host == ledger.LocalPublisher, Form: f,
+		How: e.how, Agents: v.View.Settings().Agents, Name: titleOf(p.Host), Path: parts.PublisherPath(p.Host), Local: p.Host == ledger.LocalPublisher, Form: f,
 	}
 	for _, n := range v.View.GrantsOfPublisher(p.Host, w.Ledger.Now()) {
 		body.Grants += n
 	}
-	title := "End all access of " + body.Name
+	title := "Disconnect everybody from " + body.Name
 	switch {
 	case e.how == ledger.EndRemove:
 		title = "Remove " + body.Name
@@ -81,7 +82,7 @@ func (w *Area) showEndPublisher(c *site.Request, v site.Session, e *publisherEnd
 	case e.how == ledger.EndReject:
 		title = "Reject " + body.Name
 	}
-	if body.Grants > 0 {
+	if body.Grants > 0 && e.how != ledger.EndGrants {
 		title += " and end " + ui.Plural(body.Grants, "grant")
 	}
 	title += "?"

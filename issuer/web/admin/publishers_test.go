@@ -98,8 +98,8 @@ func TestReviewPublisher(t *testing.T) {
 		"unknown":       {[]string{"scopes", "NONE"}, "The selection of scopes names a scope that does not exist."},
 		"more defaults": {[]string{"scopes", "BOOKING_READ", "defaults", "PROFILE_READ"}, "The selection of default scopes has a scope that is not among the scopes."},
 		"writing":       {[]string{"scopes", "BOOKING_WRITE", "defaults", "BOOKING_WRITE"}, "The selection of default scopes has a scope that is not for reading only."},
-		"too many":      {[]string{"scopes", "BOOKING_READ", "max_clients", "101"}, "Most applications must be from 1 to 100."},
-		"none":          {[]string{"scopes", "BOOKING_READ", "max_clients", "0"}, "Most applications must be from 1 to 100."},
+		"too many":      {[]string{"scopes", "BOOKING_READ", "max_clients", "101"}, "Limit of applications must be from 1 to 100."},
+		"none":          {[]string{"scopes", "BOOKING_READ", "max_clients", "0"}, "Limit of applications must be from 1 to 100."},
 		"name":          {[]string{"scopes", "BOOKING_READ", "name", strings.Repeat("x", 81)}, "Name is too long."},
 	} {
 		res := root.Post(edit, filled(form, test.fields...))
@@ -113,7 +113,7 @@ func TestReviewPublisher(t *testing.T) {
 	res := root.Post(edit, right)
 	after := root.Follow(res)
 	assert.Contains(t, after.Text, "The publisher was approved.")
-	assert.Contains(t, after.Text, "Several processes may share a refresh token.")
+	assert.Contains(t, after.Text, "Several processes may share one.")
 	assert.Contains(t, after.Text, `<bdi>root</bdi>`, "who reviewed it")
 	p := w.Publisher("agent.example")
 	assert.Equal(t, []string{"BOOKING_READ", "PROFILE_READ"}, p.Scopes)
@@ -221,8 +221,8 @@ func TestEndPublisher(t *testing.T) {
 
 	revoke := PublisherPage + "/revoke"
 	ask := root.Get(revoke)
-	assert.Contains(t, ask.Text, "<h1><bdi>End all access of agent.example and end 2 grants?</bdi></h1>")
-	assert.Contains(t, root.Follow(root.Post(revoke, ask.Form(t, revoke))).Text, "All access was ended.")
+	assert.Contains(t, ask.Text, "<h1><bdi>Disconnect everybody from agent.example?</bdi></h1>")
+	assert.Contains(t, root.Follow(root.Post(revoke, ask.Form(t, revoke))).Text, "Everybody was disconnected.")
 	assert.Empty(t, w.Grants())
 	assert.Equal(t, ledger.PublisherApproved, w.Publisher("agent.example").State)
 	assert.Contains(t, root.Get(PublisherPage).Text, `<td data-name="Grants" class="num">0</td>`, "what was counted before counts no more")

@@ -39,6 +39,7 @@ type Scene struct {
 // depends on the scene only.
 type Stage struct {
 	*Env
+	Shown *Browser // that of the scene that was played last
 
 	saved    []byte                       // the state
 	sessions map[string]map[string]string // cookies by username
@@ -109,6 +110,7 @@ func (s *Stage) as(who string) *Browser {
 // Play returns the page of a scene, and the path at which it was shown, after redirects.
 func (s *Stage) Play(scene Scene) (page Answer, path string) {
 	s.T.Helper()
+	stage := s
 	if scene.Before != nil || scene.From != "" || scene.Change != nil {
 		s = s.fork(scene.Change)
 	}
@@ -117,6 +119,7 @@ func (s *Stage) Play(scene Scene) (page Answer, path string) {
 		scene.Before(s)
 	}
 	b, address := s.as(scene.Who), scene.Address
+	stage.Shown = b
 	if scene.From == "" {
 		page = s.counted(b, address)
 	} else {
