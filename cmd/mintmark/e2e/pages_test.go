@@ -138,7 +138,7 @@ func TestBrowserErrors(t *testing.T) {
 		}
 		for _, c := range []struct{ name, address, title string }{
 			// "Must equal one of the client's registered redirect URIs."
-			{"an unregistered redirect_uri", authorizeURL(s, "cal-app", app.uri+"/", "scope", "PROFILE_READ"), "This app sent a wrong return address"},
+			{"an unregistered redirect_uri", authorizeURL(s, "cal-app", app.uri+"/", "scope", "PROFILE_READ"), "Calendar App sent a wrong return address"},
 			// "The OAuth client id."
 			{"an unknown client", authorizeURL(s, "nobody", app.uri, "scope", "PROFILE_READ"), "App not found"},
 			{"a client that was not reviewed", authorizeURL(s, "pending-app", app.uri, "scope", "PROFILE_READ"), "This app has not been reviewed yet"},

@@ -60,17 +60,18 @@ func (w *Area) connectedApp(c *site.Request, v site.Session) error {
 		Title: "Disconnect this app", Text: disconnectText(&v, client), Confirm: one.disconnect(&v),
 	}}
 	var pills []ui.Pill
-	if client.Reviewed() && client.Document == nil {
+	if client.Reviewed() && client.Document == nil && client.State == ledger.Approved {
 		pills = append(pills, ui.Pill{Text: "Reviewed by " + w.Brand().Name, Tone: ui.Good})
 	}
 	return w.Show(c, v, "app", ui.Page{
 		Title: one.Name, Picture: one.Picture, Pills: pills, Up: site.Up("Connected apps", parts.PathApps), Body: body,
+		Actions: []ui.Action{{Title: "Disconnect", Path: "#danger"}},
 	})
 }
 
 // disconnectText says what the end of a connection means.
 func disconnectText(v *site.Session, client *ledger.Client) string {
-	text := "It gets no new access at once. What it got just before works for up to " + ui.Duration(lifetimesOf(v).Access) + " more, and it keeps what it has copied."
+	text := "It gets no new access from then on. What it has ends within " + ui.Duration(lifetimesOf(v).Access) + ", and it keeps what it has copied."
 	if client.State == ledger.Suspended {
 		return text + " You can allow it again once an administrator resumes it."
 	}

@@ -63,7 +63,7 @@ func TestConnectedApp(t *testing.T) {
 		"<h1><bdi>The calendar app</bdi></h1>", `<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
 		"See your bookings, who attends them", `<div>Confirm, decline and reassign your bookings, add guests and change where they take place.</div><span class="pill warn">Can change</span>`,
 		"See your teams’ bookings.", "<h2 id=\"permissions-title\">Views 1 kind of data, changes 1</h2>", "Show the exact permissions (3)", "First allowed", "<dt>Last used</dt><dd>Not yet</dd>",
-		"What it got just before works for up to 30 minutes more", "or after 30 days without use", `<p class="up"><a href="/connected-apps"><bdi>Connected apps</bdi></a></p>`,
+		"What it has ends within 30 minutes", "or after 30 days without use", `<p class="up"><a href="/connected-apps"><bdi>Connected apps</bdi></a></p>`,
 		`<a href="/connected-apps" aria-current="true">`,
 	} {
 		assert.Contains(t, page.Text, text)

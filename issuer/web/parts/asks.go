@@ -142,16 +142,17 @@ func AsksOf(granted string, before scope.Set) Asks {
 			continue
 		case s.Writes:
 			row.changes = append(row.changes, s.Level)
+			row.newChanges = row.newChanges || news
 		default:
 			row.views = append(row.views, s.Level)
+			row.newViews = row.newViews || news
 		}
-		row.isNew = row.isNew || news
 	}
 	var viewed, changed, controlled int
 	for _, row := range order {
 		views, changes := len(row.views) > 0, len(row.changes) > 0
 		if views || changes {
-			a.Rows = append(a.Rows, ui.PermissionRow{Area: row.area, Views: row.viewsText(), Changes: row.changesText(), New: row.isNew})
+			a.Rows = append(a.Rows, ui.PermissionRow{Area: row.area, Views: row.viewsText(), Changes: row.changesText(), NewViews: row.newViews, NewChanges: row.newChanges})
 		}
 		if views {
 			viewed++
@@ -231,10 +232,10 @@ var kinds = map[string]kind{
 // An askedKind is the part of a request that concerns one area.
 type askedKind struct {
 	kind
-	area           string
-	views, changes []scope.Level
-	controlled     bool // a scope of the area controls other people
-	isNew          bool
+	area                 string
+	views, changes       []scope.Level
+	controlled           bool // a scope of the area controls other people
+	newViews, newChanges bool // not allowed before
 }
 
 // viewsText names what is viewed.

@@ -75,7 +75,7 @@ func TestAsksMarksWhatIsNew(t *testing.T) {
 	a = parts.AsksOf("TEAM_BOOKING_READ PROFILE_READ PROFILE_WRITE ORG_MEMBERSHIP_WRITE", before)
 	assert.True(t, a.News)
 	for _, row := range a.Rows {
-		assert.Equal(t, row.Area == "Profile", row.New, row.Area)
+		assert.Equal(t, row.Area == "Profile", row.NewViews || row.NewChanges, row.Area)
 	}
 	assert.True(t, a.Tier.Texts[0].New)
 	var marked []string

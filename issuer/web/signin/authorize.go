@@ -57,7 +57,7 @@ func (w *Area) authorize(c *site.Request) error {
 		return w.wait(c, &v, request)
 	case problem != nil && problem.Page:
 		w.config.Refused(problem.Cause)
-		return w.forOwner(w.explain(problem), &v, request)
+		return w.forOwner(w.explain(problem, a.Client), &v, request)
 	case v.Unavailable:
 		return site.ErrSessionUnavailable
 	case v.User == nil:

@@ -136,7 +136,7 @@ func (w *Area) decide(c *site.Request, f *site.Form) error {
 		return err
 	case problem != nil && problem.Page:
 		w.config.Refused(problem.Cause)
-		return w.forOwner(w.explain(problem), &v, request)
+		return w.forOwner(w.explain(problem, a.Client), &v, request)
 	case v.Unavailable:
 		return site.ErrSessionUnavailable
 	case v.User == nil:
@@ -230,7 +230,7 @@ func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationReq
 	c.Cause = refusal.Cause
 	switch {
 	case problem != nil && problem.Page:
-		return w.forOwner(w.explain(problem), &v, r)
+		return w.forOwner(w.explain(problem, a.Client), &v, r)
 	case v.User == nil:
 		w.showSignIn(c, http.StatusForbidden, v.View, signInBody{Next: r.Query(), Alert: alertSignedOut})
 	case problem != nil:

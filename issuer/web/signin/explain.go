@@ -21,11 +21,14 @@ func unreadableRequest(e *oauth.Error) *site.Failure {
 // explain explains why a request can't be shown for consent. It neither links nor repeats the
 // redirect URI, and does not name a client that isn't approved, since nobody has reviewed
 // these texts.
-func (w *Area) explain(p *ledger.Problem) *site.Failure {
+func (w *Area) explain(p *ledger.Problem, client *ledger.Client) *site.Failure {
 	if f := w.explainAgent(p.Cause, ""); f != nil {
 		return f
 	}
-	service := w.Brand().Name
+	service, app := w.Brand().Name, "This app"
+	if client != nil && client.State == ledger.Approved {
+		app = client.Name
+	}
 	f := &site.Failure{Status: http.StatusBadRequest, Cause: p.Cause, Detail: p.Error.Description}
 	switch p.Cause {
 	case ledger.UnknownClient:
@@ -49,11 +52,11 @@ func (w *Area) explain(p *ledger.Problem) *site.Failure {
 		f.Detail, f.SignIn = "The application is suspended.", "If it is yours, sign in to see the reason."
 	case ledger.RedirectURIMissing:
 		f.SignIn = "If the application is yours, sign in to see what to send."
-		f.Title = "This app sent no return address"
+		f.Title = app + " sent no return address"
 		f.Text = "The app didn’t say where to send you back to. To keep you safe, we stopped here. Nothing was shared. Tell the app’s developer."
 	default: // another redirect URI
 		f.SignIn = "If the application is yours, sign in to see the difference."
-		f.Title = "This app sent a wrong return address"
+		f.Title = app + " sent a wrong return address"
 		f.Text = "The app asked to send you to an address that it hasn’t registered. To keep you safe, we stopped here. Nothing was shared. Tell the app’s developer."
 	}
 	return f

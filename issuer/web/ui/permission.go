@@ -10,7 +10,13 @@ import (
 type PermissionRow struct {
 	Area           string
 	Views, Changes string // what it may view, and what it may change and how; "" for nothing
-	New            bool   // something of it was not allowed before
+	// NewViews and NewChanges report whether something of it was not allowed before.
+	NewViews, NewChanges bool
+}
+
+// New reports whether all that the row says was not allowed before.
+func (r PermissionRow) New() bool {
+	return (r.Views == "" || r.NewViews) && (r.Changes == "" || r.NewChanges)
 }
 
 // Text returns what the application may do with words for Badge to complete, if it does only one.

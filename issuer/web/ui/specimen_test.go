@@ -230,7 +230,7 @@ func overviewPage() *ui.Page {
 func perms() []ui.PermissionRow {
 	return []ui.PermissionRow{
 		{Area: "Bookings", Views: "your bookings (with guests and recordings)", Changes: "confirm, decline and reassign yours"},
-		{Area: "Schedules", Views: "your schedules, with out of office", New: true},
+		{Area: "Schedules", Views: "your schedules, with out of office", NewViews: true},
 		{Area: "Profile", Views: "your name and email address"},
 	}
 }
