@@ -358,6 +358,6 @@ func (j *journey) transfer() {
 	require.Contains(t, bob.text("#f-name-error"), "That isn’t the name.")
 	bob.fill("name", kb.End+" Planner")
 	bob.press("main button.bad")
-	require.Contains(t, bob.text("[role=status]"), "The application was deleted.")
+	require.Contains(t, bob.text("[role=status]"), " was deleted.")
 	require.NotContains(t, bob.text("table"), "Trip Planner")
 }

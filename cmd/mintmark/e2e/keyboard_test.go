@@ -157,7 +157,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	b.tabTo("#f-name")
 	b.keys("Keys Only")
 	b.follow(kb.Enter)
-	require.Contains(t, b.text("[role=status]"), "The application was deleted.")
+	require.Contains(t, b.text("[role=status]"), " was deleted.")
 }
 
 // TestBrowserKeyboardResourceServer: a resource server is registered, given a secret and

@@ -197,7 +197,7 @@ func TestReviewOfChanges(t *testing.T) {
 	}
 	assert.NotContains(t, page.Text, "<dt>Website</dt><dd><ul", "the website did not change")
 
-	assert.Contains(t, page.Text, "<bdi>Scopes since: BOOKING_READ BOOKING_WRITE PROFILE_READ</bdi>", "the history must show what was proposed")
+	assert.Contains(t, page.Text, "<bdi>Scopes: BOOKING_READ BOOKING_WRITE PROFILE_READ</bdi>", "the history must show what was proposed")
 
 	assert.Contains(t, root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "reject", "reason", "Not that name.")).Text, "<div>Rejected the changes<p class=\"quiet\"><bdi>Not that name.</bdi></p>")
 	page = root.Get(CalendarPage)

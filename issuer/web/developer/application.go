@@ -17,6 +17,9 @@ func (w *Area) pageOfClient(v *site.Session, client *ledger.Client, title, below
 		Title: title, Name: client.Name, Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
 		Copy: &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
 	}
+	if client.Refused != nil {
+		p.Pills = append(p.Pills, refusedPill)
+	}
 	owned := client.Owner == v.User.ID
 	if owned {
 		p.Up = site.Up("Applications", parts.PathDeveloper)

@@ -48,6 +48,9 @@ func (w *Area) connectPage(c *site.Request, v site.Session, client *ledger.Clien
 		Secrets: client.Public() || client.ActiveSecrets() > 0,
 		Decode:  parts.ClientForm(&v, &decodeForm, client),
 	}
+	if client.Public() {
+		body.Keep.Title = "2. Put the client ID into your application"
+	}
 	if body.NotYet = notYet(client); body.NotYet == nil {
 		body.Try.Action = &ui.Action{Title: "Try it", Path: to.authorizationURL(), Small: true, Primary: true, NewTab: true}
 	}

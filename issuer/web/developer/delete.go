@@ -75,7 +75,7 @@ func (w *Area) deleteClient(c *site.Request, v site.Session, f *site.Form) error
 		return w.showDelete(c, v, client, f.Refused(refused))
 	}
 	c.Client = client.ID
-	return c.RedirectNotice(parts.PathDeveloper, developerNotices, "deleted")
+	return c.RedirectNoticeOf(parts.PathDeveloper, developerNotices, "deleted", client.ID)
 }
 
 // sameName compares a typed name with a displayed one, in which browsers collapse spaces.

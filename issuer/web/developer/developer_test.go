@@ -510,7 +510,7 @@ func TestOwnClient(t *testing.T) {
 	page := b.Get("/developer").Text
 	assert.NotContains(t, page, `role="search"`, "a short list")
 	for _, text := range []string{
-		`<td data-name="People" class="num">2</td>`, `<td data-name="People" class="num">0</td>`, `<td data-name="Scopes" class="quiet">Bookings, change`,
+		`<td data-name="People" class="num">2</td>`, `<td data-name="People" class="num">0</td>`, `<td data-name="Scopes" class="quiet">Bookings,` + "\u00a0change",
 		`<td data-name="Scopes" class="quiet">No limits</td>`, `<td data-name="Last used">Never</td>`, `<p role="status">1–`,
 	} {
 		assert.Contains(t, page, text)
@@ -536,7 +536,7 @@ func TestDelete(t *testing.T) {
 	assert.Equal(t, ledger.Suspended, w.View().Client("mine").State)
 	form = With(moved.Form(t, path), "name", "My app")
 	res := b.Post(path, form)
-	assert.Contains(t, b.Follow(res).Text, "The application was deleted.")
+	assert.Contains(t, b.Follow(res).Text, "app was deleted.")
 	assert.Equal(t, ledger.Deleted, w.View().Client("mine").State)
 	assert.Equal(t, res.Header.Get("Location"), b.Post(path, form).Header.Get("Location"), "the same form twice")
 	assert.Equal(t, http.StatusNotFound, b.Get(MinePath).StatusCode)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -34,6 +35,9 @@ type clientsBody struct {
 	Empty   *ui.Empty  // instead of the list
 }
 
+// refusedPill marks an application with changes that were rejected.
+var refusedPill = ui.Pill{Text: "Changes rejected", Tone: ui.Warn}
+
 // A clientRow is one application of a list.
 type clientRow struct {
 	Name, Path    string
@@ -62,6 +66,9 @@ func (w *Area) ownClients(c *site.Request, v site.Session) error {
 	}, parts.ClientKey)
 	body := &clientsBody{}
 	p := ui.Page{Title: "Applications", Notice: developerNotices.Text(c), Body: body, Rows: len(found), Actions: []ui.Action{registerAction}}
+	if gone := v.View.Client(c.NoticeOf()); gone != nil && gone.Owner == v.User.ID {
+		p.Notice = strings.Replace(p.Notice, "The application", gone.Name, 1)
+	}
 	var at ledger.Position
 	switch {
 	case len(found) > 0:
@@ -84,14 +91,15 @@ func (w *Area) ownClients(c *site.Request, v site.Session) error {
 		}
 	}
 	pages.Count = site.CountOf(at, len(found))
-	body.Table = ui.Table{Caption: "Your applications", Pager: &pages, Columns: []ui.Column{
+	body.Table = ui.Table{Caption: "Your applications", Brief: true, Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Application", string(ledger.ClientsByName), "ascending", at),
 		{Title: "State"},
 		{Title: "Scopes"},
 		{Title: "People", Class: "num"},
-		{Title: "Last used"},
 		site.SortColumn(c, "Registered", string(ledger.ClientsByCreated), "descending", at),
+		{Title: "Last used"},
 	}}
+	body.Table.Columns[4].Class = "num" // left out by a narrow window
 	people := w.peopleOfOwned(c.R.Context(), &v, len(found))
 	for _, client := range found {
 		body.Clients = append(body.Clients, clientRowOf(&v, client, people))
@@ -148,8 +156,6 @@ func clientRowOf(v *site.Session, client *ledger.Client, people map[string]ledge
 		if client.LacksSecret() {
 			row.Pills = append(row.Pills, ui.Pill{Text: "No secret", Tone: ui.Warn})
 		}
-	case ledger.Pending:
-		row.Pills = append(row.Pills, ui.Pill{Text: state.Text, Tone: ui.Info}) // the owner only waits
 	default:
 		row.Pills = append(row.Pills, state)
 	}
@@ -157,7 +163,7 @@ func clientRowOf(v *site.Session, client *ledger.Client, people map[string]ledge
 		row.Pills = append(row.Pills, parts.ChangesWaitPill)
 	}
 	if client.Refused != nil {
-		row.Pills = append(row.Pills, ui.Pill{Text: "Changes rejected", Tone: ui.Warn})
+		row.Pills = append(row.Pills, refusedPill)
 	}
 	if client.Legacy {
 		row.Pills, row.Scopes = append(row.Pills, parts.LegacyPill), "No limits"
@@ -180,7 +186,7 @@ func someOf(words []string) string {
 	if more > 0 {
 		text += fmt.Sprintf(" +%d", more)
 	}
-	return text
+	return strings.ReplaceAll(text, " ", "\u00a0") // a row is one line
 }
 
 // lastUsed returns when an application last proved itself with a secret, exchanged a code or

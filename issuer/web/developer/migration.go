@@ -120,7 +120,7 @@ func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Cli
 		body.URL, body.Form = to.code("url", "New authorization URL"), f
 		body.Compared = compare(selected, asked)
 	}
-	p := ui.Page{Title: "Move to scopes", Name: client.Name, Up: upToSettings(client), Notice: clientNotices.Text(c), Body: body}
+	p := ui.Page{Title: "Move " + client.Name + " to scopes", Up: upToSettings(client), Notice: clientNotices.Text(c), Body: body}
 	if body.Form != nil {
 		p.Form = f
 	}
@@ -163,7 +163,7 @@ func (w *Area) keepDraft(c *site.Request, v site.Session, f *site.Form, client *
 	case refused != nil:
 		return site.ErrNotFound
 	}
-	return c.RedirectNotice(parts.ClientPath(client.ID, "migration"), clientNotices, "draft-kept")
+	return c.RedirectNotice(parts.ClientPath(client.ID, "migration#new-url"), clientNotices, "draft-kept")
 }
 
 func compare(selected, asked []string) (c comparison) {

@@ -24,7 +24,7 @@ var clientNotices = site.Notices{
 	"discarded":                         "The changes were discarded. The application works as before.",
 	"refused-discarded":                 "The rejected changes were dismissed. The application works as before.",
 	"migrated":                          "The application is limited to these scopes. From now on every authorization request must ask for scopes among them.",
-	"draft-kept":                        "Your selection is saved. It limits nothing before step 2.",
+	"draft-kept":                        "Your selection is saved. It limits nothing before step 2. Put the new URL into your program.",
 	"secret-known":                      parts.SecretKnown,
 	"secret-revoked":                    parts.SecretRevoked,
 	"secret-renamed":                    "The secret was renamed.",
@@ -48,7 +48,7 @@ const historyShown = 10
 // happened to it.
 func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Client) error {
 	now, path := w.Ledger.Now(), parts.ClientPath(client.ID)
-	body := overviewBody{HistoryCard: ui.Card{ID: "history", Title: "History", Action: &ui.Action{Title: "All events", Path: path + "/history", Small: true}}}
+	body := overviewBody{HistoryCard: ui.Card{ID: "history", Title: "History"}}
 	usage := v.View.Usage(client.ID)
 	people, counted := w.people(c, &v, client, now)
 	if people.Users > 0 || len(usage.Days) > 0 {
@@ -59,7 +59,11 @@ func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Clie
 		body.Steps = w.firstToken(&v, client)
 		body.StepsCard = ui.Card{ID: "first-token", Title: "Get to your first token", Side: stepsSide(body.Steps)}
 	}
-	events := v.View.HistoryOf(client.ID, historyShown)
+	events := v.View.HistoryOf(client.ID, historyShown+1)
+	if len(events) > historyShown {
+		events = events[:historyShown]
+		body.HistoryCard.Action = &ui.Action{Title: "All events", Path: path + "/history", Small: true}
+	}
 	body.Callouts = w.callouts(&v, client, events, started)
 	if c.Notice() == "accepted" && client.ActiveSecrets() > 0 {
 		body.Callouts = append(body.Callouts, ui.Callout{
@@ -87,7 +91,6 @@ func (w *Area) callouts(v *site.Session, client *ledger.Client, events []*ledger
 	}
 	if r := client.Refused; r != nil {
 		again := to("Edit and resubmit", "/edit?from="+parts.FromRefused)
-		again.Primary = true
 		list = append(list, ui.Callout{
 			Tone: ui.Warn, Title: "Your changes were rejected:", Quote: r.Reason, Text: "The application works without them.", Action: again,
 		})
@@ -143,7 +146,7 @@ func (w *Area) stateCallout(v *site.Session, client *ledger.Client, events []*le
 	case ledger.Suspended:
 		one := &ui.Callout{
 			Tone: ui.Bad, Title: since("Suspended", ledger.Suspend) + ending(client.Reason), Quote: client.Reason,
-			Text: "People can’t allow the application, and it gets no tokens. They stay connected: what they allowed works again once an administrator resumes the application.",
+			Text: "People can’t allow the application, and it gets no tokens. They stay connected: what they allowed works again once an administrator resumes the application. Ask the administrators what has to change.",
 		}
 		if help := w.Brand().Help; help != "" {
 			one.Action = &ui.Action{Title: "Get help", Path: help, Small: true}
@@ -254,4 +257,4 @@ func stepsSide(steps []ui.Step) string {
 }
 
 // legacyAccess is what a client that was made before scopes may do.
-const legacyAccess = "Made before scopes: it has full access to every account that allows it."
+const legacyAccess = "It was made before scopes existed, so it has full access to every account that allows it."

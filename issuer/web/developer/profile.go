@@ -76,6 +76,7 @@ func (w *Area) showProfile(f *site.Form, v *site.Session, client *ledger.Client,
 		},
 	}
 	if client != nil {
+		p.URIs.Group.Hint += " Empty a field to remove it."
 		p.Do, p.Back = "Save", parts.ClientPath(client.ID)
 		if client.Proposed != nil {
 			p.Changed = parts.Differences(&client.Profile, client.Proposed)

@@ -82,7 +82,7 @@ func (w *Area) usersPage(c *site.Request, v site.Session) error {
 			})
 		}
 	}
-	body.Card = ui.Card{ID: "people", Title: "People", Side: ui.Comma(body.Count.Users) + " connected"}
+	body.Card = ui.Card{ID: "people", Title: "Users", Side: ui.Comma(body.Count.Users) + " connected"}
 	if last := v.At(body.Count.Refreshed); !last.Zero {
 		body.Card.Side += " · last token " + last.Text
 	}
@@ -92,7 +92,7 @@ func (w *Area) usersPage(c *site.Request, v site.Session) error {
 	}
 	if len(body.People) == 0 {
 		body.Empty = &ui.Empty{
-			Title: "Nobody matches “" + body.Search.Query + "”", Text: "Try the whole account ID.",
+			Title: "Nobody matches “" + body.Search.Query + "”", Text: "Try the whole account ID or username.",
 			Actions: []ui.Action{{Title: "Show all", Path: body.Again}},
 		}
 	}

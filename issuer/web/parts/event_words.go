@@ -195,7 +195,7 @@ func fieldsIn(e *ledger.Event) (fields, scopes string) {
 	case n > maxToldScopes:
 		scopes = fmt.Sprintf("%d scopes in all", n)
 	case n > 0:
-		scopes = "Scopes since: " + scopes
+		scopes = "Scopes: " + scopes
 	}
 	return fields, scopes
 }

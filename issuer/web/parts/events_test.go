@@ -40,11 +40,11 @@ var told = []struct {
 }{
 	{kind: ledger.EventClientCreated, actor: "u-ada", user: "u-ada", says: "Registered Zeta Planner", by: "ada", on: "You: Registered the application"},
 	{kind: ledger.EventClientEdited, actor: "u-ada", user: "u-ada", detail: "name, website, redirect URIs; scopes BOOKING_READ", says: "Changed name, website and redirect URIs of Zeta Planner", by: "ada", on: "You: Changed name, website and redirect URIs"},
-	{kind: ledger.EventClientEdited, actor: ledger.Operator, user: "u-ada", detail: "scopes; scopes (none)", says: "Changed scopes of Zeta Planner", by: "Operator", note: "Scopes since: (none)", on: "An administrator: Changed scopes"},
+	{kind: ledger.EventClientEdited, actor: ledger.Operator, user: "u-ada", detail: "scopes; scopes (none)", says: "Changed scopes of Zeta Planner", by: "Operator", note: "Scopes: (none)", on: "An administrator: Changed scopes"},
 	{kind: ledger.EventClientEdited, actor: "u-ada", user: "u-ada", detail: ledger.EditWithdrawn + "; scopes BOOKING_READ", says: "Withdrew the changes proposed for Zeta Planner", by: "ada"},
 	{kind: ledger.EventClientEdited, actor: "u-ada", user: "u-ada", detail: ledger.EditResubmitted + "; scopes BOOKING_READ", says: "Submitted Zeta Planner again without changes", by: "ada"},
 	{kind: ledger.EventClientEdited, actor: "u-ada", user: "u-ada", detail: ledger.EditDiscarded + "; scopes BOOKING_READ", says: "Dismissed the rejected changes of Zeta Planner", by: "ada", on: "You: Dismissed the rejected changes"},
-	{kind: ledger.EventClientProposed, actor: "u-ada", user: "u-ada", detail: "redirect URIs, scopes; scopes A B", says: "Proposed to change redirect URIs and scopes of Zeta Planner", by: "ada", note: "Scopes since: A B", on: "You: Proposed to change redirect URIs and scopes"},
+	{kind: ledger.EventClientProposed, actor: "u-ada", user: "u-ada", detail: "redirect URIs, scopes; scopes A B", says: "Proposed to change redirect URIs and scopes of Zeta Planner", by: "ada", note: "Scopes: A B", on: "You: Proposed to change redirect URIs and scopes"},
 	{kind: ledger.EventClientProposed, actor: "u-ada", user: "u-ada", detail: "redirect URIs, scopes; scopes A B C D E F", says: "Proposed to change redirect URIs and scopes of Zeta Planner", by: "ada", note: "6 scopes in all", on: "You: Proposed to change redirect URIs and scopes"},
 	{kind: ledger.EventClientReviewed, actor: "u-root", user: "u-ada", detail: "approve", says: "Approved Zeta Planner", by: "root", on: "An administrator: Approved the application"},
 	{kind: ledger.EventClientReviewed, actor: "u-root", user: "u-ada", detail: "approve changes: Fine.", says: "Approved the changes of Zeta Planner", by: "root", note: "Fine.", on: "An administrator: Approved the changes"},

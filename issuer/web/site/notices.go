@@ -30,6 +30,7 @@ func (c *Request) RedirectNoticeOf(page string, n Notices, word, of string) erro
 	if n[word] == "" {
 		panic("web: no notice says " + word)
 	}
+	page, anchor, anchored := strings.Cut(page, "#")
 	path, err := url.PathUnescape(page)
 	if err != nil {
 		panic("web: not a path: " + page)
@@ -37,6 +38,9 @@ func (c *Request) RedirectNoticeOf(page string, n Notices, word, of string) erro
 	query := "?done=" + SignNotice(c.SessionID, c.User, noticeAt(path, of), word)
 	if of != "" {
 		query += "&of=" + url.QueryEscape(of)
+	}
+	if anchored {
+		query += "#" + anchor
 	}
 	return c.Redirect(page + query)
 }
