@@ -319,7 +319,7 @@ func (j *journey) rotate() {
 	b.open(j.home + "/errors")
 	require.Contains(t, b.text("table"), "The client_secret was revoked.")
 	b.do(chromedp.SendKeys(chromedp.CSS("#error_id"), refused["error_id"].(string)))
-	b.press("main button.primary")
+	b.press("main form.filter button")
 	require.Contains(t, b.text("#why"), "The client_secret was revoked.")
 	b.open(strings.Replace(j.lines[0], url.QueryEscape(j.app.uri), url.QueryEscape(j.app.uri+"/"), 1))
 	require.Equal(t, "/", b.text("mark"))

@@ -510,7 +510,7 @@ func TestOwnClient(t *testing.T) {
 	page := b.Get("/developer").Text
 	assert.NotContains(t, page, `role="search"`, "a short list")
 	for _, text := range []string{
-		`<td data-name="People" class="num">2</td>`, `<td data-name="People" class="num">0</td>`, `<td data-name="Scopes" class="quiet">Bookings,` + "\u00a0change",
+		`<td data-name="People" class="num">2</td>`, `<td data-name="People" class="num">0</td>`, `<td data-name="Scopes" class="quiet">Bookings, change`,
 		`<td data-name="Scopes" class="quiet">No limits</td>`, `<td data-name="Last used">Never</td>`, `<p role="status">1–`,
 	} {
 		assert.Contains(t, page, text)

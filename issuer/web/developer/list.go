@@ -184,9 +184,9 @@ func someOf(words []string) string {
 		text, more = word, more-1
 	}
 	if more > 0 {
-		text += fmt.Sprintf(" +%d", more)
+		text += fmt.Sprintf("\u00a0+%d", more) // not on a line of its own
 	}
-	return strings.ReplaceAll(text, " ", "\u00a0") // a row is one line
+	return text
 }
 
 // lastUsed returns when an application last proved itself with a secret, exchanged a code or
