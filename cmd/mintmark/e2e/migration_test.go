@@ -132,7 +132,7 @@ func (m *migration) useNewURL() {
 func (m *migration) selectScopes(right, known bool) {
 	t, b := m.t, m.bob
 	const form = `form[method="post"][action$="/migration"]`
-	b.open(b.location())
+	b.do(chromedp.Reload())
 	// "in this order:"
 	require.Contains(t, b.text("main"), "in this order")
 	without := "^None$"
