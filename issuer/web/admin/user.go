@@ -83,6 +83,9 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	}
 	if !u.Deleted {
 		body.Facts, body.Unset = parts.Facts(u, "About")
+		if u.Upstream != "" {
+			body.Facts = append(body.Facts, parts.Fact{Name: "Signs in at", Value: u.Upstream}, parts.Fact{Name: "Known there as", Value: u.Subject})
+		}
 	}
 	if u.Password != "" {
 		body.Password = parts.AdminUserPath(u.ID) + "/password"

@@ -164,7 +164,7 @@ func TestEditUserMeanwhile(t *testing.T) {
 }
 
 // TestEditUserOfAProvider verifies that the page states that the next sign-in overwrites
-// the profile.
+// the profile, and that the page of the user names the provider.
 func TestEditUserOfAProvider(t *testing.T) {
 	w, root := Administration(t)
 	w.Must(&ledger.SignInUpstream{
@@ -172,4 +172,9 @@ func TestEditUserOfAProvider(t *testing.T) {
 	})
 	assert.Contains(t, root.Get("/admin/users/u-idp/edit").Text, "The user signs in at <bdi>https://idp.example.com</bdi>")
 	assert.NotContains(t, root.Get(adaEdit).Text, "signs in at")
+
+	page := root.Get("/admin/users/u-idp").Text
+	assert.Contains(t, page, "<dt>Signs in at</dt><dd><bdi>https://idp.example.com</bdi></dd>")
+	assert.Contains(t, page, "<dt>Known there as</dt><dd><bdi>s</bdi></dd>")
+	assert.NotContains(t, root.Get(AdaPage).Text, "Signs in at")
 }
