@@ -21,7 +21,7 @@ func (t Time) day() int32 { return int32(t.Unix() / daySeconds) }
 
 const daySeconds = 24 * 60 * 60
 
-// DayTime returns when a day begins, of those that are counted since the Unix epoch in UTC.
+// DayTime returns the beginning of a day, given as the number of days (UTC) since the Unix epoch.
 func DayTime(day int32) Time { return Time(int64(day) * daySeconds * 1000) }
 
 // Std returns t as a time.Time in UTC.

@@ -28,7 +28,7 @@ func ParseGrantID(s string) (id GrantID, ok bool) {
 	return id, err == nil && n == len(id) && len(s) == 2*n
 }
 
-// A Sum is a SHA-256, or an HMAC with it, in what is decoded very often.
+// A Sum is a SHA-256 digest or an HMAC-SHA-256.
 type Sum [32]byte
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler, for the reason of

@@ -47,10 +47,9 @@ func wordsOf(v ledger.View, date func(ledger.Time) string, one *attention.Item) 
 			Action: ui.Action{Title: "Review", Path: site.PathAdmin, About: "applications"},
 		}
 	case attention.Publishers:
-		path := site.PathAdmin + "?show=publishers"
 		return words{
-			Title: waits(one.Count, "publisher"), Path: path, Icon: "external", Did: "The oldest was requested",
-			Action: ui.Action{Title: "Review", Path: path, About: "publishers"},
+			Title: waits(one.Count, "publisher"), Path: site.PathWaitingPublishers, Icon: "external", Did: "The oldest was requested",
+			Action: ui.Action{Title: "Review", Path: site.PathWaitingPublishers, About: "publishers"},
 		}
 	case attention.BrandDraft:
 		return words{

@@ -175,8 +175,9 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		body.Danger = &danger
 	}
 	events := v.View.HistoryOf(client.ID, historyRows+1)
+	told := parts.Sentences(v.View, events, v.Clock(), parts.Reader{Admin: true, Links: true, On: client.ID})
 	tell := func(n int) {
-		body.History = parts.Sentences(v.View, events[:n], v.Clock(), parts.Reader{Admin: true, Links: true, On: client.ID})
+		body.History = told[:n]
 		if len(events) > n {
 			body.Older = parts.PathAdminAudit + "?" + url.Values{"client": {client.ID}}.Encode()
 		}
@@ -207,7 +208,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	)
 	if client.State == ledger.Suspended || client.State == ledger.Rejected {
 		if notice == "" {
-			body.Verdict = verdictOf(events, parts.Sentences(v.View, events, v.Clock(), parts.Reader{Admin: true, Links: true, On: client.ID}))
+			body.Verdict = verdictOf(events, told)
 		} else if more = toldOf(v.View, client); body.Resume != nil {
 			undo, body.Resume = &ui.Undo{Form: body.Resume, Do: "Resume"}, nil
 		}

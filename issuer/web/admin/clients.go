@@ -79,7 +79,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	}}
 	for _, client := range found {
 		body.Clients = append(body.Clients, clientLine{
-			Name: client.Name, Path: parts.AdminClientPath(client.ID), Picture: smallPicture(client),
+			Name: client.Name, Path: parts.AdminClientPath(client.ID), Picture: parts.SmallPicture(&client.Profile),
 			State: client.State, Agent: client.Document != nil, Awaits: client.Proposed != nil && client.AwaitsReview(), Legacy: client.Legacy,
 			Owner: linkOwner(v.View, client), Allowed: allowsOf(v.View.Usage(client.ID), w.Ledger.Now()), Change: v.At(client.Changed),
 		})
@@ -90,13 +90,6 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 			body.Clients, pages.Next, pages.Count = body.Clients[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n)
 		},
 	})
-}
-
-// smallPicture returns the picture of an application in a list.
-func smallPicture(client *ledger.Client) *ui.Picture {
-	p := *parts.PictureOf(&client.Profile)
-	p.Small = true
-	return &p
 }
 
 // allowsOf returns how often people allowed an application in the last 30 days.

@@ -64,7 +64,7 @@ var combinableScripts = [][]string{
 // otherwise "".
 func mixedScripts(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return "" // as most are
+		return "" // Latin alone
 	}
 	var scripts []string
 	for _, r := range name {

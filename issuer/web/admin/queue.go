@@ -33,9 +33,6 @@ type waiting struct {
 
 var queueNotices = site.Notices{"approve": "Approved. Nothing else is waiting for review."}
 
-// pathWaitingPublishers is the part of the queue with the publishers.
-const pathWaitingPublishers = site.PathAdmin + "?show=publishers"
-
 // queueTabs are the two parts of the queue, none if no agents are accepted.
 func queueTabs(v *site.Session, publishers bool) []ui.Tab {
 	if !v.View.Settings().AcceptsAgents() {
@@ -43,7 +40,7 @@ func queueTabs(v *site.Session, publishers bool) []ui.Tab {
 	}
 	return []ui.Tab{
 		{Title: "Applications", Path: site.PathAdmin, Here: !publishers, Count: ui.NewCount(v.View.CountWaiting(attention.MaxCount+1), "waiting")},
-		{Title: "Publishers", Path: pathWaitingPublishers, Here: publishers, Count: ui.NewCount(len(publishersOf(v.View, string(ledger.PublisherPending), "")), "waiting")},
+		{Title: "Publishers", Path: site.PathWaitingPublishers, Here: publishers, Count: ui.NewCount(len(publishersOf(v.View, string(ledger.PublisherPending), "")), "waiting")},
 	}
 }
 

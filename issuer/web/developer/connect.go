@@ -21,7 +21,7 @@ type connectBody struct {
 	Get      ui.Card
 	NotYet   *ui.Callout // why it can't be tried; nil if it can
 	Legacy   bool
-	Limits   ui.Callout // how a legacy client is limited
+	Limits   ui.Callout // says that a legacy client gets full access
 	Native   bool       // the redirect URI has a private-use scheme
 	Code     connecting
 	URL      ui.Code // of the authorization step

@@ -22,7 +22,7 @@ type editBody struct {
 	Rejected *ui.Callout // why the application, or the changes in the form, were rejected
 	Waiting  bool        // the form is filled in with a proposed revision
 	Review   ui.Callout  // about it
-	Again    *ui.Callout // leads to rejected changes that the form isn't filled in with
+	Again    *ui.Callout // offers to start from rejected changes; nil if there are none, or the form has them
 
 	// Undoes is what saving the form would undo: changes that others, or another page of
 	// the same user, saved while it was open.

@@ -15,7 +15,7 @@ type settingsBody struct {
 	Danger        ui.Danger
 }
 
-// settingsPage leads to what can be changed of an application, and to what can't be undone.
+// settingsPage links to the pages that edit, migrate, transfer and delete an application.
 func (w *Area) settingsPage(c *site.Request, v site.Session, client *ledger.Client) error {
 	now := w.Ledger.Now()
 	body := settingsBody{

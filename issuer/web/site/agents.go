@@ -7,6 +7,8 @@ import (
 const (
 	// PathAdmin is the review queue, and the beginning of all paths of the administration.
 	PathAdmin = "/admin"
+	// PathWaitingPublishers is the part of the review queue with the publishers of agents.
+	PathWaitingPublishers = PathAdmin + "?show=publishers"
 	// PathAdminPublishers lists the publishers of agents.
 	PathAdminPublishers = PathAdmin + "/publishers"
 	// PathAdminNewPublisher is the page that adds a publisher.

@@ -27,7 +27,7 @@ type FormKind struct {
 	Fields  []Field
 
 	Undone string // what the page says beside its problems: "" for "Nothing was changed."
-	Single bool   // it has one field, whose problem stands only there
+	Single bool   // it has one field: its problem is shown beside it, and not above the form too
 
 	// Revisited permits the browser to store the page that shows problems of such a form, for
 	// the back button: see allowBackCache. The form must not contain a secret.

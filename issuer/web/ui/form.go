@@ -11,7 +11,7 @@ type Input struct {
 	Rows         int // lines of a text area; 0 for a single line
 	Accept       string
 	IsOptional   bool
-	Mark         string // what else is said beside the label; or ""
+	Mark         string // a note beside the label, such as "in review"; or ""
 	Needed       string // the only action of the form that needs the input, in words; "" for all
 	Focus        bool   // the first input with a problem
 	Reveal       bool   // a password that a button shows
