@@ -39,7 +39,7 @@ type Assets struct{ Style, Script, Icons, Icon Asset }
 // Served returns the assets as they are served.
 var Served = sync.OnceValue(func() Assets {
 	return Assets{
-		Style:  newAsset("style", "css", "text/css; charset=utf-8", shortened(styleText)),
+		Style:  newAsset("style", "css", "text/css; charset=utf-8", gaps.ReplaceAll(shortened(styleText), []byte("$1$2"))),
 		Script: newAsset("script", "js", "text/javascript; charset=utf-8", shortened(scriptText)),
 		Icons:  newAsset("icons", "svg", "image/svg+xml", iconsText),
 		Icon:   newAsset("icon", "svg", "image/svg+xml", iconText),
@@ -57,6 +57,9 @@ func newAsset(name, ext, contentType string, text []byte) Asset {
 var (
 	comments = regexp.MustCompile(`(?ms)^[\t ]*(//[^\n]*|/\*.*?\*/[\t ]*)$`)
 	indents  = regexp.MustCompile(`(?m)^[\t ]+|^\n`)
+	// A style sheet needs no space around these. One before a colon is a
+	// combinator, and those around the plus of calc are part of it.
+	gaps = regexp.MustCompile(`\s*([{};,>])\s*|(:)\s+`)
 )
 
 // shortened removes comments that fill whole lines, indents and empty lines.

@@ -27,7 +27,7 @@ func TestSizes(t *testing.T) {
 	for _, asset := range []ui.Asset{a.Style, a.Script} {
 		assert.NotRegexp(t, `(?m)^(\s|/\*|//|$)`, strings.TrimSuffix(string(asset.Text), "\n"), "comments and indents are removed")
 	}
-	assert.Contains(t, string(a.Style.Text), "--accent: #0b6b50;")
+	assert.Contains(t, string(a.Style.Text), "--accent:#0b6b50;")
 	assert.Regexp(t, `^/assets/style-[0-9a-f]{16}\.css$`, a.Style.Path)
 }
 
