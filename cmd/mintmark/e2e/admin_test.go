@@ -196,7 +196,7 @@ func resourcesInBrowser(t *testing.T, s *server, root *tab) {
 	root.press(`main a[href$="/remove"]`)
 	root.fill("name", "rooms")
 	root.press("main button.bad")
-	require.Contains(t, root.text("[role=alert] a"), "is not what you typed")
+	require.Contains(t, root.text("[role=alert] a"), "Type “rooms-2”.")
 	root.do(chromedp.Clear(chromedp.CSS("#f-name")))
 	root.fill("name", "rooms-2")
 	root.press("main button.bad")

@@ -179,6 +179,7 @@ type publisherFormBody struct {
 type matrixCard struct {
 	Card   ui.Card
 	Group  ui.Input
+	Note   string // above the hint of Group
 	Matrix ui.Matrix
 }
 

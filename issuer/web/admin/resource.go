@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
@@ -16,7 +17,7 @@ import (
 // address, may change.
 var (
 	newResourceForm = site.FormKind{
-		Purpose: forNewResource, Action: parts.PathAdminNewResource, Page: parts.PathAdminNewResource, Revisited: true,
+		Purpose: forNewResource, Action: parts.PathAdminNewResource, Page: parts.PathAdminNewResource, Revisited: true, Undone: "Nothing was registered.",
 		Fields: append([]site.Field{site.TextField("id", "Identifier URI")}, resourceFields...),
 	}
 	editResourceForm = site.FormKind{
@@ -24,7 +25,7 @@ var (
 		Fields: append([]site.Field{site.BoundField("resource"), site.BoundField("expected_last")}, resourceFields...),
 	}
 	removeResourceForm = site.FormKind{
-		Purpose: forRemoveResource, Action: pathAdminResource + "/remove", Page: pathAdminResource + "/remove",
+		Purpose: forRemoveResource, Action: pathAdminResource + "/remove", Page: pathAdminResource + "/remove", Undone: "Nothing was removed.",
 		Fields: []site.Field{site.BoundField("resource"), site.BoundField("expected_last"), site.TextField("name", "Name of the resource server")},
 	}
 	resourceFields = []site.Field{site.TextField("name", "Name"), site.ListField("scopes", "The selection of scopes").Chosen()}
@@ -49,7 +50,7 @@ type adminResourceBody struct {
 	Max          int
 	Edit, Remove string
 	Created      ui.Stamp
-	Changed      ui.Stamp
+	Changed      ui.Stamp // Zero if it was never changed
 	Events       string
 }
 
@@ -97,6 +98,9 @@ func (w *Area) showResource(c *site.Request, v site.Session, s *ledger.ResourceS
 		Edit: parts.ResourcePath(s.Name) + "/edit", Remove: parts.ResourcePath(s.Name) + "/remove",
 		Events: parts.PathAdminAudit + "?" + url.Values{"kind": {"resource_server"}}.Encode(),
 	}
+	if s.Changed == s.Created {
+		body.Changed = ui.Stamp{Zero: true}
+	}
 	w.prover.RequireReauth(&v, add, "")
 	if s.ActiveSecrets() >= ledger.MaxActiveSecrets {
 		body.Add = nil
@@ -135,7 +139,8 @@ type resourceFormBody struct {
 func resourceBodyOf(f *site.Form, path string) resourceFormBody {
 	return resourceFormBody{Form: f, Path: path, About: ui.Card{ID: "about", Title: "Resource server"}, Scopes: matrixCard{
 		Card:   ui.Card{ID: "its-scopes", Title: "Scopes"},
-		Group:  f.Group("scopes", "Scopes", "Introspection answers show only these scopes, or all if you choose none."),
+		Group:  f.Group("scopes", "Scopes", "Introspection answers show only these scopes."),
+		Note:   "None chosen means all.",
 		Matrix: parts.ScopeMatrix(f.Values["scopes"]),
 	}}
 }
@@ -156,6 +161,8 @@ func (w *Area) addResource(c *site.Request, v site.Session, f *site.Form) error 
 	cmd := resourceIn(f, f.Trimmed("id"))
 	if cmd.ID == "" {
 		f.AddProblem("id", "is missing")
+	} else if note := oauth.CheckResource(cmd.ID); note != "" { // reported with the problems of the other fields
+		f.AddProblem("id", note)
 	}
 	if f.Failed() {
 		return w.showNewResource(c, v, f)
@@ -282,7 +289,7 @@ func (w *Area) removeResource(c *site.Request, v site.Session, f *site.Form) err
 	case err != nil:
 		return err
 	case !strings.EqualFold(f.Trimmed("name"), s.Name):
-		f.AddProblem("name", "is not what you typed")
+		f.AddSentence("name", "This isn’t the name. Type “"+s.Name+"”.")
 		return w.showRemoveResource(c, v, s, f)
 	}
 	refused, err := w.Propose(c, &v, "remove a resource server", &ledger.RemoveResourceServer{Actor: v.Actor(), ID: s.ID, ExpectedLast: seen})

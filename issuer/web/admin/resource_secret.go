@@ -78,7 +78,7 @@ func (w *Area) addResourceSecret(c *site.Request, v site.Session, f *site.Form) 
 func (w *Area) showResourceSecret(c *site.Request, v site.Session, s *ledger.ResourceServer, plain string) error {
 	return w.showAdmin(c, v, "resource_secret", ui.Page{
 		Title: "New secret", Up: resourceUp(s), Body: newResourceSecretBody{
-			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true}, Name: ui.Copy{ID: "name", Label: "name", Value: s.Name, Wide: true},
+			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true}, Name: ui.Copy{ID: "name", Label: "username", Value: s.Name, Wide: true},
 			Path: parts.ResourcePath(s.Name),
 		},
 	})

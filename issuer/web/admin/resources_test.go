@@ -231,8 +231,8 @@ func TestRemoveResource(t *testing.T) {
 	w.Resource("api", "s_1")
 	remove := ApiPage + "/remove"
 	page := root.Get(remove)
-	assert.Contains(t, page.Text, "Its 1 active secret stops working immediately.")
-	assert.Contains(t, page.Text, "<li>No grant is for it.</li>")
+	assert.Contains(t, page.Text, "Its active secret stops working immediately.")
+	assert.Contains(t, page.Text, "<li>No application has access to it.</li>")
 	ada := ledger.Actor{Session: credential.SessionDigest(w.SignedIn().Session())}
 	for i, says := range []string{"1 grant for it gets no new", "2 grants for it get no new", "2 grants"} {
 		request := oauth.AuthorizationRequest{ClientID: "calendar", RedirectURI: Callback, Scope: "BOOKING_READ", Resource: ApiURI}
@@ -247,7 +247,7 @@ func TestRemoveResource(t *testing.T) {
 	for _, typed := range []string{"", "another"} {
 		res := root.Post(remove, filled(form, "name", typed))
 		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-		assert.Contains(t, res.Text, "Name of the resource server is not what you typed.")
+		assert.Contains(t, res.Text, "This isn’t the name. Type “api”.")
 	}
 	w.Must(&ledger.PutResourceServer{Actor: Operator, ID: ApiURI, Name: "api", Scopes: []string{"BOOKING_READ"}})
 	stale := root.Post(remove, filled(form, "name", "API "))

@@ -1,8 +1,10 @@
 package admin
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -16,7 +18,7 @@ var (
 		Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner"), site.TextField("verdict", "Decision").Chosen()},
 	}
 	suspendForm = site.FormKind{
-		Purpose: forSuspend, Action: pathAdminClient + "/suspend", Page: pathAdminClient,
+		Purpose: forSuspend, Action: pathAdminClient + "/suspend", Page: pathAdminClient, Undone: "The application wasn’t suspended.",
 		Fields: []site.Field{site.BoundField("revision"), site.TextField("note", "Note to the owner")}, // "reason" is that of reviewForm, on the same page
 	}
 	resumeForm = site.FormKind{
@@ -90,17 +92,25 @@ func suspendConfirm(v *site.Session, client *ledger.Client, sent *site.Form) *ui
 	if client.Document != nil {
 		note = f.Input("note", "Other administrators read it.").Called("Reason")
 	}
-	note = note.Optional().Text(3).AtMost(500)
+	note = note.Optional().Text(3).AtMost(maxNote)
 	return &ui.Confirm{
 		Button: "Suspend", Title: "Suspend " + client.Name + "?",
 		Text: "It immediately gets no new access. Access that it got just before may keep working for up to 30 minutes. What people allowed is kept until it is resumed.",
-		Do:   "Suspend application", Tone: ui.Bad, Input: &note, Open: f == sent, Form: f,
+		Do:   "Suspend application", Tone: ui.Bad, Input: &note, Open: f == sent, Cancel: parts.AdminClientPath(client.ID), Form: f,
 	}
 }
 
+// maxNote is the maximum length of a note to the owner, in characters.
+const maxNote = 500
+
 // suspend suspends an approved application.
 func (w *Area) suspend(c *site.Request, v site.Session, f *site.Form) error {
-	return w.proposeVerdict(c, v, f, ledger.Suspend, noteOf(f, "note"), w.showAdminClient)
+	note := noteOf(f, "note")
+	if n := utf8.RuneCountInString(note); n > maxNote {
+		f.AddSentence("note", fmt.Sprintf("The note has %s characters. %d is the most.", ui.Comma(n), maxNote))
+		return w.showAdminClient(c, v, f)
+	}
+	return w.proposeVerdict(c, v, f, ledger.Suspend, note, w.showAdminClient)
 }
 
 // reasonOf returns the reason without line breaks, which commands don't permit.

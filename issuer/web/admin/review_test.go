@@ -223,7 +223,7 @@ func TestSuspendAndResume(t *testing.T) {
 	assert.Contains(t, page.Text, `<details class="confirm"><summary class="button bad">Suspend</summary>`)
 	res := root.Press(CalendarPage, CalendarPage+"/suspend", "note", strings.Repeat("x", 501))
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-	assert.Contains(t, res.Text, `<p class="error" id="f-note-error">Note to the owner is too long.`)
+	assert.Contains(t, res.Text, `<p class="error" id="f-note-error">The note has 501 characters. 500 is the most.`)
 	assert.Contains(t, res.Text, `<details class="confirm" open>`)
 	form := With(root.Get(CalendarPage).Form(t, CalendarPage+"/suspend"), "note", "It sends spam.")
 	after := root.Done(root.Post(CalendarPage+"/suspend", form))

@@ -50,7 +50,7 @@ func (w *Area) showAdminTransfer(c *site.Request, v site.Session, sent *site.For
 	path, f := parts.AdminClientPath(client.ID), parts.ClientAt(&v, &transferForm, client, sent)
 	w.prover.RequireReauth(&v, f, "")
 	return w.showAdmin(c, v, "transfer", ui.Page{
-		Title: "Transfer " + client.Name, Up: site.Up(client.Name, path), Form: sent,
+		Title: "Transfer " + client.Name + "?", Up: site.Up(client.Name, path), Form: sent,
 		Body: adminTransferBody{
 			Name: client.Name, Public: client.Public(), Owner: parts.UserPiece(v.View, client.Owner), OwnerProblem: ownerProblem(v.View.User(client.Owner)),
 			Path: path, Form: f,
