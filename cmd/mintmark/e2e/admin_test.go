@@ -97,7 +97,7 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	root.fill("name", "Dr. ")
 	root.fill("avatar_url", "nowhere")
 	root.press("main button.primary")
-	require.Equal(t, "Picture must begin with https:// or http://.", root.text("[role=alert] a"))
+	require.Equal(t, "Picture URL must begin with https:// or http://.", root.text("[role=alert] a"))
 	require.Equal(t, "f-avatar_url", root.focused("id"))
 	root.do(chromedp.Clear(chromedp.CSS("#f-avatar_url")))
 	root.press("main button.primary")

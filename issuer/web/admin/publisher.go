@@ -15,7 +15,7 @@ import (
 
 var (
 	newPublisherForm = site.FormKind{
-		Purpose: forNewPublisher, Action: site.PathAdminNewPublisher, Page: site.PathAdminNewPublisher,
+		Purpose: forNewPublisher, Action: site.PathAdminNewPublisher, Page: site.PathAdminNewPublisher, Undone: "The publisher wasn’t added.",
 		Fields: append([]site.Field{site.TextField("host", "Host")}, publisherFields...),
 	}
 	editPublisherForm = site.FormKind{

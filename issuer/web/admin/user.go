@@ -3,6 +3,7 @@ package admin
 import (
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -12,6 +13,7 @@ import (
 
 const (
 	ownedRows          = 10   // maximum number of applications on the page of their owner
+	userHistoryRows    = 3    // maximum number of events on the page of a user
 	maxCountedSessions = 1000 // maximum number of sessions that are counted
 	pathUserState      = pathAdminUser + "/state"
 )
@@ -39,17 +41,27 @@ type adminUserBody struct {
 	User     *ledger.User
 	Self     bool // the user views their own page
 	Facts    []parts.Fact
-	Unset    []string // names of facts that the user has not
-	ID       ui.Copy
 	Added    ui.Stamp
 	Sessions int
-	Apps     int // number of connected applications
-	Owned    []parts.Piece
+	Seen     ui.Stamp // last use of a session
+	Apps     int      // number of connected applications
+	Owned    []ownedLine
+	Orphans  string // what nobody can change, since the user can't sign in; "" for nothing
 	MoreOf   string // the page with the user's other applications
-	Events   string // the user's audit trail
-	Password string // the page that sets the password; "" if the user has none
+	History  []parts.Told
+	Events   string   // the rest of the history
+	Disabled *verdict // nil if the account is not disabled, or if that was just done
+	Password string   // the page that sets the password; "" if the user has none
 	Forms    map[string]*site.Form
 	Danger   *ui.Danger // nil if the account can't be disabled
+}
+
+// An ownedLine is an application of a user.
+type ownedLine struct {
+	parts.Piece
+	Picture  *ui.Picture
+	State    ledger.ClientState
+	Transfer *ui.Action // nil if the owner can change it
 }
 
 // adminUser shows the page of one user.
@@ -76,16 +88,19 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 		return err
 	}
 	now := w.Ledger.Now()
-	body := adminUserBody{
-		User: u, Self: u.ID == v.User.ID, ID: ui.Copy{ID: "account-id", Label: "account ID", Value: u.ID}, Added: v.At(u.Created),
-		Sessions: len(v.View.SessionsOf(u.ID, now, maxCountedSessions)), Apps: appsOf(v.View.GrantsOf(u.ID, now)),
+	sessions := v.View.SessionsOf(u.ID, now, maxCountedSessions)
+	body := &adminUserBody{
+		User: u, Self: u.ID == v.User.ID, Added: v.At(u.Created), Sessions: len(sessions), Apps: appsOf(v.View.GrantsOf(u.ID, now)),
 		Events: parts.PathAdminAudit + "?" + url.Values{"user": {u.ID}}.Encode(), Forms: map[string]*site.Form{},
 	}
+	if len(sessions) > 0 {
+		body.Seen = v.At(sessions[0].Seen)
+	}
 	if !u.Deleted {
-		body.Facts, body.Unset = parts.Facts(u, "About")
 		if u.Upstream != "" {
-			body.Facts = append(body.Facts, parts.Fact{Name: "Signs in at", Value: u.Upstream}, parts.Fact{Name: "Known there as", Value: u.Subject})
+			body.Facts = []parts.Fact{{Name: "Signs in at", Value: u.Upstream}, {Name: "Known there as", Value: u.Subject}}
 		}
+		body.Facts = append(body.Facts, parts.FurtherFacts(u)...)
 	}
 	if u.Password != "" {
 		body.Password = parts.AdminUserPath(u.ID) + "/password"
@@ -100,25 +115,82 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	if !body.Self && !u.Deleted && !u.Disabled {
 		body.Danger = disableDanger(site.PersonOf(u).Name, body.Forms[string(ledger.Disable)], sent)
 	}
-	owned, next := v.View.ListClients(ledger.ClientQuery{Owner: u.ID, Limit: ownedRows})
-	for _, client := range owned {
-		body.Owned = append(body.Owned, parts.ClientPiece(v.View, client.ID))
-	}
-	if next != "" {
-		body.MoreOf = parts.PathAdminClients + "?" + url.Values{"owner": {u.ID}}.Encode()
-	}
+	body.own(&v)
+	events, _ := v.View.ListEvents(ledger.EventQuery{User: u.ID, Limit: historyRows})
+	told := parts.Sentences(v.View, events, v.Clock(), parts.Reader{Admin: true, Links: true})
+	body.History = told[:min(len(told), userHistoryRows)]
 	p := ui.Page{
-		Title: site.PersonOf(u).Name, Up: site.Up("Users", parts.PathAdminUsers), Pills: userPills(u), Picture: site.PortraitOf(u),
-		Notice: userNotice(c, u), Form: sent, Body: body,
+		Title: site.PersonOf(u).Name, Up: site.Up("Users", parts.PathAdminUsers), Pills: userPills(u, body.Self), Picture: site.PortraitOf(u),
+		Lead: namesBeside(u), Copy: &ui.Copy{ID: "account-id", Label: "user ID", Value: u.ID},
+		Notice: userNotice(c, u), Form: sent, Body: body, Rows: len(body.Owned),
+		Truncate: func(n int) { body.Owned, body.MoreOf = body.Owned[:n], applicationsOf(u) },
 	}
 	if !u.Deleted {
 		p.Actions = []ui.Action{{Title: "Edit profile", Path: parts.EditUserPath(u.ID)}}
 	}
+	switch {
+	case u.Deleted || !u.Disabled:
+	case p.Notice != "" && c.Notice() == string(ledger.Disable):
+		p.Undo = &ui.Undo{Form: body.Forms[string(ledger.Enable)], Do: "Enable account"}
+	default:
+		body.Disabled = disabledBy(events, told)
+	}
 	return w.showAdmin(c, v, "user", p)
 }
 
-// userPills returns the state and the role of a user.
-func userPills(u *ledger.User) (pills []ui.Pill) {
+// namesBeside returns the names of a user apart from the one that the page has as its title.
+func namesBeside(u *ledger.User) string {
+	person := site.PersonOf(u)
+	names := []string{person.Username, u.Email}
+	return strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" || s == person.Name }), " · ")
+}
+
+// own adds the user's applications.
+func (b *adminUserBody) own(v *site.Session) {
+	q := ledger.ClientQuery{Owner: b.User.ID, Limit: ownedRows}
+	owned, next := v.View.ListClients(q)
+	for _, client := range owned {
+		line := ownedLine{Piece: parts.ClientPiece(v.View, client.ID), Picture: parts.SmallPicture(&client.Profile), State: client.State}
+		if b.User.Disabled || b.User.Deleted {
+			line.Transfer = &ui.Action{Title: "Transfer", About: client.Name, Path: parts.AdminClientPath(client.ID) + "/transfer", Small: true}
+		}
+		b.Owned = append(b.Owned, line)
+	}
+	if next != "" {
+		b.MoreOf = applicationsOf(b.User)
+	}
+	switch {
+	case len(owned) == 0 || !b.User.Disabled && !b.User.Deleted:
+	case len(owned) == 1:
+		b.Orphans = "1 application has no owner who can change it."
+	case next != "":
+		b.Orphans = ui.Comma(v.View.ClientsPosition(q, owned[0].ID).Total) + " applications have no owner who can change them."
+	default:
+		b.Orphans = ui.Comma(len(owned)) + " applications have no owner who can change them."
+	}
+}
+
+// applicationsOf returns the page with the applications of a user.
+func applicationsOf(u *ledger.User) string {
+	return parts.PathAdminClients + "?" + url.Values{"owner": {u.ID}}.Encode()
+}
+
+// disabledBy returns who disabled an account and when, from its events, the newest first; its time is
+// zero if they don't have that.
+func disabledBy(events []*ledger.Event, told []parts.Told) *verdict {
+	for n, e := range events {
+		if e.Kind == ledger.EventUserState && e.Detail == string(ledger.Disable) {
+			return &verdict{told[n].By, told[n].At}
+		}
+	}
+	return &verdict{At: ui.Stamp{Zero: true}}
+}
+
+// userPills returns the state and the role of a user. self reports that the reader is that user.
+func userPills(u *ledger.User, self bool) (pills []ui.Pill) {
+	if self {
+		pills = append(pills, ui.Pill{Text: "You"})
+	}
 	if u.Deleted {
 		return []ui.Pill{{Text: "Deleted"}}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -20,16 +21,18 @@ var editUserForm = site.FormKind{
 	Fields: []site.Field{
 		site.BoundField("expected_last"),
 		site.TextField("username", "Username"), site.TextField("name", "Name"), site.TextField("email", "Email address"), site.TextField("bio", "About"),
-		site.TextField("avatar_url", "Picture"), site.TextField("locale", "Language"), site.TextField("time_zone", "Time zone"),
-		site.TextField("time_format", "Clock").Chosen(), site.TextField("week_start", "First day of the week"),
-		site.TextField("default_schedule_id", "Default schedule"), site.TextField("organization_id", "Organization"),
+		site.TextField("avatar_url", "Picture URL"), site.TextField("locale", "Language"), site.TextField("time_zone", "Time zone"),
+		site.TextField("time_format", "Clock").Chosen(), site.TextField("week_start", "First day of the week").Chosen(),
+		site.TextField("default_schedule_id", "Default schedule ID"), site.TextField("organization_id", "Organization ID"),
 	},
 }
 
 type editUserBody struct {
-	User *ledger.User
-	Path string
-	Form *site.Form
+	User     *ledger.User
+	Path     string
+	Form     *site.Form
+	Clocks   []ui.Option
+	Weekdays []ui.Option
 }
 
 func (w *Area) editUserPage(c *site.Request, v site.Session) error {
@@ -39,7 +42,7 @@ func (w *Area) editUserPage(c *site.Request, v site.Session) error {
 	}
 	return w.showEditUser(c, v, u, v.Form(&editUserForm, url.Values{
 		"id": {u.ID}, "expected_last": {expectedLast(u.Last)}, "username": {u.Username}, "name": {u.Name}, "email": {u.Email}, "bio": {u.Bio},
-		"avatar_url": {u.AvatarURL}, "locale": {u.Locale}, "time_zone": {u.TimeZone}, "time_format": {strconv.Itoa(u.TimeFormat)},
+		"avatar_url": {u.AvatarURL}, "locale": {u.Locale}, "time_zone": {u.TimeZone}, "time_format": {clockValue(u.TimeFormat)},
 		"week_start": {u.WeekStart}, "default_schedule_id": {u.DefaultScheduleID}, "organization_id": {u.OrganizationID},
 	}))
 }
@@ -57,8 +60,37 @@ func (w *Area) showEditUser(c *site.Request, v site.Session, u *ledger.User, f *
 	name, path := site.PersonOf(u).Name, parts.AdminUserPath(u.ID)
 	return w.showAdmin(c, v, "user_edit", ui.Page{
 		Title: "Edit the profile of " + name, Up: site.Up(name, path),
-		Form: f, Body: editUserBody{User: u, Path: path, Form: f},
+		Lead: "Only the username is required. The user sees all of this, and so do applications that may see the profile.",
+		Form: f, Body: editUserBody{
+			User: u, Path: path, Form: f, Weekdays: weekdays(f.Get("week_start")),
+			Clocks: choose(f.Get("time_format"),
+				ui.Option{Text: "Not set (24 hours)"}, ui.Option{Value: "24", Text: "24 hours, 15:30"}, ui.Option{Value: "12", Text: "12 hours, 3:30 pm"}),
+		},
 	})
+}
+
+// clockValue returns what the form has for a user's time format.
+func clockValue(format int) string {
+	if format == 0 {
+		return ""
+	}
+	return strconv.Itoa(format)
+}
+
+// weekdays returns what can be chosen as the first day of the week. The chosen value may be another
+// text, since applications can set any: it stays a choice, and so saving keeps it.
+func weekdays(chosen string) []ui.Option {
+	days := []ui.Option{{Text: "Not set"}}
+	known := chosen == ""
+	for i := range 7 {
+		day := ((time.Monday + time.Weekday(i)) % 7).String()
+		days = append(days, ui.Option{Value: day, Text: day})
+		known = known || chosen == day
+	}
+	if !known {
+		days = append(days, ui.Option{Value: chosen, Text: chosen})
+	}
+	return choose(chosen, days...)
 }
 
 // editUser changes the profile only: it ends no session and changes no rights.
@@ -70,8 +102,8 @@ func (w *Area) editUser(c *site.Request, v site.Session, f *site.Form) error {
 	command := &ledger.SetPerson{
 		Actor: v.Actor(), User: f.Get("id"), Username: f.Trimmed("username"), Person: personIn(f), ExpectedLast: seen,
 	}
-	if command.Username == "" {
-		f.AddProblem("username", "is missing")
+	if err := w.checkUsername(c, &v, f, command.User); err != nil {
+		return err
 	}
 	var refused *ledger.Refusal
 	var err error

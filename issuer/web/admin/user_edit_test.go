@@ -34,7 +34,7 @@ func TestEditUser(t *testing.T) {
 	page := root.Get(adaEdit)
 	for _, text := range []string{
 		"<title>Edit the profile of Ada Lovelace · Mintmark</title>", `value="ada"`, `value="Ada Lovelace"`, `value="ada@example.com"`,
-		`name="time_format" value="" checked`, `<a href="` + AdaPage + `"><bdi>Ada Lovelace</bdi></a>`,
+		`<option value="" selected>Not set (24 hours)</option>`, `<a href="` + AdaPage + `"><bdi>Ada Lovelace</bdi></a>`,
 	} {
 		assert.Contains(t, page.Text, text)
 	}
@@ -66,7 +66,8 @@ func TestEditUser(t *testing.T) {
 	assert.Equal(t, state, w.Index)
 
 	page = root.Get(adaEdit)
-	assert.Contains(t, page.Text, `name="time_format" value="12" checked`)
+	assert.Contains(t, page.Text, `<option value="12" selected>`)
+	assert.Contains(t, page.Text, `<option value="Monday" selected>`)
 	assert.Contains(t, page.Text, "I count.\nAlso days.</textarea>")
 	cleared := []string{}
 	for i, one := range filledIn() {
@@ -86,7 +87,7 @@ func TestEditUser(t *testing.T) {
 // TestEditUserKeepsTheClock verifies that an unchanged time format stays as it was.
 func TestEditUserKeepsTheClock(t *testing.T) {
 	w, root := Administration(t)
-	chosen := regexp.MustCompile(`name="time_format" value="(\d*)" checked`)
+	chosen := regexp.MustCompile(`<select id="f-time_format"[^>]*>\n(?:<option value="\d*">.*\n)*<option value="(\d*)" selected>`)
 	for _, clock := range []int{0, 12, 24} {
 		u := w.UserByName("ada")
 		p := u.Person
@@ -101,6 +102,20 @@ func TestEditUserKeepsTheClock(t *testing.T) {
 	}
 }
 
+// TestEditUserKeepsTheWeekday verifies that a first day of the week that an application has set stays
+// a choice, whatever it is.
+func TestEditUserKeepsTheWeekday(t *testing.T) {
+	w, root := Administration(t)
+	u := w.UserByName("ada")
+	p := u.Person
+	p.WeekStart = "mon <1>"
+	w.Must(&ledger.SetPerson{Actor: Operator, User: u.ID, Username: u.Username, Person: p, ExpectedLast: u.Last})
+	page := root.Get(adaEdit)
+	assert.Contains(t, page.Text, `<option value="mon &lt;1&gt;" selected>mon &lt;1&gt;</option>`)
+	root.Done(root.Post(adaEdit, With(page.Form(t, adaEdit), "username", "ada", "name", "Ada One", "week_start", p.WeekStart)))
+	assert.Equal(t, p.WeekStart, w.UserByName("ada").WeekStart)
+}
+
 func TestEditUserRefusals(t *testing.T) {
 	w, root := Administration(t)
 	for _, test := range []struct{ field, value, says string }{
@@ -111,14 +126,14 @@ func TestEditUserRefusals(t *testing.T) {
 		{"email", strings.Repeat("x", 255), "Email address is too long."},
 		{"bio", strings.Repeat("x", 1001), "About is too long."},
 		{"bio", "x\u202e", "About holds a control character."},
-		{"avatar_url", "javascript:alert(1)", "Picture must begin with https:// or http://."},
+		{"avatar_url", "javascript:alert(1)", "Picture URL must begin with https:// or http://."},
 		{"locale", strings.Repeat("x", 36), "Language is too long."},
 		{"time_zone", strings.Repeat("x", 65), "Time zone is too long."},
 		{"time_format", "13", "Clock must be 12 or 24."},
 		{"time_format", "noon", "Clock must be 12 or 24."},
 		{"week_start", strings.Repeat("x", 17), "First day of the week is too long."},
-		{"default_schedule_id", strings.Repeat("x", 65), "Default schedule is too long."},
-		{"organization_id", strings.Repeat("x", 65), "Organization is too long."},
+		{"default_schedule_id", strings.Repeat("x", 65), "Default schedule ID is too long."},
+		{"organization_id", strings.Repeat("x", 65), "Organization ID is too long."},
 	} {
 		state := w.Index
 		res := root.Press(adaEdit, adaEdit, append(filledIn(), test.field, test.value)...)

@@ -19,7 +19,7 @@ import (
 // newUserForm contains the id of the new user, so that sending it twice adds one user.
 // The password is shown, since it is not the administrator's own.
 var newUserForm = site.FormKind{
-	Purpose: forNewUser, Action: parts.PathAdminNewUser, Page: parts.PathAdminNewUser,
+	Purpose: forNewUser, Action: parts.PathAdminNewUser, Page: parts.PathAdminNewUser, Undone: "The user wasn’t added.",
 	Fields: []site.Field{
 		site.BoundField("id"),
 		site.TextField("username", "Username"), site.TextField("name", "Name"), site.TextField("email", "Email address"),
@@ -41,14 +41,15 @@ func (w *Area) newUserPage(c *site.Request, v site.Session) error {
 func (w *Area) showNewUser(c *site.Request, v site.Session, f *site.Form) error {
 	w.prover.RequireReauth(&v, f, "add an administrator")
 	return w.showAdmin(c, v, "user_new", ui.Page{
-		Title: "Add a user", Up: site.Up("Users", parts.PathAdminUsers), Form: f, Body: newUserBody{Form: f, Rule: suggestionRule},
+		Title: "Add a user", Up: site.Up("Users", parts.PathAdminUsers), Lead: "Only the username and the password are required: the user signs in with them.",
+		Form: f, Body: newUserBody{Form: f, Rule: suggestionRule},
 	})
 }
 
 // addUser adds a user who signs in by password.
 func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
-	if f.Trimmed("username") == "" {
-		f.AddProblem("username", "is missing")
+	if err := w.checkUsername(c, &v, f, f.Get("id")); err != nil {
+		return err
 	}
 	if checkSuggested(f, f.Trimmed("username"), f.Trimmed("name"), f.Trimmed("email")); f.Failed() {
 		return w.showNewUser(c, v, f)
@@ -78,7 +79,25 @@ func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
 	return w.showNewUser(c, v, f.Refused(refused))
 }
 
-var suggestionRule = fmt.Sprintf("You may take this one or another of at least %d characters. Write it down: it is not shown again. The user can change it.", credential.MinPassword)
+// checkUsername reports a username that is missing or that another user than the one with that id
+// has. The command verifies the latter too: here it is reported with the other problems of the form.
+func (w *Area) checkUsername(c *site.Request, v *site.Session, f *site.Form, id string) error {
+	name := f.Trimmed("username")
+	if name == "" {
+		f.AddProblem("username", "is missing")
+		return nil
+	}
+	free, err := w.ConfirmFresh(c, v, func() bool {
+		u := v.View.UserByName(name)
+		return u == nil || u.ID == id
+	})
+	if err == nil && !free {
+		f.AddProblem("username", "is taken")
+	}
+	return err
+}
+
+var suggestionRule = fmt.Sprintf("Generated. Keep it, or type at least %d characters.", credential.MinPassword)
 
 // checkSuggested reports a problem with the password field if the password that an
 // administrator chose for a user is too weak. names are the user's names and e-mail

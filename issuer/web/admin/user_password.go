@@ -46,7 +46,8 @@ func (w *Area) showUserPassword(c *site.Request, v site.Session, f *site.Form) e
 	w.prover.RequireReauth(&v, f, "")
 	path := parts.AdminUserPath(u.ID)
 	return w.showAdmin(c, v, "user_password", ui.Page{
-		Title: "Give " + site.PersonOf(u).Name + " a new password", Up: site.Up(site.PersonOf(u).Name, path),
+		Title: "Set a new password for " + site.PersonOf(u).Name, Lead: "The current one stops working, and the user is signed out everywhere. Connected apps stay connected.",
+		Up:   site.Up(site.PersonOf(u).Name, path),
 		Form: f, Body: userPasswordBody{User: u, Path: path, Form: f, Rule: suggestionRule},
 	})
 }

@@ -30,12 +30,12 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 	if body.Search.Query != "" || only != "" {
 		body.Search.Clear = parts.PathAdminUsers
 	}
-	body.Empty = ui.Empty{
-		Title: "No user matches", Text: "Try a part of the username, the name or the email address.",
-		Actions: []ui.Action{{Title: "Add a user", Path: parts.PathAdminNewUser}},
-	}
+	body.Empty = ui.Empty{Title: "No user matches", Text: "Try another role or state, or all of them."}
 	if body.Search.Query != "" {
-		body.Empty.Title += " “" + body.Search.Query + "”"
+		body.Empty = ui.Empty{
+			Title: "No user matches “" + body.Search.Query + "”", Text: "Try a part of the username, name or email address.",
+			Actions: []ui.Action{{Title: "Add a user", Path: parts.PathAdminNewUser}},
+		}
 	}
 	body.Only = choose(only,
 		ui.Option{Text: "All users"}, ui.Option{Value: "administrators", Text: "Administrators"}, ui.Option{Value: "disabled", Text: "Disabled accounts"})
@@ -51,7 +51,7 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 	if len(found) > 0 {
 		at = v.View.UsersPosition(q, found[0].ID)
 	}
-	pages.Count = site.CountOf(at, len(found))
+	pages.Count = usersCount(at, len(found))
 	body.Letters = lettersOf(c, pages.First != "" || pages.Next != "", func() string { return v.View.UserInitials(q) })
 	if len(found) == 0 && pages.Next != "" {
 		body.Empty.Title = "No user was found so far"
@@ -71,7 +71,15 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 	return w.showAdmin(c, v, "users", ui.Page{
 		Title: "Users", Actions: []ui.Action{{Title: "Add a user", Path: parts.PathAdminNewUser, Icon: "plus", Primary: true}}, Body: body, Rows: len(found),
 		Truncate: func(n int) {
-			body.Users, pages.Next, pages.Count = body.Users[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n)
+			body.Users, pages.Next, pages.Count = body.Users[:n], c.PageAt("after", found[n-1].ID), usersCount(at, n)
 		},
 	})
+}
+
+// usersCount is site.CountOf, or the number of users if a page has all of them.
+func usersCount(at ledger.Position, rows int) string {
+	if at.Exact && rows == at.Total {
+		return ui.Plural(rows, "user")
+	}
+	return site.CountOf(at, rows)
 }

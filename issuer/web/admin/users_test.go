@@ -46,9 +46,9 @@ func TestAdminUser(t *testing.T) {
 	ada.Allow()
 	page := root.Get(AdaPage)
 	for _, text := range []string{
-		"<title>Ada Lovelace · Mintmark</title>", "<dd><bdi>ada@example.com</bdi></dd>", `<code id="account-id">u-ada</code>`, "In 1 browser",
+		"<title>Ada Lovelace · Mintmark</title>", "<bdi>ada · ada@example.com</bdi>", `<code id="account-id">u-ada</code>`, "In 1 browser, last used ",
 		"<dt>Connected apps</dt><dd>1</dd>", `<a href="/admin/clients/calendar"><bdi>The calendar app</bdi></a>`,
-		`<a href="/admin/audit?user=u-ada">`, "Make administrator", "Disable the account of Ada Lovelace?", `<dt>Not set</dt><dd class="quiet">About, Picture, `, `href="/admin/users/u-ada/password">`,
+		`<a href="/admin/audit?user=u-ada">`, "Make administrator", "Disable the account of Ada Lovelace?", `href="/admin/users/u-ada/password">`,
 	} {
 		assert.Contains(t, page.Text, text)
 	}
@@ -56,10 +56,11 @@ func TestAdminUser(t *testing.T) {
 		w.Client(fmt.Sprint("more-", i), nil)
 	}
 	page = root.Get(AdaPage)
-	assert.Contains(t, page.Text, `<a href="/admin/clients?owner=u-ada">all of them</a>`)
+	assert.Contains(t, page.Text, `<a href="/admin/clients?owner=u-ada">All applications</a>`)
 
 	self := root.Get("/admin/users/u-root")
-	assert.Contains(t, self.Text, "This is you")
+	assert.Contains(t, self.Text, `<span class="pill">You</span>`)
+	assert.Contains(t, self.Text, "Only another administrator can disable you.")
 	assert.NotContains(t, self.Text, `action="/admin`)
 	assert.Equal(t, "/account/password", root.Get("/admin/users/u-root/password").Header.Get("Location"))
 }
@@ -87,7 +88,10 @@ func TestUserStates(t *testing.T) {
 
 	_, asked, _ := strings.Cut(root.Get(AdaPage).Text, `id="danger"`)
 	assert.Contains(t, asked, `<details class="confirm"><summary class="button bad">Disable account</summary>`)
-	assert.Contains(t, press("disable").Text, "The account was disabled. The user is signed out, and all applications are disconnected.")
+	disabled := press("disable").Text
+	assert.Contains(t, disabled, "The account was disabled. The user is signed out, and all applications are disconnected.")
+	assert.NotContains(t, disabled, "<b>Disabled by", "one notice is enough")
+	assert.Contains(t, root.Get(AdaPage).Text, `<b>Disabled by <a href="/admin/users/u-root"><bdi>root</bdi></a> <time`)
 	assert.Equal(t, http.StatusSeeOther, ada.Get("/account").StatusCode)
 	assert.Empty(t, w.Grants())
 	assert.Contains(t, press("enable").Text, "The account was enabled.")
@@ -136,6 +140,11 @@ func TestAddUser(t *testing.T) {
 	n := w.Browser()
 	assert.Equal(t, http.StatusSeeOther, n.SignIn(n.Get("/auth/sign-in"), "eve", suggested[1]).StatusCode)
 	assert.NotContains(t, w.Log.String(), suggested[1])
+
+	both := root.Press(NewUserPage, NewUserPage, "username", "EVE", "password", "short").Text
+	for _, text := range []string{"The user wasn’t added.", "Username is taken.", "Password is too short"} {
+		assert.Contains(t, both, text, "all problems at once")
+	}
 
 	state := w.Index
 	assert.Equal(t, "/admin/users/"+eve.ID+"?done=added", LeadsTo(root.Post(NewUserPage, form)), "the same form twice")

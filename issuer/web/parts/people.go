@@ -3,6 +3,8 @@ package parts
 import (
 	"cmp"
 	"net/url"
+	"slices"
+	"strconv"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
@@ -23,14 +25,26 @@ type Fact struct{ Name, Value string }
 // Facts returns what GET /v2/me returns for a user apart from the account ID, and the names of
 // what is not set.
 func Facts(u *ledger.User, about string) (set []Fact, unset []string) {
-	clock := "24 hours"
-	if u.TimeFormat == 12 {
-		clock = "12 hours"
+	for _, one := range append([]Fact{{"Name", u.Name}, {"Username", u.Username}, {"Email address", u.Email}}, further(u, about, "24 hours")...) {
+		if one.Value == "" {
+			unset = append(unset, one.Name)
+			continue
+		}
+		set = append(set, one)
 	}
-	for _, one := range []Fact{
-		{"Name", u.Name},
-		{"Username", u.Username},
-		{"Email address", u.Email},
+	return set, unset
+}
+
+// FurtherFacts returns the facts that are set, without the names and the address of a user.
+func FurtherFacts(u *ledger.User) []Fact {
+	return slices.DeleteFunc(further(u, "About", ""), func(f Fact) bool { return f.Value == "" })
+}
+
+func further(u *ledger.User, about, clock string) []Fact {
+	if u.TimeFormat != 0 {
+		clock = strconv.Itoa(u.TimeFormat) + " hours"
+	}
+	return []Fact{
 		{about, u.Bio},
 		{"Picture", u.AvatarURL},
 		{"Language", u.Locale},
@@ -39,14 +53,7 @@ func Facts(u *ledger.User, about string) (set []Fact, unset []string) {
 		{"First day of the week", u.WeekStart},
 		{"Default schedule", u.DefaultScheduleID},
 		{"Organization", u.OrganizationID},
-	} {
-		if one.Value == "" {
-			unset = append(unset, one.Name)
-			continue
-		}
-		set = append(set, one)
 	}
-	return set, unset
 }
 
 // MadeBy returns the name of a client's owner for its users; "" for a client with a metadata

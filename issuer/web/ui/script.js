@@ -11,16 +11,16 @@
 		return id(b.dataset[name]);
 	};
 
-	// Copy the text of an element, or select it where there is no clipboard.
+	// Copy the text of an element or an input, or select it where there is no clipboard.
 	all('[data-copy]', b => {
 		const e = aim(b, 'copy'), word = b.firstChild;
 		on(b, 'click', async () => {
 			try {
-				await navigator.clipboard.writeText(e.textContent);
+				await navigator.clipboard.writeText(e.value ?? e.textContent);
 				say(word.data = 'Copied');
 				setTimeout(() => word.data = 'Copy', 2e3);
 			} catch {
-				getSelection().selectAllChildren(e);
+				e.select ? e.select() : getSelection().selectAllChildren(e);
 				say('Selected');
 			}
 		});
