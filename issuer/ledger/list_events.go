@@ -12,6 +12,7 @@ type EventQuery struct {
 	Client string // an id
 	User   string // an id: the actor, or the user concerned
 	Kind   string // such as "grant.reuse", or "grant" for all kinds of grant events
+	Except string // what is left out, like Kind; "" leaves nothing out
 	From   Time   // inclusive
 	To     Time   // exclusive; 0 means no end
 	Oldest bool   // the oldest first, not the newest
@@ -24,8 +25,14 @@ type EventQuery struct {
 func (q *EventQuery) Match(e *Event) bool {
 	return (q.Client == "" || e.Client == q.Client) &&
 		(q.User == "" || e.User == q.User || e.Actor == q.User) &&
-		(q.Kind == "" || string(e.Kind) == q.Kind || strings.HasPrefix(string(e.Kind), q.Kind+".")) &&
+		(q.Kind == "" || e.Kind.within(q.Kind)) && (q.Except == "" || !e.Kind.within(q.Except)) &&
 		e.At >= q.From && (q.To == 0 || e.At < q.To)
+}
+
+// within reports whether k is a kind, or one of a group, such as "grant".
+func (k EventKind) within(group string) bool {
+	rest, ok := strings.CutPrefix(string(k), group)
+	return ok && (rest == "" || rest[0] == '.')
 }
 
 // ListEvents returns one page. next is the Before of the following page, or 0 at the end. A page

@@ -284,6 +284,7 @@ func TestListEvents(t *testing.T) {
 			Client: rapid.SampledFrom([]string{"", "", "app"}).Draw(r, "of client"),
 			User:   rapid.SampledFrom([]string{"", "", "u-1"}).Draw(r, "of user"),
 			Kind:   rapid.SampledFrom([]string{"", "", "grant", "grant.reuse"}).Draw(r, "of kind"),
+			Except: rapid.SampledFrom([]string{"", "", "grant", "grant.reuse"}).Draw(r, "except kind"),
 			From:   ledger.Time(rapid.IntRange(0, 40).Draw(r, "from")),
 			To:     ledger.Time(rapid.IntRange(0, 100).Draw(r, "to")),
 			Oldest: rapid.Bool().Draw(r, "oldest"),
@@ -292,6 +293,7 @@ func TestListEvents(t *testing.T) {
 		want := slices.DeleteFunc(slices.Clone(all), func(e *ledger.Event) bool {
 			return q.Client != "" && e.Client != q.Client || q.User != "" && e.User != q.User && e.Actor != q.User ||
 				q.Kind == "grant" && !strings.HasPrefix(string(e.Kind), "grant.") || q.Kind == "grant.reuse" && e.Kind != "grant.reuse" ||
+				q.Except == "grant" && strings.HasPrefix(string(e.Kind), "grant.") || q.Except == "grant.reuse" && e.Kind == "grant.reuse" ||
 				e.At < q.From || q.To > 0 && e.At >= q.To
 		})
 		slices.Reverse(want)

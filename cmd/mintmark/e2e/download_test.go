@@ -86,7 +86,7 @@ type auditRow [5]string
 // events returns the time and the actor of each event that the page shows.
 func (b *tab) events() []auditRow {
 	b.t.Helper()
-	return evaluate[[]auditRow](b, `[...document.querySelectorAll("tbody tr")].map(r => {
+	return evaluate[[]auditRow](b, `[...document.querySelectorAll("tbody tr:not(.day)")].map(r => {
 		const [, by, when] = r.cells;
 		const user = by.querySelector("a[href^='/admin/users/']");
 		return [when.querySelector("time").dateTime, user ? user.getAttribute("href").slice("/admin/users/".length) : by.textContent, "", "", ""];

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,26 +21,52 @@ const eventsPerPage = 25
 var auditForm = site.FormKind{
 	Action: parts.PathAdminAudit, Page: parts.PathAdminAudit,
 	Fields: []site.Field{
-		site.TextField("client", "Client ID"), site.TextField("user", "User"), site.TextField("kind", "Event"),
+		site.TextField("client", "Application"), site.TextField("user", "User"), site.TextField("kind", "Event"),
 		site.TextField("from", "From"), site.TextField("to", "Until"),
 	},
 }
 
 type auditBody struct {
-	Form     *site.Form
-	Kinds    []kindGroup
-	Events   []parts.Told
-	All      bool   // there is no filter
-	Zone     string // of the times in the filter
-	Table    ui.Table
-	Download string
+	Form    *site.Form
+	Choices []ui.Option // of the filter by kind, before the kinds
+	Kinds   []kindGroup
+	Filters []parts.Piece // in words; empty if only sign-ins are left out, or nothing is
+	Events  []parts.Told
+	Unknown *unknownName // if there are no events because of it
+	Zone    string       // of the times
+	Table   ui.Table
+}
+
+// An unknownName is the text of a filter that neither a user nor an application has.
+type unknownName struct{ What, Name string }
+
+// An auditDay has the events of a day.
+type auditDay struct {
+	Date   string
+	Events []parts.Told
+}
+
+// Days returns the events by their days.
+func (b *auditBody) Days() (days []auditDay) {
+	for _, e := range b.Events {
+		if n := len(days); n == 0 || days[n-1].Date != e.At.Date {
+			days = append(days, auditDay{Date: e.At.Date})
+		}
+		last := &days[len(days)-1]
+		last.Events = append(last.Events, e)
+	}
+	return days
 }
 
 // audit shows the events, newest first.
 func (w *Area) audit(c *site.Request, v site.Session) error {
-	clock := v.Clock()
-	f, q := auditQuery(c, v.View, clock)
-	body := &auditBody{Form: f, Kinds: kindsWith(q.Kind), All: len(filtered(c)) == 0, Zone: "Times are in " + clock.Location().String() + "."}
+	clock, values := v.Clock(), filtered(c)
+	if !values.Has("kind") {
+		values.Set("kind", defaultKind(values))
+	}
+	download := pathAdminEvents + "?" + values.Encode()
+	f, q := auditQuery(values, v.View, clock)
+	body := &auditBody{Form: f, Choices: kindChoices(f.Get("kind")), Kinds: kindsWith(q.Kind), Zone: "Times are in " + clock.Location().String() + "."}
 	p := ui.Page{Title: "Audit log", Form: f, Body: body}
 	if !f.Failed() {
 		q.Limit, q.Oldest = eventsPerPage, c.R.URL.Query().Get("sort") == oldestFirst
@@ -53,21 +80,54 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 			return found, eventKey(next)
 		}, func(e *ledger.Event) string { return eventKey(e.Seq) })
 		body.Events = parts.Sentences(v.View, events, clock, everybody)
+		body.Filters, body.Unknown = filtersOf(v.View, q, clock), unknownIn(v.View, q)
 		var at ledger.Position
 		if len(events) > 0 {
 			at = v.View.EventsPosition(q, events[0].Seq)
+			p.Actions = []ui.Action{{Title: "Download", About: "these events as JSON, one a line", Path: download}}
 		}
 		pages.Count = site.CountOf(at, len(events))
-		body.Table = ui.Table{Caption: "Events", Pager: &pages, Columns: []ui.Column{{Title: "Event"}, {Title: "By"}, whenColumn(c, q.Oldest)}}
+		body.Table = ui.Table{Caption: "Events", Pager: &pages, Columns: []ui.Column{{Title: "Event"}, {Title: "By"}, whenColumn(c, q.Oldest)}, Brief: true}
 		p.Rows, p.Truncate = len(events), func(n int) {
 			body.Events, pages.Next, pages.Count = body.Events[:n], c.PageAt("after", eventKey(events[n-1].Seq)), site.CountOf(at, n)
 		}
-		body.Download = pathAdminEvents
-		if !body.All {
-			body.Download += "?" + filtered(c).Encode()
-		}
 	}
 	return w.showAdmin(c, v, "audit", p)
+}
+
+// filtersOf returns what the filters select, for a line above the events.
+func filtersOf(v ledger.View, q ledger.EventQuery, clock ui.Clock) (list []parts.Piece) {
+	add := func(text string) { list = append(list, parts.Piece{Text: text}) }
+	if q.Kind != "" {
+		add(kindText(q.Kind))
+	}
+	if q.Client != "" {
+		list = append(list, parts.ClientPiece(v, q.Client))
+	}
+	if q.User != "" {
+		list = append(list, parts.UserPiece(v, q.User))
+	}
+	if q.From != 0 {
+		add("from " + clock.At(int64(q.From)).Exact)
+	}
+	if q.To != 0 {
+		add("until " + clock.At(int64(q.To)).Exact)
+	}
+	if len(list) > 0 && q.Except != "" {
+		add("without signing in and out")
+	}
+	return list
+}
+
+// unknownIn returns the filter that names nothing.
+func unknownIn(v ledger.View, q ledger.EventQuery) *unknownName {
+	switch {
+	case q.User != "" && v.User(q.User) == nil:
+		return &unknownName{"user", q.User}
+	case q.Client != "" && v.Client(q.Client) == nil:
+		return &unknownName{"application", q.Client}
+	}
+	return nil
 }
 
 // oldestFirst is the other order of events, in an address.
@@ -80,7 +140,7 @@ func whenColumn(c *site.Request, oldest bool) ui.Column {
 		to, order = "", "ascending"
 	}
 	column := site.SortColumn(c, "When", to, "", ledger.Position{Exact: true})
-	column.Order, column.Class = order, "num"
+	column.Order = order
 	return column
 }
 
@@ -103,15 +163,38 @@ func filtered(c *site.Request) url.Values {
 	return values
 }
 
-// auditQuery parses the filters of the request, whose times are those of the clock's zone. Errors
-// are in the form.
-func auditQuery(c *site.Request, v ledger.View, clock ui.Clock) (*site.Form, ledger.EventQuery) {
-	f := &site.Form{Kind: &auditForm, Values: filtered(c)}
-	q := ledger.EventQuery{Client: f.Get("client"), User: f.Get("user"), Kind: f.Get("kind")}
-	// An id has priority, so that a user name can't hide the events of the user with that id.
-	if v.User(q.User) == nil {
-		if u := v.UserByName(q.User); u != nil {
-			q.User = u.ID // otherwise it may be the id of a user who no longer exists
+// auditQuery parses the filters of a request, whose times are those of the clock's zone. Errors
+// are in the form, which names users and applications instead of their ids.
+func auditQuery(values url.Values, v ledger.View, clock ui.Clock) (*site.Form, ledger.EventQuery) {
+	f := &site.Form{Kind: &auditForm, Values: values}
+	q := ledger.EventQuery{Client: f.Get("client"), User: f.Get("user")}
+	kind := f.Get("kind")
+	switch except, ok := strings.CutPrefix(kind, "-"); {
+	case ok:
+		q.Except = except
+	case kind != everyKind:
+		q.Kind = kind
+	}
+	// An id has priority, so that a name can't hide the events of the user or the application
+	// with that id. A text that is neither may be the id of one that no longer exists.
+	if u := v.User(q.User); u != nil {
+		if v.UserByName(u.Username) == u {
+			f.Values.Set("user", u.Username)
+		}
+	} else if u := v.UserByName(q.User); u != nil {
+		q.User = u.ID
+	}
+	if client := v.Client(q.Client); client != nil {
+		if len(named(v, client.Name)) == 1 {
+			f.Values.Set("client", client.Name)
+		}
+	} else if q.Client != "" {
+		switch found := named(v, q.Client); len(found) {
+		case 0:
+		case 1:
+			q.Client = found[0].ID
+		default:
+			f.AddProblem("client", "is the name of several: enter a client ID")
 		}
 	}
 	moment := func(name string, end bool) (at ledger.Time) {
@@ -132,8 +215,21 @@ func auditQuery(c *site.Request, v ledger.View, clock ui.Clock) (*site.Form, led
 	return f, q
 }
 
+// named returns the applications with a name, at most two.
+func named(v ledger.View, name string) []*ledger.Client {
+	found, _ := v.ListClients(ledger.ClientQuery{From: name, Limit: 2})
+	return slices.DeleteFunc(found, func(c *ledger.Client) bool { return !strings.EqualFold(c.Name, name) })
+}
+
 // badMoment is for a browser without inputs for times, and for addresses.
-const badMoment = "must be a day such as 2026-03-04, or a time such as 2026-03-04 15:30"
+var badMoment = "must be a day such as " + unbroken("2026-03-04") + ", or a time such as " + unbroken("2026-03-04 15:30")
+
+// joiner keeps a line from being broken (U+2060), as after a hyphen.
+const joiner = "\u2060"
+
+func unbroken(text string) string {
+	return strings.NewReplacer("-", "-"+joiner, " ", "\u00a0").Replace(text)
+}
 
 // inputTime is the layout of an input for times (HTML §2.3.5.5).
 const inputTime = "2006-01-02T15:04"
@@ -141,6 +237,7 @@ const inputTime = "2006-01-02T15:04"
 // parseMoment parses a time. A day means its beginning or, with end, its end. Empty text gives
 // the zero time.
 func parseMoment(text string, end bool, zone *time.Location) (time.Time, bool) {
+	text = strings.NewReplacer(joiner, "", "\u00a0", " ").Replace(text) // as in badMoment
 	if text == "" {
 		return time.Time{}, true
 	}

@@ -28,7 +28,7 @@ type eventRecord struct {
 // auditDownload writes all events that the filters select, newest first, while it reads
 // them: the trail is too large to collect in memory.
 func (w *Area) auditDownload(c *site.Request, v site.Session) error {
-	f, q := auditQuery(c, v.View, v.Clock())
+	f, q := auditQuery(filtered(c), v.View, v.Clock())
 	if f.Failed() {
 		return site.ErrUnreadable
 	}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -32,6 +33,44 @@ var kindGroups = []struct{ value, text string }{
 	{"key", "Keys"},
 	{"node", "Nodes"},
 	{"restore", "Restores"},
+}
+
+// Values of the filter that are no kinds: a minus is before what is left out.
+const (
+	everyKind   = "all"
+	butSessions = "-session"
+)
+
+// defaultKind returns the kind of a request without one. Sign-ins would bury all other events,
+// but whoever looks at a user wants to see them.
+func defaultKind(filters url.Values) string {
+	if filters.Has("user") {
+		return everyKind
+	}
+	return butSessions
+}
+
+// kindChoices returns the choices that are no kinds.
+func kindChoices(chosen string) []ui.Option {
+	return []ui.Option{
+		{Value: butSessions, Text: "All but signing in and out", Chosen: chosen == butSessions},
+		{Value: everyKind, Text: "All events", Chosen: chosen == everyKind},
+	}
+}
+
+// kindText returns the words of a kind or a group.
+func kindText(kind string) string {
+	for _, g := range kindsWith(kind) {
+		if g.Chosen {
+			return g.Text
+		}
+		for _, k := range g.Kinds {
+			if k.Chosen {
+				return k.Text
+			}
+		}
+	}
+	return kind
 }
 
 // kindsWith returns all kinds for the filter.

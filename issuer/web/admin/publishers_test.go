@@ -139,7 +139,7 @@ func TestReviewPublisher(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, root.Post(edit, stale.Form(t, edit)).StatusCode)
 
 	audit := root.Get("/admin/audit?kind=publisher").Text
-	for _, says := range []string{"Asked for publisher <", "Approved publisher <", "Changed publisher <", "Removed publisher <"} {
+	for _, says := range []string{"Asked for <", "Approved publisher <", "Changed publisher <", "Removed publisher <"} {
 		assert.Contains(t, audit, says)
 	}
 }

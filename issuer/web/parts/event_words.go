@@ -58,7 +58,7 @@ var eventWords = []struct {
 	{kind: ledger.EventPublisherAdded, title: "Publisher approved", says: "Approved publisher {publisher}"},
 	{kind: ledger.EventPublisherEdited, title: "Publisher changed", says: "Changed publisher {publisher}"},
 	{kind: ledger.EventPublisherApplied, title: "Publisher set by a file", says: "Set publisher {publisher} by a file"},
-	{kind: ledger.EventPublisherRequested, title: "Publisher requested", says: "Asked for publisher {publisher}"},
+	{kind: ledger.EventPublisherRequested, title: "Publisher requested", says: "Asked for {client} by {publisher}"},
 	{kind: ledger.EventPublisherRevoked, title: "All access of a publisher ended", says: "Ended all access for publisher {publisher}"},
 	{kind: ledger.EventPublisherRejected, title: "Publisher rejected", says: "Rejected publisher {publisher} and ended its access"},
 	{kind: ledger.EventPublisherRemoved, title: "Publisher removed", says: "Removed publisher {publisher} and ended its access"},

@@ -127,12 +127,16 @@ func (t *teller) name(name string) Piece {
 		}
 		return p
 	case "publisher":
-		p := Piece{Text: first, Name: true}
-		if first == ledger.LocalPublisher {
+		host := first
+		if t.event.Kind == ledger.EventPublisherRequested { // whose detail is the client_id
+			host = (&ledger.Document{ClientID: first}).Host()
+		}
+		p := Piece{Text: host, Name: true}
+		if host == ledger.LocalPublisher {
 			p = Piece{Text: "programs on users’ computers"}
 		}
-		if t.to.Links && t.view.Settings().AcceptsAgents() && t.view.Publisher(first) != nil {
-			p.Path = PublisherPath(first)
+		if t.to.Links && t.view.Settings().AcceptsAgents() && t.view.Publisher(host) != nil {
+			p.Path = PublisherPath(host)
 		}
 		return p
 	case "second":

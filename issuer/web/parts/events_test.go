@@ -87,7 +87,7 @@ var told = []struct {
 	{kind: ledger.EventPublisherAdded, actor: "u-root", detail: "claude.ai A B", says: "Approved publisher claude.ai", by: "root", note: "A B"},
 	{kind: ledger.EventPublisherEdited, actor: "u-root", detail: "local scopes: +A", says: "Changed publisher programs on users’ computers", by: "root", note: "scopes: +A"},
 	{kind: ledger.EventPublisherApplied, actor: ledger.Operator, detail: "claude.ai scopes: +A", says: "Set publisher claude.ai by a file", by: "Operator", note: "scopes: +A"},
-	{kind: ledger.EventPublisherRequested, actor: "u-bob", detail: "claude.ai https://claude.ai/x", says: "Asked for publisher claude.ai", by: "bob", note: "https://claude.ai/x"},
+	{kind: ledger.EventPublisherRequested, actor: "u-bob", detail: "https://claude.ai/x", says: "Asked for Zeta Planner by claude.ai", by: "bob"},
 	{kind: ledger.EventPublisherRevoked, actor: "u-root", detail: "claude.ai", says: "Ended all access for publisher claude.ai", by: "root"},
 	{kind: ledger.EventPublisherRejected, actor: "u-root", detail: "claude.ai Not needed.", says: "Rejected publisher claude.ai and ended its access", by: "root", note: "Not needed."},
 	{kind: ledger.EventPublisherRemoved, actor: "u-root", detail: "claude.ai", says: "Removed publisher claude.ai and ended its access", by: "root"},

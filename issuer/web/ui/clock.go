@@ -18,6 +18,8 @@ type Stamp struct {
 	ISO   string // for <time datetime>
 	Text  string // relative within a week, else the date
 	Exact string // date, time of day and zone; the date for a day
+	Date  string // such as "4 March 2026"
+	Clock string // the time of day; "" for a day
 	Ago   bool   // Text is relative
 
 	Recent bool // Text is relative, to a time of less than a day ago
@@ -26,6 +28,9 @@ type Stamp struct {
 
 // week is how long ago a time is relative.
 const week = 7 * 24 * time.Hour
+
+// dateLayout is the layout of a date.
+const dateLayout = "2 January 2006"
 
 // At returns the stamp of a time in milliseconds since 1970, to the minute. 0 is no time.
 func (c Clock) At(ms int64) Stamp {
@@ -38,9 +43,9 @@ func (c Clock) At(ms int64) Stamp {
 		hours = "3:04 PM"
 	}
 	s := Stamp{
-		ISO: t.UTC().Format("2006-01-02T15:04:05Z"), Text: t.Format("2 January 2006"),
-		Exact: t.Format("2 January 2006, "+hours) + " " + abbreviation(t),
+		ISO: t.UTC().Format("2006-01-02T15:04:05Z"), Date: t.Format(dateLayout), Clock: t.Format(hours),
 	}
+	s.Text, s.Exact = s.Date, s.Date+", "+s.Clock+" "+abbreviation(t)
 	past := c.Now.Sub(t)
 	if text := relative(past); text != "" {
 		s.Text, s.Ago, s.Recent = text, true, past.Abs() < 24*time.Hour
@@ -54,8 +59,8 @@ func (c Clock) Day(ms int64) Stamp {
 		return Stamp{Zero: true}
 	}
 	t := time.UnixMilli(ms).In(c.Location())
-	text := t.Format("2 January 2006")
-	return Stamp{ISO: t.Format(time.DateOnly), Text: text, Exact: text}
+	date := t.Format(dateLayout)
+	return Stamp{ISO: t.Format(time.DateOnly), Text: date, Exact: date, Date: date}
 }
 
 // Location returns the clock's zone.

@@ -299,6 +299,7 @@ func specimenPage() *ui.Page {
 			row("A", long, "/a", ui.Pill{Text: "Rejected", Tone: ui.Bad}, []string{"Bookings: view", "Schedules: view", "Profile: view", "Members: change", "Teams: view"}, "0", before(400*24*time.Hour)),
 			row("會", "會議排程工具", "/u", ui.Pill{Text: "Suspended", Tone: ui.Bad}, nil, "12", before(40*24*time.Hour)),
 		},
+		"Events": ui.Table{Caption: "Events by day", Brief: true, Columns: []ui.Column{{Title: "Event"}, {Title: "When"}}}, "Lately": before(3 * time.Minute),
 		"EmptyCard":  ui.Card{ID: "none", Title: "Connected apps"},
 		"Empty":      ui.Empty{Title: "Nothing is connected", Text: "Apps that you allow to use your account are listed here.", Actions: []ui.Action{{Title: "Register an application", Path: "/new", Icon: "plus", Primary: true}, {Title: "Connected apps", Path: "/connected-apps"}}},
 		"FactsCard":  ui.Card{Title: "About", Action: &ui.Action{Title: "Edit", Path: "/edit", Small: true}},

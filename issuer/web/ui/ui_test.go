@@ -257,7 +257,7 @@ func TestClock(t *testing.T) {
 		assert.Equal(t, test.before.Abs() < 7*24*time.Hour, s.Ago)
 		assert.Equal(t, test.before.Abs() < 24*time.Hour, s.Recent)
 	}
-	assert.Equal(t, ui.Stamp{ISO: "2026-07-10T11:01:30Z", Text: "just now", Exact: "10 July 2026, 12:01 BST", Ago: true, Recent: true}, c.At(now.UnixMilli()))
+	assert.Equal(t, ui.Stamp{ISO: "2026-07-10T11:01:30Z", Text: "just now", Exact: "10 July 2026, 12:01 BST", Date: "10 July 2026", Clock: "12:01", Ago: true, Recent: true}, c.At(now.UnixMilli()))
 	c.Hour12 = true
 	assert.Equal(t, "10 July 2026, 12:01 PM BST", c.At(now.UnixMilli()).Exact)
 	assert.Equal(t, "10 July 2026, 11:01 UTC", ui.Clock{Now: now}.At(now.UnixMilli()).Exact)
@@ -266,7 +266,7 @@ func TestClock(t *testing.T) {
 	c = ui.Clock{Zone: zone(t, "Europe/London"), Now: now}
 	assert.Equal(t, ui.Stamp{Zero: true}, c.At(0))
 	late := time.Date(2026, 7, 10, 23, 30, 0, 0, time.UTC).UnixMilli()
-	assert.Equal(t, ui.Stamp{ISO: "2026-07-11", Text: "11 July 2026", Exact: "11 July 2026"}, c.Day(late), "the day in the user's zone")
+	assert.Equal(t, ui.Stamp{ISO: "2026-07-11", Text: "11 July 2026", Exact: "11 July 2026", Date: "11 July 2026"}, c.Day(late), "the day in the user's zone")
 	assert.Equal(t, ui.Stamp{Zero: true}, c.Day(0))
 }
 
