@@ -137,7 +137,6 @@ func newTestServer(t *testing.T, change func(*testServer), rows ...any) *testSer
 		ClientIP: func(r *http.Request) string { return strings.TrimSuffix(r.RemoteAddr, ":1234") },
 		Security: security.New(security.Config{
 			Log: slog.New(slog.NewTextHandler(&s.log, nil)), Now: func() time.Time { return s.now },
-			Name:  func(c ledger.Cause) string { return fmt.Sprint(c) },
 			Count: func(k security.Kind, c ledger.Cause) { s.failures = append(s.failures, fmt.Sprint(k, " ", c)) },
 		}),
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.now },

@@ -65,8 +65,6 @@ const maxAccounts = 10_000
 type Config struct {
 	Log *slog.Logger
 	Now func() time.Time
-	// Name returns the name of a cause in the log.
-	Name func(ledger.Cause) string
 	// Count is called for each failure, for metrics. It may be nil.
 	Count func(Kind, ledger.Cause)
 }
@@ -200,7 +198,7 @@ func (r *Recorder) flush(now bool) {
 
 // log writes a line about f. If repeated is not 0, f is the last of that many failures.
 func (r *Recorder) log(f Failure, repeated int) {
-	attrs := []any{"kind", string(f.Kind), "cause", r.config.Name(f.Cause)}
+	attrs := []any{"kind", string(f.Kind), "cause", f.Cause.Name()}
 	for _, a := range [][2]string{{"address", f.Address}, {"client", f.Client}, {"user", f.User}, {"name", f.Name}, {"operator", f.Operator}, {"request_id", f.Request}} {
 		if a[1] != "" {
 			attrs = append(attrs, a[0], a[1])

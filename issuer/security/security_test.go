@@ -25,7 +25,6 @@ func newTestRecorder() *testRecorder {
 	b := &testRecorder{now: time.Unix(1_800_000_000, 0)}
 	b.Recorder = security.New(security.Config{
 		Log: slog.New(slog.NewJSONHandler(&b.log, nil)), Now: func() time.Time { return b.now },
-		Name:  func(c ledger.Cause) string { return fmt.Sprint("cause-", int(c)) },
 		Count: func(security.Kind, ledger.Cause) { b.counted++ },
 	})
 	return b
@@ -62,7 +61,7 @@ func TestLinesAreBounded(t *testing.T) {
 		b.Record(f)
 	}
 	require.Equal(t, []line{{"sign-in failed", map[string]any{
-		"kind": "sign_in", "cause": "cause-107", "address": "2001:db8::1", "user": "u-alice", "name": "alice", "request_id": "r1",
+		"kind": "sign_in", "cause": "password_wrong", "address": "2001:db8::1", "user": "u-alice", "name": "alice", "request_id": "r1",
 	}}}, b.lines(t))
 	other := f
 	other.Address = "192.0.2.1"

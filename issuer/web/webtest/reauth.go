@@ -1,7 +1,6 @@
 package webtest
 
 import (
-	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -27,7 +26,7 @@ func Failing(t *testing.T) (w *Env, root *Browser, failures map[ledger.Cause]int
 	var now func() time.Time
 	w, root = Administration(t, func(c *web.Config) {
 		c.Security = security.New(security.Config{
-			Log: c.Log, Now: func() time.Time { return now() }, Name: func(c ledger.Cause) string { return fmt.Sprint("cause-", int(c)) },
+			Log: c.Log, Now: func() time.Time { return now() },
 			Count: func(_ security.Kind, cause ledger.Cause) { failures[cause]++ },
 		})
 	})

@@ -167,7 +167,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	s.access = telemetry.NewAccessLog(c.Log, s.clientIP, c.AccessLog)
 	s.startup.removed = s.membershipError
 	s.Metrics = telemetry.NewMetrics(s, c.Version)
-	s.failures = security.New(security.Config{Log: c.Log, Now: c.Now, Name: telemetry.CauseName, Count: s.Metrics.Failed})
+	s.failures = security.New(security.Config{Log: c.Log, Now: c.Now, Count: s.Metrics.Failed})
 	if err := s.start(ctx); err != nil {
 		s.failure = err
 		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))

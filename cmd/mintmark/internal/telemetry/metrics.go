@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -91,7 +92,7 @@ func NewMetrics(src Source, version string) *Metrics {
 		},
 	} {
 		for _, cause := range causes { // an alert needs a value before the first failure
-			m.failures.WithLabelValues(string(kind), CauseName(cause))
+			m.failures.WithLabelValues(string(kind), cmp.Or(cause.Name(), otherLabel))
 		}
 	}
 	m.backups = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -131,11 +132,10 @@ func (m *Metrics) countRefusals() {
 	}, []string{"credential"})
 	m.registry.MustRegister(refusals, reused)
 	m.otherRefusals = refusals.WithLabelValues(otherLabel)
-	m.refusals = make([]prometheus.Counter, len(causeNames))
-	for cause, name := range causeNames {
-		if name != "" {
-			m.refusals[cause] = refusals.WithLabelValues(name)
-		}
+	causes := ledger.Causes()
+	m.refusals = make([]prometheus.Counter, causes[len(causes)-1]+1)
+	for _, cause := range causes {
+		m.refusals[cause] = refusals.WithLabelValues(cause.Name())
 	}
 	m.reused = map[ledger.Cause]prometheus.Counter{
 		ledger.CodeReused:    reused.WithLabelValues("code"),
@@ -172,7 +172,7 @@ func (m *Metrics) Refused(c ledger.Cause) {
 
 // Failed counts a failed sign-in or client authentication.
 func (m *Metrics) Failed(kind security.Kind, cause ledger.Cause) {
-	m.failures.WithLabelValues(string(kind), CauseName(cause)).Inc()
+	m.failures.WithLabelValues(string(kind), cmp.Or(cause.Name(), otherLabel)).Inc()
 }
 
 // BackupFailed counts a failed backup of this node.

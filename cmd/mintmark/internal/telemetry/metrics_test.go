@@ -1,15 +1,11 @@
 package telemetry
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -142,35 +138,6 @@ func TestMetricsAreLinted(t *testing.T) {
 		require.True(t, strings.HasPrefix(name, "mintmark_") || strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_"), name)
 	}
 	require.Greater(t, raft, 35)
-}
-
-// TestMetricsNameEveryCause compares the names with the causes that are declared in
-// package ledger. A cause without a name would be counted as "other".
-func TestMetricsNameEveryCause(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", "..", "issuer", "ledger", "cause.go"), nil, 0)
-	require.NoError(t, err)
-	named := map[string]bool{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || len(spec.Values) != 1 {
-			return true
-		}
-		number, ok := spec.Values[0].(*ast.BasicLit)
-		if kind, isIdent := spec.Type.(*ast.Ident); !ok || !isIdent || kind.Name != "Cause" || number.Value == "0" {
-			return true
-		}
-		i, err := strconv.Atoi(number.Value)
-		require.NoError(t, err)
-		name := snake(strings.ReplaceAll(spec.Names[0].Name, "URIs", "Uris"))
-		require.Less(t, i, len(causeNames), "%s has no name", spec.Names[0].Name)
-		require.Equal(t, name, causeNames[i])
-		named[name] = true
-		return true
-	})
-	require.Greater(t, len(named), 50)
-	for _, name := range causeNames {
-		require.True(t, name == "" || named[name], "%s is not a cause", name)
-	}
 }
 
 // TestMetricsDoNotAllocate: recording a metric allocates nothing, since every request
