@@ -34,32 +34,6 @@ type Setting struct {
 	About string `json:"about"`
 }
 
-// aboutSettings describes the settings by their keys.
-var aboutSettings = map[string]string{
-	"base_url":            "address of the API, and the issuer",
-	"app_url":             "address of the pages",
-	"plain_http":          "whether http addresses outside the loopback were accepted",
-	"audience":            "audience of access tokens that name no resource server",
-	"algorithm":           "of signing keys made from now on: ES256, EdDSA or RS256",
-	"code_lifetime":       "of authorization codes",
-	"refresh_idle":        "of refresh tokens that nobody uses",
-	"grant_absolute":      "of grants, from the user's Allow",
-	"retry_window":        "in which a lost response may be asked for again, confidential clients",
-	"retry_window_public": "the same for public clients",
-	"session_idle":        "of sessions that nobody uses",
-	"session_absolute":    "of sessions, from the sign-in",
-	"jwks_max_age":        "for which verifiers may keep the key set",
-	"agents":              "whose clients with a metadata document are accepted: off, listed or reviewed",
-	"service_name":        "name of this service for people",
-	"accent":              "color of buttons and links, such as #0b6b50; its contrast to white is at least 4.5:1",
-	"privacy_url":         "address of the service's privacy policy",
-	"terms_url":           "address of its terms",
-	"help_url":            "address of its help",
-	"forgot_password":     "what people read who forgot their passwords",
-	"forgot_password_url": "where they go",
-	"rotate_every":        "age at which keys are replaced, or off",
-}
-
 func (c *call) showSettings(ctx context.Context, _ SettingsQuery) (Settings, error) {
 	v, err := c.view(ctx)
 	if err != nil {
@@ -77,7 +51,7 @@ func DefaultSettings() Settings {
 func shownSettings(s *ledger.Settings) Settings {
 	var all Settings
 	for _, f := range ledger.SettingFields {
-		all.Settings = append(all.Settings, Setting{Key: f.Key, Value: f.Shown(s), About: aboutSettings[f.Key], Fixed: f.Fixed})
+		all.Settings = append(all.Settings, Setting{Key: f.Key, Value: f.Shown(s), About: f.About, Fixed: f.Fixed})
 	}
 	return all
 }

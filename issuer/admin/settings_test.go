@@ -78,8 +78,8 @@ func TestSettings(t *testing.T) {
 		"no such setting": {"retry", "1s", "is not a setting"},
 		"for good":        {"base_url", "https://elsewhere.example", "for good"},
 		"no duration":     {"retry_window", "60", "duration"},
-		"out of bounds":   {"code_lifetime", "700s", "from 1s to 600s"},
-		"often":           {"rotate_every", "1h", "from a day"},
+		"out of bounds":   {"code_lifetime", "700s", "from 1s to 10m"},
+		"often":           {"rotate_every", "1h", "from 1d"},
 		"zero is not off": {"rotate_every", "0s", "or off"},
 		"algorithm":       {"algorithm", "none", "ES256"},
 	} {

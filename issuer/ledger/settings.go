@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/go-memdb"
-
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
@@ -52,6 +50,12 @@ type Settings struct {
 	HasDraft bool  `cbor:"32,keyasint,omitempty"`
 }
 
+// Lengths of settings, without leap seconds and leap years.
+const (
+	aDay  = 24 * time.Hour
+	aYear = 365 * aDay
+)
+
 // SettingsID is the id of the only Settings row.
 const SettingsID = "settings"
 
@@ -61,20 +65,134 @@ func DefaultSettings() Settings {
 		ID:                SettingsID,
 		Algorithm:         "ES256",
 		CodeLifetime:      5 * time.Minute,
-		RefreshIdle:       30 * 24 * time.Hour,
-		GrantAbsolute:     365 * 24 * time.Hour,
+		RefreshIdle:       30 * aDay,
+		GrantAbsolute:     aYear,
 		RetryWindow:       time.Minute,
 		RetryWindowPublic: 30 * time.Second,
 		SessionIdle:       12 * time.Hour,
-		SessionAbsolute:   30 * 24 * time.Hour,
+		SessionAbsolute:   30 * aDay,
 		JWKSMaxAge:        5 * time.Minute,
 		RotateEvery:       rotateEvery,
 	}
 }
 
+// A SettingField is one of the settings that operators see.
+type SettingField struct {
+	Key, About string                         // About is the description that operators read
+	Fixed      bool                           // can't be changed after the first Configure
+	Text       func(*Settings) *string        // exactly one of Text, Flag and Duration is set
+	Empty      string                         // stands for the text ""
+	Flag       func(*Settings) *bool          //
+	Duration   func(*Settings) *time.Duration //
+
+	Least, Most time.Duration // bounds of Duration
+}
+
+// Texts of settings without a value. SettingOff is that of a RotateEvery that disables scheduled
+// rotation, and of AgentsOff.
+const (
+	SettingOff     = "off"
+	settingNone    = "none"
+	settingDefault = "default"
+)
+
+// rotateEveryKey is the key of Settings.RotateEvery.
+const rotateEveryKey = "rotate_every"
+
+// SettingFields has all settings in the order of display.
+var SettingFields = []SettingField{
+	{
+		Key: "base_url", About: "address of the API, and the issuer",
+		Fixed: true, Text: func(s *Settings) *string { return &s.BaseURL },
+	},
+	{
+		Key: "app_url", About: "address of the pages",
+		Fixed: true, Text: func(s *Settings) *string { return &s.AppURL },
+	},
+	{
+		Key: "plain_http", About: "whether http addresses outside the loopback were accepted",
+		Fixed: true, Flag: func(s *Settings) *bool { return &s.PlainHTTP },
+	},
+	{
+		Key: "audience", About: "audience of access tokens that name no resource server",
+		Fixed: true, Text: func(s *Settings) *string { return &s.Audience },
+	},
+	{
+		Key: "algorithm", About: "of signing keys made from now on: ES256, EdDSA or RS256",
+		Text: func(s *Settings) *string { return &s.Algorithm },
+	},
+	{
+		Key: "code_lifetime", About: "of authorization codes",
+		Least: time.Second, Most: 10 * time.Minute, Duration: func(s *Settings) *time.Duration { return &s.CodeLifetime },
+	},
+	{
+		Key: "refresh_idle", About: "of refresh tokens that nobody uses",
+		Least: time.Second, Most: 10 * aYear, Duration: func(s *Settings) *time.Duration { return &s.RefreshIdle },
+	},
+	{
+		Key: "grant_absolute", About: "of grants, from the user's Allow",
+		Least: time.Second, Most: 10 * aYear, Duration: func(s *Settings) *time.Duration { return &s.GrantAbsolute },
+	},
+	{
+		Key: "retry_window", About: "in which a lost response may be asked for again, confidential clients",
+		Least: 0, Most: 10 * time.Minute, Duration: func(s *Settings) *time.Duration { return &s.RetryWindow },
+	},
+	{
+		Key: "retry_window_public", About: "the same for public clients",
+		Least: 0, Most: 10 * time.Minute, Duration: func(s *Settings) *time.Duration { return &s.RetryWindowPublic },
+	},
+	{
+		Key: "session_idle", About: "of sessions that nobody uses",
+		Least: time.Minute, Most: aYear, Duration: func(s *Settings) *time.Duration { return &s.SessionIdle },
+	},
+	{
+		Key: "session_absolute", About: "of sessions, from the sign-in",
+		Least: time.Minute, Most: aYear, Duration: func(s *Settings) *time.Duration { return &s.SessionAbsolute },
+	},
+	{
+		Key: "jwks_max_age", About: "for which verifiers may keep the key set",
+		Least: time.Second, Most: aDay, Duration: func(s *Settings) *time.Duration { return &s.JWKSMaxAge },
+	},
+	{
+		Key: "agents", About: "whose clients with a metadata document are accepted: off, listed or reviewed",
+		Empty: SettingOff, Text: func(s *Settings) *string { return (*string)(&s.Agents) },
+	},
+	{
+		Key: "service_name", About: "name of this service for people",
+		Empty: DefaultServiceName, Text: func(s *Settings) *string { return &s.Brand.Name },
+	},
+	{
+		Key: "accent", About: "color of buttons and links, such as #0b6b50; its contrast to white is at least 4.5:1",
+		Empty: settingDefault, Text: func(s *Settings) *string { return &s.Brand.Accent },
+	},
+	{
+		Key: "privacy_url", About: "address of the service's privacy policy",
+		Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.PrivacyURL },
+	},
+	{
+		Key: "terms_url", About: "address of its terms",
+		Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.TermsURL },
+	},
+	{
+		Key: "help_url", About: "address of its help",
+		Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.HelpURL },
+	},
+	{
+		Key: "forgot_password", About: "what people read who forgot their passwords",
+		Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.Forgot },
+	},
+	{
+		Key: "forgot_password_url", About: "where they go",
+		Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.ForgotURL },
+	},
+	{
+		Key: rotateEveryKey, About: "age at which keys are replaced, or off",
+		Least: aDay, Most: 10 * aYear, Duration: func(s *Settings) *time.Duration { return &s.RotateEvery },
+	},
+}
+
 // Check returns the first setting that is invalid, and why; "" if there is none.
 func (s *Settings) Check() (field, note string) {
-	within := func(d, least, most time.Duration) bool { return d >= least && d <= most }
 	switch {
 	case !origin(s.BaseURL):
 		return "base_url", "must be an http or https address without a path"
@@ -88,28 +206,31 @@ func (s *Settings) Check() (field, note string) {
 		return "audience", "is empty"
 	case s.Algorithm != "ES256" && s.Algorithm != "EdDSA" && s.Algorithm != "RS256":
 		return "algorithm", "must be ES256, EdDSA or RS256"
-	case !within(s.CodeLifetime, time.Second, 10*time.Minute):
-		return "code_lifetime", "must be from 1s to 600s"
-	case !within(s.RefreshIdle, time.Second, 10*365*24*time.Hour):
-		return "refresh_idle", "must be from 1s to ten years"
-	case !within(s.GrantAbsolute, time.Second, 10*365*24*time.Hour):
-		return "grant_absolute", "must be from 1s to ten years"
-	case !within(s.RetryWindow, 0, 10*time.Minute):
-		return "retry_window", "must be from 0s to 600s"
-	case !within(s.RetryWindowPublic, 0, 10*time.Minute):
-		return "retry_window_public", "must be from 0s to 600s"
-	case !within(s.SessionIdle, time.Minute, 365*24*time.Hour):
-		return "session_idle", "must be from 1m to a year"
-	case !within(s.SessionAbsolute, time.Minute, 365*24*time.Hour):
-		return "session_absolute", "must be from 1m to a year"
-	case !within(s.JWKSMaxAge, time.Second, 24*time.Hour):
-		return "jwks_max_age", "must be from 1s to a day"
-	case s.RotateEvery != 0 && s.RotateEvery != RotateNever && !within(s.RotateEvery, 24*time.Hour, 10*365*24*time.Hour):
-		return "rotate_every", "must be from a day to ten years, or off"
 	case s.Agents != AgentsOff && s.Agents != AgentsListed && s.Agents != AgentsReviewed:
 		return "agents", "must be off, listed or reviewed"
 	}
+	for i := range SettingFields {
+		if f := &SettingFields[i]; f.Duration != nil {
+			if note := f.checkDuration(*f.Duration(s)); note != "" {
+				return f.Key, note
+			}
+		}
+	}
 	return s.Brand.Check()
+}
+
+func (f *SettingField) checkDuration(d time.Duration) (note string) {
+	note = "must be from " + FormatDuration(f.Least) + " to " + FormatDuration(f.Most)
+	if f.Key == rotateEveryKey {
+		if d == 0 || d == RotateNever {
+			return ""
+		}
+		note += ", or off"
+	}
+	if d < f.Least || d > f.Most {
+		return note
+	}
+	return ""
 }
 
 // AcceptsAgents reports whether clients with metadata of their own may be used.
@@ -152,49 +273,4 @@ func PlainHTTP(origin string) bool {
 	}
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err != nil || !ip.Unmap().IsLoopback()
-}
-
-// Configure replaces the settings. Only operators send it.
-type Configure struct {
-	Settings Settings `cbor:"1,keyasint"`
-	// First changes nothing if there are settings: each node of a static bootstrap
-	// proposes the settings that it was started with.
-	First bool `cbor:"2,keyasint,omitempty"`
-	// ExpectedLast is the Settings.Last that the sender has read. The command is refused
-	// if the settings have changed since, so that concurrent changes don't undo each
-	// other. Zero replaces any settings.
-	ExpectedLast command.ID `cbor:"3,keyasint,omitzero"`
-	Actor        Actor      `cbor:"4,keyasint,omitzero"` // an operator; zero is the local one
-}
-
-// Kind implements command.Command.
-func (*Configure) Kind() command.Kind { return KindConfigure }
-
-// Decide accepts settings that pass Check.
-func (c *Configure) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
-	v := At(txn)
-	who, cause := v.identifyOperator(c.Actor.orOperator(), m)
-	if cause != NoCause {
-		return deny(cause)
-	}
-	s := c.Settings
-	if field, note := s.Check(); field != "" {
-		return badField(field, note)
-	}
-	s.ID = SettingsID
-	old := *v.Settings()
-	s.Last, s.CachedJWKSUntil = old.Last, old.CachedJWKSUntil
-	s.Brand.Logo, s.Draft, s.HasDraft = old.Brand.Logo, old.Draft, old.HasDraft
-	if (s == old || c.First || old.Last == m.ID) && old.Last != (command.ID{}) {
-		return accept(Outcome{ID: s.ID})
-	}
-	if c.ExpectedLast != (command.ID{}) && c.ExpectedLast != old.Last {
-		return deny(Conflict)
-	}
-	if s.JWKSMaxAge < old.JWKSMaxAge && old.Last != (command.ID{}) {
-		s.CachedJWKSUntil = max(old.CachedJWKSUntil, stateTime(m).Add(2*old.JWKSMaxAge))
-	}
-	s.Last = m.ID
-	return accept(Outcome{ID: s.ID}, put(TableSettings, &s),
-		event(m, Event{Kind: EventConfigured, Actor: who.name(), Detail: settingDifferences(&old, &s)}))
 }

@@ -209,11 +209,11 @@ func (w *env) duration(l line, key string) *time.Duration {
 
 func (w *env) settings(l line) command.Command {
 	s := *w.view().Settings()
-	fields := map[string]*time.Duration{
-		"code_lifetime": &s.CodeLifetime, "refresh_idle": &s.RefreshIdle, "grant_absolute": &s.GrantAbsolute,
-		"retry_window": &s.RetryWindow, "retry_window_public": &s.RetryWindowPublic,
-		"session_idle": &s.SessionIdle, "session_absolute": &s.SessionAbsolute, "jwks_max_age": &s.JWKSMaxAge,
-		"rotate_every": &s.RotateEvery,
+	fields := map[string]*time.Duration{}
+	for _, f := range ledger.SettingFields {
+		if f.Duration != nil {
+			fields[f.Key] = f.Duration(&s)
+		}
 	}
 	for key, v := range l.args {
 		if key == "seen" || key == "id" {

@@ -302,7 +302,7 @@ func TestFixtureErrors(t *testing.T) {
 		"time format":         {"users: [{username: alice, time_format: 13}]", "f.yaml: line 1: user alice: time_format must be 12 or 24"},
 		"number":              {"users: [{username: alice, time_format: noon}]", "f.yaml: line 1: user alice: time_format must be a number"},
 		"duration":            {"settings:\n  retry_window: 60", "f.yaml: line 2: settings: retry_window must be a duration such as 60s, 12h or 90d"},
-		"bound":               {"settings: {code_lifetime: 700s}", "f.yaml: line 1: settings: code_lifetime must be from 1s to 600s"},
+		"bound":               {"settings: {code_lifetime: 700s}", "f.yaml: line 1: settings: code_lifetime must be from 1s to 10m"},
 		"algorithm":           {"settings: {algorithm: none}", "f.yaml: line 1: settings: algorithm must be ES256, EdDSA or RS256"},
 		"resource without id": {"resource_servers: [{name: api}]", "f.yaml: line 1: resource server api: id is missing"},
 		"resource twice":      {"resource_servers: [{id: \"https://a.example\", name: a}, {id: \"https://a.example\", name: b}]", "f.yaml: line 1: resource server https://a.example: id is that of resource server https://a.example in f.yaml, line 1"},
