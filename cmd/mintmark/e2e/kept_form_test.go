@@ -50,7 +50,7 @@ func TestBrowserFormAfterItsSession(t *testing.T) {
 			end(t, s.AppURL, beside)
 
 			b.press("main button.primary")
-			require.Contains(t, b.text("[role=alert]"), "Sign in in another tab, then submit this again.")
+			require.Contains(t, b.text("[role=alert]"), "Two steps are left.")
 			require.Equal(t, "Trip Planner", b.value("#f-name"))
 			require.Equal(t, "Plans trips.", b.value("#f-purpose"))
 			require.Equal(t, callback, b.value(`#f-redirect_uris\.0`))

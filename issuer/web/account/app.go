@@ -71,7 +71,7 @@ func (w *Area) connectedApp(c *site.Request, v site.Session) error {
 
 // disconnectText says what the end of a connection means.
 func disconnectText(v *site.Session, client *ledger.Client) string {
-	text := "It gets no new access from then on. What it has ends within " + ui.Duration(lifetimesOf(v).Access) + ", and it keeps what it has copied."
+	text := "It" + endOfAccess(v) + " It keeps what it has copied."
 	if client.State == ledger.Suspended {
 		return text + " You can allow it again once an administrator resumes it."
 	}

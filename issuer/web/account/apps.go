@@ -25,8 +25,8 @@ var (
 )
 
 var appNotices = site.Notices{
-	"disconnected":     "The app was disconnected. It gets no new access; what it got just before may keep working for up to 30 minutes.",
-	"disconnected-all": "All apps were disconnected. They get no new access; what they got just before may keep working for up to 30 minutes.",
+	"disconnected":     "The app was disconnected. It can get no new access. What it had ends within 30 minutes.",
+	"disconnected-all": "All apps were disconnected. They can get no new access. What they had ends within 30 minutes.",
 }
 
 type appsBody struct {
@@ -153,23 +153,28 @@ func appNotice(c *site.Request, view ledger.View) string {
 
 var noApps = ui.Empty{Title: "No app is connected", Text: "Apps that you allow to use your account are listed here."}
 
+// endOfAccess completes a sentence about an app, or several, that the user disconnects.
+func endOfAccess(v *site.Session) string {
+	return " can get no new access from now on. What it has ends within " + ui.Duration(lifetimesOf(v).Access) + "."
+}
+
 // disconnect returns the button that disconnects the application, and asks before.
 func (one *connection) disconnect(v *site.Session) *ui.Confirm {
 	return &ui.Confirm{
-		Button: "Disconnect", About: one.Name, Title: "Disconnect " + one.Name + "?", Text: "It immediately loses access to your account.",
+		Button: "Disconnect", About: one.Name, Title: "Disconnect " + one.Name + "?", Text: "It" + endOfAccess(v),
 		Do: "Disconnect", Tone: ui.Bad, Form: v.Form(&disconnectForm, url.Values{"client": {one.ClientID}}),
 	}
 }
 
 func disconnectAllDanger(v *site.Session, all int) *ui.Danger {
-	apps, text := ui.Plural(all, "app"), "Each of them has to ask you again. What they got just before works for up to "+ui.Duration(lifetimesOf(v).Access)+" more, and they keep what they have copied."
+	apps, text := ui.Plural(all, "app"), "Each"+endOfAccess(v)+" They keep what they have copied."
 	if all > appsPerPage {
 		text = "Those on other pages of this list too. " + text
 	}
 	return &ui.Danger{Lines: []ui.DangerLine{{
 		Title: "Disconnect all apps", Text: text,
 		Confirm: &ui.Confirm{
-			Button: "Disconnect all", About: "apps", Title: "Disconnect all " + apps + "?", Text: "They immediately lose access to your account.",
+			Button: "Disconnect all", About: "apps", Title: "Disconnect all " + apps + "?", Text: "Each" + endOfAccess(v),
 			Do: "Disconnect all " + apps, Tone: ui.Bad, Form: v.Form(&disconnectAllForm, nil),
 		},
 	}}}

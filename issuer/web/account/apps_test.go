@@ -36,11 +36,11 @@ func TestConnectedApps(t *testing.T) {
 	for _, text := range []string{
 		"2 apps can use your account", `<a href="/connected-apps/calendar"><bdi>The calendar app</bdi></a>`,
 		`<summary class="button small bad">Disconnect<span class="unseen"> The calendar app</span></summary>`,
-		"<b>Disconnect The calendar app?</b> It immediately loses access to your account.",
+		"<b>Disconnect The calendar app?</b> It can get no new access from now on. What it has ends within 30 minutes.",
 		"By <bdi>Ada Lovelace</bdi> · Not used yet", `<p><span class="pill">Bookings</span> </p>`,
 		`<span class="pill bad">Can do everything</span>`, "It can do everything that you can do. It asks you again, for less",
-		"works for up to 30 minutes more", "doesn’t use your account for 30 days",
-		"<b>Disconnect all 2 apps?</b> They immediately lose access to your account.",
+		"They keep what they have copied.", "doesn’t use your account for 30 days",
+		"<b>Disconnect all 2 apps?</b> Each can get no new access from now on. What it has ends within 30 minutes.",
 	} {
 		assert.Contains(t, apps.Text, text)
 	}
@@ -164,7 +164,7 @@ func TestDisconnect(t *testing.T) {
 	assert.Empty(t, w.Grants())
 	after := b.Get(res.Header.Get("Location"))
 	assert.Contains(t, after.Text, `class="callout good notice" role="status"`)
-	assert.Contains(t, after.Text, "<p>The calendar app was disconnected. It gets no new access;")
+	assert.Contains(t, after.Text, "<p>The calendar app was disconnected. It can get no new access.")
 	assert.Contains(t, after.Text, "No app is connected")
 	assert.Equal(t, http.StatusSeeOther, b.Post(disconnectPath, form).StatusCode, "the same form twice")
 

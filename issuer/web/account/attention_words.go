@@ -137,15 +137,12 @@ func wordsOfClient(v ledger.View, date func(ledger.Time) string, one *attention.
 
 func pill(text, tone string) *ui.Pill { return &ui.Pill{Text: text, Tone: tone} }
 
-// place describes a position in the review queue.
+// place describes a position in the review queue in a sentence.
 func place(p ledger.Position) string {
-	switch {
-	case p.First == 0:
+	if p.First == 0 {
 		return ""
-	case !p.Exact:
-		return "Number " + ui.Comma(p.First) + " in the queue. "
 	}
-	return "Number " + ui.Comma(p.First) + " of " + ui.Comma(p.Total) + " in the queue. "
+	return parts.QueuePlace(p) + ". "
 }
 
 // beginning returns the beginning of a reviewer's reason, whole words if it has any.

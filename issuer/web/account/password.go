@@ -52,7 +52,7 @@ func (w *Area) changePassword(c *site.Request, v site.Session, f *site.Form) err
 	if !w.prover.HasLocalPassword(v.User) {
 		return site.ErrNotFound
 	}
-	if checkPasswords(f, v.User); f.Failed() {
+	if checkPasswords(f, v.User); f.Get("current") == "" {
 		return w.showPassword(c, v, f)
 	}
 	wait, forgive := w.prover.AttemptSession(&v)
@@ -62,13 +62,19 @@ func (w *Area) changePassword(c *site.Request, v site.Session, f *site.Form) err
 		f.SetAlert(authn.AlertTooMany(wait), http.StatusTooManyRequests)
 		return w.showPassword(c, v, f)
 	}
-	changed, err := w.replacePassword(c, &v, f)
+	try := w.replacePassword
+	if f.Failed() { // the current password is tried nevertheless, so that both are told at once
+		try = w.hasCurrent
+	}
+	right, err := try(c, &v, f)
 	switch {
 	case err != nil:
 		return fmt.Errorf("change the password: %w", err)
-	case !changed:
+	case !right:
 		w.prover.RecordFailure(c, v.User, ledger.PasswordWrong)
 		f.AddProblem("current", "is not right")
+		return w.showPassword(c, v, f)
+	case f.Failed(): // the try stays counted: each costs a hash
 		return w.showPassword(c, v, f)
 	}
 	forgive()
@@ -124,6 +130,10 @@ func (w *Area) replacePassword(c *site.Request, v *site.Session, f *site.Form) (
 	}
 	undo()
 	return w.hasPassword(c, v, f.Get("new"))
+}
+
+func (w *Area) hasCurrent(c *site.Request, v *site.Session, f *site.Form) (bool, error) {
+	return w.hasPassword(c, v, f.Get("current"))
 }
 
 func (w *Area) hasPassword(c *site.Request, v *site.Session, password string) (bool, error) {

@@ -24,8 +24,8 @@ var (
 	}
 	// publisherFields have the names of the fields of ledger.PutPublisher.
 	publisherFields = []site.Field{
-		site.TextField("name", "Name"), site.ListField("scopes", "The selection of scopes").Chosen(),
-		site.ListField("defaults", "The selection of default scopes").Chosen(), site.TextField("max_clients", "Limit of applications"),
+		site.TextField("name", "Name"), site.ListField("scopes", "The selection of scopes").Chosen().Worded(parts.ScopeText),
+		site.ListField("defaults", "The selection of default scopes").Chosen().Worded(parts.ScopeText), site.TextField("max_clients", "Limit of applications"),
 		site.ListField("long_retry", "Shared refresh tokens").Chosen(), site.TextField("redirect_uris", "Private-use redirect URIs"), site.OwnPasswordField(),
 	}
 )

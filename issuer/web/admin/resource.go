@@ -28,7 +28,7 @@ var (
 		Purpose: forRemoveResource, Action: pathAdminResource + "/remove", Page: pathAdminResource + "/remove", Undone: "Nothing was removed.",
 		Fields: []site.Field{site.BoundField("resource"), site.BoundField("expected_last"), site.TextField("name", "Name of the resource server")},
 	}
-	resourceFields = []site.Field{site.TextField("name", "Name"), site.ListField("scopes", "The selection of scopes").Chosen()}
+	resourceFields = []site.Field{site.TextField("name", "Name"), site.ListField("scopes", "The selection of scopes").Chosen().Worded(parts.ScopeText)}
 )
 
 var resourceNotices = site.Notices{

@@ -96,7 +96,7 @@ func suspendConfirm(v *site.Session, client *ledger.Client, sent *site.Form) *ui
 	return &ui.Confirm{
 		Button: "Suspend", Title: "Suspend " + client.Name + "?",
 		Text: "It immediately gets no new access. Access that it got just before may keep working for up to 30 minutes. What people allowed is kept until it is resumed.",
-		Do:   "Suspend application", Tone: ui.Bad, Input: &note, Open: f == sent, Cancel: parts.AdminClientPath(client.ID), Form: f,
+		Do:   "Suspend application", Tone: ui.Bad, Input: &note, Open: f == sent, Form: f,
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 var keepDraftForm = site.FormKind{
 	Purpose: "keep draft", Action: pathClient + "/migration/draft", Page: pathClient + "/migration",
-	Fields: []site.Field{site.ListField("scopes", "The selection of scopes").Chosen()},
+	Fields: []site.Field{site.ListField("scopes", "The selection of scopes").Chosen().Worded(parts.ScopeText)},
 }
 
 var migrateForm = site.FormKind{

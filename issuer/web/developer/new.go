@@ -13,7 +13,14 @@ import (
 
 var newClientForm = site.FormKind{
 	Purpose: "new client", Action: pathNewClient, Page: pathNewClient, Revisited: true, Undone: "The application isn’t registered yet.",
-	Fields: append([]site.Field{site.BoundField("client"), site.TextField("type", "The type").Chosen()}, profileFields...),
+	Fields: append([]site.Field{site.BoundField("client"), site.TextField("type", "The type").Chosen().Worded(typeName)}, profileFields...),
+}
+
+func typeName(value string) string {
+	if t := ledger.ClientType(value); t == ledger.Confidential || t == ledger.Public {
+		return parts.TypeName(t)
+	}
+	return ""
 }
 
 // newClient shows an empty form. The client's id is generated here, so that sending the

@@ -21,7 +21,7 @@ var profileFields = []site.Field{
 	site.FileField("logo", "Logo", ledger.MaxLogo),
 	site.TextField("no_logo", "No logo").Chosen(),
 	site.ListField("redirect_uris", "Redirect URI"),
-	site.ListField("scopes", "The selection of scopes").Chosen(),
+	site.ListField("scopes", "The selection of scopes").Chosen().Worded(parts.ScopeText),
 	site.TextField("preview", "Button").Chosen(), // set if the page is only to be shown again
 }
 

@@ -23,6 +23,16 @@ var levels = []Permissions{
 	scope.Organization: {Title: "Your organization", Note: "This includes all teams of the organization."},
 }
 
+// ScopeText describes one scope in words, or returns "" for none of the catalogue.
+func ScopeText(name string) string {
+	for _, s := range scope.Catalogue() {
+		if s.Name == name {
+			return curly(s.Plain)
+		}
+	}
+	return ""
+}
+
 // PermissionsOf describes scopes one by one, in catalogue order. What is not in before is
 // marked as new, unless before is empty.
 func PermissionsOf(granted string, before scope.Set) []Permissions {

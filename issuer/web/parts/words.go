@@ -59,6 +59,18 @@ func StateName(s ledger.ClientState) string {
 	return "Deleted"
 }
 
+// QueuePlace describes a position in the review queue, such as "Number 3 of 41 in the queue", or
+// returns "" for none.
+func QueuePlace(p ledger.Position) string {
+	switch {
+	case p.First == 0:
+		return ""
+	case !p.Exact:
+		return "Number " + ui.Comma(p.First) + " in the queue"
+	}
+	return "Number " + ui.Comma(p.First) + " of " + ui.Comma(p.Total) + " in the queue"
+}
+
 // StatePill returns a client's state as a pill.
 func StatePill(s ledger.ClientState) ui.Pill {
 	p := ui.Pill{Text: StateName(s)}

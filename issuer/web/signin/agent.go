@@ -63,7 +63,7 @@ func (w *Area) lookUp(c *site.Request, v *site.Session, r oauth.AuthorizationReq
 	var err error
 	switch {
 	case cause != ledger.NoCause:
-		return w.explainAgent(cause, "")
+		return w.explainAgent(cause, r.ClientID, "")
 	case lookup == ledger.LookupNone:
 		return nil
 	case w.config.Documents == nil:
@@ -81,7 +81,7 @@ func (w *Area) lookUp(c *site.Request, v *site.Session, r oauth.AuthorizationReq
 	case ok && lookup == ledger.LookupAgain:
 		return nil
 	case ok:
-		return w.unfetched(failed)
+		return w.unfetched(r.ClientID, failed)
 	}
 	return err
 }
@@ -100,7 +100,7 @@ func (w *Area) recordDocument(c *site.Request, v *site.Session, d clientdoc.Docu
 	case out.Refusal != nil && out.Refusal.Cause == ledger.BadField:
 		return w.config.Documents.Refuse(d.ClientID, "in the metadata document, "+out.Refusal.Field+" "+out.Refusal.Note)
 	case out.Refusal != nil:
-		return w.explainAgent(out.Refusal.Cause, "")
+		return w.explainAgent(out.Refusal.Cause, d.ClientID, "")
 	}
 	w.SetSession(c, v.ID, index)
 	view, err := w.Ledger.ViewAt(c.R.Context(), index)
@@ -113,7 +113,7 @@ func (w *Area) recordDocument(c *site.Request, v *site.Session, d clientdoc.Docu
 }
 
 // unfetched is the failure for a document that could not be fetched or is not valid.
-func (w *Area) unfetched(e *clientdoc.Error) *site.Failure {
+func (w *Area) unfetched(clientID string, e *clientdoc.Error) *site.Failure {
 	cause := ledger.DocumentUnusable
 	switch e.Reason {
 	case clientdoc.TooManyURLs, clientdoc.Busy:
@@ -121,13 +121,16 @@ func (w *Area) unfetched(e *clientdoc.Error) *site.Failure {
 	case clientdoc.MethodNotOffered:
 		cause = ledger.DocumentMethod
 	}
-	return w.explainAgent(cause, ui.Sentence(e.Error()))
+	return w.explainAgent(cause, clientID, ui.Sentence(e.Error()))
 }
 
 // explainAgent explains why a client with a metadata document can't be shown for consent, or
-// returns nil if the cause isn't about documents. Texts of publishers are not repeated.
-func (w *Area) explainAgent(cause ledger.Cause, detail string) *site.Failure {
-	service := w.Brand().Name
+// returns nil if the cause isn't about documents. Of the publisher it repeats the host alone.
+func (w *Area) explainAgent(cause ledger.Cause, clientID, detail string) *site.Failure {
+	service, app, whose := w.Brand().Name, "This app", "the app’s developer"
+	if host := oauth.DocumentHost(clientID); oauth.CheckPublisher(host) == "" {
+		app, whose = host, "the developer of "+host
+	}
 	f := &site.Failure{Status: http.StatusForbidden, Cause: cause, Detail: cmp.Or(detail, ui.Sentence(cause.String()))}
 	switch cause {
 	case ledger.AgentsAreOff, ledger.PublisherUnlisted:
@@ -153,11 +156,11 @@ func (w *Area) explainAgent(cause ledger.Cause, detail string) *site.Failure {
 		f.Text = "Too many new apps were tried in a short time, so this one was not looked up. Nothing was shared. Wait 1 minute and try again."
 	case ledger.DocumentURLRefused, ledger.DocumentUnusable, ledger.DocumentMethod, ledger.RegistrationRefused:
 		f.Status, f.Again = http.StatusBadRequest, site.TryAgain
-		f.Title = "This app can’t be recognized"
-		f.Text = service + " couldn’t read the app’s description of itself. Nothing was shared. Try again; if it fails again, tell the app’s developer."
+		f.Title = app + " can’t be recognized"
+		f.Text = service + " couldn’t read the app’s description of itself. Nothing was shared. Try again; if it fails again, tell " + whose + "."
 	case ledger.DocumentStale:
 		f.Status, f.Again = http.StatusServiceUnavailable, site.TryAgain
-		f.Title = "This app can’t be recognized now"
+		f.Title = app + " can’t be recognized now"
 		f.Text = service + " hasn’t been able to read the app’s description of itself for more than a day. Programs that you allowed before keep their access. Try again later."
 	default:
 		return nil
@@ -187,9 +190,11 @@ var errWaitOver = &site.Failure{
 }
 
 type waitingBody struct {
-	Host   string // of the publisher
-	Name   string // of the client, as it calls itself
-	Person string
+	Service string
+	Host    string // of the publisher
+	Name    string // of the client, as it calls itself
+	Since   ui.Stamp
+	Account account
 	// Cancel is the client's redirect URI with the refusal; "" if the request has no registered one.
 	Cancel template.URL
 	Target target
@@ -218,7 +223,9 @@ func (w *Area) waitingPage(c *site.Request, v site.Session) error {
 		return c.Redirect(continueURL(query, ""))
 	}
 	c.Header().Set("Refresh", strconv.Itoa(int(waitInterval/time.Second)))
-	body := waitingBody{Host: client.Document.Host(), Name: client.Name, Person: site.PersonOf(v.User).Name}
+	body := waitingBody{
+		Service: w.Brand().Name, Host: client.Document.Host(), Name: client.Name, Since: v.At(publisher.Requested), Account: accountOf(&v, query),
+	}
 	if client.Registered(r.RedirectURI) {
 		body.Target = targetOf(r.RedirectURI)
 		body.Cancel = template.URL(w.errorLocation(r, &userRefused))

@@ -57,7 +57,7 @@ func (w *Area) authorize(c *site.Request) error {
 		return w.wait(c, &v, request)
 	case problem != nil && problem.Page:
 		w.config.Refused(problem.Cause)
-		return w.forOwner(w.explain(problem, a.Client), &v, request)
+		return w.forOwner(w.explain(problem, request.ClientID, a.Client), &v, request)
 	case v.Unavailable:
 		return site.ErrSessionUnavailable
 	case v.User == nil:
@@ -69,7 +69,7 @@ func (w *Area) authorize(c *site.Request) error {
 	}
 	if cause := a.Client.Stale(w.Ledger.Now()); cause != ledger.NoCause {
 		w.config.Refused(cause)
-		return w.explainAgent(cause, "")
+		return w.explainAgent(cause, request.ClientID, "")
 	}
 	w.showConsent(c, http.StatusOK, v, request, a, "")
 	return nil

@@ -32,19 +32,35 @@ var consentForm = site.FormKind{
 type consentBody struct {
 	Notice string // why the page is shown again
 
-	Asker    parts.Asker
-	Asks     parts.Asks
-	Person   site.Person
-	Portrait *ui.Picture
-	Target   target
+	Asker   parts.Asker
+	Asks    parts.Asks
+	Account account
+	Target  target
 
-	Request      string // the query in the form
-	UserID       string
-	Revision     string
-	ResourceID   string
-	Scope        string
-	Token        string
+	Request    string // the query in the form
+	UserID     string
+	Revision   string
+	ResourceID string
+	Scope      string
+	Token      string
+}
+
+// An account is who is signed in, with a button to continue the authorization request as somebody
+// else: the template "account".
+type account struct {
+	Person       site.Person
+	Portrait     *ui.Picture
+	Request      string // the query of the authorization request
 	SignOutToken string
+}
+
+func accountOf(v *site.Session, query string) account {
+	a := account{
+		Person: site.PersonOf(v.User), Portrait: site.PortraitOf(v.User),
+		Request: query, SignOutToken: site.FormToken(v.ID, site.ForSignOut, "", query),
+	}
+	a.Portrait.Small = true
+	return a
 }
 
 // A target describes the receiver of the code.
@@ -77,17 +93,14 @@ func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.
 	body := consentBody{
 		Notice: notice,
 		Asker:  parts.AskerOf(v.View, a.Client, w.Brand()), Asks: parts.AsksOf(a.Scope, before),
-		Person: site.PersonOf(v.User), Portrait: site.PortraitOf(v.User),
-		Target:  targetOf(a.RedirectURI),
+		Account: accountOf(&v, query), Target: targetOf(a.RedirectURI),
 		Request: query, UserID: v.User.ID, Revision: revision, ResourceID: a.ResourceID(), Scope: a.Scope,
-		Token:        site.FormToken(v.ID, forConsent, v.User.ID, consentAbout(query, revision, a.ResourceID(), a.Scope)),
-		SignOutToken: site.FormToken(v.ID, site.ForSignOut, "", query),
+		Token: site.FormToken(v.ID, forConsent, v.User.ID, consentAbout(query, revision, a.ResourceID(), a.Scope)),
 	}
 	body.Asks.Legacy, body.Asks.First = a.Legacy, v.Day(first)
 	if a.Resource != nil {
 		body.Asks.Only = &parts.Only{Name: a.Resource.Name, Address: a.Resource.ID}
 	}
-	body.Portrait.Small = true
 	w.Render(c, status, "consent", ui.Page{Title: "Allow " + cmp.Or(body.Asker.Publisher, body.Asker.Client) + "?", Plain: true, Body: body})
 }
 
@@ -136,7 +149,7 @@ func (w *Area) decide(c *site.Request, f *site.Form) error {
 		return err
 	case problem != nil && problem.Page:
 		w.config.Refused(problem.Cause)
-		return w.forOwner(w.explain(problem, a.Client), &v, request)
+		return w.forOwner(w.explain(problem, request.ClientID, a.Client), &v, request)
 	case v.Unavailable:
 		return site.ErrSessionUnavailable
 	case v.User == nil:
@@ -214,7 +227,7 @@ func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationReq
 		c.Cause = refusal.Cause
 		return w.respond(c, r, &oauth.Error{Code: oauth.AccessDenied, Description: "The account has too many connected agents."})
 	case ledger.DocumentStale, ledger.TooManyDocuments:
-		return w.explainAgent(refusal.Cause, "")
+		return w.explainAgent(refusal.Cause, r.ClientID, "")
 	case ledger.TooManyAllows:
 		return tooManyAllows(max(time.Second, refusal.When.Std().Sub(w.Ledger.Now().Std())))
 	case ledger.KeyNotOpened:
@@ -230,7 +243,7 @@ func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationReq
 	c.Cause = refusal.Cause
 	switch {
 	case problem != nil && problem.Page:
-		return w.forOwner(w.explain(problem, a.Client), &v, r)
+		return w.forOwner(w.explain(problem, r.ClientID, a.Client), &v, r)
 	case v.User == nil:
 		w.showSignIn(c, http.StatusForbidden, v.View, signInBody{Next: r.Query(), Alert: alertSignedOut})
 	case problem != nil:

@@ -403,7 +403,7 @@ func TestConsentMarksWhatIsNew(t *testing.T) {
 	assert.NotContains(t, ask("BOOKING_READ ORG_PROFILE_READ"), mark)
 	page := ask("BOOKING_READ BOOKING_WRITE ORG_PROFILE_READ ORG_MEMBERSHIP_WRITE")
 	assert.Contains(t, page, `<b>Bookings</b></div>`)
-	assert.Contains(t, page, `<b>Change:</b> confirm, decline and reassign them `+mark, "only what is new is marked")
+	assert.Contains(t, page, `<b>Change:</b> `+mark+` confirm, decline and reassign them`, "only what is new is marked")
 	assert.Contains(t, page, `<b>Teams</b></div>`)
 	assert.Contains(t, page, "organization’s members and users. "+mark)
 	b.Allow("client_id", "old", "scope", "")

@@ -21,8 +21,8 @@ func unreadableRequest(e *oauth.Error) *site.Failure {
 // explain explains why a request can't be shown for consent. It neither links nor repeats the
 // redirect URI, and does not name a client that isn't approved, since nobody has reviewed
 // these texts.
-func (w *Area) explain(p *ledger.Problem, client *ledger.Client) *site.Failure {
-	if f := w.explainAgent(p.Cause, ""); f != nil {
+func (w *Area) explain(p *ledger.Problem, clientID string, client *ledger.Client) *site.Failure {
+	if f := w.explainAgent(p.Cause, clientID, ""); f != nil {
 		return f
 	}
 	service, app := w.Brand().Name, "This app"

@@ -24,6 +24,9 @@ type ownerHelp struct {
 	Received, Registered []oauth.Part
 }
 
+// Explains reports whether there is more than the link.
+func (h *ownerHelp) Explains() bool { return h.Reason != "" || h.Check != "" || len(h.Received) > 0 }
+
 // OnlyReceived and OnlyRegistered return the differing parts, for users who can't see the marks.
 func (h *ownerHelp) OnlyReceived() []string { return differing(h.Received) }
 
@@ -64,11 +67,17 @@ func (w *Area) forOwner(f *site.Failure, v *site.Session, r oauth.AuthorizationR
 	f.Owner = help
 	switch f.Cause {
 	case ledger.ClientPending:
-		help.Check = "Submitted " + v.At(client.WaitingSince()).Text + ". People can be sent here once it is approved."
+		f.Title, f.Text = client.Name+" is waiting for review", "Submitted "+v.At(client.WaitingSince()).Text
+		if place := parts.QueuePlace(v.View.QueuePosition(ledger.QueueQuery{}, client.ID)); place != "" {
+			f.Text = place + ", submitted " + v.At(client.WaitingSince()).Text
+		}
+		f.Text += ". Nobody can use it before it is approved."
 	case ledger.ClientRejected:
+		f.Title = client.Name + " was not approved"
 		help.Reason, help.By, help.Check = client.Reason, "The reviewer wrote", "Change what the reviewer asked for, and submit it again."
 		help.Path, help.Open = parts.ClientPath(client.ID, "edit"), "Edit and resubmit"
 	case ledger.ClientSuspended:
+		f.Title = client.Name + " is suspended"
 		help.Reason, help.By, help.Check = client.Reason, "Suspended by an administrator", "Only an administrator can resume it."
 	case ledger.RedirectURIMissing:
 		f.Title, f.Text = "Redirect URI missing", "The request has no redirect_uri. Nothing was shared."

@@ -109,7 +109,32 @@ func (w *Site) fail(c *Request, err error) {
 	if c.Cause != ledger.NoCause {
 		body.ErrorID = w.ErrorID(cmp.Or(c.clientID, c.Client), ledger.Refusal{Cause: c.Cause})
 	}
+	if v := w.viewerOf(c, f.Status); v.User != nil {
+		w.own.showFailure(c, v, f.Status, body)
+		return
+	}
 	w.own.Render(c, f.Status, "error", ui.Page{Title: f.Title, Body: body})
+}
+
+// viewerOf returns the session of a user who sees a failure beside the navigation: on a page for
+// signed-in users, or at an address without a page. The navigation counts what waits, which a node
+// that fails may not be able to do.
+func (w *Site) viewerOf(c *Request, status int) Session {
+	switch {
+	case status >= http.StatusInternalServerError:
+		return Session{}
+	case status == http.StatusNotFound && c.viewer.User == nil:
+		return w.LoadSession(c)
+	}
+	return c.viewer
+}
+
+// showFailure shows a failure beside the navigation.
+func (w *Area) showFailure(c *Request, v Session, status int, body errorBody) {
+	if body.Back == "" && status == http.StatusNotFound {
+		body.Back, body.BackText = PathHome, "Home"
+	}
+	w.show(c, v, status, "failure", ui.Page{Title: body.Title, Body: body})
 }
 
 // unavailable is the failure for a node that can't answer now. Whether a form had an effect is then

@@ -43,6 +43,8 @@ type Field struct {
 
 	choice  bool // the user selects the value on the page and doesn't type it
 	private bool // only the form's own page may show the value again: see redisplay
+
+	words func(value string) string // describes a selected value; nil if the value does
 }
 
 type fieldKind int
@@ -78,6 +80,10 @@ func (f Field) Labelled(label string) Field { f.label = label; return f }
 // Chosen marks a field whose value the user selects and doesn't type. The value of a bound field
 // was selected on an earlier page.
 func (f Field) Chosen() Field { f.choice = true; return f }
+
+// Worded returns the field with the words for a value that the user selected, where only the value
+// is known: see Form.Choices. "" leaves the value as it is.
+func (f Field) Worded(words func(value string) string) Field { f.words = words; return f }
 
 // Confidential marks a field whose text only the form's own page may show again.
 func (f Field) Confidential() Field { f.private = true; return f }

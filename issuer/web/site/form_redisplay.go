@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"net/http"
@@ -26,7 +27,7 @@ const (
 )
 
 const (
-	alertEnded = "Sign in in another tab, then submit this again. Nothing was saved yet."
+	alertEnded = "Nothing was saved yet, and nothing that you typed is lost. Two steps are left."
 	alertStale = "You have signed in again since this page was opened. Check what you filled in, then submit it again. Nothing was saved yet."
 )
 
@@ -159,22 +160,39 @@ func (f *Form) strip() bool {
 	return size <= maxRedisplay
 }
 
-// Inputs returns the inputs for the page that shows any form again: those with text that
-// the user typed, and those whose values are not kept and must be filled in again.
-func (f *Form) Inputs() (list []ui.Input) {
+// NotKept returns, for the page that shows any form again, the inputs whose values are not kept
+// and must be filled in again.
+func (f *Form) NotKept() (list []ui.Input) {
 	for _, d := range f.Kind.Fields {
 		switch i := f.Input(d.Name, ""); {
-		case d.kind == isBound || d.choice:
 		case d.Name == OwnPassword: // the required sign-in is sufficient proof
 		case d.kind == isFile:
 			i.Hint = "Files are not kept. Choose it again, if you chose one."
 			list = append(list, i.Optional())
-		case d.kind == isSecret || d.private:
+		case d.notKept():
 			i.Hint = "Passwords are not kept. Enter it again."
 			list = append(list, i.As("off"))
+		}
+	}
+	return list
+}
+
+func (d *Field) notKept() bool {
+	return d.kind == isFile || d.kind == isSecret || d.private && !d.choice
+}
+
+// Inputs returns, for the same page, the inputs with text that the user typed.
+func (f *Form) Inputs() (list []ui.Input) {
+	for _, d := range f.Kind.Fields {
+		switch i := f.Input(d.Name, ""); {
+		case d.kind == isBound || d.choice || d.notKept():
 		case d.kind == isList:
 			f.Filled(d.Name)
-			list = append(list, f.Lines(d.Name, 0, maxValues)...)
+			lines := f.Lines(d.Name, 0, maxValues)
+			if len(lines) == 1 {
+				lines[0].Label = d.label
+			}
+			list = append(list, lines...)
 		case strings.Contains(i.Value, "\n"):
 			list = append(list, i.Text(3))
 		case i.Value != "":
@@ -187,7 +205,7 @@ func (f *Form) Inputs() (list []ui.Input) {
 // A Selection is a field with the values that the user selected.
 type Selection struct {
 	Name, Label string
-	Values      []string
+	Values      []ui.Option
 	Bound       bool // the inputs of Hidden send the values
 }
 
@@ -197,7 +215,15 @@ func (f *Form) Choices() (list []Selection) {
 		if values := f.Values[d.Name]; d.choice && strings.Join(values, "") != "" {
 			// As a title: the label begins sentences.
 			title := strings.TrimSuffix(ui.Sentence(strings.TrimPrefix(strings.TrimPrefix(d.label, "The "), "selection of ")), ".")
-			list = append(list, Selection{d.Name, title, values, d.kind == isBound})
+			one := Selection{Name: d.Name, Label: title, Bound: d.kind == isBound}
+			for _, value := range values {
+				text := value
+				if d.words != nil {
+					text = cmp.Or(d.words(value), value)
+				}
+				one.Values = append(one.Values, ui.Option{Value: value, Text: text})
+			}
+			list = append(list, one)
 		}
 	}
 	return list

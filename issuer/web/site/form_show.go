@@ -16,6 +16,9 @@ import (
 // Action returns the path that the form is sent to.
 func (f *Form) Action() string { return f.Kind.Address(f.Kind.Action, f.Values.Get) }
 
+// Page returns the path of the page that shows the form.
+func (f *Form) Page() string { return f.Kind.Address(f.Kind.Page, f.Values.Get) }
+
 // Multipart reports whether the form has a file field.
 func (f *Form) Multipart() bool { return f.Kind.multipart() }
 

@@ -43,6 +43,7 @@ var ErrSessionUnavailable = fmt.Errorf("look up the session: %w", oauth.ErrUnava
 // audience, it is ErrNotFound.
 func (w *Site) Admit(c *Request, who Audience) (Session, error) {
 	v := w.LoadSession(c)
+	c.viewer = v
 	switch {
 	case v.Unavailable:
 		return v, ErrSessionUnavailable

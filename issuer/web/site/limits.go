@@ -45,7 +45,7 @@ func (w *Site) countForm(v *Session, kind *FormKind) error {
 func TooManyChanges(wait time.Duration) *Failure {
 	return &Failure{
 		Status: http.StatusTooManyRequests, Title: "Too many requests", After: wait,
-		Text: "You sent many forms in a short time, so this one was not saved. Wait " + WaitText(wait) + ", then go back in your browser and send it again: what you typed is still there.",
+		Text: "You sent many forms in a short time, so this one was not saved. Wait " + WaitText(wait) + ", then use your browser’s Back button and send it again. What you typed is still there.",
 	}
 }
 

@@ -45,7 +45,7 @@ func (w *Site) shell(c *Request, v *Session, up *ui.Link) *ui.Shell {
 		shown := ui.NavGroup{ID: group.ID, Title: group.Title}
 		for _, item := range group.Items {
 			one := ui.NavItem{Title: item.Title, Path: item.Path, Icon: item.Icon, Here: c.route == item.Path}
-			if one.Below = !one.Here && (c.route == item.Adds || !item.Alone && strings.HasPrefix(c.route, item.Path+"/")); above {
+			if one.Below = !one.Here && c.route != "" && (c.route == item.Adds || !item.Alone && strings.HasPrefix(c.route, item.Path+"/")); above {
 				one.Below = item.Path == up.Path
 			}
 			if item.Waits != nil {

@@ -66,7 +66,6 @@ func Up(title, path string) *ui.Link { return &ui.Link{Title: title, Path: path}
 
 // Show shows a page with the navigation, to a signed-in user.
 func (w *Area) Show(c *Request, v Session, name string, p ui.Page) error {
-	p.Shell = w.shell(c, &v, p.Up)
 	p.Notice = cmp.Or(p.Notice, formNotices.Text(c))
 	status := http.StatusOK
 	if f, _ := p.Form.(*Form); f != nil {
@@ -76,9 +75,14 @@ func (w *Area) Show(c *Request, v Session, name string, p ui.Page) error {
 			p.Notice = ""
 		}
 	}
+	w.show(c, v, status, name, p)
+	return nil
+}
+
+func (w *Area) show(c *Request, v Session, status int, name string, p ui.Page) {
+	p.Shell = w.shell(c, &v, p.Up)
 	c.Header().Set("Content-Security-Policy", shellPolicy)
 	w.Render(c, status, name, p)
-	return nil
 }
 
 // Render writes a complete page, or nothing if rendering fails.

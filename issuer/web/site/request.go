@@ -24,6 +24,8 @@ type Request struct {
 	posted   bool   // a form was sent, which is not repeated after a sign-in
 	Undone   string // what the page of an unavailable node says of the form that was sent; "" for the default
 
+	viewer Session // of a page for signed-in users; nobody before Admit and on other pages
+
 	SessionID string // the session id if the page is for a user; "" if it is for anybody
 
 	status int // 0 before the header is written

@@ -178,7 +178,6 @@ type Confirm struct {
 	Small           bool
 	Input           *Input // what the form asks for; nil for nothing
 	Open            bool   // the question is shown, since its form was refused
-	Cancel          string // the page without the question; "" for no link to it
 	Form            any
 }
 

@@ -4,7 +4,7 @@
 	const doc = document, id = s => doc.getElementById(s);
 	const all = (s, f, e = doc) => e.querySelectorAll(s).forEach(f), one = (e, s) => e.querySelector(s);
 	const on = (e, type, f) => e.addEventListener(type, f);
-	const say = text => setTimeout(() => id('live').textContent = text, 99);
+	const say = s => setTimeout(() => id('live').textContent = s, 99);
 	// The element that a button is for; without the script there is no button.
 	const aim = (b, name) => {
 		b.hidden = false;
@@ -65,7 +65,7 @@
 	};
 	const times = () => all('time[title], time[data-exact]', e => {
 		const at = new Date(e.dateTime), exact = 'exact' in e.dataset;
-		if (doc.documentElement.dataset.zone === '') {
+		if (one(doc, '[data-zone=""]')) {
 			e.title = at.toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' });
 			if (exact) e.textContent = e.title;
 		}
@@ -134,10 +134,16 @@
 	// Screen readers read what appears later; the notice was there before.
 	all('.notice', e => say(e.textContent));
 
-	const open = f => all('.drop[open], .confirm[open]', f);
-	on(doc, 'click', e => open(d => d.open = d.contains(e.target)));
-	on(doc, 'keydown', e => e.key === 'Escape' && open(d => {
-		if (d.contains(doc.activeElement)) d.firstChild.focus();
+	const open = f => all('.drop[open],.confirm[open]', f);
+	const close = d => {
+		if (one(d, ':focus')) d.firstChild.focus();
 		d.open = false;
-	}));
+	};
+	on(doc, 'click', e => {
+		if (e.target.matches('.confirm a')) {
+			e.preventDefault();
+			open(close);
+		} else open(d => d.contains(e.target) || close(d));
+	});
+	on(doc, 'keydown', e => e.key === 'Escape' && open(close));
 })();

@@ -104,6 +104,7 @@ func (f *fakeForm) Failed() bool           { return len(f.problems) > 0 }
 func (f *fakeForm) Alert() string          { return "" }
 func (f *fakeForm) Problems() []ui.Problem { return f.problems }
 func (f *fakeForm) Undone() string         { return "Nothing was changed." }
+func (f *fakeForm) Page() string           { return "/connected-apps" }
 
 var (
 	clock = ui.Clock{Now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Zone: time.FixedZone("Europe/London", 0)}
@@ -329,7 +330,7 @@ func specimenPage() *ui.Page {
 			{Type: "radio", Name: "type", Value: "public", Label: "Public", Hint: "A mobile, desktop or browser application.", Pill: &ui.Pill{Text: "PKCE"}},
 		},
 		"Menu":       ui.Menu{Label: "More", Items: []ui.MenuItem{{Title: "Transfer", Path: "/t"}, {Title: "Delete", Path: "/d", Tone: ui.Bad}}},
-		"Confirm":    ui.Confirm{Button: "Disconnect", About: "Zeta Planner", Title: "Disconnect Zeta Planner?", Text: "It immediately loses access to your account.", Do: "Disconnect Zeta Planner", Tone: ui.Bad, Form: &fakeForm{Action: "/disconnect", Token: "token"}},
+		"Confirm":    ui.Confirm{Button: "Disconnect", About: "Zeta Planner", Title: "Disconnect Zeta Planner?", Text: "It can get no new access from now on. What it has ends within 30 minutes.", Do: "Disconnect Zeta Planner", Tone: ui.Bad, Form: &fakeForm{Action: "/disconnect", Token: "token"}},
 		"Actions":    []ui.Action{{Title: "Try it", Path: "https://auth.example.com/", NewTab: true}, {Title: "Menu", Path: "/m", Icon: "menu"}, {Title: "Copy", Path: "/c", Icon: "copy", Small: true}, {Title: "Key", Path: "/k", Icon: "key", Small: true}, {Title: "Later", Path: "/l", Icon: "clock", Small: true}},
 		"MatrixCard": ui.Card{Title: "What it may ask for", Side: "3 selected"}, "Matrix": matrix(),
 		"PermsCard": ui.Card{Title: "What it can do"}, "Tier": tier, "Perms": perms(),

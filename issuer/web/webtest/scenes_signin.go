@@ -30,6 +30,11 @@ func elsewhere(c *web.Config) {
 	c.Attempts = Sealer{}
 }
 
+// withErrorID shows the details for support.
+func withErrorID(c *web.Config) {
+	c.ErrorID = func(string, ledger.Refusal) string { return "mme_" + strings.Repeat("x", 144) }
+}
+
 func scenesSignin() []Scene {
 	const in = "/auth/sign-in"
 	guess := url.Values{"username": {alice}, "password": {"a guess"}}
@@ -84,13 +89,11 @@ func scenesErrors() []Scene {
 		{Name: "error-uri-waiting", Who: alice, Address: asks("zeta", few, "redirect_uri", "https://zeta.example.com/v2/callback"), Status: http.StatusBadRequest},
 		{Name: "error-uri-user", Who: nora, Address: asks("zeta", few, elsewhereURI...), Status: http.StatusBadRequest},
 		{Name: "error-uri-nobody", Address: asks("zeta", few, elsewhereURI...), Status: http.StatusBadRequest},
-		{Name: "error-client-unknown", Who: nora, Address: asks("nothing", few), Status: http.StatusBadRequest, Change: func(c *web.Config) {
-			c.ErrorID = func(string, ledger.Refusal) string { return "mme_" + strings.Repeat("x", 144) }
-		}},
+		{Name: "error-client-unknown", Who: nora, Address: asks("nothing", few), Status: http.StatusBadRequest, Change: withErrorID},
 		{Name: "error-client-pending", Who: alice, Address: asks("digest", few), Status: http.StatusForbidden},
 		{Name: "error-client-rejected", Who: alice, Address: asks("rooms", few), Status: http.StatusForbidden},
 		{Name: "error-client-suspended", Who: alice, Address: asks("lunch", few), Status: http.StatusForbidden},
-		{Name: "error-agent-unknown", Who: nora, Address: asksAgent("https://nowhere.example/client.json"), Status: http.StatusBadRequest},
+		{Name: "error-agent-unknown", Who: nora, Address: asksAgent("https://nowhere.example/client.json"), Status: http.StatusBadRequest, Change: withErrorID},
 		{
 			Name: "redisplay", Who: alice, From: "/developer/new", Address: "/developer/new", Status: http.StatusForbidden,
 			Form: With(ProfileOf("Zeta Notes", "https://notes.zeta.example.com/callback", few...), "type", "confidential"),
