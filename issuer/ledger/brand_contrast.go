@@ -72,7 +72,7 @@ func checkAccent(text string) string {
 		return "must be a color such as #0b6b50"
 	}
 	if c := contrastOnWhite(rgb); c < minContrast {
-		return fmt.Sprintf("has a contrast of %d.%d:1 to white and needs 4.5:1, which #%x has", c/10, c%10, readable(rgb))
+		return fmt.Sprintf("#%x is too light for white text (%d.%d:1, needs 4.5:1). The closest that works is #%x", rgb, c/10, c%10, readable(rgb))
 	}
 	return ""
 }

@@ -23,9 +23,9 @@ func TestAccent(t *testing.T) {
 	}
 	for accent, want := range map[string]string{
 		"": "", "#000000": "", "#0b6b50": "", "#0B6B50": "", "#767676": "",
-		"#777777": "has a contrast of 4.4:1 to white and needs 4.5:1, which #767676 has",
-		"#ff8800": "has a contrast of 2.3:1 to white and needs 4.5:1, which #b56000 has",
-		"#ffffff": "has a contrast of 1.0:1 to white and needs 4.5:1, which #767676 has",
+		"#777777": "#777777 is too light for white text (4.4:1, needs 4.5:1). The closest that works is #767676",
+		"#ff8800": "#ff8800 is too light for white text (2.3:1, needs 4.5:1). The closest that works is #b56000",
+		"#ffffff": "#ffffff is too light for white text (1.0:1, needs 4.5:1). The closest that works is #767676",
 		"green":   "must be a color such as #0b6b50", "#0b6b5": "must be a color such as #0b6b50", "#0b6b5g": "must be a color such as #0b6b50",
 		"0b6b500": "must be a color such as #0b6b50", "#0b6b500": "must be a color such as #0b6b50",
 	} {
@@ -46,7 +46,7 @@ func TestAccent(t *testing.T) {
 			require.Equal(r, contrast < 4.5, note != "", "%x has %f", rgb, contrast)
 		}
 		if note != "" {
-			i := strings.Index(note, "#")
+			i := strings.LastIndex(note, "#")
 			require.Empty(r, check(note[i:i+7]), note)
 		}
 	})

@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"cmp"
 	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -25,7 +27,7 @@ var brandingForm = site.FormKind{
 		site.TextField("service_name", "Name"), site.TextField("accent", "Accent color"),
 		site.FileField("logo", "Logo", ledger.MaxLogo), site.TextField("no_logo", "No logo").Chosen(),
 		site.TextField("privacy_url", "Privacy policy"), site.TextField("terms_url", "Terms"), site.TextField("help_url", "Help"),
-		site.TextField("forgot_password", "For forgotten passwords"), site.TextField("forgot_password_url", "Link for forgotten passwords"),
+		site.TextField("forgot_password", "Reset instructions"), site.TextField("forgot_password_url", "Reset link"),
 	},
 }
 
@@ -50,14 +52,14 @@ type brandingBody struct {
 	Form *site.Form
 	Logo string // path of the logo of the form's draft
 
-	Draft            bool // there is one, which is previewed; else what is published is
-	Publish, Discard *site.Form
-	Brand            ui.Brand
-	Forgot           parts.Forgot
-	Asker            parts.Asker
-	Asks             parts.Asks
-	Contrasts        []ui.ContrastRow
-	Shown            string // the accent as the light theme shows it, if it had to be made darker
+	Draft     bool // there is one, which is previewed; else what is published is
+	Publish   *site.Form
+	Brand     ui.Brand
+	Forgot    parts.Forgot
+	Asker     parts.Asker
+	Asks      parts.Asks
+	Contrasts []ui.ContrastRow
+	Shown     string // the accent as the light theme shows it, if it had to be made darker
 }
 
 func (w *Area) brandingPage(c *site.Request, v site.Session) error {
@@ -91,7 +93,7 @@ func (w *Area) showBranding(c *site.Request, v site.Session, sent *site.Form) er
 			"forgot_password": {b.Forgot}, "forgot_password_url": {b.ForgotURL},
 		}),
 		Logo: shown.Logo, Draft: s.HasDraft, Brand: shown, Forgot: parts.ForgotOf(b),
-		Publish: form(&publishBrandForm, last), Discard: form(&discardBrandForm, last),
+		Publish: form(&publishBrandForm, last),
 		Asker: parts.Asker{
 			Client: "Example App", Picture: &ui.Picture{Initial: "E"}, Own: parts.OwnPicture(shown), Purpose: "Shows what an application looks like.",
 			Owner: site.PersonOf(v.User).Name, Reviewer: shown.Name, Preview: true,
@@ -106,24 +108,30 @@ func (w *Area) showBranding(c *site.Request, v site.Session, sent *site.Form) er
 		f.AddProblem("logo", "has to be chosen again: browsers don’t keep files")
 	}
 	w.prover.RequireReauth(&v, body.Publish, "publish")
+	discard := form(&discardBrandForm, last)
 	page := ui.Page{
-		Title: "Branding", Lead: "How this service looks to people when they sign in and connect apps.",
-		Notice: brandingNotices.Text(c), Form: sent, Body: body,
+		Title: "Branding", Lead: "This is how the service looks to people when they sign in and connect apps.",
+		Notice: brandingNotices.Text(c), Form: sent, Body: body, Style: pathDraftStyle,
 	}
 	if s.HasDraft {
-		page.Style = pathDraftStyle
 		page.Pills = []ui.Pill{{Text: "Draft not published", Tone: ui.Warn}}
+		if body.Publish.Reauth() == nil {
+			page.Actions = append(page.Actions, ui.Action{Title: "Publish", Form: body.Publish, Primary: true})
+		}
+		page.Actions = append(page.Actions, ui.Action{Title: "Discard draft", Form: discard})
 	}
 	return w.showAdmin(c, v, "branding", page)
 }
 
-// draftStyle serves the colors of the previewed brand. They apply to cards, of which the page has
-// none but those of the preview.
+// draftStyle serves the colors of the previewed brand. They apply to cards and their tops, of which
+// the page has none but those of the preview, and to the swatch beside the accent.
 func (w *Area) draftStyle(c *site.Request, v site.Session) error {
 	c.Header().Set("Content-Type", "text/css; charset=utf-8")
 	c.WriteHeader(http.StatusOK)
 	if !c.IsHead() {
-		_, _ = c.Write(ui.PaletteStyle(".card", basis(v.View.Settings()).Accent)) // the browser may have disconnected
+		accent := basis(v.View.Settings()).Accent
+		_, _ = c.Write(ui.PaletteStyle(":is(.card,.top)", accent)) // the browser may have disconnected
+		_, _ = fmt.Fprintf(c, ".swatch{background:%s}\n", cmp.Or(accent, ui.Palettes("")[0].Accent))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestBranding(t *testing.T) {
 	page := root.Get(brandingPath)
 	require.Equal(t, http.StatusOK, page.StatusCode)
 	assert.Contains(t, page.Text, "As published")
-	assert.NotContains(t, page.Text, "draft.css")
+	assert.NotContains(t, page.Text, ">Publish<")
 	form := With(page.Form(t, brandingPath), "service_name", "Zeta & Co", "accent", "#4338CA", "forgot_password", "Ask\r\nRita.", "privacy_url", "https://zeta.example/privacy")
 	res := root.Post(brandingPath, form)
 	require.Equal(t, http.StatusSeeOther, res.StatusCode, res.Text)
@@ -38,7 +38,8 @@ func TestBranding(t *testing.T) {
 	}
 	style := root.Get("/admin/branding/draft.css")
 	assert.Equal(t, "text/css; charset=utf-8", style.Header.Get("Content-Type"))
-	assert.Contains(t, style.Text, ".card{--accent:#4338ca;")
+	assert.Contains(t, style.Text, ":is(.card,.top){--accent:#4338ca;")
+	assert.Contains(t, style.Text, ".swatch{background:#4338ca}")
 	in := w.Browser().Get("/auth/sign-in").Text
 	assert.NotContains(t, in, "Zeta")
 	assert.NotContains(t, in, "brand-")
@@ -87,7 +88,7 @@ func TestBrandingRefusals(t *testing.T) {
 	page := root.Get(brandingPath)
 	res := root.Post(brandingPath, With(page.Form(t, brandingPath), "accent", "#ffcc00"))
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-	assert.Contains(t, res.Text, "Accent color has a contrast of 1.5:1 to white and needs 4.5:1, which #")
+	assert.Contains(t, res.Text, "Accent color #ffcc00 is too light for white text (1.5:1, needs 4.5:1). The closest that works is #907300.")
 	assert.False(t, w.View().Settings().HasDraft)
 
 	s := *w.View().Settings()

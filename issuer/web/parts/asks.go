@@ -75,7 +75,11 @@ func (a Asker) links(all ...AskerFact) (list []AskerFact) {
 
 // OwnPicture returns the picture of this service.
 func OwnPicture(brand ui.Brand) *ui.Picture {
-	return &ui.Picture{Logo: brand.Logo, Initial: ui.Initial(brand.Name), Kind: "own"}
+	p := &ui.Picture{Logo: brand.Logo, Initial: brand.Initial, Kind: "own"}
+	if p.Logo == "" && p.Initial == "" {
+		p.Logo = ui.Served().Icon.Path
+	}
+	return p
 }
 
 // AskerOf describes a client. Only its approved profile is shown: see ledger.Client.

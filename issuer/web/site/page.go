@@ -36,8 +36,11 @@ func (w *Site) Brand() ui.Brand {
 // BrandOf returns a brand for display, without its stylesheet.
 func BrandOf(b *ledger.Brand) ui.Brand {
 	shown := ui.Brand{Name: cmp.Or(b.Name, ledger.DefaultServiceName), Privacy: b.PrivacyURL, Terms: b.TermsURL, Help: b.HelpURL}
-	if b.Logo != [32]byte{} {
+	switch {
+	case b.Logo != [32]byte{}:
 		shown.Logo = LogoPath(b.Logo[:])
+	case b.Name != "":
+		shown.Initial = ui.Initial(b.Name)
 	}
 	return shown
 }

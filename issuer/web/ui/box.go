@@ -40,10 +40,11 @@ type Picture struct {
 	Small         bool
 }
 
-// An Action is a link that looks like a button. About completes its text for screen
-// readers.
+// An Action is a link that looks like a button, or the button of a form of the site without
+// inputs. About completes its text for screen readers.
 type Action struct {
 	Title, Path, Icon, About string
+	Form                     any // is sent instead of following Path; nil for a link
 	Tone                     string
 	Primary, Small, NewTab   bool
 }

@@ -19,6 +19,7 @@ type Input struct {
 	Focus        bool   // the first input with a problem
 	Reveal       bool   // a password that a button shows
 	Copied       bool   // a value that a button copies
+	Swatch       bool   // a color, which a stylesheet of the page gives to the class swatch
 	Mirror       string // id of an element that shows the value as it is typed
 	Confidential bool   // never kept as a draft
 }
@@ -68,6 +69,9 @@ func (i Input) Revealed() Input { i.Reveal = true; return i }
 
 // WithCopy adds a button that copies the value.
 func (i Input) WithCopy() Input { i.Copied = true; return i }
+
+// WithSwatch shows the color that the input has.
+func (i Input) WithSwatch() Input { i.Swatch = true; return i }
 
 // Mirrored shows the value in another element as it is typed.
 func (i Input) Mirrored(id string) Input { i.Mirror = id; return i }

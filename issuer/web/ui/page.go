@@ -57,9 +57,10 @@ type Form interface {
 type Problem struct{ ID, Text string }
 
 // A Brand is the name and the addresses that people know the service by. Logo and Style
-// are paths, "" for the defaults; the links may be "".
+// are paths, "" for the defaults; the links may be "". Without a logo, Initial stands for a
+// name, and Mintmark's own mark for no name.
 type Brand struct {
-	Name                 string
+	Name, Initial        string
 	Logo, Style          string
 	Privacy, Terms, Help string
 }

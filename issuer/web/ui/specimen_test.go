@@ -318,6 +318,7 @@ func specimenPage() *ui.Page {
 			ui.Input{ID: "f-website", Name: "website", Label: "Website", Type: "text", Value: "zeta", Error: "The website isn’t a URL.", Focus: true}.Optional().As("url"),
 			ui.Input{ID: "f-purpose", Name: "purpose", Label: "Purpose", Hint: "What it does for people, in a sentence or two.", Type: "text"}.Optional().Text(3),
 			ui.Input{ID: "f-password", Name: "password", Label: "New password", Type: "password", Confidential: true}.NeededTo("change the password").As("new-password").Revealed(),
+			ui.Input{ID: "f-accent", Name: "accent", Label: "Accent color", Value: "#0b6b50", Type: "text"}.WithSwatch(),
 			ui.Input{ID: "f-logo", Name: "logo", Label: "Logo", Hint: "A PNG or JPEG of at most 16 KB.", Type: "file"}.Optional().Accepting("image/png,image/jpeg"),
 		},
 		"URIs": ui.RowList{
