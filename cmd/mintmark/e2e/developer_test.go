@@ -306,7 +306,7 @@ func (j *journey) rotate() {
 	require.Contains(t, b.text("tbody tr:nth-child(2) .confirm[open]"), "It was used a moment ago.")
 	before := j.tokens
 	b.press("tbody tr:nth-child(2) button.bad")
-	require.Contains(t, b.text("[role=status]"), "The secret was revoked.")
+	require.Contains(t, b.text("[role=status]"), " was revoked.")
 	// "Revoking the old secret in the settings takes effect immediately."
 	refused := j.refresh(j.secret)
 	require.Equal(t, "invalid_client", refused["error"])

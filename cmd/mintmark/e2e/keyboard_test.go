@@ -149,7 +149,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	b.keys(" " + kb.Tab)
 	require.Contains(t, b.focused("textContent"), "Revoke secret")
 	b.follow(kb.Enter)
-	require.Contains(t, b.text("[role=status]"), "The secret was revoked.")
+	require.Contains(t, b.text("[role=status]"), " was revoked.")
 
 	b.enter(`.tabs a[href$="/settings"]`, kb.Enter)
 	require.Equal(t, "Keys Only", b.text("h1"))

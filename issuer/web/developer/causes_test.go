@@ -28,14 +28,17 @@ var ofManagement = []ledger.Cause{
 // TestEveryCauseHasARemedy verifies that no cause lacks words on what to check, in words that
 // owners of applications know.
 func TestEveryCauseHasARemedy(t *testing.T) {
-	assert.Empty(t, developer.Remedy(ledger.NoCause))
+	_, none := developer.Remedy(ledger.NoCause)
+	assert.Empty(t, none)
 	for _, cause := range ledger.Causes() {
-		name, check := cause.Name(), developer.Remedy(cause)
+		name := cause.Name()
+		title, check := developer.Remedy(cause)
 		if slices.Contains(ofManagement, cause) {
 			assert.Empty(t, check, "%s is also a cause of management", name)
 			continue
 		}
 		assert.NotEmpty(t, check, "%s has no remedy", name)
+		assert.NotRegexp(t, `^$|( \S+){6}`, title, name)
 		assert.Regexp(t, `\.$`, check, name)
 		assert.NotRegexp(t, `\bnodes?\b|cluster`, check, name)
 	}

@@ -128,11 +128,28 @@ func (c connecting) authorizationLines() []string {
 		c.AuthorizeURL, "?client_id=" + url.QueryEscape(c.ClientID), "&redirect_uri=" + url.QueryEscape(c.RedirectURI), "&response_type=code",
 	}
 	if len(c.Scopes) > 0 {
-		lines = append(lines, "&scope="+url.PathEscape(c.Scope()))
+		lines = append(lines, scopeLines(c.Scopes)...)
 	}
 	lines = append(lines, "&state="+c.State)
 	if c.Public {
 		lines = append(lines, "&code_challenge="+c.Challenge, "&code_challenge_method=S256")
+	}
+	return lines
+}
+
+// scopeLines returns the parameter scope with a line for a few scopes each, so that all are seen.
+func scopeLines(scopes []string) []string {
+	const width = 80
+	lines := []string{"&scope="}
+	for n, name := range scopes {
+		if n > 0 {
+			lines[len(lines)-1] += "%20"
+		}
+		if line := &lines[len(lines)-1]; len(*line)+len(name) <= width {
+			*line += url.PathEscape(name)
+		} else {
+			lines = append(lines, url.PathEscape(name))
+		}
 	}
 	return lines
 }

@@ -29,7 +29,7 @@ const (
 // The token is shown nowhere again, and no address has it.
 var decodeForm = site.FormKind{
 	Purpose: "decode token", Action: pathClient + "/decode", Page: pathClient + "/connect", Single: true,
-	Fields: []site.Field{site.TextField("jwt", "The token").Confidential()},
+	Fields: []site.Field{site.TextField("jwt", "Access token").Confidential()},
 }
 
 type decodeBody struct {
@@ -138,7 +138,7 @@ func adviceOn(kind credential.Kind, client *ledger.Client) *ui.Callout {
 	}
 	switch kind {
 	case credential.KindRefresh:
-		return says("This is a refresh token.", "It wasn’t looked at. Whoever has it and the application’s credentials gets access tokens: keep it on your server, and paste it nowhere. If somebody else may have seen it, revoke it at the revocation endpoint.", "See how", "connect#code")
+		return says("This is a refresh token.", "It wasn’t looked at. Whoever has it and the application’s credentials gets access tokens: keep it on your server, and paste it nowhere. If somebody else may have seen it, revoke it at the revocation endpoint.", "How to revoke it", "connect#code")
 	case credential.KindSecret:
 		return says("This is a client secret.", "It wasn’t looked at. Paste it nowhere but into your server’s configuration. If somebody else may have seen it, generate another and revoke this one.", "See the secrets", "secrets")
 	case credential.KindCode:

@@ -69,7 +69,7 @@ func TestDecode(t *testing.T) {
 		"no JWT":        {"abc.def", 422, []string{"This isn’t an access token: a JWT has three parts"}},
 		"no JSON":       {"YQ.YQ.YQ", 422, []string{"This isn’t an access token: a JWT has three parts"}},
 		"null":          {"bnVsbA.bnVsbA.YQ", 422, []string{"This isn’t an access token: a JWT has three parts"}},
-		"too long":      {issuer.Token(verifiertest.Claim("x", strings.Repeat("x", 8<<10))), 422, []string{"The token is longer than 8 KB."}},
+		"too long":      {issuer.Token(verifiertest.Claim("x", strings.Repeat("x", 8<<10))), 422, []string{"Access token is longer than 8 KB."}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := decode(test.token)

@@ -33,7 +33,7 @@ func TestRegister(t *testing.T) {
 	page := b.Get(NewPath)
 	for _, text := range []string{
 		"<legend>Type</legend>", "where no secret stays one", `value="TEAM_BOOKING_READ"`, `value="ORG_PROFILE_WRITE"`,
-		`aria-label="Bookings, team: view"`, `aria-label="Memberships, organization: manage, powerful"`, "get a client ID and connect users’ accounts",
+		`aria-label="Bookings, team: view"`, `aria-label="Memberships, organization: change, powerful"`, "get a client ID and connect users’ accounts",
 		`enctype="multipart/form-data"`, "at most 16 KB",
 	} {
 		assert.Contains(t, page.Text, text)
@@ -67,7 +67,7 @@ func TestRegister(t *testing.T) {
 	assert.Empty(t, client.Secrets)
 	for _, text := range []string{
 		"The application was registered.", "Waiting for review", "Current: </span>Generate a secret", `<code id="client-id">` + id + "</code>",
-		"Submitted just now, 1st of 2. Nobody can use the application until it’s approved.", "0 of 3",
+		"Submitted just now, 1st of 2 in the queue. Nobody can use the application until it’s approved.", "0 of 3",
 	} {
 		assert.Contains(t, after.Text, text)
 	}
@@ -475,7 +475,7 @@ func TestOwnClients(t *testing.T) {
 		page := b.Get(next)
 		if next == "/developer" {
 			assert.Contains(t, page.Text, `<p role="status">1–25 of 207</p>`)
-			assert.Contains(t, page.Text, `<a href="/developer?sort=created">Registered</a>`)
+			assert.Contains(t, page.Text, `<option value="created">Newest first</option>`)
 			assert.Contains(t, page.Text, `role="search"`)
 		}
 		for _, m := range names.FindAllStringSubmatch(page.Text, -1) {
@@ -510,8 +510,8 @@ func TestOwnClient(t *testing.T) {
 	page := b.Get("/developer").Text
 	assert.NotContains(t, page, `role="search"`, "a short list")
 	for _, text := range []string{
-		`<td data-name="People" class="num">2</td>`, `<td data-name="People" class="num">0</td>`, `<td data-name="Scopes" class="quiet">Bookings, change`,
-		`<td data-name="Scopes" class="quiet">No limits</td>`, `<td data-name="Last used">Never</td>`, `<p role="status">1–`,
+		`<td data-name="People" class="num">2</td>`, `<td data-name="People" class="num">0</td>`, `<td data-name="Scopes" class="quiet">Bookings`,
+		`<td data-name="Scopes" class="quiet">No limits</td>`, `<td data-name="Last used">Never used</td>`, `<p role="status">1–`,
 	} {
 		assert.Contains(t, page, text)
 	}

@@ -11,6 +11,7 @@ import (
 )
 
 type errorsBody struct {
+	Card    ui.Card // of the recent refusals
 	Path    string
 	ErrorID string
 	Problem string // with the error_id that was entered
@@ -54,6 +55,10 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 		if body.Answer = w.explainErrorID(&v, client, asked); body.Answer == nil {
 			body.Problem = "This is not an error_id of this application. Copy it whole: it begins with mme_."
 		}
+	}
+	body.Card = ui.Card{ID: "recent", Title: "Refused requests"}
+	if n := refusedLastDay(v.View.Usage(client.ID), w.Ledger.Now()); n > 0 {
+		body.Card.Side = ui.Comma(n) + " refused in the last 24 hours"
 	}
 	for _, r := range w.config.Refusals.List(client.ID) {
 		if len(body.Recent) == maxRecent {

@@ -33,5 +33,7 @@ func Forget(w *Area) { w.counters = parts.NewCounters[ledger.Connected]() }
 // TruncateList shortens the lists of clients' users.
 func TruncateList(w *Area, n int) { w.listed = n }
 
-// Remedy returns what to check after a refusal, or "" for a cause without words.
-func Remedy(cause ledger.Cause) string { return remedies[cause].check }
+// Remedy returns a title and what to check after a refusal, or "" for a cause without words.
+func Remedy(cause ledger.Cause) (title, check string) {
+	return remedies[cause].title, remedies[cause].check
+}

@@ -25,7 +25,7 @@ func (w *Area) historyPage(c *site.Request, v site.Session, client *ledger.Clien
 	events, pages := site.PageOf(c, v.View.HistoryOf(client.ID, historyMost), historyPerPage, key)
 	body := &historyBody{History: told(&v, client, events), Pages: pages}
 	p := w.pageOfClient(&v, client, "History", "")
-	p.Body, p.Rows = body, len(events)
+	p.Up, p.Body, p.Rows = upTo(client), body, len(events)
 	p.Truncate = func(n int) {
 		body.History, body.Pages.Next = body.History[:n], c.PageAt("after", key(events[n-1]))
 	}

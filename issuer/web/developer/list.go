@@ -15,7 +15,7 @@ import (
 const (
 	clientsPerPage = 25
 	offersPerPage  = 10
-	wordsShown     = 26 // characters of what the scopes of an application are about
+	areasShown     = 2  // of those that the scopes of an application are about
 	searchFrom     = 11 // applications: a shorter list is read at a glance
 )
 
@@ -40,13 +40,13 @@ var refusedPill = ui.Pill{Text: "Changes rejected", Tone: ui.Warn}
 
 // A clientRow is one application of a list.
 type clientRow struct {
-	Name, Path    string
-	Picture       *ui.Picture
-	State         string    // if that is no exception
-	Pills         []ui.Pill // exceptions only
-	Scopes        string    // what the first of them are about
-	People        string
-	Used, Created ui.Stamp
+	Name, Path string
+	Picture    *ui.Picture
+	State      string    // if that is no exception
+	Pills      []ui.Pill // exceptions only
+	Scopes     string    // what the first of them are about
+	People     string
+	Used       ui.Stamp
 }
 
 // ownClients lists the applications of the user, and those offered to the user.
@@ -56,9 +56,10 @@ func (w *Area) ownClients(c *site.Request, v site.Session) error {
 	if !slices.Contains(filterStates, state) {
 		state = ""
 	}
-	search.Selects = []ui.Select{stateSelect(state)}
+	sort := ledger.ClientSort(c.R.URL.Query().Get("sort"))
+	search.Selects = []ui.Select{stateSelect(state), sortSelect(sort)}
 	q := ledger.ClientQuery{
-		Owner: v.User.ID, State: state, Search: search.Query, Sort: ledger.ClientSort(c.R.URL.Query().Get("sort")), Limit: clientsPerPage,
+		Owner: v.User.ID, State: state, Search: search.Query, Sort: sort, Limit: clientsPerPage,
 	}
 	found, pages := site.PageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
 		q.After, q.Back = at, back
@@ -92,14 +93,12 @@ func (w *Area) ownClients(c *site.Request, v site.Session) error {
 	}
 	pages.Count = site.CountOf(at, len(found))
 	body.Table = ui.Table{Caption: "Your applications", Brief: true, Pager: &pages, Columns: []ui.Column{
-		site.SortColumn(c, "Application", string(ledger.ClientsByName), "ascending", at),
+		{Title: "Application"},
 		{Title: "State"},
 		{Title: "Scopes"},
 		{Title: "People", Class: "num"},
-		site.SortColumn(c, "Registered", string(ledger.ClientsByCreated), "descending", at),
 		{Title: "Last used"},
 	}}
-	body.Table.Columns[4].Class = "num" // left out by a narrow window
 	people := w.peopleOfOwned(c.R.Context(), &v, len(found))
 	for _, client := range found {
 		body.Clients = append(body.Clients, clientRowOf(&v, client, people))
@@ -128,6 +127,12 @@ func stateSelect(chosen ledger.ClientState) ui.Select {
 	return s
 }
 
+func sortSelect(chosen ledger.ClientSort) ui.Select {
+	return ui.Select{Name: "sort", Label: "Sort by", Options: []ui.Option{
+		{Text: "Name"}, {Value: string(ledger.ClientsByCreated), Text: "Newest first", Chosen: chosen == ledger.ClientsByCreated},
+	}}
+}
+
 // peopleOfOwned returns who is connected to each of the user's applications, as counted last; nil
 // if nobody has counted yet, or a page has no rows.
 func (w *Area) peopleOfOwned(ctx context.Context, v *site.Session, rows int) map[string]ledger.Connected {
@@ -140,16 +145,15 @@ func (w *Area) peopleOfOwned(ctx context.Context, v *site.Session, rows int) map
 }
 
 func clientRowOf(v *site.Session, client *ledger.Client, people map[string]ledger.Connected) clientRow {
-	words, _ := parts.ScopeWords(client.Scopes)
 	connected := people[client.ID]
 	row := clientRow{
 		Name: client.Name, Path: parts.ClientPath(client.ID), Picture: parts.SmallPicture(&client.Profile),
-		Scopes: someOf(words), People: "…", Used: v.At(lastUsed(client, connected)), Created: v.At(client.Created),
+		Scopes: areasOf(client.Scopes), People: "…", Used: v.At(lastUsed(client, connected)),
 	}
 	if people != nil {
 		row.People = ui.Comma(connected.Users)
 	}
-	state := parts.StatePill(client.State)
+	state := statePill(client.State)
 	switch client.State {
 	case ledger.Approved:
 		row.State = state.Text
@@ -171,20 +175,15 @@ func clientRowOf(v *site.Session, client *ledger.Client, people map[string]ledge
 	return row
 }
 
-// someOf returns the first of a list that fit into a line, and how many more there are.
-func someOf(words []string) string {
-	text, more := "", len(words)
-	for n, word := range words {
-		if n > 0 {
-			word = text + " · " + word
-		}
-		if n > 0 && len(word) > wordsShown {
-			break
-		}
-		text, more = word, more-1
+// areasOf returns what the first scopes of a list are about, and how many more areas there are.
+func areasOf(scopes []string) string {
+	var titles []string
+	for _, area := range parts.GrantedAreas(scopes) {
+		titles = append(titles, area.Area)
 	}
-	if more > 0 {
-		text += fmt.Sprintf("\u00a0+%d", more) // not on a line of its own
+	text := strings.Join(firstOf(titles, areasShown), ", ")
+	if more := len(titles) - areasShown; more > 0 {
+		text += fmt.Sprintf(" +%d", more)
 	}
 	return text
 }

@@ -24,15 +24,18 @@ var migrateForm = site.FormKind{
 }
 
 type migrationBody struct {
-	Path    string
-	Page    string // the path of this page
-	Access  string // what a legacy application may do
-	Legacy  bool   // the migration has not been done
-	Without uint32 // authorization requests without scope in the last 30 days
-	Stats   []ui.Stat
-	Last    lastRequest // the last request without scope
-	Asked   []string    // scopes that other requests asked for
-	Draft   *site.Form
+	Path   string
+	Page   string      // the path of this page
+	Access string      // what a legacy application may do
+	Legacy bool        // the migration has not been done
+	Saved  *ui.Callout // says that the selection was saved; or nil
+
+	Without, With         uint32 // authorization requests without and with scope in the last 30 days
+	WithoutBars, WithBars *ui.Bars
+	Last                  lastRequest // the last request without scope
+	Asked                 []string    // scopes that other requests asked for
+
+	Draft *site.Form
 
 	Matrix   ui.Matrix
 	Selected []string
@@ -103,12 +106,12 @@ func catalogued(names []string) []string {
 func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Client, selected []string, f *site.Form) error {
 	asked := catalogued(client.RequestedScopes)
 	body := migrationBody{
-		Path: parts.ClientPath(client.ID), Page: parts.ClientPath(client.ID, "migration"), Access: legacyAccess, Legacy: client.Legacy,
+		Path: parts.ClientPath(client.ID), Page: parts.ClientPath(client.ID, "migration"), Access: strings.Replace(legacyAccess, "It", client.Name, 1), Legacy: client.Legacy,
 		Asked: asked, Selected: selected, Matrix: parts.ScopeMatrix(selected),
 	}
 	now := w.Ledger.Now()
-	body.Without, _ = client.RecentTraffic(now)
-	body.Stats = trafficStats(client, now)
+	body.Without, body.With = client.RecentTraffic(now)
+	body.WithoutBars, body.WithBars = trafficBars(client, now)
 	body.Last = lastWithout(client, now)
 	body.Draft = parts.ClientForm(&v, &keepDraftForm, client)
 	if len(selected) == 0 && len(asked) > 0 {
@@ -120,19 +123,22 @@ func (w *Area) showMigration(c *site.Request, v site.Session, client *ledger.Cli
 		body.URL, body.Form = to.code("url", "New authorization URL"), f
 		body.Compared = compare(selected, asked)
 	}
-	p := ui.Page{Title: "Move " + client.Name + " to scopes", Up: upToSettings(client), Notice: clientNotices.Text(c), Body: body}
+	p := ui.Page{Title: "Move " + client.Name + " to scopes", Up: upTo(client), Notice: clientNotices.Text(c)}
 	if body.Form != nil {
 		p.Form = f
+		if c.Notice() == "draft-kept" { // beside the URL, which the address leads to
+			body.Saved, p.Notice = &ui.Callout{Tone: ui.Good, Text: p.Notice, Role: "status"}, ""
+		}
 	}
+	p.Body = body
 	return w.Show(c, v, "migration", p)
 }
 
-// trafficStats returns the charts of the requests without and with scope, on one scale. Days
+// trafficBars returns the charts of the requests without and with scope, on one scale. Days
 // are in UTC.
-func trafficStats(client *ledger.Client, now ledger.Time) []ui.Stat {
+func trafficBars(client *ledger.Client, now ledger.Time) (withoutBars, withBars *ui.Bars) {
 	const days = 30
 	without, with := make([]uint32, days), make([]uint32, days)
-	sumWithout, sumWith := client.RecentTraffic(now)
 	for _, d := range client.Traffic {
 		if n := days - 1 - daysSince(d.Day, now); n >= 0 && n < days {
 			without[n], with[n] = d.WithoutScope, d.WithScope
@@ -141,15 +147,11 @@ func trafficStats(client *ledger.Client, now ledger.Time) []ui.Stat {
 	on := func(n int) string {
 		return "on " + (ui.Clock{}).Day(int64(now.Add(time.Duration(n+1-days)*24*time.Hour))).Text
 	}
-	stats := []ui.Stat{
-		{Label: "Requests without scope, 30 days", Value: ui.Comma(sumWithout), Note: "Should become 0 before step 2", Bars: ui.NewBars(without, "Requests without scope in 30 days", "day", on)},
-		{Label: "Requests with scope, 30 days", Value: ui.Comma(sumWith), Note: "Those of the new URL", Bars: ui.NewBars(with, "Requests with scope in 30 days", "day", on)},
-	}
-	top := max(slices.Max(without), slices.Max(with))
-	for _, s := range stats {
-		s.Bars.Top = top
-	}
-	return stats
+	withoutBars = ui.NewBars(without, "Requests without scope in 30 days", "day", on)
+	withBars = ui.NewBars(with, "Requests with scope in 30 days", "day", on)
+	withoutBars.Top = max(slices.Max(without), slices.Max(with))
+	withBars.Top = withoutBars.Top
+	return withoutBars, withBars
 }
 
 // keepDraft keeps the selection of scopes until the migration.

@@ -29,7 +29,7 @@ func TestMigration(t *testing.T) {
 	b := w.SignedIn()
 	assert.Contains(t, b.Get("/developer/clients/old").Text, `href="/developer/clients/old/migration">Move to scopes</a>`)
 	page := b.Get(migrationPath)
-	for _, text := range []string{"Move it in two steps, in this order.", "<dd>None</dd>", "<dd>None yet</dd>", "Save and show the new URL"} {
+	for _, text := range []string{"Move it in two steps, in this order.", "<dd><b>0</b><svg", "Save and show the new URL"} {
 		assert.Contains(t, page.Text, text)
 	}
 	assert.Contains(t, page.Text, "After step 1.")
@@ -40,7 +40,7 @@ func TestMigration(t *testing.T) {
 		w.Advance(after)
 		assert.Contains(t, w.SignedIn().Get(migrationPath).Text, says)
 	}
-	const first = `<dd>%s, on <time datetime="2026-03-04">4 March 2026</time></dd>`
+	const first = `</b>, the last %s, on <time datetime="2026-03-04">4 March 2026</time><svg`
 	lastIs(0, fmt.Sprintf(first, "today"))
 	lastIs(12*time.Hour, fmt.Sprintf(first, "yesterday")) // the request was at noon
 	lastIs(24*time.Hour, fmt.Sprintf(first, "2 days ago"))
@@ -50,7 +50,7 @@ func TestMigration(t *testing.T) {
 	b = w.SignedIn()
 	b.Allow("client_id", "old", "scope", "BOOKING_READ PROFILE_READ")
 	page = b.Get(migrationPath)
-	assert.Contains(t, page.Text, "<dd><code>BOOKING_READ</code> <code>PROFILE_READ</code> </dd>")
+	assert.Contains(t, page.Text, ", for <code>BOOKING_READ</code> <code>PROFILE_READ</code><svg")
 	assert.Contains(t, page.Text, `value="PROFILE_READ" checked`, "requested scopes must be preselected")
 
 	preview := b.Follow(b.Post(migrationPath+"/draft", keeping(b, "PROFILE_READ", "ORG_BOOKING_READ", "NONSENSE")))

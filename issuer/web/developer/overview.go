@@ -53,6 +53,7 @@ func (w *Area) overviewPage(c *site.Request, v site.Session, client *ledger.Clie
 	people, counted := w.people(c, &v, client, now)
 	if people.Users > 0 || len(usage.Days) > 0 {
 		body.Stats = parts.Figures(usage, people, counted, now)
+		body.Stats[len(body.Stats)-1].Path = path + "/errors"
 	}
 	started := wasUsed(client, usage, people)
 	if !started && client.State != ledger.Suspended {
@@ -146,7 +147,7 @@ func (w *Area) stateCallout(v *site.Session, client *ledger.Client, events []*le
 	case ledger.Suspended:
 		one := &ui.Callout{
 			Tone: ui.Bad, Title: since("Suspended", ledger.Suspend) + ending(client.Reason), Quote: client.Reason,
-			Text: "People can’t allow the application, and it gets no tokens. They stay connected: what they allowed works again once an administrator resumes the application. Ask the administrators what has to change.",
+			Text: "People can’t allow the application, and it gets no tokens. Those who are connected stay so: their access works again once it’s resumed. To have it resumed, write to the administrators.",
 		}
 		if help := w.Brand().Help; help != "" {
 			one.Action = &ui.Action{Title: "Get help", Path: help, Small: true}
@@ -177,7 +178,7 @@ func (w *Area) waiting(v *site.Session, client *ledger.Client) string {
 		text = "Submitted just now"
 	}
 	if at := v.View.QueuePosition(ledger.QueueQuery{}, client.ID); at.First > 0 && at.Exact {
-		text += fmt.Sprintf(", %s of %s", ordinal(at.First), ui.Comma(at.Total))
+		text += fmt.Sprintf(", %s of %s in the queue", ordinal(at.First), ui.Comma(at.Total))
 	}
 	return text
 }

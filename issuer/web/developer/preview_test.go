@@ -56,5 +56,5 @@ func TestPreview(t *testing.T) {
 		assert.Equal(t, http.StatusUnprocessableEntity, b.Post(page, form).StatusCode)
 	}
 	assert.Equal(t, state, w.Index)
-	assert.Contains(t, previewed(b.Get(NewPath)), "Choose scopes, and press Preview.")
+	assert.Contains(t, previewed(b.Get(NewPath)), "Press Preview to see the scopes that you choose.")
 }

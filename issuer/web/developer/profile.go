@@ -38,13 +38,17 @@ type profileForm struct {
 	Do, Back    string // the button's text, and where Cancel leads to
 	Preview     preview
 	Changed     []ui.Difference // what a proposed revision changes
+	Added       []string        // scopes in review
 }
+
+// inReview marks what a proposed revision adds or changes.
+const inReview = "in review"
 
 // Input marks the inputs of what is in review.
 func (p profileForm) Input(name, hint string) ui.Input {
 	i := p.Form.Input(name, hint)
 	if slices.ContainsFunc(p.Changed, func(d ui.Difference) bool { return d.Title == parts.FieldTitles[name] }) {
-		i.Mark = "in review"
+		i.Mark = inReview
 	}
 	return i
 }
@@ -80,6 +84,18 @@ func (w *Area) showProfile(f *site.Form, v *site.Session, client *ledger.Client,
 		p.Do, p.Back = "Save", parts.ClientPath(client.ID)
 		if client.Proposed != nil {
 			p.Changed = parts.Differences(&client.Profile, client.Proposed)
+		}
+	}
+	for _, d := range p.Changed {
+		switch d.Title {
+		case parts.FieldTitles["scopes"]:
+			p.Added = d.Added
+		case parts.FieldTitles["redirect_uris"]:
+			for i := range p.URIs.Shown {
+				if line := &p.URIs.Shown[i]; slices.Contains(d.Added, line.Value) {
+					line.Mark = inReview
+				}
+			}
 		}
 	}
 	if legacy {

@@ -3,6 +3,7 @@ package developer
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -42,6 +43,7 @@ var oldEnds = []struct {
 type secretsBody struct {
 	Path    string
 	Public  bool
+	Card    ui.Card // of the active ones
 	Active  []parts.SecretRow
 	Revoked []parts.SecretRow
 	AddCard ui.Card
@@ -59,6 +61,7 @@ func (w *Area) secretsPage(c *site.Request, v site.Session, client *ledger.Clien
 // showSecrets shows the page with the form to add a secret, or with the problems of a sent form.
 func (w *Area) showSecrets(c *site.Request, v site.Session, client *ledger.Client, add *site.Form) error {
 	body := secretsBody{Path: parts.ClientPath(client.ID), Public: client.Public(), AddCard: ui.Card{ID: "add", Title: "Generate a secret"}, Add: add}
+	body.Card = ui.Card{ID: "secrets", Title: "Secrets", Action: &ui.Action{Title: "Connect your code", Path: body.Path + "/connect", Small: true}}
 	active := client.ActiveSecrets()
 	if active >= ledger.MaxActiveSecrets || client.Public() {
 		body.Add = nil
@@ -81,7 +84,23 @@ func (w *Area) showSecrets(c *site.Request, v site.Session, client *ledger.Clien
 	}
 	p := w.pageOfClient(&v, client, "Credentials", "secrets")
 	p.Notice, p.Form, p.Body = clientNotices.Text(c), add, body
+	if s := client.SecretOf(c.NoticeOf()); s != nil {
+		p.Notice = strings.Replace(p.Notice, "The secret", calledSecret(s), 1)
+	}
 	return w.Show(c, v, "secrets", p)
+}
+
+// calledSecret returns a secret in words, such as "Secret production (ends in KKT8)".
+func calledSecret(s *ledger.Secret) string {
+	switch {
+	case s.Name != "" && s.Tail != "":
+		return "Secret " + s.Name + " (ends in " + s.Tail + ")"
+	case s.Tail != "":
+		return "Secret ••••" + s.Tail
+	case s.Name != "":
+		return "Secret " + s.Name
+	}
+	return "The imported secret"
 }
 
 type newSecretBody struct {
@@ -190,7 +209,7 @@ func (w *Area) revokeSecret(c *site.Request, v site.Session, f *site.Form, clien
 		add := w.newSecretForm(&v, client)
 		return w.showSecrets(c, v, client, add.Refused(refused))
 	}
-	return c.RedirectNotice(parts.ClientPath(client.ID, "secrets"), clientNotices, "revoked")
+	return c.RedirectNoticeOf(parts.ClientPath(client.ID, "secrets"), clientNotices, "revoked", f.Get("secret"))
 }
 
 // setSecret renames a secret, or cancels its end.
@@ -219,7 +238,7 @@ func (w *Area) setSecret(c *site.Request, v site.Session, f *site.Form, client *
 		}
 		return w.showSecrets(c, v, now, add.Refused(refused))
 	}
-	return c.RedirectNotice(parts.ClientPath(client.ID, "secrets"), clientNotices, done)
+	return c.RedirectNoticeOf(parts.ClientPath(client.ID, "secrets"), clientNotices, done, f.Get("secret"))
 }
 
 // newSecretForm returns the form that adds a secret to a client.

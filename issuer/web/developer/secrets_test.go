@@ -280,7 +280,7 @@ func TestRevokeSecret(t *testing.T) {
 	res := b.Post(path+"/revoke", form)
 	assert.Equal(t, ledger.SecretRevoked, w.RefusedFor("mine", "s_new-2222"), "the revocation must take effect before the response")
 	after := b.Follow(res)
-	assert.Contains(t, after.Text, "The secret was revoked.")
+	assert.Contains(t, after.Text, "Secret ••••S_NEW-2222 was revoked.")
 	assert.Contains(t, after.Text, "Revoked secrets")
 	assert.Equal(t, res.Header.Get("Location"), b.Post(path+"/revoke", form).Header.Get("Location"), "the same form twice")
 	assert.Len(t, w.Grants(), 1, "grants must stay")
@@ -352,11 +352,11 @@ func TestNamedSecrets(t *testing.T) {
 		return b.Post(path+"/set", With(form, pairs...))
 	}
 	for range 2 {
-		assert.Contains(t, b.Follow(set(0, "ends", "never")).Text, "The secret works until you revoke it.")
+		assert.Contains(t, b.Follow(set(0, "ends", "never")).Text, " works until you revoke it.")
 		assert.Zero(t, secrets()[0].Ends)
 		assert.Equal(t, "first <1>", secrets()[0].Name)
 	}
-	assert.Contains(t, b.Follow(set(1, "name", "production")).Text, "The secret was renamed.")
+	assert.Contains(t, b.Follow(set(1, "name", "production")).Text, "Secret production (ends in ")
 	assert.Equal(t, "production", secrets()[1].Name)
 	wrong := set(1, "name", strings.Repeat("x", 41))
 	assert.Equal(t, http.StatusUnprocessableEntity, wrong.StatusCode)

@@ -29,7 +29,7 @@ func TestConnectedUsers(t *testing.T) {
 	page := b.Get(path)
 	for _, text := range []string{
 		`<p class="quiet">30 connected</p>`, "1–25 of 30", "<code>u-person-00</code>",
-		`<td data-name="Last refreshed">Never</td>`, `<span class="quiet">Username not shared</span>`,
+		`<td data-name="Last refreshed">Never refreshed</td>`, `<span class="quiet">Username not shared</span>`,
 		`<a class="button small" href="` + path + `?after=u-person-24" rel="next">`,
 	} {
 		assert.Contains(t, page.Text, text)

@@ -20,7 +20,10 @@ func Differences(before, after *ledger.Profile) []ui.Difference {
 			Title: FieldTitles[d.Field], Before: d.Before, After: d.After,
 			Removed: d.Removed, Added: d.Added, Kept: d.Kept,
 		}
-		if d.Field == "logo" {
+		switch d.Field {
+		case "scopes":
+			one.Powerful = powerfulOf(d.Added)
+		case "logo":
 			one.Logo, one.Before, one.After = true, site.LogoPath(before.Logo), site.LogoPath(after.Logo)
 		}
 		list = append(list, one)

@@ -33,7 +33,7 @@ func Figures(u *ledger.Usage, people ledger.Connected, counted bool, now ledger.
 		{Label: "People connected", Value: connected, Bars: ui.NewBars(newcomers, "New people in 30 days", "day", onDay), Note: "New people per day"},
 		{Label: "Authorizations, 30 days", Value: ui.Thousands(total(allows)), Bars: ui.NewBars(allows, "Authorizations in 30 days", "day", onDay), Note: "Allowed per day"},
 		{Label: "Refreshes, 24 hours", Value: ui.Thousands(total(refreshes)), Bars: ui.NewBars(refreshes, "Refreshes in 24 hours", "hour", atHour), Note: "Per hour"},
-		{Label: "Refused, 24 hours", Value: ui.Thousands(total(refusals)), Bars: ui.NewBars(refusals, "Refused requests in 24 hours", "hour", atHour), Note: "Failed requests"},
+		{Label: "Refused requests, 24 hours", Value: ui.Thousands(total(refusals)), Bars: ui.NewBars(refusals, "Refused requests in 24 hours", "hour", atHour), Note: "Per hour"},
 	}
 }
 

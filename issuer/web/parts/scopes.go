@@ -59,13 +59,16 @@ func matrixOf(m ui.Matrix, on []string) ui.Matrix {
 			continue
 		}
 		n := slices.IndexFunc(m.Rows, func(r ui.MatrixRow) bool { return r.Area == s.Area })
-		if n < 0 {
+		switch stem := stemOf(s.Name); {
+		case n < 0:
 			n = len(m.Rows)
-			m.Rows = append(m.Rows, ui.MatrixRow{Area: s.Area, Stem: stemOf(s.Name)})
+			m.Rows = append(m.Rows, ui.MatrixRow{Area: s.Area, Stem: stem})
+		case m.Rows[n].Cells[0].Scope == "" && m.Rows[n].Cells[1].Scope == "" && !strings.HasSuffix(m.Rows[n].Stem, stem):
+			m.Rows[n].Stem += ", " + stem
 		}
 		column, word := 2*int(s.Level), "view"
 		if s.Writes {
-			column, word = column+1, "manage"
+			column, word = column+1, "change"
 		}
 		cell := ui.Cell{
 			Scope: s.Name, Label: s.Area + ", " + strings.ToLower(m.Groups()[s.Level]) + ": " + word,
@@ -79,11 +82,8 @@ func matrixOf(m ui.Matrix, on []string) ui.Matrix {
 	return m
 }
 
-// stemOf returns the name of a scope without its level, and without what it permits.
+// stemOf returns the name of a scope without what it permits.
 func stemOf(name string) string {
-	for _, level := range []string{"TEAM_", "ORG_"} {
-		name = strings.TrimPrefix(name, level)
-	}
 	return strings.TrimSuffix(strings.TrimSuffix(name, "_READ"), "_WRITE")
 }
 
@@ -150,4 +150,14 @@ func ScopeWords(scopes []string) (words []string, powerful bool) {
 		}
 	}
 	return append(first, others...), powerful
+}
+
+// powerfulOf returns those of a list of scopes that control other people.
+func powerfulOf(names []string) (list []string) {
+	for _, s := range scope.Catalogue() {
+		if s.Controls && slices.Contains(names, s.Name) {
+			list = append(list, s.Name)
+		}
+	}
+	return list
 }

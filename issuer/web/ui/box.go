@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -213,4 +214,8 @@ type Difference struct {
 	Logo          bool   // the values are paths of pictures
 
 	Removed, Added, Kept []string // for a list
+	Powerful             []string // those of Added that control other people
 }
+
+// IsPowerful reports whether something that is added is marked.
+func (d Difference) IsPowerful(added string) bool { return slices.Contains(d.Powerful, added) }

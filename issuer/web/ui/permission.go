@@ -48,7 +48,7 @@ type TierText struct {
 }
 
 // A Matrix is a table of scopes: a row for each resource, and columns to view and to
-// manage those of the user, of teams and of the organization.
+// change those of the user, of teams and of the organization.
 type Matrix struct {
 	ID, Caption string
 	Name        string // of the field
@@ -83,7 +83,7 @@ type NamedCell struct {
 func (m Matrix) Named(r MatrixRow) []NamedCell {
 	named := make([]NamedCell, 0, len(r.Cells))
 	for n, cell := range r.Cells {
-		column := "manage"
+		column := "change"
 		if n%2 == 0 {
 			column = m.Groups()[n/2] + ": view"
 		} else if m.Views {

@@ -188,7 +188,7 @@ func matrix() ui.Matrix {
 		r := ui.MatrixRow{Area: area, Hint: hint}
 		for n := range r.Cells {
 			if cells[n] != '-' {
-				label := area + ", " + strings.ToLower(ui.Matrix{}.Groups()[n/2]) + ": " + []string{"view", "manage"}[n%2]
+				label := area + ", " + strings.ToLower(ui.Matrix{}.Groups()[n/2]) + ": " + []string{"view", "change"}[n%2]
 				r.Cells[n] = ui.Cell{Scope: strings.ToUpper(strings.ReplaceAll(label, " ", "_")), Label: label, On: cells[n] == 'x', Powerful: area == "Members" && n%2 == 1}
 			}
 		}
