@@ -103,19 +103,30 @@ func (v View) ConnectedTo(owner string, at Time) map[string]Connected {
 	return all
 }
 
-// GrantsOfPublisher counts the live grants for each client of a publisher, by Client.ID. It walks
-// all users like Connected.
-func (v View) GrantsOfPublisher(host string, at Time) map[string]int {
-	counts, settings, owner := map[string]int{}, v.Settings(), publisherOwner(host)
+// PublisherGrants are the live grants for the clients of a publisher.
+type PublisherGrants struct {
+	ByClient map[string]int // number of grants by Client.ID
+	Users    int            // who have one or more
+}
+
+// GrantsOfPublisher counts the live grants for the clients of a publisher. It walks all users like
+// Connected.
+func (v View) GrantsOfPublisher(host string, at Time) PublisherGrants {
+	all, settings, owner := PublisherGrants{ByClient: map[string]int{}}, v.Settings(), publisherOwner(host)
 	for u := range v.Users() {
+		counted := false
 		for _, g := range v.grantsOf(u, "", settings, at) {
 			if !g.Agent {
 				continue
 			}
 			if c := v.Client(g.Client); c != nil && c.Owner == owner {
-				counts[g.Client]++
+				all.ByClient[g.Client]++
+				if !counted {
+					counted = true
+					all.Users++
+				}
 			}
 		}
 	}
-	return counts
+	return all
 }

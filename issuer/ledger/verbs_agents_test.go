@@ -96,7 +96,7 @@ func (w *env) showAgents(l line) string {
 	case "publisher-grants":
 		grants := v.GrantsOfPublisher(l.args["host"], w.at())
 		for c := range v.ClientsOfPublisher(l.args["host"]) {
-			fmt.Fprintf(&b, "%s %d\n", c.ClientID(), grants[c.ID])
+			fmt.Fprintf(&b, "%s %d\n", c.ClientID(), grants.ByClient[c.ID])
 		}
 	case "lookup":
 		lookup, cause := v.Lookup(l.args["client"], w.at())

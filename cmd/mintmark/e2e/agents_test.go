@@ -182,7 +182,7 @@ func TestBrowserReviewOfAPublisher(t *testing.T) {
 			root.signIn("root", "administers it")
 			root.press(`main a[href="/admin/publishers/example.com"]`)
 			require.Contains(t, root.text("main"), "Requested by alice")
-			require.Contains(t, root.text("main table"), agentID)
+			require.Contains(t, root.text("#applications"), agentID)
 			root.press(`main a[href$="/edit"]`)
 			root.press("main button.primary")
 			require.Equal(t, "The selection of scopes needs at least one.", root.text("[role=alert] a"))

@@ -201,6 +201,8 @@ func TestBrowserKeyboardPublisher(t *testing.T) {
 	b.enter(`main a[href$="/edit"]`, kb.Enter)
 	b.tabTo(`input[name="scopes"][value="BOOKING_READ"]`)
 	b.keys(" ")
+	b.tabTo("main form details summary")
+	b.keys(" ")
 	b.tabTo(`input[name="defaults"][value="BOOKING_READ"]`)
 	b.keys(" ")
 	b.tabTo("#f-redirect_uris")

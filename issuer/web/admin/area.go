@@ -16,8 +16,8 @@ type Area struct {
 
 	prover  *authn.Prover
 	secrets *parts.SecretForms
-	// agentCounters has the number of grants of each client of a publisher: see grantsOf.
-	agentCounters *parts.Counters[map[string]int]
+	// agentCounters has the grants for the clients of each publisher: see grantsOf.
+	agentCounters *parts.Counters[ledger.PublisherGrants]
 	// people has the number of users connected to each client.
 	people *parts.Counters[ledger.Connected]
 }
@@ -32,7 +32,7 @@ func New(s *site.Site, p *authn.Prover, secrets *parts.SecretForms) (*Area, erro
 		return nil, fmt.Errorf("parse pages: %w", err)
 	}
 	return &Area{
-		Area: site.Area{Site: s, Pages: pages}, prover: p, secrets: secrets, agentCounters: parts.NewCounters[map[string]int](),
+		Area: site.Area{Site: s, Pages: pages}, prover: p, secrets: secrets, agentCounters: parts.NewCounters[ledger.PublisherGrants](),
 		people: parts.NewCounters[ledger.Connected](),
 	}, nil
 }

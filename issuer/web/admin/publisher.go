@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -50,9 +51,9 @@ type adminPublisherBody struct {
 	Requested, Reviewed          ui.Stamp
 	Scopes                       []parts.ScopeGroup
 	Clients                      []agentLine
-	More                         bool // there are other clients on other pages
-	Counted                      bool // Grants is known
-	Grants                       int
+	Total                        int  // clients
+	Counted                      bool // People is known
+	People                       int  // with a grant
 	Edit, Revoke, Reject, Remove string
 	Events                       string
 	Pages                        ui.Pager
@@ -62,6 +63,7 @@ type adminPublisherBody struct {
 type agentLine struct {
 	Name, Path   string
 	ClientID     string // "" if it registered itself
+	Website      string
 	RedirectURIs []string
 	State        ledger.ClientState
 	Proposed     bool
@@ -90,17 +92,14 @@ func (w *Area) publisherFresh(c *site.Request, v *site.Session) (p *ledger.Publi
 	return w.publisherAt(c, v)
 }
 
-// grantsOf returns the number of grants of each client of a publisher, and of all. The number is
-// kept for a while, but not after the publisher was changed.
-func (w *Area) grantsOf(c *site.Request, v *site.Session, p *ledger.Publisher) (byClient map[string]int, all int, counted bool) {
+// grantsOf returns the grants for the clients of a publisher. The numbers are kept for a while, but
+// not after the publisher was changed.
+func (w *Area) grantsOf(c *site.Request, v *site.Session, p *ledger.Publisher) (grants ledger.PublisherGrants, counted bool) {
 	view, now := v.View, w.Ledger.Now()
-	byClient, _, counted = w.agentCounters.Get(c.R.Context(), p.Host+" "+expectedLast(p.Last), now, func() map[string]int {
+	grants, _, counted = w.agentCounters.Get(c.R.Context(), p.Host+" "+expectedLast(p.Last), now, func() ledger.PublisherGrants {
 		return view.GrantsOfPublisher(p.Host, now)
 	})
-	for _, n := range byClient {
-		all += n
-	}
-	return byClient, all, counted
+	return grants, counted
 }
 
 // titleOf returns what pages call the publisher with a host.
@@ -130,15 +129,22 @@ func (w *Area) adminPublisher(c *site.Request, v site.Session) error {
 		Edit: path + "/edit", Revoke: path + "/revoke", Reject: path + "/reject", Remove: path + "/remove",
 		Events: parts.PathAdminAudit + "?" + url.Values{"kind": {"publisher"}}.Encode(),
 	}
-	var grants map[string]int
-	grants, body.Grants, body.Counted = w.grantsOf(c, &v, p)
+	for _, group := range body.Scopes {
+		for i := range group.List {
+			group.List[i].Default = slices.Contains(p.Defaults, group.List[i].Name)
+		}
+	}
+	grants, counted := w.grantsOf(c, &v, p)
+	body.People, body.Counted = grants.Users, counted
 	id := func(client *ledger.Client) string { return client.ID }
-	shown, pages := site.PageOf(c, slices.Collect(v.View.ClientsOfPublisher(p.Host)), adminRowsPerPage, id)
+	all := slices.Collect(v.View.ClientsOfPublisher(p.Host))
+	shown, pages := site.PageOf(c, all, adminRowsPerPage, id)
+	body.Total = len(all)
 	body.Pages = pages
 	for _, client := range shown {
 		line := agentLine{
-			Name: client.Name, Path: parts.AdminClientPath(client.ID), RedirectURIs: client.RedirectURIs, State: client.State,
-			Proposed: client.Proposed != nil, Grants: grants[client.ID], Allowed: v.At(client.Document.Allowed),
+			Name: client.Name, Path: parts.AdminClientPath(client.ID), Website: client.Website, RedirectURIs: client.RedirectURIs, State: client.State,
+			Proposed: client.Proposed != nil, Grants: grants.ByClient[client.ID], Allowed: v.At(client.Document.Allowed),
 		}
 		if client.Document.Registered == "" {
 			line.ClientID = client.Document.ClientID
@@ -157,8 +163,12 @@ func (w *Area) adminPublisher(c *site.Request, v site.Session) error {
 	if body.Pending {
 		actions = nil // the decision has it
 	}
-	return w.showAdmin(c, v, "publisher", ui.Page{
-		Title: titleOf(p.Host), Up: site.Up("Publishers", site.PathAdminPublishers), Pills: []ui.Pill{body.Pill}, Actions: actions, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
+	page, copied := "publisher", &ui.Copy{ID: "host", Label: "host", Value: p.Host}
+	if body.Pending {
+		page, copied = "publisher_pending", nil // it has a link to the host
+	}
+	return w.showAdmin(c, v, page, ui.Page{
+		Title: cmp.Or(displayName(p), p.Host), Copy: copied, Up: site.Up("Publishers", site.PathAdminPublishers), Pills: []ui.Pill{body.Pill}, Actions: actions, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.PageAt("after", id(shown[n-1])) },
 	})
 }
@@ -171,6 +181,7 @@ type publisherFormBody struct {
 	About           ui.Card
 	Scopes          matrixCard
 	Defaults        matrixCard // those that only read
+	Chosen          string     // what Defaults are about, or "none"
 	Refresh         ui.Card
 	Path            string // of the page to return to
 }
@@ -184,8 +195,9 @@ type matrixCard struct {
 }
 
 func publisherBodyOf(f *site.Form) publisherFormBody {
+	defaults, _ := parts.ScopeWords(f.Values["defaults"])
 	return publisherFormBody{
-		Form: f, Path: site.PathAdminPublishers,
+		Form: f, Path: site.PathAdminPublishers, Chosen: cmp.Or(strings.Join(defaults, ", "), "none"),
 		About: ui.Card{ID: "about", Title: "Publisher"}, Refresh: ui.Card{ID: "refresh", Title: "Refresh tokens"},
 		Scopes: matrixCard{
 			Card:   ui.Card{ID: "most", Title: "Scopes"},
@@ -193,8 +205,7 @@ func publisherBodyOf(f *site.Form) publisherFormBody {
 			Matrix: parts.ScopeMatrix(f.Values["scopes"]),
 		},
 		Defaults: matrixCard{
-			Card:   ui.Card{ID: "least", Title: "Default scopes"},
-			Group:  f.Group("defaults", "Default scopes", "What an application gets that doesn’t say what it wants. Choose among the scopes above."),
+			Group:  f.Group("defaults", "Default scopes", "For applications that don’t say what they want. Choose among the scopes above."),
 			Matrix: parts.DefaultsMatrix(f.Values["defaults"]),
 		},
 	}

@@ -47,7 +47,7 @@ type endPublisherBody struct {
 	Name   string
 	Path   string
 	Local  bool
-	Grants int
+	People int // who lose access
 	Form   *site.Form
 }
 
@@ -70,22 +70,16 @@ func (w *Area) showEndPublisher(c *site.Request, v site.Session, e *publisherEnd
 	body := endPublisherBody{
 		How: e.how, Agents: v.View.Settings().Agents, Name: titleOf(p.Host), Path: parts.PublisherPath(p.Host), Local: p.Host == ledger.LocalPublisher, Form: f,
 	}
-	for _, n := range v.View.GrantsOfPublisher(p.Host, w.Ledger.Now()) {
-		body.Grants += n
-	}
-	title := "Disconnect everybody from " + body.Name
+	body.People = v.View.GrantsOfPublisher(p.Host, w.Ledger.Now()).Users
+	title := "Disconnect everybody from " + body.Name + "?"
 	switch {
 	case e.how == ledger.EndRemove:
-		title = "Remove " + body.Name
+		title = "Remove " + body.Name + "?"
 	case e.how == ledger.EndReject && body.Local:
-		title = "Turn off " + body.Name
+		title = "Turn off programs on users’ computers?"
 	case e.how == ledger.EndReject:
-		title = "Reject " + body.Name
+		title = "Reject " + body.Name + "?"
 	}
-	if body.Grants > 0 && e.how != ledger.EndGrants {
-		title += " and end " + ui.Plural(body.Grants, "grant")
-	}
-	title += "?"
 	return w.showAdmin(c, v, "publisher_end", ui.Page{Title: title, Up: publisherUp(p), Form: f, Body: body})
 }
 

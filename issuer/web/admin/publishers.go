@@ -50,15 +50,14 @@ func wellKnownName(host string) string {
 	return ""
 }
 
-const localName = "Programs on the user’s computer"
+const localName = "Programs on users’ computers"
 
 type adminPublishersBody struct {
 	Publishers []publisherLine
 	Reviewed   bool // the hosts that are not listed wait for a review; otherwise they are refused
+	Many       bool // there are enough for a search
 	Search     ui.Search
-	States     []ui.Option
-	All        bool // there is no search
-	New        string
+	Empty      ui.Empty // instead of the list
 	Suggested  []suggestion
 	Letters    []ui.Link
 	Table      ui.Table
@@ -68,10 +67,11 @@ type adminPublishersBody struct {
 type publisherLine struct {
 	Host, Name, Path string
 	Pill             ui.Pill
+	Pending          bool
 	Clients          int
 	RequestedBy      parts.Piece
 	Requested        ui.Stamp
-	Reviewed         ui.Stamp
+	Allowed          ui.Stamp // when a user last allowed one of its clients
 }
 
 // Exception reports whether the publisher is in another state than most.
@@ -107,12 +107,15 @@ func displayName(p *ledger.Publisher) string {
 
 func publisherLineOf(v *site.Session, p *ledger.Publisher) publisherLine {
 	line := publisherLine{
-		Host: p.Host, Name: displayName(p), Path: parts.PublisherPath(p.Host), Pill: pillOf(p),
-		RequestedBy: parts.UserPiece(v.View, p.RequestedBy), Requested: v.At(p.Requested), Reviewed: v.At(p.Reviewed),
+		Host: p.Host, Name: displayName(p), Path: parts.PublisherPath(p.Host), Pill: pillOf(p), Pending: p.State == ledger.PublisherPending,
+		RequestedBy: parts.UserPiece(v.View, p.RequestedBy), Requested: v.At(p.Requested),
 	}
-	for range v.View.ClientsOfPublisher(p.Host) {
+	var allowed ledger.Time
+	for client := range v.View.ClientsOfPublisher(p.Host) {
 		line.Clients++
+		allowed = max(allowed, client.Document.Allowed)
 	}
+	line.Allowed = v.At(allowed)
 	return line
 }
 
@@ -144,9 +147,6 @@ func publishersOf(v ledger.View, state, find string) []*ledger.Publisher {
 	return all
 }
 
-// newestRequest is the order of publishers by the time of their request, in an address.
-const newestRequest = "requested"
-
 // hostLetters is lettersOf for a list of publishers.
 func hostLetters(c *site.Request, several bool, all []*ledger.Publisher) []ui.Link {
 	before := map[string]string{} // the host before the first one with a letter
@@ -168,33 +168,35 @@ func hostLetters(c *site.Request, several bool, all []*ledger.Publisher) []ui.Li
 // adminPublishers lists the publishers.
 func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 	state := c.R.URL.Query().Get("state")
-	body := &adminPublishersBody{
-		Search: site.SearchOf(c, "Host or name"), New: site.PathAdminNewPublisher, Reviewed: v.View.Settings().Agents == ledger.AgentsReviewed,
-	}
-	body.All = body.Search.Query == "" && state == ""
-	body.States = []ui.Option{{Text: "Any state"}}
+	body := &adminPublishersBody{Search: site.SearchOf(c, "Host or name"), Reviewed: v.View.Settings().Agents == ledger.AgentsReviewed}
+	states := []ui.Option{{Text: "Any state"}}
 	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected} {
-		body.States = append(body.States, ui.Option{Value: string(s), Text: parts.StateName(s)})
+		states = append(states, ui.Option{Value: string(s), Text: parts.StateName(s)})
 	}
-	choose(state, body.States...)
+	choose(state, states...)
+	body.Search.Selects = []ui.Select{{Name: "state", Label: "State", Options: states}}
+	find := body.Search.Query
+	all := publishersOf(v.View, state, find)
+	searched := find != "" || state != ""
+	if body.Many = searched || len(all) >= fewRows; searched {
+		body.Search.Clear = site.PathAdminPublishers
+		body.Empty = ui.Empty{Title: "No publisher matches", Text: "Try another state, or all of them."}
+	}
+	if find != "" {
+		body.Empty = ui.Empty{Title: "No publisher matches “" + find + "”", Text: "Try a part of its host or of its name."}
+	}
 	host := func(p *ledger.Publisher) string { return p.Host }
-	all := publishersOf(v.View, state, body.Search.Query)
-	if c.R.URL.Query().Get("sort") == newestRequest {
-		slices.SortStableFunc(all, func(a, b *ledger.Publisher) int { return cmp.Compare(b.Requested, a.Requested) })
-	}
 	shown, pages := site.PageOf(c, all, adminRowsPerPage, host)
 	at := positionIn(all, shown)
 	pages.Count = site.CountOf(at, len(shown))
 	body.Table = ui.Table{Caption: "Publishers, those that wait for a review first", Pager: &pages, Columns: []ui.Column{
-		site.SortColumn(c, "Publisher", "", "ascending", at),
-		{Title: "Applications", Class: "num"},
-		site.SortColumn(c, "Requested by", newestRequest, "descending", at),
+		{Title: "Publisher"}, {Title: "State"}, {Title: "Applications", Class: "num"}, {Title: "Last allowed"},
 	}}
 	body.Letters = hostLetters(c, len(all) > len(shown), all)
 	for _, p := range shown {
 		body.Publishers = append(body.Publishers, publisherLineOf(&v, p))
 	}
-	if body.All && pages.Back == "" {
+	if !searched && pages.Back == "" {
 		for _, s := range wellKnown {
 			if v.View.Publisher(s.Host) == nil {
 				body.Suggested = append(body.Suggested, s)

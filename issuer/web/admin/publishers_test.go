@@ -37,7 +37,7 @@ func TestAdminPublishers(t *testing.T) {
 		last = at
 	}
 	assert.Contains(t, page.Text, `<span class="pill">Off</span>`)
-	assert.Contains(t, page.Text, `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>, <time`)
+	assert.Contains(t, page.Text, `Requested by <bdi>ada</bdi> <time`)
 	assert.Contains(t, page.Text, `href="/admin/new-publisher?host=zed.dev">`)
 	assert.NotContains(t, page.Text, `?host=claude.ai`, "it is listed")
 	for query, want := range map[string]int{"state=pending": 2, "state=approved": 2, "state=rejected": 1, "q=AGENT": 1, "q=programs": 1, "q=other&state=pending": 1, "q=none": 0} {
@@ -84,7 +84,7 @@ func TestPublishersInTheReviewQueue(t *testing.T) {
 func TestReviewPublisher(t *testing.T) {
 	w, root := publishers(t)
 	page := root.Get(PublisherPage)
-	for _, says := range []string{"Waiting for review", "https://agent.example/client", "The agent", "Never", `href="` + PublisherPage + `/reject"`} {
+	for _, says := range []string{"Waiting for review", "https://agent.example/client", "The agent", `href="` + PublisherPage + `/reject"`} {
 		assert.Contains(t, page.Text, says)
 	}
 	assert.NotContains(t, page.Text, "Approved", "its client can't be used yet")
@@ -197,7 +197,7 @@ func TestLocalPublisher(t *testing.T) {
 	assert.Contains(t, on.Text, cursor)
 
 	ask := root.Get(off)
-	assert.Contains(t, ask.Text, "Turn off Programs on the user’s computer")
+	assert.Contains(t, ask.Text, "Turn off programs on users’ computers?")
 	assert.NotContains(t, ask.Text, `name="reason"`)
 	assert.Contains(t, root.Follow(root.Post(off, ask.Form(t, off))).Text, "It was turned off")
 	assert.Equal(t, ledger.PublisherRejected, w.Publisher("local").State)
@@ -230,7 +230,7 @@ func TestEndPublisher(t *testing.T) {
 	w.AllowAgent(agent)
 	reject, remove := PublisherPage+"/reject", PublisherPage+"/remove"
 	ask = root.Get(reject)
-	assert.Contains(t, ask.Text, "<li>1 grant for its applications ends, for good.</li>")
+	assert.Contains(t, ask.Text, "<li>1 person is disconnected, for good.")
 	w.Must(&ledger.PutPublisher{Actor: Operator, Host: "agent.example", Scopes: []string{"BOOKING_READ"}})
 	form := With(ask.Form(t, reject), "reason", "It\nharms.")
 	stale := root.Post(reject, form)

@@ -20,6 +20,7 @@ type ScopeGroup struct {
 type ScopeChoice struct {
 	Name, Allows         string
 	Writes, Powerful, On bool
+	Default              bool // an application gets it that does not say what it wants
 }
 
 var scopeLevels = []ScopeGroup{
