@@ -31,7 +31,7 @@ var matrixAdmin = []row{
 	{route: "GET /admin/users", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{route: "GET /admin/new-user", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
-		route: "POST /admin/new-user", nobody: 303, user: 404, owner: 404, administrator: 303,
+		route: "POST /admin/new-user", nobody: 303, user: 404, owner: 404, administrator: 200,
 		form: &Sent{Purpose: "new user", About: "u_new", Fields: url.Values{"id": {"u_new"}, "username": {"eve"}, "password": {Another}}},
 	},
 	{route: "GET /admin/users/:id", address: "/admin/users/u-ada", nobody: 303, user: 404, owner: 404, administrator: 200},
@@ -46,7 +46,7 @@ var matrixAdmin = []row{
 	},
 	{route: "GET /admin/users/:id/password", address: "/admin/users/u-ada/password", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
-		route: "POST /admin/users/:id/password", address: "/admin/users/u-bob/password", nobody: 303, user: 404, owner: 404, administrator: 303,
+		route: "POST /admin/users/:id/password", address: "/admin/users/u-bob/password", nobody: 303, user: 404, owner: 404, administrator: 200,
 		form: &Sent{Purpose: "user password", About: "u-bob", Fields: url.Values{"password": {Another}}},
 	},
 	{route: "GET /admin/resource-servers", nobody: 303, user: 404, owner: 404, administrator: 200},

@@ -29,8 +29,7 @@ var userActions = []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disab
 var userNotices = site.Notices{
 	"edited":               "Saved. Applications that may see the profile see it from now on.",
 	"unchanged":            "There was nothing to change.",
-	"added":                "The user was added. Give them the username and the password in private.",
-	"password":             "The new password counts from now on, and the user was signed out everywhere. Give them the password in private.",
+	"added":                "The user was added. If you didn’t note the password, set a new one below.",
 	string(ledger.Promote): "The user is an administrator now.",
 	string(ledger.Demote):  "The user is no longer an administrator.",
 	string(ledger.Disable): "The account was disabled. The user is signed out, and all applications are disconnected.",

@@ -65,15 +65,16 @@ func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
 	if err != nil {
 		return fmt.Errorf("hash the password of a new user: %w", err)
 	}
+	u := &ledger.User{ID: id, Username: f.Trimmed("username"), Person: ledger.Person{Name: f.Trimmed("name"), Email: f.Trimmed("email")}}
 	refused, err := w.Propose(c, &v, "add a user", &ledger.AddUser{
-		Actor: v.Actor(), ID: id, Username: f.Trimmed("username"),
-		Person:   ledger.Person{Name: f.Trimmed("name"), Email: f.Trimmed("email")},
-		Password: hash, Admin: admin,
+		Actor: v.Actor(), ID: id, Username: u.Username, Person: u.Person, Password: hash, Admin: admin,
 	})
 	switch {
 	case err != nil:
 		return err
-	case refused == nil, refused.Cause == ledger.AlreadyExists: // the form contains the id: it was sent before
+	case refused == nil:
+		return w.showGiven(c, v, u, site.PersonOf(u).Name+" was added", f.Get("password"))
+	case refused.Cause == ledger.AlreadyExists: // the form contains the id: it was sent before, maybe with another password
 		return c.RedirectNotice(parts.AdminUserPath(id), userNotices, "added")
 	}
 	return w.showNewUser(c, v, f.Refused(refused))
@@ -97,7 +98,7 @@ func (w *Area) checkUsername(c *site.Request, v *site.Session, f *site.Form, id 
 	return err
 }
 
-var suggestionRule = fmt.Sprintf("Generated. Keep it, or type at least %d characters.", credential.MinPassword)
+var suggestionRule = fmt.Sprintf("Generated. Keep it, or type at least %d characters. The user can change it.", credential.MinPassword)
 
 // checkSuggested reports a problem with the password field if the password that an
 // administrator chose for a user is too weak. names are the user's names and e-mail

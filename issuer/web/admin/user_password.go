@@ -67,7 +67,9 @@ func (w *Area) setUserPassword(c *site.Request, v site.Session, f *site.Form) er
 	if ok, err := w.prover.Reauthenticate(c, &v, f, w.showUserPassword); !ok {
 		return err
 	}
-	done := func() error { return c.RedirectNotice(parts.AdminUserPath(u.ID), userNotices, "password") }
+	done := func() error {
+		return w.showGiven(c, v, u, "New password of "+site.PersonOf(u).Name, f.Get("password"))
+	}
 	has, err := w.isPassword(c, u, f.Get("password"))
 	switch {
 	case err != nil:
@@ -87,6 +89,22 @@ func (w *Area) setUserPassword(c *site.Request, v site.Session, f *site.Form) er
 		return w.showUserPassword(c, v, f.Refused(refused))
 	}
 	return done()
+}
+
+type givenBody struct {
+	Username, Password ui.Copy
+	Path               string
+}
+
+// showGiven shows what an administrator has to hand over to a user, once. It is the answer to the form
+// itself: the password is in no address, and a reload doesn't show it again.
+func (w *Area) showGiven(c *site.Request, v site.Session, u *ledger.User, title, password string) error {
+	return w.showAdmin(c, v, "user_given", ui.Page{
+		Title: title, Up: site.Up("Users", parts.PathAdminUsers), Body: givenBody{
+			Username: ui.Copy{ID: "username", Label: "username", Value: u.Username, Wide: true},
+			Password: ui.Copy{ID: "password", Label: "password", Value: password, Wide: true}, Path: parts.AdminUserPath(u.ID),
+		},
+	})
 }
 
 func (w *Area) isPassword(c *site.Request, u *ledger.User, password string) (bool, error) {

@@ -79,6 +79,7 @@ func scenesAdmin() []Scene {
 		{Name: "person-edit", Who: rita, Address: userPage(alice, "/edit")},
 		{Name: "person-edit-wrong", Who: rita, From: userPage(alice, "/edit"), Address: userPage(alice, "/edit"), Form: url.Values{"username": {alice}, "avatar_url": {"javascript:alert(1)"}}, Status: bad},
 		{Name: "person-password", Who: rita, Address: userPage(alice, "/password")},
+		{Name: "person-password-given", Who: rita, From: userPage(alice, "/password"), Address: userPage(alice, "/password"), Form: url.Values{"password": {Another}}},
 		{Name: "person-new", Who: rita, Address: "/admin/new-user"},
 		{Name: "person-new-wrong", Who: rita, From: "/admin/new-user", Address: "/admin/new-user", Form: url.Values{"username": {alice}, "email": {"x"}, "password": {"short"}}, Status: bad},
 		{Name: "person-added", Who: rita, From: "/admin/new-user", Address: "/admin/new-user", Form: With(person, "password", Another)},
