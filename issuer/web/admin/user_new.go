@@ -51,14 +51,15 @@ func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
 	if err := w.checkUsername(c, &v, f, f.Get("id")); err != nil {
 		return err
 	}
-	if checkSuggested(f, f.Trimmed("username"), f.Trimmed("name"), f.Trimmed("email")); f.Failed() {
-		return w.showNewUser(c, v, f)
-	}
+	checkSuggested(f, f.Trimmed("username"), f.Trimmed("name"), f.Trimmed("email"))
 	admin := f.Has("admin", "yes")
-	if admin {
+	if admin { // also with other problems, so that the password need not be entered again
 		if ok, err := w.prover.Reauthenticate(c, &v, f, w.showNewUser); !ok {
 			return err
 		}
+	}
+	if f.Failed() {
+		return w.showNewUser(c, v, f)
 	}
 	id := f.Get("id")
 	hash, err := w.hash(c, f.Get("password"))

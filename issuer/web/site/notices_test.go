@@ -42,7 +42,7 @@ func TestNoticesAreNotForged(t *testing.T) {
 func TestAdministratorsNoticesAreNotForged(t *testing.T) {
 	_, root := Administration(t)
 	for path, words := range map[string][]string{
-		"/admin/users/u-bob": {"edited", "password", string(ledger.Enable), string(ledger.Demote)},
+		"/admin/users/u-bob": {"edited", "added", string(ledger.Enable), string(ledger.Demote)},
 		CalendarPage:         {"approve", "transfer"},
 	} {
 		for _, word := range words {
