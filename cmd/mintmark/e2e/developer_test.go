@@ -100,14 +100,14 @@ func (j *journey) review() {
 	unusable := func() {
 		t.Helper()
 		b.open(request)
-		require.Equal(t, "This app has not been reviewed yet", b.text("h1"))
+		require.Equal(t, "Trip Planner is waiting for review", b.text("h1"))
 	}
 	// "cannot be used until a service administrator has reviewed it."
 	unusable()
 	j.judge("reject", "Say what it does with bookings.")
 	require.Equal(t, "Rejected", root.text(".head .pill"))
 	b.open(request)
-	require.Equal(t, "This app was not approved", b.text("h1"))
+	require.Equal(t, "Trip Planner was not approved", b.text("h1"))
 	b.open(j.home)
 	require.Contains(t, b.text("main .callout.warn"), "Say what it does with bookings.")
 
