@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	maxNamedApps       = 8    // maximum number of connected applications that are named
 	ownedRows          = 10   // maximum number of applications on the page of their owner
 	userHistoryRows    = 3    // maximum number of events on the page of a user
 	maxCountedSessions = 1000 // maximum number of sessions that are counted
@@ -42,8 +43,9 @@ type adminUserBody struct {
 	Facts    []parts.Fact
 	Added    ui.Stamp
 	Sessions int
-	Seen     ui.Stamp // last use of a session
-	Apps     int      // number of connected applications
+	Seen     ui.Stamp      // last use of a session
+	Apps     []parts.Piece // connected applications, the last allowed first
+	MoreApps int           // number of the others
 	Owned    []ownedLine
 	Orphans  string // what nobody can change, since the user can't sign in; "" for nothing
 	MoreOf   string // the page with the user's other applications
@@ -89,9 +91,10 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	now := w.Ledger.Now()
 	sessions := v.View.SessionsOf(u.ID, now, maxCountedSessions)
 	body := &adminUserBody{
-		User: u, Self: u.ID == v.User.ID, Added: v.At(u.Created), Sessions: len(sessions), Apps: appsOf(v.View.GrantsOf(u.ID, now)),
+		User: u, Self: u.ID == v.User.ID, Added: v.At(u.Created), Sessions: len(sessions),
 		Events: parts.PathAdminAudit + "?" + url.Values{"user": {u.ID}}.Encode(), Forms: map[string]*site.Form{},
 	}
+	body.Apps, body.MoreApps = appsOf(v.View, v.View.GrantsOf(u.ID, now))
 	if len(sessions) > 0 {
 		body.Seen = v.At(sessions[0].Seen)
 	}
@@ -227,13 +230,22 @@ func disableDanger(name string, f, sent *site.Form) *ui.Danger {
 	}}}
 }
 
-// appsOf returns the number of applications that have grants.
-func appsOf(grants []*ledger.Grant) int {
-	clients := map[string]bool{}
-	for _, g := range grants {
-		clients[g.Client] = true
+// appsOf returns the applications that have grants, of which the oldest is the first. It names
+// maxNamedApps at most, and returns how many more there are.
+func appsOf(v ledger.View, grants []*ledger.Grant) (named []parts.Piece, more int) {
+	seen := map[string]bool{}
+	for _, g := range slices.Backward(grants) {
+		switch {
+		case seen[g.Client]:
+			continue
+		case len(named) < maxNamedApps:
+			named = append(named, parts.ClientPiece(v, g.Client))
+		default:
+			more++
+		}
+		seen[g.Client] = true
 	}
-	return len(clients)
+	return named, more
 }
 
 // setUserState enables or disables an account, or grants or removes the role of an

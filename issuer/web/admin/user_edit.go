@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -105,6 +106,14 @@ func (w *Area) editUser(c *site.Request, v site.Session, f *site.Form) error {
 	if err := w.checkUsername(c, &v, f, command.User); err != nil {
 		return err
 	}
+	var stored ledger.Person
+	if u := v.View.User(command.User); u != nil {
+		stored = u.Person
+	}
+	checkEmail(f, stored.Email)
+	if zone := command.Person.TimeZone; zone != "" && zone != stored.TimeZone && site.ZoneOf(zone) == nil {
+		f.AddSentence("time_zone", "Time zone isn’t known: use a name such as Europe/London.")
+	}
 	var refused *ledger.Refusal
 	var err error
 	if !f.Failed() {
@@ -135,6 +144,19 @@ func (w *Area) editUser(c *site.Request, v site.Session, f *site.Form) error {
 		f.Refused(refused).Values.Set("expected_last", expectedLast(u.Last))
 	}
 	return w.showEditUser(c, v, u, f)
+}
+
+// checkEmail reports an address that can't be one, unless it is stored already: applications and
+// providers can set any, and it must not keep the other fields from being saved.
+func checkEmail(f *site.Form, stored string) {
+	email := f.Trimmed("email")
+	if email == "" || email == stored {
+		return
+	}
+	local, domain, _ := strings.Cut(email, "@")
+	if local == "" || domain == "" || strings.Contains(domain, "@") || strings.ContainsFunc(email, unicode.IsSpace) {
+		f.AddSentence("email", "Email address needs an @, such as in ada@example.com.")
+	}
 }
 
 // personIn returns the profile in the form.

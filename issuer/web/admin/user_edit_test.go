@@ -116,6 +116,22 @@ func TestEditUserKeepsTheWeekday(t *testing.T) {
 	assert.Equal(t, p.WeekStart, w.UserByName("ada").WeekStart)
 }
 
+// TestEditUserKeepsWhatIsStored verifies that an address or a zone that an application has set keeps
+// no other field from being saved.
+func TestEditUserKeepsWhatIsStored(t *testing.T) {
+	w, root := Administration(t)
+	u := w.UserByName("ada")
+	p := u.Person
+	p.Email, p.TimeZone = "ada at example", "Nowhere/Atlantis"
+	w.Must(&ledger.SetPerson{Actor: Operator, User: u.ID, Username: u.Username, Person: p, ExpectedLast: u.Last})
+	root.Done(root.Press(adaEdit, adaEdit, "username", "ada", "name", "Ada One", "email", p.Email, "time_zone", p.TimeZone))
+	p.Name = "Ada One"
+	assert.Equal(t, p, w.UserByName("ada").Person)
+	res := root.Press(adaEdit, adaEdit, "username", "ada", "name", "Ada One", "email", "ada at home", "time_zone", "Nowhere")
+	assert.Contains(t, res.Text, `id="f-email-error"`)
+	assert.Contains(t, res.Text, `id="f-time_zone-error"`)
+}
+
 func TestEditUserRefusals(t *testing.T) {
 	w, root := Administration(t)
 	for _, test := range []struct{ field, value, says string }{
@@ -123,12 +139,20 @@ func TestEditUserRefusals(t *testing.T) {
 		{"username", "BOB", "Username is taken."},
 		{"username", "a da", "Username may not hold spaces"},
 		{"name", strings.Repeat("x", 101), "Name is too long."},
-		{"email", strings.Repeat("x", 255), "Email address is too long."},
+		{"email", "x@" + strings.Repeat("x", 253), "Email address is too long."},
+		{"email", "king", "Email address needs an @"},
+		{"email", "@example.com", "Email address needs an @"},
+		{"email", "king@", "Email address needs an @"},
+		{"email", "king@example@com", "Email address needs an @"},
+		{"email", "a king@example.com", "Email address needs an @"},
 		{"bio", strings.Repeat("x", 1001), "About is too long."},
 		{"bio", "x\u202e", "About holds a control character."},
 		{"avatar_url", "javascript:alert(1)", "Picture URL must begin with https:// or http://."},
 		{"locale", strings.Repeat("x", 36), "Language is too long."},
-		{"time_zone", strings.Repeat("x", 65), "Time zone is too long."},
+		{"time_zone", strings.Repeat("x", 65), "Time zone isn’t known"},
+		{"time_zone", "London", "Time zone isn’t known: use a name such as Europe/London."},
+		{"time_zone", "Local", "Time zone isn’t known"}, // of the node
+		{"time_zone", "../zone", "Time zone isn’t known"},
 		{"time_format", "13", "Clock must be 12 or 24."},
 		{"time_format", "noon", "Clock must be 12 or 24."},
 		{"week_start", strings.Repeat("x", 17), "First day of the week is too long."},

@@ -51,6 +51,7 @@ func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
 	if err := w.checkUsername(c, &v, f, f.Get("id")); err != nil {
 		return err
 	}
+	checkEmail(f, "")
 	checkSuggested(f, f.Trimmed("username"), f.Trimmed("name"), f.Trimmed("email"))
 	admin := f.Has("admin", "yes")
 	if admin { // also with other problems, so that the password need not be entered again

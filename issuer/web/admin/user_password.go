@@ -100,7 +100,7 @@ type givenBody struct {
 // itself: the password is in no address, and a reload doesn't show it again.
 func (w *Area) showGiven(c *site.Request, v site.Session, u *ledger.User, title, password string) error {
 	return w.showAdmin(c, v, "user_given", ui.Page{
-		Title: title, Up: site.Up("Users", parts.PathAdminUsers), Body: givenBody{
+		Title: title, Up: site.Up(site.PersonOf(u).Name, parts.AdminUserPath(u.ID)), Body: givenBody{
 			Username: ui.Copy{ID: "username", Label: "username", Value: u.Username, Wide: true},
 			Password: ui.Copy{ID: "password", Label: "password", Value: password, Wide: true}, Path: parts.AdminUserPath(u.ID),
 		},

@@ -14,7 +14,7 @@ func (v *Session) Clock() ui.Clock {
 	if v.clock == nil {
 		c := ui.Clock{Now: v.site.Ledger.Now().Std()}
 		if v.User != nil {
-			c.Zone, c.Hour12 = zoneOf(v.User), v.User.TimeFormat == 12
+			c.Zone, c.Hour12 = ZoneOf(v.User.TimeZone), v.User.TimeFormat == 12
 		}
 		v.clock = &c
 	}
@@ -31,9 +31,8 @@ func (v *Session) Day(t ledger.Time) ui.Stamp { return v.Clock().Day(int64(t)) }
 // since applications may write any text into a profile.
 var zones sync.Map
 
-// zoneOf returns the time zone of a user's profile, or nil if it has none that is known here.
-func zoneOf(u *ledger.User) *time.Location {
-	name := u.TimeZone
+// ZoneOf returns the time zone that a profile names, or nil if it is none that is known here.
+func ZoneOf(name string) *time.Location {
 	if name == "" || name == "Local" { // which time.LoadLocation takes for UTC and the node's zone
 		return nil
 	}

@@ -34,7 +34,7 @@ func (w *Site) shell(c *Request, v *Session, up *ui.Link) *ui.Shell {
 		SignOut: PathSignOut, SignOutToken: FormToken(v.ID, ForSignOut, "", ""),
 		DraftKey: FormToken(v.ID, forDrafts, v.User.ID, ""),
 	}
-	if zone := zoneOf(v.User); zone != nil {
+	if zone := ZoneOf(v.User.TimeZone); zone != nil {
 		s.Zone = zone.String()
 	}
 	groups := w.Groups(v)

@@ -77,7 +77,7 @@ func scenesAdmin() []Scene {
 		{Name: "person-disabled", Who: rita, Address: userPage("dana.keller", "")},
 		{Name: "person-disabled-now", Who: rita, From: userPage(alice, ""), Address: userPage(alice, "/state"), Form: url.Values{"state": {"disable"}}},
 		{Name: "person-edit", Who: rita, Address: userPage(alice, "/edit")},
-		{Name: "person-edit-wrong", Who: rita, From: userPage(alice, "/edit"), Address: userPage(alice, "/edit"), Form: url.Values{"username": {alice}, "avatar_url": {"javascript:alert(1)"}}, Status: bad},
+		{Name: "person-edit-wrong", Who: rita, From: userPage(alice, "/edit"), Address: userPage(alice, "/edit"), Form: url.Values{"username": {alice}, "email": {"alice at example"}, "time_zone": {"London"}, "avatar_url": {"javascript:alert(1)"}}, Status: bad},
 		{Name: "person-password", Who: rita, Address: userPage(alice, "/password")},
 		{Name: "person-password-given", Who: rita, From: userPage(alice, "/password"), Address: userPage(alice, "/password"), Form: url.Values{"password": {Another}}},
 		{Name: "person-new", Who: rita, Address: "/admin/new-user"},
