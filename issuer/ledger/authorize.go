@@ -56,7 +56,7 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 	case r.RedirectURI == "":
 		return page(RedirectURIMissing, oauth.InvalidRequest, "The parameter redirect_uri is missing.")
 	case !c.Registered(r.RedirectURI):
-		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is not one of this application's.")
+		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is not registered for this application.")
 	case v.PublisherOf(c).unlisted(r.RedirectURI):
 		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is not listed any more.")
 	case v.isOwn(r.RedirectURI):

@@ -21,7 +21,6 @@ type appBody struct {
 	Can            ui.Card       // the box of Asks
 	Ends           ui.Stamp      // however much it is used
 	Idle           time.Duration // after which it ends without use
-	Danger         ui.Danger
 }
 
 // connectedApp shows what one application may do, if the user has allowed it.
@@ -56,16 +55,15 @@ func (w *Area) connectedApp(c *site.Request, v site.Session) error {
 	case len(body.Asks.Tier.Texts) > 0: // which the sum leaves out
 		body.Can.Title = "What it can do"
 	}
-	body.Danger.Lines = []ui.DangerLine{{
-		Title: "Disconnect this app", Text: disconnectText(&v, client), Confirm: one.disconnect(&v),
-	}}
+	disconnect := one.disconnect(&v)
+	disconnect.Text = disconnectText(&v, client)
 	var pills []ui.Pill
 	if client.Reviewed() && client.Document == nil && client.State == ledger.Approved {
 		pills = append(pills, ui.Pill{Text: "Reviewed by " + w.Brand().Name, Tone: ui.Good})
 	}
 	return w.Show(c, v, "app", ui.Page{
 		Title: one.Name, Picture: one.Picture, Pills: pills, Up: site.Up("Connected apps", parts.PathApps), Body: body,
-		Actions: []ui.Action{{Title: "Disconnect", Path: "#danger"}},
+		Actions: []ui.Action{{Confirm: disconnect}},
 	})
 }
 

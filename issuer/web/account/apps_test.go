@@ -34,7 +34,7 @@ func TestConnectedApps(t *testing.T) {
 	apps = b.Get("/connected-apps")
 	assert.Equal(t, 2, strings.Count(apps.Text, `action="`+disconnectPath+`"`), "one entry for each application")
 	for _, text := range []string{
-		"2 apps can use your account", `<a href="/connected-apps/calendar"><bdi>The calendar app</bdi></a>`,
+		"2 apps are connected to your account.", `<a href="/connected-apps/calendar"><bdi>The calendar app</bdi></a>`,
 		`<summary class="button small bad">Disconnect<span class="unseen"> The calendar app</span></summary>`,
 		"<b>Disconnect The calendar app?</b> It can get no new access from now on. What it has ends within 30 minutes.",
 		"By <bdi>Ada Lovelace</bdi> · Not used yet", `<p><span class="pill">Bookings</span> </p>`,

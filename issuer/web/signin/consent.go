@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -99,7 +100,7 @@ func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.
 	}
 	body.Asks.Legacy, body.Asks.First = a.Legacy, v.Day(first)
 	if a.Resource != nil {
-		body.Asks.Only = &parts.Only{Name: a.Resource.Name, Address: a.Resource.ID}
+		body.Asks.Only = &parts.Only{Name: a.Resource.Name, Address: strings.TrimPrefix(a.Resource.ID, "https://")}
 	}
 	w.Render(c, status, "consent", ui.Page{Title: "Allow " + cmp.Or(body.Asker.Publisher, body.Asker.Client) + "?", Plain: true, Body: body})
 }

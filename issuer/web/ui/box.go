@@ -42,10 +42,11 @@ type Picture struct {
 }
 
 // An Action is a link that looks like a button, or the button of a form of the site without
-// inputs. About completes its text for screen readers.
+// inputs, or one that asks before. About completes its text for screen readers.
 type Action struct {
 	Title, Path, Icon, About string
-	Form                     any // is sent instead of following Path; nil for a link
+	Form                     any      // is sent instead of following Path; nil for a link
+	Confirm                  *Confirm // is shown instead of a link; nil for a link
 	Tone                     string
 	Primary, Small, NewTab   bool
 }
