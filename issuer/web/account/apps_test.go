@@ -39,7 +39,7 @@ func TestConnectedApps(t *testing.T) {
 		"<b>Disconnect The calendar app?</b> It can get no new access from now on. What it has ends within 30 minutes.",
 		"By <bdi>Ada Lovelace</bdi> · Not used yet", `<p><span class="pill">Bookings</span> </p>`,
 		`<span class="pill bad">Can do everything</span>`, "It can do everything that you can do. It asks you again, for less",
-		"They keep what they have copied.", "doesn’t use your account for 30 days",
+		"They keep what they have copied.", "Apps unused for 30 days are disconnected automatically.",
 		"<b>Disconnect all 2 apps?</b> Each can get no new access from now on. What it has ends within 30 minutes.",
 	} {
 		assert.Contains(t, apps.Text, text)
