@@ -147,7 +147,7 @@ func (w *Area) stateCallout(v *site.Session, client *ledger.Client, events []*le
 	case ledger.Suspended:
 		one := &ui.Callout{
 			Tone: ui.Bad, Title: since("Suspended", ledger.Suspend) + ending(client.Reason), Quote: client.Reason,
-			Text: "People can’t allow the application, and it gets no tokens. Those who are connected stay so: their access works again once it’s resumed. To have it resumed, write to the administrators.",
+			Text: "People can’t allow the application, and it gets no tokens. Those who are connected stay so: their access works again once it’s resumed. To have it resumed, write to the administrators of " + w.Brand().Name + ".",
 		}
 		if help := w.Brand().Help; help != "" {
 			one.Action = &ui.Action{Title: "Get help", Path: help, Small: true}

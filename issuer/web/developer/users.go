@@ -93,7 +93,6 @@ func (w *Area) usersPage(c *site.Request, v site.Session) error {
 	if len(body.People) == 0 {
 		body.Empty = &ui.Empty{
 			Title: "Nobody matches “" + body.Search.Query + "”", Text: "Try the whole account ID or username.",
-			Actions: []ui.Action{{Title: "Show all", Path: body.Again}},
 		}
 	}
 	p := w.pageOfClient(&v, client, "Users", "users")

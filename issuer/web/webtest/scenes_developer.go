@@ -40,7 +40,11 @@ func scenesDeveloper() []Scene {
 		{Name: "application", Who: alice, Address: mine("zeta", "")},
 		{Name: "application-pending", Who: alice, Address: mine("digest", "")},
 		{Name: "application-rejected", Who: alice, Address: mine("rooms", "")},
-		{Name: "application-suspended", Who: alice, Address: mine("lunch", "")},
+		{Name: "application-suspended", Who: alice, Address: mine("lunch", ""), Before: func(s *Stage) {
+			settings := *s.View().Settings()
+			settings.Brand.HelpURL = "https://help.example.com"
+			s.Must(&ledger.Configure{Settings: settings})
+		}},
 		{Name: "application-legacy", Who: alice, Address: mine("classic", "")},
 		{Name: "application-public", Who: alice, Address: mine("pocket", "")},
 		{Name: "application-refused", Who: alice, Address: mine("shifts", "")},
