@@ -11,7 +11,7 @@ import (
 type ClientQuery struct {
 	Owner  string      // a user's id; "" matches any
 	State  ClientState // "" matches any but deleted
-	Search string      // part of the name or id, ignoring case
+	Search string      // part of the name or id, ignoring case; or the owner's whole user name
 	Sort   ClientSort
 	From   string // where the first page begins: at this name, if the order is by name
 	After  string // id of the last client of the previous page
@@ -40,11 +40,11 @@ func (v View) ListClients(q ClientQuery) (found []*Client, next string) {
 		return nil, ""
 	}
 	if key := v.clientKey(q.Sort); key != nil {
-		if rows, all := matching(v.byName(q.whole()), q.match(), key); all {
+		if rows, all := matching(v.byName(q.whole()), v.match(q), key); all {
 			return sortedPage(rows, key, last, q.Back, q.Limit, (*Client).id)
 		}
 	}
-	return page(v.byName(q), q.Back, q.Limit, q.match(), (*Client).id)
+	return page(v.byName(q), q.Back, q.Limit, v.match(q), (*Client).id)
 }
 
 func (c *Client) id() string { return c.ID }
@@ -69,10 +69,21 @@ func (v View) ClientInitials(q ClientQuery) string {
 }
 
 // match returns whether q selects a client of byName.
-func (q *ClientQuery) match() func(*Client) bool {
-	search := fold(q.Search)
+func (v View) match(q ClientQuery) func(*Client) bool {
+	found := v.searched(q.Search)
 	return func(c *Client) bool {
-		return (q.State == c.State || q.State == "" && c.State != Deleted) && anyContains(search, c.Name, c.ID)
+		return (q.State == c.State || q.State == "" && c.State != Deleted) && found(c)
+	}
+}
+
+// searched returns whether a search finds a client.
+func (v View) searched(text string) func(*Client) bool {
+	search, owner := fold(text), ""
+	if u := v.UserByName(text); u != nil {
+		owner = u.ID
+	}
+	return func(c *Client) bool {
+		return anyContains(search, c.Name, c.ID) || owner != "" && c.Owner == owner
 	}
 }
 
@@ -103,11 +114,11 @@ func (v View) clientKey(s ClientSort) func(*Client) string {
 // begins with a client.
 func (v View) ClientsPosition(q ClientQuery, first string) Position {
 	if key, c := v.clientKey(q.Sort), v.Client(first); key != nil && c != nil {
-		if p := positionBefore(v.byName(q.whole()), q.match(), c, key); p.Exact {
+		if p := positionBefore(v.byName(q.whole()), v.match(q), c, key); p.Exact {
 			return p
 		}
 	}
-	return positionOf(v.byName(q.whole()), q.match(), func(c *Client) bool { return c.ID == first })
+	return positionOf(v.byName(q.whole()), v.match(q), func(c *Client) bool { return c.ID == first })
 }
 
 // byName returns the clients of an owner, in a state, or all, that follow q.After by name,
@@ -158,7 +169,7 @@ func (v View) ReviewQueue(q QueueQuery) (found []*Client, next string) {
 		return nil, ""
 	}
 	all := skipRow(scanFrom[Client](v, TableClients, "waiting", q.Back, values...), func(c *Client) bool { return c.ID == q.After })
-	return page(all, q.Back, q.Limit, q.match(), (*Client).id)
+	return page(all, q.Back, q.Limit, v.searched(q.Search), (*Client).id)
 }
 
 // NewestWaiting returns up to most clients that await a review, the last submitted first.
@@ -170,10 +181,4 @@ func (v View) NewestWaiting(most int) (found []*Client) {
 		found = append(found, c)
 	}
 	return found
-}
-
-// match returns whether q selects a client that awaits a review.
-func (q *QueueQuery) match() func(*Client) bool {
-	search := fold(q.Search)
-	return func(c *Client) bool { return anyContains(search, c.Name, c.ID) }
 }

@@ -111,7 +111,7 @@ func sortedPage[R any](rows []keyed[R], key func(*R) string, last *R, back bool,
 // QueuePosition returns the position of a client among those that await a review and that q
 // selects, whatever its page. A client that does not wait has none.
 func (v View) QueuePosition(q QueueQuery, first string) Position {
-	return positionOf(scanFrom[Client](v, TableClients, "waiting", false), q.match(), func(c *Client) bool { return c.ID == first })
+	return positionOf(scanFrom[Client](v, TableClients, "waiting", false), v.searched(q.Search), func(c *Client) bool { return c.ID == first })
 }
 
 // CountWaiting counts the clients that await a review, up to most.

@@ -84,7 +84,7 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 		var at ledger.Position
 		if len(events) > 0 {
 			at = v.View.EventsPosition(q, events[0].Seq)
-			p.Actions = []ui.Action{{Title: "Download", About: "these events as JSON, one a line", Path: download}}
+			p.Actions = []ui.Action{{Title: "Download JSON", About: "these events, one a line", Path: download}}
 		}
 		pages.Count = site.CountOf(at, len(events))
 		body.Table = ui.Table{Caption: "Events", Pager: &pages, Columns: []ui.Column{{Title: "Event"}, {Title: "By"}, whenColumn(c, q.Oldest)}, Brief: true}

@@ -35,7 +35,7 @@ func TestAudit(t *testing.T) {
 		`<td><a href="/admin/users/u-root"><bdi>root</bdi></a></td>`,
 		`<td data-name="When">12:00 · <time datetime="2026-03-05T12:00:00Z" title="5 March 2026, 12:00 UTC" data-ago>just now</time></td>`, "<bdi>Operator</bdi>",
 		`<td data-name="When"><time datetime="2026-03-04T12:00:00Z">12:00</time></td>`, `<option value="-session" selected>`,
-		`<a class="button" href="/admin/audit.jsonl?kind=-session">Download<span`, `<p role="status">1–15 of 15</p>`,
+		`<a class="button" href="/admin/audit.jsonl?kind=-session">Download JSON<span`, `<p role="status">1–15 of 15</p>`,
 	} {
 		assert.Contains(t, page.Text, text)
 	}
@@ -80,7 +80,7 @@ func TestAuditFilters(t *testing.T) {
 	}
 	assert.NotContains(t, page.Text, "Download", "nothing was found")
 	assert.Contains(t, root.Get("/admin/audit?client=waiting&kind=client.reviewed&from=2026-03-04&to=2026-03-05+13:00").Text,
-		`href="/admin/audit.jsonl?client=waiting&amp;from=2026-03-04&amp;kind=client.reviewed&amp;to=2026-03-05&#43;13%3A00">Download<span`)
+		`href="/admin/audit.jsonl?client=waiting&amp;from=2026-03-04&amp;kind=client.reviewed&amp;to=2026-03-05&#43;13%3A00">Download JSON<span`)
 }
 
 // TestAuditNames verifies that filters take and show names, and that a line says what they select.

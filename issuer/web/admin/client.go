@@ -53,7 +53,7 @@ type adminClientBody struct {
 	Transfer string // the page that transfers it; "" if it has a document, which nobody can transfer
 
 	History []parts.Told
-	Older   string // the page with the rest of the history
+	Events  string // the page with these and those of its access
 }
 
 // A verdict is the last decision about an application.
@@ -174,17 +174,11 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	if len(danger.Lines) > 0 && client.State != ledger.Pending {
 		body.Danger = &danger
 	}
-	events := v.View.HistoryOf(client.ID, historyRows+1)
+	events := v.View.HistoryOf(client.ID, historyRows)
 	told := parts.Sentences(v.View, events, v.Clock(), parts.Reader{Admin: true, Links: true, On: client.ID})
-	tell := func(n int) {
-		body.History = told[:n]
-		if len(events) > n {
-			body.Older = parts.PathAdminAudit + "?" + url.Values{"client": {client.ID}}.Encode()
-		}
-	}
-	tell(min(len(events), historyRows))
+	body.History, body.Events = told, parts.PathAdminAudit+"?"+url.Values{"client": {client.ID}}.Encode()
 	owners := parts.PathAdminClients + "?" + url.Values{"owner": {client.Owner}}.Encode()
-	up := site.Up("Applications", parts.PathAdminClients)
+	up := site.Up("All applications", parts.PathAdminClients)
 	if body.Waits {
 		up = site.Up("Reviews", site.PathAdmin)
 	}
@@ -218,7 +212,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		Copy:   &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
 		Notice: notice, More: more, Undo: undo, Form: sent, Body: body, Rows: len(body.History), Truncate: func(n int) {
 			// The page is too large: what decides about the application remains.
-			tell(n)
+			body.History = told[:n]
 			for _, group := range body.Scopes {
 				for i := range group.List {
 					group.List[i].Allows = "" // the names remain

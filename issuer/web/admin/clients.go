@@ -36,7 +36,7 @@ type clientLine struct {
 func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	query := c.R.URL.Query()
 	state, owner := query.Get("state"), query.Get("owner")
-	body := &adminClientsBody{Search: site.SearchOf(c, "Name or client ID"), Owner: parts.UserPiece(v.View, owner), OwnerID: owner}
+	body := &adminClientsBody{Search: site.SearchOf(c, "Name, client ID or owner"), Owner: parts.UserPiece(v.View, owner), OwnerID: owner}
 	body.Waiting = state == string(ledger.Pending)
 	body.ToReviews = ui.Callout{
 		Text: "Reviews shows these with what they ask for, and the changes of approved ones.", Action: &ui.Action{Title: "Open Reviews", Path: site.PathAdmin},
@@ -47,7 +47,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 		body.Empty = ui.Empty{Title: "No application matches", Text: "Try another state, or all of them."}
 	}
 	if body.Search.Query != "" {
-		body.Empty = ui.Empty{Title: "No application matches “" + body.Search.Query + "”", Text: "Try a part of the name, or the whole client ID."}
+		body.Empty = ui.Empty{Title: "No application matches “" + body.Search.Query + "”", Text: "Try a part of the name, the owner’s username, or the whole client ID."}
 	}
 	body.States = []ui.Option{{Text: "Any state"}}
 	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted} {
@@ -85,7 +85,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 		})
 	}
 	return w.showAdmin(c, v, "clients", ui.Page{
-		Title: "Applications", Body: body, Rows: len(found),
+		Title: "All applications", Body: body, Rows: len(found),
 		Truncate: func(n int) {
 			body.Clients, pages.Next, pages.Count = body.Clients[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n)
 		},

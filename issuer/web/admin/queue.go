@@ -72,7 +72,7 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 	if c.R.URL.Query().Get("show") == "publishers" && v.View.Settings().AcceptsAgents() {
 		return w.reviewPublishers(c, v)
 	}
-	body := &queueBody{Search: site.SearchOf(c, "Name or client ID")}
+	body := &queueBody{Search: site.SearchOf(c, "Name, client ID or owner")}
 	body.Empty = ui.Empty{
 		Title: "No application is waiting for review",
 		Text:  "A new application can’t be used before an administrator approves it. Changes to an approved one wait here too, while it works as it is.",
@@ -80,7 +80,7 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 	if body.Search.Query != "" {
 		body.Search.Clear = site.PathAdmin
 		body.Empty = ui.Empty{
-			Title: "No review matches “" + body.Search.Query + "”", Text: "It may have been decided already.",
+			Title: "No review matches “" + body.Search.Query + "”", Text: "No waiting application has this name, client ID or owner. It may have been decided already.",
 			Actions: []ui.Action{{Title: "Search all applications", Path: parts.PathAdminClients + "?" + url.Values{"q": {body.Search.Query}}.Encode()}},
 		}
 	}

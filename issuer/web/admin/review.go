@@ -95,7 +95,7 @@ func suspendConfirm(v *site.Session, client *ledger.Client, sent *site.Form) *ui
 	note = note.Optional().Text(3).AtMost(maxNote)
 	return &ui.Confirm{
 		Button: "Suspend", Title: "Suspend " + client.Name + "?",
-		Text: "It immediately gets no new access. Access that it got just before may keep working for up to 30 minutes. What people allowed is kept until it is resumed.",
+		Text: "It gets no new access from now on. Access that it got just before may keep working for up to 30 minutes. What people allowed is kept until it is resumed.",
 		Do:   "Suspend application", Tone: ui.Bad, Input: &note, Open: f == sent, Form: f,
 	}
 }
