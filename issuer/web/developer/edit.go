@@ -67,7 +67,7 @@ func (w *Area) showEditBody(c *site.Request, v site.Session, client *ledger.Clie
 	case r != nil && from == parts.FromRefused:
 		body.Rejected, body.Lead, body.Profile.Do = because("Your changes were rejected", r.Reason), "They are filled in below. Change what the reviewer asks for, and resubmit them.", "Resubmit for review"
 	case client.Reviewed():
-		body.Lead, body.Profile.Do = "New values are reviewed first; until then the application works as before. Scopes and redirect URIs that you remove are gone at once.", "Save and send for review"
+		body.Lead, body.Profile.Do = "New values are reviewed first; until then the application works as before.", "Save and send for review"
 		if r != nil {
 			body.Again = &ui.Callout{
 				Tone: ui.Info, Title: "Your last changes were rejected.", Text: "They aren’t filled in below. Saving something else dismisses them.",

@@ -47,6 +47,9 @@ func TestPreview(t *testing.T) {
 		assert.Contains(t, res.Text, "Choose it again before you submit")
 		assert.NotContains(t, res.Text, `role="alert"`)
 
+		form["redirect_uris"] = []string{Callback, "", ""} // browsers send the empty inputs too
+		shown, _, _ := strings.Cut(b.Post(page, form).Text, "<summary>More redirect URIs")
+		assert.Equal(t, 1, strings.Count(shown, `name="redirect_uris"`))
 		form.Set("redirect_uris", "javascript:alert(1)")
 		form.Set("website", "x")
 		res = b.Post(page, form)

@@ -32,6 +32,7 @@ type profileForm struct {
 	Ask         *ui.Card // nil if no scopes can be chosen
 	URIs        ui.RowList
 	Scopes      ui.Matrix
+	ScopesHint  string
 	Logo        string // the current logo; "" if there is none
 	LogoHint    string
 	New         bool
@@ -65,10 +66,15 @@ func (w *Area) showProfile(f *site.Form, v *site.Session, client *ledger.Client,
 		hint = "Choose it again before you submit: browsers don’t keep files. " + hint
 	}
 	lines := f.Lines("redirect_uris", ledger.MaxRedirectURIs, ledger.MaxRedirectURIs)
-	shown := min(max(1, len(f.Values["redirect_uris"])), len(lines))
+	shown := 1 // up to the last one with a text: browsers send the empty ones too
+	for i, line := range lines {
+		if line.Value != "" || line.Error != "" {
+			shown = i + 1
+		}
+	}
 	legacy := client != nil && client.Legacy
 	p := profileForm{
-		Form: f, Scopes: parts.ScopeMatrix(f.Values["scopes"]),
+		Form: f, Scopes: parts.ScopeMatrix(f.Values["scopes"]), ScopesHint: "Choose as few as it needs.",
 		What:  ui.Card{ID: "what", Title: "What is it?", Side: "1 of 3"},
 		Where: ui.Card{ID: "where", Title: "Where do people return?", Side: "2 of 3"},
 		Ask:   &ui.Card{ID: "ask", Title: "Scopes: what may it ask for?", Side: "3 of 3"},
@@ -80,7 +86,10 @@ func (w *Area) showProfile(f *site.Form, v *site.Session, client *ledger.Client,
 		},
 	}
 	if client != nil {
-		p.URIs.Group.Hint += " Empty a field to remove it."
+		p.URIs.Group.Hint += " Empty a field to remove it at once."
+		if client.Reviewed() {
+			p.ScopesHint = "What you untick is gone at once; to get it back needs a review."
+		}
 		p.Do, p.Back = "Save", parts.ClientPath(client.ID)
 		if client.Proposed != nil {
 			p.Changed = parts.Differences(&client.Profile, client.Proposed)
