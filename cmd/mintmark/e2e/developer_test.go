@@ -317,7 +317,7 @@ func (j *journey) rotate() {
 	j.secret = next
 
 	b.open(j.home + "/errors")
-	require.Contains(t, b.text("table"), "The client_secret was revoked.")
+	require.Contains(t, b.text("table"), "the client_secret was revoked.")
 	b.do(chromedp.SendKeys(chromedp.CSS("#error_id"), refused["error_id"].(string)))
 	b.press("main form.filter button")
 	require.Contains(t, b.text("#why"), "The client_secret was revoked.")
