@@ -20,6 +20,9 @@ const (
 	Resume  Verdict = "resume"
 )
 
+// MaxReason is the maximum length of the reason for a decision, in characters.
+const MaxReason = 500
+
 // ReviewClient changes the state of a client.
 type ReviewClient struct {
 	Actor   Actor   `cbor:"1,keyasint"`
@@ -50,7 +53,7 @@ func (c *ReviewClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case old.Revision != c.Revision:
 		return deny(Conflict)
 	}
-	if note := checkText(c.Reason, 0, 500); note != "" {
+	if note := checkText(c.Reason, 0, MaxReason); note != "" {
 		return badField("reason", note)
 	}
 	next := old.changed(m)

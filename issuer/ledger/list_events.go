@@ -29,7 +29,7 @@ func (q *EventQuery) Match(e *Event) bool {
 		e.At >= q.From && (q.To == 0 || e.At < q.To)
 }
 
-// within reports whether k is a kind, or one of a group, such as "grant".
+// within reports whether k is the named kind, or belongs to the named group, such as "grant".
 func (k EventKind) within(group string) bool {
 	rest, ok := strings.CutPrefix(string(k), group)
 	return ok && (rest == "" || rest[0] == '.')

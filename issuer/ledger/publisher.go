@@ -293,7 +293,7 @@ func (c *EndPublisher) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case c.ExpectedLast != (command.ID{}) && old.Last != c.ExpectedLast:
 		return deny(Conflict)
 	}
-	if note := checkText(c.Reason, 0, 500); note != "" {
+	if note := checkText(c.Reason, 0, MaxReason); note != "" {
 		return badField("reason", note)
 	}
 	next := old.changed(m)

@@ -92,7 +92,7 @@ func suspendConfirm(v *site.Session, client *ledger.Client, sent *site.Form) *ui
 	if client.Document != nil {
 		note = f.Input("note", "Other administrators read it.").Called("Reason")
 	}
-	note = note.Optional().Text(3).AtMost(maxNote)
+	note = note.Optional().Text(3).AtMost(ledger.MaxReason)
 	return &ui.Confirm{
 		Button: "Suspend", Title: "Suspend " + client.Name + "?",
 		Text: "It gets no new access from now on. Access that it got just before may keep working for up to 30 minutes. What people allowed is kept until it is resumed.",
@@ -100,14 +100,11 @@ func suspendConfirm(v *site.Session, client *ledger.Client, sent *site.Form) *ui
 	}
 }
 
-// maxNote is the maximum length of a note to the owner, in characters.
-const maxNote = 500
-
 // suspend suspends an approved application.
 func (w *Area) suspend(c *site.Request, v site.Session, f *site.Form) error {
 	note := noteOf(f, "note")
-	if n := utf8.RuneCountInString(note); n > maxNote {
-		f.AddSentence("note", fmt.Sprintf("The note has %s characters. %d is the most.", ui.Comma(n), maxNote))
+	if n := utf8.RuneCountInString(note); n > ledger.MaxReason {
+		f.AddSentence("note", fmt.Sprintf("The note has %s characters. %d is the most.", ui.Comma(n), ledger.MaxReason))
 		return w.showAdminClient(c, v, f)
 	}
 	return w.proposeVerdict(c, v, f, ledger.Suspend, note, w.showAdminClient)

@@ -50,7 +50,7 @@ type adminUserBody struct {
 	Orphans  string // what nobody can change, since the user can't sign in; "" for nothing
 	MoreOf   string // the page with the user's other applications
 	History  []parts.Told
-	Events   string   // the rest of the history
+	Events   string   // the page with all events
 	Disabled *verdict // nil if the account is not disabled, or if that was just done
 	Password string   // the page that sets the password; "" if the user has none
 	Forms    map[string]*site.Form
@@ -151,9 +151,10 @@ func namesBeside(u *ledger.User) string {
 func (b *adminUserBody) own(v *site.Session) {
 	q := ledger.ClientQuery{Owner: b.User.ID, Limit: ownedRows}
 	owned, next := v.View.ListClients(q)
+	gone := b.User.Disabled || b.User.Deleted
 	for _, client := range owned {
 		line := ownedLine{Piece: parts.ClientPiece(v.View, client.ID), Picture: parts.SmallPicture(&client.Profile), State: client.State}
-		if b.User.Disabled || b.User.Deleted {
+		if gone {
 			line.Transfer = &ui.Action{Title: "Transfer", About: client.Name, Path: parts.AdminClientPath(client.ID) + "/transfer", Small: true}
 		}
 		b.Owned = append(b.Owned, line)
@@ -161,14 +162,19 @@ func (b *adminUserBody) own(v *site.Session) {
 	if next != "" {
 		b.MoreOf = applicationsOf(b.User)
 	}
-	switch {
-	case len(owned) == 0 || !b.User.Disabled && !b.User.Deleted:
-	case len(owned) == 1:
+	if !gone {
+		return
+	}
+	all := len(owned)
+	if next != "" {
+		all = v.View.ClientsPosition(q, owned[0].ID).Total
+	}
+	switch all {
+	case 0:
+	case 1:
 		b.Orphans = "1 application has no owner who can change it."
-	case next != "":
-		b.Orphans = ui.Comma(v.View.ClientsPosition(q, owned[0].ID).Total) + " applications have no owner who can change them."
 	default:
-		b.Orphans = ui.Comma(len(owned)) + " applications have no owner who can change them."
+		b.Orphans = ui.Comma(all) + " applications have no owner who can change them."
 	}
 }
 

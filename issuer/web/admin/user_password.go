@@ -97,7 +97,7 @@ type givenBody struct {
 }
 
 // showGiven shows what an administrator has to hand over to a user, once. It is the answer to the form
-// itself: the password is in no address, and a reload doesn't show it again.
+// itself, so the password is in no address. Only the same form, sent again, shows it again.
 func (w *Area) showGiven(c *site.Request, v site.Session, u *ledger.User, title, password string) error {
 	return w.showAdmin(c, v, "user_given", ui.Page{
 		Title: title, Up: site.Up(site.PersonOf(u).Name, parts.AdminUserPath(u.ID)), Body: givenBody{

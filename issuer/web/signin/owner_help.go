@@ -24,7 +24,7 @@ type ownerHelp struct {
 	Received, Registered []oauth.Part
 }
 
-// Explains reports whether there is more than the link.
+// Explains reports whether the help says something beside its link.
 func (h *ownerHelp) Explains() bool { return h.Reason != "" || h.Check != "" || len(h.Received) > 0 }
 
 // OnlyReceived and OnlyRegistered return the differing parts, for users who can't see the marks.

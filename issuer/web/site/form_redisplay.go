@@ -160,8 +160,8 @@ func (f *Form) strip() bool {
 	return size <= maxRedisplay
 }
 
-// NotKept returns, for the page that shows any form again, the inputs whose values are not kept
-// and must be filled in again.
+// NotKept returns the inputs that the user must fill in again on the page that shows a form again:
+// their values are not kept.
 func (f *Form) NotKept() (list []ui.Input) {
 	for _, d := range f.Kind.Fields {
 		switch i := f.Input(d.Name, ""); {
