@@ -62,6 +62,16 @@ func readable(rgb [3]byte) [3]byte {
 	return shade
 }
 
+// ReadableAccent returns the closest color to one that is valid as an accent, or "" for a text that
+// is no color.
+func ReadableAccent(text string) string {
+	rgb, ok := colorOf(text)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("#%x", readable(rgb))
+}
+
 // checkAccent returns why a color is not valid as an accent, or "".
 func checkAccent(text string) string {
 	if text == "" {
@@ -72,7 +82,7 @@ func checkAccent(text string) string {
 		return "must be a color such as #0b6b50"
 	}
 	if c := contrastOnWhite(rgb); c < minContrast {
-		return fmt.Sprintf("#%x is too light for white text (%d.%d:1, needs 4.5:1). The closest that works is #%x", rgb, c/10, c%10, readable(rgb))
+		return fmt.Sprintf("#%x is too light for white text (%d.%d:1, needs 4.5:1). The closest that works is %s", rgb, c/10, c%10, ReadableAccent(text))
 	}
 	return ""
 }

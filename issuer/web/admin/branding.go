@@ -24,7 +24,7 @@ var brandingForm = site.FormKind{
 	Purpose: forBranding, Action: parts.PathAdminBranding, Page: parts.PathAdminBranding,
 	Fields: []site.Field{
 		site.BoundField("expected_last"),
-		site.TextField("service_name", "Name"), site.TextField("accent", "Accent color"),
+		site.TextField("service_name", "Name"), site.TextField("accent", "Accent color"), site.TextField("readable_accent", "Accent color").Chosen(),
 		site.FileField("logo", "Logo", ledger.MaxLogo), site.TextField("no_logo", "No logo").Chosen(),
 		site.TextField("privacy_url", "Privacy policy"), site.TextField("terms_url", "Terms"), site.TextField("help_url", "Help"),
 		site.TextField("forgot_password", "Reset instructions"), site.TextField("forgot_password_url", "Reset link"),
@@ -49,11 +49,13 @@ var brandingNotices = site.Notices{
 }
 
 type brandingBody struct {
-	Form *site.Form
-	Logo string // path of the logo of the form's draft
+	Form     *site.Form
+	Readable string // the accent that is offered instead of the one in the form; "" if that is not refused
+	Logo     string // path of the logo of the form's draft
 
-	Draft     bool // there is one, which is previewed; else what is published is
-	Publish   *site.Form
+	Card      ui.Card    // of the preview: of the draft, if there is one, else of what is published
+	Draft     bool       // there is one
+	Publish   *site.Form // asks for a password; nil if it doesn't
 	Brand     ui.Brand
 	Forgot    parts.Forgot
 	Asker     parts.Asker
@@ -92,8 +94,8 @@ func (w *Area) showBranding(c *site.Request, v site.Session, sent *site.Form) er
 			"privacy_url": {b.PrivacyURL}, "terms_url": {b.TermsURL}, "help_url": {b.HelpURL},
 			"forgot_password": {b.Forgot}, "forgot_password_url": {b.ForgotURL},
 		}),
+		Card: ui.Card{ID: "preview", Title: "As published"},
 		Logo: shown.Logo, Draft: s.HasDraft, Brand: shown, Forgot: parts.ForgotOf(b),
-		Publish: form(&publishBrandForm, last),
 		Asker: parts.Asker{
 			Client: "Example App", Picture: &ui.Picture{Initial: "E"}, Own: parts.OwnPicture(shown), Purpose: "Shows what an application looks like.",
 			Owner: site.PersonOf(v.User).Name, Reviewer: shown.Name, Preview: true,
@@ -107,18 +109,23 @@ func (w *Area) showBranding(c *site.Request, v site.Session, sent *site.Form) er
 	if f := body.Form; f.Failed() && f.File("logo") != nil && f.Error("logo") == "" {
 		f.AddProblem("logo", "has to be chosen again: browsers don’t keep files")
 	}
-	w.prover.RequireReauth(&v, body.Publish, "publish")
-	discard := form(&discardBrandForm, last)
+	if body.Form.Error("accent") != "" {
+		body.Readable = ledger.ReadableAccent(body.Form.Trimmed("accent"))
+	}
 	page := ui.Page{
 		Title: "Branding", Lead: "This is how the service looks to people when they sign in and connect apps.",
-		Notice: brandingNotices.Text(c), Form: sent, Body: body, Style: pathDraftStyle,
+		Notice: brandingNotices.Text(c), Form: sent, Body: &body, Style: pathDraftStyle,
 	}
 	if s.HasDraft {
 		page.Pills = []ui.Pill{{Text: "Draft not published", Tone: ui.Warn}}
-		if body.Publish.Reauth() == nil {
-			page.Actions = append(page.Actions, ui.Action{Title: "Publish", Form: body.Publish, Primary: true})
+		body.Card.Title = "Preview of the draft"
+		publish := form(&publishBrandForm, last)
+		if w.prover.RequireReauth(&v, publish, "publish"); publish.Reauth() != nil {
+			body.Publish = publish
+		} else {
+			body.Card.Actions = []ui.Action{{Title: "Publish", Form: publish, Primary: true}}
 		}
-		page.Actions = append(page.Actions, ui.Action{Title: "Discard draft", Form: discard})
+		body.Card.Actions = append(body.Card.Actions, ui.Action{Title: "Discard draft", Form: form(&discardBrandForm, last)})
 	}
 	return w.showAdmin(c, v, "branding", page)
 }
@@ -138,8 +145,14 @@ func (w *Area) draftStyle(c *site.Request, v site.Session) error {
 
 // draftBrand keeps what was sent as the draft.
 func (w *Area) draftBrand(c *site.Request, v site.Session, f *site.Form) error {
+	accent := strings.ToLower(f.Trimmed("accent"))
+	// The offered color only replaces the one that it was offered for: Enter in an input sends it too.
+	if offered := f.Get("readable_accent"); offered != "" && offered == ledger.ReadableAccent(accent) {
+		accent = offered
+		f.Values.Set("accent", accent)
+	}
 	step := &ledger.SetBrand{Step: ledger.BrandDraft, Brand: ledger.Brand{
-		Name: f.Trimmed("service_name"), Accent: strings.ToLower(f.Trimmed("accent")),
+		Name: f.Trimmed("service_name"), Accent: accent,
 		PrivacyURL: f.Trimmed("privacy_url"), TermsURL: f.Trimmed("terms_url"), HelpURL: f.Trimmed("help_url"),
 		// The input may have line breaks, which are not stored.
 		Forgot: strings.Join(strings.Fields(f.Get("forgot_password")), " "), ForgotURL: f.Trimmed("forgot_password_url"),
@@ -160,7 +173,7 @@ func (w *Area) draftBrand(c *site.Request, v site.Session, f *site.Form) error {
 	if f.Failed() {
 		return w.showBranding(c, v, f)
 	}
-	return w.setBrand(c, v, f, step, "draft")
+	return w.setBrand(c, v, f, step, "draft", "#preview")
 }
 
 // publishBrand publishes the draft.
@@ -185,11 +198,12 @@ func (w *Area) endDraft(c *site.Request, v site.Session, f *site.Form, how ledge
 	if how == ledger.BrandPublish {
 		step.Brand = s.Draft
 	}
-	return w.setBrand(c, v, f, step, done)
+	return w.setBrand(c, v, f, step, done, "")
 }
 
-// setBrand proposes a step, for the settings that the page showed.
-func (w *Area) setBrand(c *site.Request, v site.Session, f *site.Form, step *ledger.SetBrand, done string) error {
+// setBrand proposes a step, for the settings that the page showed. The answer leads to a part of the
+// page.
+func (w *Area) setBrand(c *site.Request, v site.Session, f *site.Form, step *ledger.SetBrand, done, part string) error {
 	seen, ok := parseExpectedLast(f.Get("expected_last"))
 	if !ok {
 		return site.ErrUnreadable
@@ -200,7 +214,7 @@ func (w *Area) setBrand(c *site.Request, v site.Session, f *site.Form, step *led
 	case err != nil:
 		return err
 	case refused == nil:
-		return c.RedirectNotice(parts.PathAdminBranding, brandingNotices, done)
+		return c.RedirectNotice(parts.PathAdminBranding+part, brandingNotices, done)
 	}
 	if v.View, err = w.Fresh(c.R.Context()); err != nil {
 		return err
@@ -208,7 +222,7 @@ func (w *Area) setBrand(c *site.Request, v site.Session, f *site.Form, step *led
 	switch s := v.View.Settings(); {
 	case refused.Cause != ledger.Conflict:
 	case step.Step == ledger.BrandDraft && s.HasDraft && s.Draft == step.Brand: // the same form was sent twice
-		return c.RedirectNotice(parts.PathAdminBranding, brandingNotices, done)
+		return c.RedirectNotice(parts.PathAdminBranding+part, brandingNotices, done)
 	case step.Step != ledger.BrandDraft && !s.HasDraft:
 		return c.RedirectNotice(parts.PathAdminBranding, brandingNotices, "gone")
 	}

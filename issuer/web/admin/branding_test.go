@@ -3,6 +3,7 @@ package admin_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,7 +90,9 @@ func TestBrandingRefusals(t *testing.T) {
 	res := root.Post(brandingPath, With(page.Form(t, brandingPath), "accent", "#ffcc00"))
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 	assert.Contains(t, res.Text, "Accent color #ffcc00 is too light for white text (1.5:1, needs 4.5:1). The closest that works is #907300.")
+	assert.Contains(t, res.Text, `<button class="small" name="readable_accent" value="#907300">`)
 	assert.False(t, w.View().Settings().HasDraft)
+	assert.NotContains(t, root.Post(brandingPath, With(page.Form(t, brandingPath), "accent", "yellow")).Text, "readable_accent")
 
 	s := *w.View().Settings()
 	s.Brand.Name = "Meanwhile"
@@ -107,6 +110,25 @@ func TestBrandingRefusals(t *testing.T) {
 	assert.Equal(t, "Meanwhile", w.View().Settings().Brand.Name)
 	assert.Contains(t, root.Get(root.Post(brandingPath+"/discard", discard).Header.Get("Location")).Text, "There is no draft any more")
 	assert.Equal(t, http.StatusForbidden, root.Post(brandingPath, url.Values{}).StatusCode)
+}
+
+// TestBrandingReadableAccent verifies that the offered color replaces the one that it was offered for,
+// and no other.
+func TestBrandingReadableAccent(t *testing.T) {
+	w := NewEnv(t)
+	w.Must(&ledger.PutUser{ID: "u-root", Username: "root", Password: PasswordHash(), Admin: true})
+	root := w.SignedInAs("root")
+	for accent, want := range map[string]string{"#FFCC00": "#907300", "#4338ca": "#4338ca", "yellow": "", "#ffee00": ""} {
+		form := With(root.Get(brandingPath).Form(t, brandingPath), "service_name", "Zeta", "accent", accent, "readable_accent", "#907300")
+		res := root.Post(brandingPath, form)
+		if want == "" {
+			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, accent)
+			continue
+		}
+		require.Equal(t, http.StatusSeeOther, res.StatusCode, accent)
+		assert.True(t, strings.HasSuffix(res.Header.Get("Location"), "#preview"))
+		assert.Equal(t, ledger.Brand{Name: "Zeta", Accent: want}, w.View().Settings().Draft)
+	}
 }
 
 // TestBrandingLogo: the logo of a draft is for administrators, until it is published.

@@ -56,6 +56,7 @@ type Card struct {
 	ID, Title string
 	Side      string // such as "1 of 3"
 	Action    *Action
+	Actions   []Action // instead of Action, for more than one
 	Danger    bool
 }
 
