@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -13,12 +14,14 @@ type EventQuery struct {
 	User   string // an id: the actor, or the user concerned
 	Kind   string // such as "grant.reuse", or "grant" for all kinds of grant events
 	Except string // what is left out, like Kind; "" leaves nothing out
-	From   Time   // inclusive
-	To     Time   // exclusive; 0 means no end
-	Oldest bool   // the oldest first, not the newest
-	Before uint64 // Seq of the last event of the previous page; 0 starts at the beginning of the list
-	Back   bool   // return the page that ends at Before, not the one that follows it
-	Limit  int    // events of a page
+	// Verdicts are those of the reviews that are selected, and of nothing else; nil selects any event.
+	Verdicts []Verdict
+	From     Time   // inclusive
+	To       Time   // exclusive; 0 means no end
+	Oldest   bool   // the oldest first, not the newest
+	Before   uint64 // Seq of the last event of the previous page; 0 starts at the beginning of the list
+	Back     bool   // return the page that ends at Before, not the one that follows it
+	Limit    int    // events of a page
 }
 
 // Match reports whether q selects e, ignoring the page.
@@ -26,6 +29,7 @@ func (q *EventQuery) Match(e *Event) bool {
 	return (q.Client == "" || e.Client == q.Client) &&
 		(q.User == "" || e.User == q.User || e.Actor == q.User) &&
 		(q.Kind == "" || e.Kind.within(q.Kind)) && (q.Except == "" || !e.Kind.within(q.Except)) &&
+		(q.Verdicts == nil || e.hasVerdict(q.Verdicts)) &&
 		e.At >= q.From && (q.To == 0 || e.At < q.To)
 }
 
@@ -33,6 +37,15 @@ func (q *EventQuery) Match(e *Event) bool {
 func (k EventKind) within(group string) bool {
 	rest, ok := strings.CutPrefix(string(k), group)
 	return ok && (rest == "" || rest[0] == '.')
+}
+
+// hasVerdict reports whether e is a review with one of the verdicts.
+func (e *Event) hasVerdict(list []Verdict) bool {
+	if e.Kind != EventClientReviewed {
+		return false
+	}
+	verdict, _ := e.Review()
+	return slices.Contains(list, verdict)
 }
 
 // ListEvents returns one page. next is the Before of the following page, or 0 at the end. A page

@@ -18,6 +18,7 @@ var rare = []weighing{
 	{route: "GET /admin/audit", address: query("/admin/audit", "client", Long("mine"))},
 	{route: "GET /admin/audit", address: query("/admin/audit", "user", "nobody")},
 	{route: "GET /admin/audit", address: query("/admin/audit", "kind", "grant.reuse")},
+	{route: "GET /admin/audit", address: query("/admin/audit", "kind", "client.reviewed:suspend,resume")},
 	{route: "GET /admin/audit", address: query("/admin/audit", "kind", "restore", "to", "2026-03-04")},
 	{route: "GET /admin/clients", address: query("/admin/clients", "state", "deleted")},
 	{route: "GET /admin/clients", address: query("/admin/clients", "state", "rejected")},

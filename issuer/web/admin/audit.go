@@ -66,7 +66,7 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 	}
 	download := pathAdminEvents + "?" + values.Encode()
 	f, q := auditQuery(values, v.View, clock)
-	body := &auditBody{Form: f, Choices: kindChoices(f.Get("kind")), Kinds: kindsWith(q.Kind), Zone: "Times are in " + clock.Location().String() + "."}
+	body := &auditBody{Form: f, Choices: kindChoices(f.Get("kind")), Kinds: kindsWith(f.Get("kind")), Zone: "Times are in " + clock.Location().String() + "."}
 	p := ui.Page{Title: "Audit log", Form: f, Body: body}
 	if !f.Failed() {
 		q.Limit, q.Oldest = eventsPerPage, c.R.URL.Query().Get("sort") == oldestFirst
@@ -80,7 +80,7 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 			return found, eventKey(next)
 		}, func(e *ledger.Event) string { return eventKey(e.Seq) })
 		body.Events = parts.Sentences(v.View, events, clock, everybody)
-		body.Filters, body.Unknown = filtersOf(v.View, q, clock), unknownIn(v.View, q)
+		body.Filters, body.Unknown = filtersOf(v.View, f.Get("kind"), q, clock), unknownIn(v.View, q)
 		var at ledger.Position
 		if len(events) > 0 {
 			at = v.View.EventsPosition(q, events[0].Seq)
@@ -95,11 +95,11 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 	return w.showAdmin(c, v, "audit", p)
 }
 
-// filtersOf returns what the filters select, for a line above the events.
-func filtersOf(v ledger.View, q ledger.EventQuery, clock ui.Clock) (list []parts.Piece) {
+// filtersOf returns what the filters select, for a line above the events. kind is what was chosen.
+func filtersOf(v ledger.View, kind string, q ledger.EventQuery, clock ui.Clock) (list []parts.Piece) {
 	add := func(text string) { list = append(list, parts.Piece{Text: text}) }
 	if q.Kind != "" {
-		add(kindText(q.Kind))
+		add(kindText(kind))
 	}
 	if q.Client != "" {
 		list = append(list, parts.ClientPiece(v, q.Client))
@@ -173,7 +173,7 @@ func auditQuery(values url.Values, v ledger.View, clock ui.Clock) (*site.Form, l
 	case ok:
 		q.Except = except
 	case kind != everyKind:
-		q.Kind = kind
+		q.Kind, q.Verdicts = parseKind(kind)
 	}
 	// An id has priority, so that a name can't hide the events of the user or the application
 	// with that id. A text that is neither may be the id of one that no longer exists.

@@ -57,7 +57,7 @@ func TestAuditFilters(t *testing.T) {
 	all := len(root.Events(""))
 	for query, want := range map[string]int{
 		"client=calendar": 2, "client=nobody": 0, "user=ada": 10, "user=ADA": 10, "user=u-ada": 10, "user=nobody": 0,
-		"kind=client.reviewed": 1, "kind=grant": 1, "kind=client": 7, "kind=odd": 0, "kind=all": all, "kind=-session": all - 3, "kind=-client.reviewed": all - 1,
+		"kind=client.reviewed": 1, "kind=client.reviewed:approve,reject": 1, "kind=client.reviewed:suspend,resume": 0, "kind=client.reviewed:": 0, "kind=grant": 1, "kind=client": 7, "kind=odd": 0, "kind=all": all, "kind=-session": all - 3, "kind=-client.reviewed": all - 1,
 		"client=the+Calendar+App&kind=all": 2, "client=The+calendar&kind=all": 0, "client=calendar&kind=grant": 1,
 		"from=2026-03-05&kind=all": 2, "from=2026-03-05+12:00&kind=all": 2, "from=2026-03-05T12:01": 0, "to=2026-03-04&kind=all": all - 2, "to=2026-03-05&kind=all": all,
 		"to=2026-03-05T12:00:00Z&kind=all": all - 2, "from=2026-03-04&to=2026-03-04&kind=all": all - 2, "from=+&to=&kind=+all": all,
@@ -72,6 +72,10 @@ func TestAuditFilters(t *testing.T) {
 			}
 		})
 	}
+	filter := root.Get("/admin/audit?kind=client.reviewed:approve,reject").Text
+	assert.Contains(t, filter, `<option value="client.reviewed:approve,reject" selected>Application approved or rejected</option>`)
+	assert.Contains(t, filter, `<p>Application approved or rejected · <a href="/admin/audit">Show all</a></p>`)
+	assert.Contains(t, filter, `<a class="button" href="/admin/audit.jsonl?kind=client.reviewed%3Aapprove%2Creject">`)
 	page := root.Get("/admin/audit?client=%22x&user=ada&kind=client.reviewed&from=2026-03-04&to=2026-03-05+13:00")
 	for _, text := range []string{
 		`value="&#34;x"`, `value="ada"`, `<option value="client.reviewed" selected>Application approved, rejected, suspended, resumed</option>`, `type="datetime-local" value="2026-03-04T00:00"`, `type="datetime-local" value="2026-03-05T13:00"`,
@@ -167,6 +171,11 @@ func TestEventWords(t *testing.T) {
 	_, root := auditTrail(t)
 	page := root.Get("/admin/audit?client=nobody").Text
 	for _, kind := range ledger.EventKinds {
-		assert.Equal(t, 1, strings.Count(page, `<option value="`+string(kind)+`">`), kind)
+		want := 1
+		if kind == ledger.EventClientReviewed {
+			want = 0 // its verdicts have options of their own
+		}
+		assert.Equal(t, want, strings.Count(page, `<option value="`+string(kind)+`">`), kind)
 	}
+	assert.Equal(t, 2, strings.Count(page, `<option value="client.reviewed:`))
 }

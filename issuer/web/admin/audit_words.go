@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
@@ -40,6 +41,26 @@ const (
 	everyKind   = "all"
 	butSessions = "-session"
 )
+
+// verdictKinds are the choices instead of reviewedKind: a kind, and the verdicts that it is limited to.
+// An approval is the daily work, and a suspension is an incident.
+var verdictKinds = []ui.Option{
+	{Value: reviewedKind + ":approve,reject", Text: "Application approved or rejected"},
+	{Value: reviewedKind + ":suspend,resume", Text: "Application suspended or resumed"},
+}
+
+const reviewedKind = string(ledger.EventClientReviewed)
+
+// parseKind parses the value of a kind or a group, or one of verdictKinds.
+func parseKind(value string) (kind string, verdicts []ledger.Verdict) {
+	kind, list, limited := strings.Cut(value, ":")
+	if limited {
+		for verdict := range strings.SplitSeq(list, ",") {
+			verdicts = append(verdicts, ledger.Verdict(verdict))
+		}
+	}
+	return kind, verdicts
+}
 
 // defaultKind returns the kind of a request without one. Sign-ins would bury all other events,
 // but whoever looks at a user wants to see them.
@@ -78,11 +99,16 @@ func kindsWith(chosen string) (groups []kindGroup) {
 	for _, g := range kindGroups {
 		group := kindGroup{Option: ui.Option{Value: g.value, Text: g.text, Chosen: g.value == chosen}}
 		for _, kind := range parts.EventTitles() {
-			if before, _, _ := strings.Cut(kind.Value, "."); before == g.value {
-				kind.Chosen = kind.Value == chosen
+			before, _, _ := strings.Cut(kind.Value, ".")
+			switch {
+			case before != g.value:
+			case kind.Value == reviewedKind && chosen != reviewedKind:
+				group.Kinds = append(group.Kinds, verdictKinds...)
+			default:
 				group.Kinds = append(group.Kinds, kind)
 			}
 		}
+		choose(chosen, group.Kinds...)
 		groups = append(groups, group)
 	}
 	return groups

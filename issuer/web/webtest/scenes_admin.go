@@ -108,6 +108,7 @@ func scenesAdmin() []Scene {
 		{Name: "branding-wrong", Who: rita, From: "/admin/branding", Address: "/admin/branding", Form: url.Values{"accent": {"#ffcc00"}}, Status: bad},
 		{Name: "audit", Who: rita, Address: "/admin/audit"},
 		{Name: "audit-filtered", Who: rita, Address: "/admin/audit?client=" + sceneClient("zeta") + "&kind=secret"},
+		{Name: "audit-reviewed", Who: rita, Address: "/admin/audit?kind=client.reviewed:approve,reject"},
 		{Name: "audit-none-found", Who: rita, Address: "/admin/audit?user=nobody"},
 		{Name: "audit-wrong", Who: rita, Address: "/admin/audit?from=yesterday", Status: bad},
 	}
