@@ -12,7 +12,7 @@ var navigation = []site.MenuGroup{
 		{Title: "Profile & security", Path: site.PathAccount, Icon: "shield"},
 	}},
 	{ID: "build", Title: "Build", Who: site.Users, Items: []site.MenuItem{
-		{Title: "Applications", Path: parts.PathDeveloper, Icon: "app", Waits: attention.CountApplications, Wait: "need you"},
+		{Title: "Applications", Path: parts.PathDeveloper, Icon: "app", Waits: attention.CountApplications, Wait: "to look at"},
 	}},
 	{ID: "administer", Title: "Administer", Who: site.Administrators, Items: []site.MenuItem{
 		{Title: "Reviews", Path: site.PathAdmin, Icon: "check", Alone: true, Waits: attention.CountReviews, Wait: "waiting for review"},

@@ -127,7 +127,7 @@ func TestNeedsAttention(t *testing.T) {
 	assert.Equal(t, 8, strings.Count(needs, "<li><div class=\"named\">"))
 	assert.Equal(t, 5, strings.Count(informs, "<li><div class=\"named\">"))
 	assert.Equal(t, 1, strings.Count(page.Text, `class="button primary`), "one primary action")
-	assert.Contains(t, page.Text, `<b class="count warn"><span class="unseen">, </span>8<span class="unseen"> need you</span></b>`)
+	assert.Contains(t, page.Text, `<b class="count warn"><span class="unseen">, </span>8<span class="unseen"> to look at</span></b>`)
 	assert.NotContains(t, page.Text, "are waiting for review")
 
 	page = root.Get("/")
@@ -147,11 +147,26 @@ func TestSecretThatEnds(t *testing.T) {
 	first := w.ClientRow("mine").Secrets[0].ID
 	ends := 8 * 24 * time.Hour
 	w.Must(&ledger.SetSecret{Actor: actor(b), Client: "mine", Secret: first, EndsIn: &ends})
-	assert.NotContains(t, b.Get("/").Text, "Secret ends")
+	page := b.Get("/").Text
+	assert.NotContains(t, page, "Secret ends")
+	assert.Contains(t, page, `4<span class="unseen"> to look at</span>`)
 	w.Advance(25 * time.Hour)
-	page := w.SignedIn().Get("/").Text
+	page = w.SignedIn().Get("/").Text
 	assert.Contains(t, page, "Secret ends")
+	assert.Contains(t, page, `5<span class="unseen"> to look at</span>`)
 	assert.Contains(t, page, " ends in 6 days. Whatever still uses it is refused from then on.")
+}
+
+// TestTwoReasonsOfAnApplication verifies that the count is that of the entries, not of applications.
+func TestTwoReasonsOfAnApplication(t *testing.T) {
+	w, root := Administration(t)
+	w.Client("twice", nil)
+	w.ProposeRevision("twice", func(p *ledger.Profile) { p.Name = "A better name" })
+	w.Must(&ledger.ReviewClient{Actor: actor(root), ID: "twice", Verdict: ledger.Reject, Reason: "Not that name.", Revision: w.ClientRow("twice").Revision})
+	page := w.SignedIn().Get("/").Text
+	assert.Equal(t, 2, strings.Count(page, "<h2><a href=\"/developer/clients/twice\">"))
+	needs, _, _ := strings.Cut(page, "For your information")
+	assert.Contains(t, page, fmt.Sprintf(`%d<span class="unseen"> to look at</span>`, strings.Count(needs, "<h2><a ")))
 }
 
 // TestManyNeedAttention verifies that the page and the counts stay small.
@@ -161,7 +176,7 @@ func TestManyNeedAttention(t *testing.T) {
 		w.Client(fmt.Sprint("c-", i), func(c *ledger.ImportClient) { c.Profile.Name = strings.Repeat("W", 40) + fmt.Sprint(i) })
 	}
 	page := w.SignedIn().Get("/")
-	assert.Contains(t, page.Text, `>99&#43;<span class="unseen"> need you</span>`)
+	assert.Contains(t, page.Text, `>99&#43;<span class="unseen"> to look at</span>`)
 	assert.Contains(t, page.Text, "There is more than fits here.")
 	assert.Less(t, len(page.Text), 20_000)
 }

@@ -60,7 +60,7 @@ const (
 )
 
 // CountReviews returns how many clients and publishers wait for a review, or MaxCount+1 for more.
-func CountReviews(v ledger.View, _ *ledger.User) int {
+func CountReviews(v ledger.View, _ *ledger.User, _ ledger.Time) int {
 	n := v.CountWaiting(MaxCount + 1)
 	if n <= MaxCount {
 		waiting, _ := publishers(v)
@@ -69,11 +69,18 @@ func CountReviews(v ledger.View, _ *ledger.User) int {
 	return n
 }
 
-// CountApplications returns how many applications need a user or are offered to the user, or more
-// than MaxCount.
-func CountApplications(v ledger.View, u *ledger.User) int {
+// CountApplications returns how many items of a user's list are about applications that the user
+// owns or is offered, and need the user; or more than MaxCount.
+func CountApplications(v ledger.View, u *ledger.User, now ledger.Time) int {
 	offered, _ := v.OfferedTo(ledger.OfferQuery{User: u.ID, Limit: MaxCount + 1})
-	return len(v.NeedOwner(u.ID, MaxCount+1)) + len(offered)
+	n, read := len(offered), 0
+	for c := range v.NeedOwner(u.ID) {
+		if read++; read > maxOwned || n > MaxCount {
+			break
+		}
+		n += len(needs(c, now))
+	}
+	return n
 }
 
 // publishers returns how many publishers wait for a review, and since when the first one does.
@@ -190,34 +197,36 @@ func owned(v ledger.View, u *ledger.User, now ledger.Time) (list []Item) {
 		if c.State == ledger.Deleted {
 			continue
 		}
-		add := func(kind Kind, since ledger.Time) *Item {
-			list = append(list, Item{Kind: kind, Client: c, Since: since})
-			return &list[len(list)-1]
-		}
-		switch {
-		case c.State == ledger.Rejected:
-			add(Rejected, c.Changed)
-		case c.State == ledger.Suspended:
-			add(Suspended, c.Changed)
-		case c.LacksSecret():
-			add(NoSecret, c.Changed)
-		}
-		for i := range c.Secrets {
-			if s := &c.Secrets[i]; s.Active() && s.Ends != 0 && s.Ends < now.Add(endsWithin) {
-				add(SecretEnds, c.Changed).Secret = s
-			}
-		}
-		if c.Refused != nil {
-			add(Refused, c.Refused.At)
-		}
+		list = append(list, needs(c, now)...)
 		if c.AwaitsReview() {
-			add(Waiting, c.WaitingSince())
+			list = append(list, Item{Kind: Waiting, Client: c, Since: c.WaitingSince()})
 		}
 		if c.Legacy {
-			add(Legacy, 0)
+			list = append(list, Item{Kind: Legacy, Client: c})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Item) int { return cmp.Compare(b.Since, a.Since) })
+	return list
+}
+
+// needs returns what an application needs its owner for: nothing unless ledger.Client.NeedsOwner.
+func needs(c *ledger.Client, now ledger.Time) (list []Item) {
+	switch {
+	case c.State == ledger.Rejected:
+		list = append(list, Item{Kind: Rejected, Client: c, Since: c.Changed})
+	case c.State == ledger.Suspended:
+		list = append(list, Item{Kind: Suspended, Client: c, Since: c.Changed})
+	case c.LacksSecret():
+		list = append(list, Item{Kind: NoSecret, Client: c, Since: c.Changed})
+	}
+	for i := range c.Secrets {
+		if s := &c.Secrets[i]; s.Active() && s.Ends != 0 && s.Ends < now.Add(endsWithin) {
+			list = append(list, Item{Kind: SecretEnds, Client: c, Since: c.Changed, Secret: s})
+		}
+	}
+	if c.Refused != nil {
+		list = append(list, Item{Kind: Refused, Client: c, Since: c.Refused.At})
+	}
 	return list
 }
 

@@ -22,7 +22,7 @@ type MenuItem struct {
 	Alone             bool   // the pages below path have entries of their own
 	// Waits counts what waits there for a user; nil for nothing. Wait says of the number what it
 	// counts, such as "waiting for review".
-	Waits func(v ledger.View, u *ledger.User) int
+	Waits func(v ledger.View, u *ledger.User, now ledger.Time) int
 	Wait  string
 }
 
@@ -49,7 +49,7 @@ func (w *Site) shell(c *Request, v *Session, up *ui.Link) *ui.Shell {
 				one.Below = item.Path == up.Path
 			}
 			if item.Waits != nil {
-				one.Count = ui.NewCount(item.Waits(v.View, v.User), item.Wait)
+				one.Count = ui.NewCount(item.Waits(v.View, v.User, w.Ledger.Now()), item.Wait)
 			}
 			shown.Items = append(shown.Items, one)
 		}
