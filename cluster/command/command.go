@@ -1,6 +1,10 @@
 package command
 
-import "github.com/hashicorp/go-memdb"
+import (
+	"fmt"
+
+	"github.com/hashicorp/go-memdb"
+)
 
 // Kind identifies the type of a command. Kinds are appended, never renumbered or given a
 // new meaning: old logs must replay forever.
@@ -12,8 +16,10 @@ type ID [16]byte
 // UnmarshalBinary implements encoding.BinaryUnmarshaler. Without it, the CBOR decoder sets
 // each byte of an array by reflection: a fifth of the time that a row of a grant takes.
 func (id *ID) UnmarshalBinary(b []byte) error {
-	*id = ID{}
-	copy(id[:], b)
+	if len(b) != len(id) {
+		return fmt.Errorf("decode id: %d bytes, %d expected", len(b), len(id))
+	}
+	*id = ID(b)
 	return nil
 }
 

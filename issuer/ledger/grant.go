@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/hex"
+	"fmt"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
@@ -17,8 +18,10 @@ func (id GrantID) String() string { return hex.EncodeToString(id[:]) }
 // UnmarshalBinary implements encoding.BinaryUnmarshaler, for the reason of
 // command.ID.UnmarshalBinary.
 func (id *GrantID) UnmarshalBinary(b []byte) error {
-	*id = GrantID{}
-	copy(id[:], b)
+	if len(b) != len(id) {
+		return fmt.Errorf("decode grant id: %d bytes, %d expected", len(b), len(id))
+	}
+	*id = GrantID(b)
 	return nil
 }
 
@@ -34,8 +37,10 @@ type Sum [32]byte
 // UnmarshalBinary implements encoding.BinaryUnmarshaler, for the reason of
 // command.ID.UnmarshalBinary.
 func (s *Sum) UnmarshalBinary(b []byte) error {
-	*s = Sum{}
-	copy(s[:], b)
+	if len(b) != len(s) {
+		return fmt.Errorf("decode digest: %d bytes, %d expected", len(b), len(s))
+	}
+	*s = Sum(b)
 	return nil
 }
 
