@@ -15,6 +15,7 @@ var matrixAdmin = []row{
 		route: "POST /admin/clients/:id/review", address: "/admin/clients/waiting/review", nobody: 303, user: 404, owner: 404, administrator: 303,
 		form: &Sent{Purpose: "review", About: "waiting\x001", Fields: url.Values{"revision": {"1"}, "verdict": {"approve"}}},
 	},
+	{route: "GET /admin/clients/:id/suspend", address: "/admin/clients/calendar/suspend", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
 		route: "POST /admin/clients/:id/suspend", address: "/admin/clients/mine/suspend", nobody: 303, user: 404, owner: 404, administrator: 303,
 		form: &Sent{Purpose: "suspend", About: "mine\x001", Fields: url.Values{"revision": {"1"}}},

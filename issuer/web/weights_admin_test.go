@@ -18,9 +18,10 @@ var weighingsAdmin = []weighing{
 		route: "POST /admin/clients/:id/review", address: of("/admin/clients/", "mine", "/review"), status: 422, whole: true,
 		form: edits("review", "mine", func(f *Full) url.Values { return url.Values{"verdict": {"reject"}, "reason": {f.Wide(600)}} }),
 	},
+	{route: "GET /admin/clients/:id/suspend", address: of("/admin/clients/", "mine", "/suspend")},
 	{
-		route: "POST /admin/clients/:id/suspend", address: of("/admin/clients/", "mine", "/suspend"), status: 422, whole: true,
-		form: edits("suspend", "mine", func(f *Full) url.Values { return url.Values{"note": {f.Wide(600)}} }),
+		route: "POST /admin/clients/:id/suspend", address: of("/admin/clients/", "mine", "/suspend"), status: 422,
+		form: edits("suspend", "mine", func(f *Full) url.Values { return url.Values{"reason": {f.Wide(600)}} }),
 	},
 	{
 		route: "POST /admin/clients/:id/resume", address: of("/admin/clients/", "stopped", "/resume"), status: 409, whole: true,

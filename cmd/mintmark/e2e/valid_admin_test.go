@@ -49,7 +49,7 @@ func TestValidAdministration(t *testing.T) {
 		keep(get("/admin" + path))
 	}
 	keep(root.submit(at, keep(get("/admin/clients/pending-app")), "verdict", "verdict", "reject"))
-	keep(root.submit(at, keep(get("/admin/clients/cal-app")), "note", "note", strings.Repeat("x", 501)))
+	keep(root.submit(at, keep(get("/admin/clients/cal-app/suspend")), "reason", "reason", strings.Repeat("x", 501)))
 	keep(root.submit(at, keep(get("/admin/clients/cal-app/transfer")), "username", "username", "nobody"))
 	keep(root.submit(at, keep(get("/admin/new-user")), "username", "username", "a b"))
 	keep(root.submit(at, keep(get("/admin/users/u-alice/password")), "password", "password", "short"))

@@ -158,10 +158,11 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		body.About = aboutOwner(&v, client, len(body.Others) > 0)
 	}
 	var danger ui.Danger
+	suspend := parts.AdminClientPath(client.ID) + "/suspend"
 	switch client.State {
 	case ledger.Approved:
 		danger.Lines = append(danger.Lines, ui.DangerLine{
-			Title: "Suspend the application", Text: "Nobody can use it until an administrator resumes it.", Confirm: suspendConfirm(&v, client, sent),
+			Title: "Suspend the application", Text: "Nobody can use it until an administrator resumes it.", Action: &ui.Action{Title: "Suspend", Path: suspend, Tone: ui.Bad},
 		})
 	case ledger.Suspended:
 		body.Resume = parts.ClientAt(&v, &resumeForm, client, sent)
@@ -187,7 +188,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	case body.Waits:
 		actions = []ui.Action{{Title: "Decide", Path: "#review"}}
 	case client.State == ledger.Approved:
-		actions = []ui.Action{{Title: "Suspend", Path: "#danger", Tone: ui.Bad}}
+		actions = []ui.Action{{Title: "Suspend", Path: suspend, Tone: ui.Bad}}
 	}
 	if word := c.Notice(); word == string(ledger.Approve) || word == string(ledger.Reject) {
 		if next := followingReview(v.View, client.ID); next != "" && !body.Waits {

@@ -46,7 +46,7 @@ func TestAdministrationProbesStayText(t *testing.T) {
 				CheckProbe(t, root.Get(path+"?"+anything.Encode()), probe)
 			}
 			CheckProbe(t, root.Press("/admin/clients/probe", "/admin/clients/probe/review", "reason", probe+"\u202e", "verdict", "reject"), probe)
-			CheckProbe(t, root.Press("/admin/clients/probe", "/admin/clients/probe/suspend", "note", probe+"\u202e"), probe)
+			CheckProbe(t, root.Press("/admin/clients/probe/suspend", "/admin/clients/probe/suspend", "reason", probe+"\u202e"), probe)
 			CheckProbe(t, root.Press("/admin/users/u-ada/password", "/admin/users/u-ada/password", "password", probe[:4]), probe)
 			page := root.Press("/admin/new-user", "/admin/new-user", "username", probe, "name", probe, "email", probe, "password", probe[:4], "admin", probe)
 			assert.Equal(t, http.StatusUnprocessableEntity, page.StatusCode)

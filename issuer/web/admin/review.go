@@ -1,25 +1,18 @@
 package admin
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
-	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 var (
 	reviewForm = site.FormKind{
 		Purpose: forReview, Action: pathAdminClient + "/review", Page: pathAdminClient,
 		Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner"), site.TextField("verdict", "Decision").Chosen()},
-	}
-	suspendForm = site.FormKind{
-		Purpose: forSuspend, Action: pathAdminClient + "/suspend", Page: pathAdminClient, Undone: "The application wasn’t suspended.",
-		Fields: []site.Field{site.BoundField("revision"), site.TextField("note", "Note to the owner")}, // "reason" is that of reviewForm, on the same page
 	}
 	resumeForm = site.FormKind{
 		Purpose: forResume, Action: pathAdminClient + "/resume", Page: pathAdminClient,
@@ -85,36 +78,9 @@ func (w *Area) resume(c *site.Request, v site.Session, f *site.Form) error {
 	return w.proposeVerdict(c, v, f, ledger.Resume, "", w.showAdminClient)
 }
 
-// suspendConfirm asks before an application is suspended.
-func suspendConfirm(v *site.Session, client *ledger.Client, sent *site.Form) *ui.Confirm {
-	f := parts.ClientAt(v, &suspendForm, client, sent)
-	note := f.Input("note", "Why, and what has to change. The owner reads it.")
-	if client.Document != nil {
-		note = f.Input("note", "Other administrators read it.").Called("Reason")
-	}
-	note = note.Optional().Text(3).AtMost(ledger.MaxReason)
-	return &ui.Confirm{
-		Button: "Suspend", Title: "Suspend " + client.Name + "?",
-		Text: "It gets no new access from now on. Access that it got just before may keep working for up to 30 minutes. What people allowed is kept until it is resumed.",
-		Do:   "Suspend application", Tone: ui.Bad, Input: &note, Open: f == sent, Form: f,
-	}
-}
-
-// suspend suspends an approved application.
-func (w *Area) suspend(c *site.Request, v site.Session, f *site.Form) error {
-	note := noteOf(f, "note")
-	if n := utf8.RuneCountInString(note); n > ledger.MaxReason {
-		f.AddSentence("note", fmt.Sprintf("The note has %s characters. %d is the most.", ui.Comma(n), ledger.MaxReason))
-		return w.showAdminClient(c, v, f)
-	}
-	return w.proposeVerdict(c, v, f, ledger.Suspend, note, w.showAdminClient)
-}
-
 // reasonOf returns the reason without line breaks, which commands don't permit.
-func reasonOf(f *site.Form) string { return noteOf(f, "reason") }
-
-func noteOf(f *site.Form, field string) string {
-	return strings.Join(strings.Fields(f.Get(field)), " ")
+func reasonOf(f *site.Form) string {
+	return strings.Join(strings.Fields(f.Get("reason")), " ")
 }
 
 // proposeVerdict proposes a verdict on the revision that the page showed, and returns to the
@@ -146,9 +112,6 @@ func (w *Area) proposeVerdictThen(c *site.Request, v site.Session, f *site.Form,
 	}
 	if alreadyReviewed(&v, id, revision, verdict) {
 		return then(id)
-	}
-	if f.Kind == &suspendForm && refused.Field == "reason" {
-		refused.Field = "note"
 	}
 	return again(c, v, f.Refused(refused))
 }

@@ -219,20 +219,20 @@ func TestReviewOfChanges(t *testing.T) {
 
 func TestSuspendAndResume(t *testing.T) {
 	w, root := Administration(t)
-	page := root.Get(CalendarPage)
-	assert.Contains(t, page.Text, `<details class="confirm"><summary class="button bad">Suspend</summary>`)
-	res := root.Press(CalendarPage, CalendarPage+"/suspend", "note", strings.Repeat("x", 501))
+	assert.Equal(t, 2, strings.Count(root.Get(CalendarPage).Text, `<a class="button bad" href="`+SuspendPage+`">Suspend</a>`))
+	res := root.Press(SuspendPage, SuspendPage, "reason", strings.Repeat("x", 501))
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-	assert.Contains(t, res.Text, `<p class="error" id="f-note-error">The note has 501 characters. 500 is the most.`)
-	assert.Contains(t, res.Text, `<details class="confirm" open>`)
-	form := With(root.Get(CalendarPage).Form(t, CalendarPage+"/suspend"), "note", "It sends spam.")
-	after := root.Done(root.Post(CalendarPage+"/suspend", form))
+	assert.Contains(t, res.Text, `<h1><bdi>Suspend The calendar app?</bdi></h1>`)
+	assert.Contains(t, res.Text, `<p class="error" id="f-reason-error">Note to the owner is too long.`)
+	form := With(root.Get(SuspendPage).Form(t, SuspendPage), "reason", "It sends spam.")
+	after := root.Done(root.Post(SuspendPage, form))
 	assert.Contains(t, after.Text, "ada was told: “It sends spam.”")
 	assert.Equal(t, 1, strings.Count(after.Text, "It sends spam.”"), "one notice")
 	assert.Contains(t, root.Get(CalendarPage).Text, "was told: “<bdi>It sends spam.</bdi>”")
 	assert.Equal(t, ledger.Suspended, w.ClientRow("calendar").State)
-	assert.Equal(t, CalendarPage+"?done=suspend", LeadsTo(root.Post(CalendarPage+"/suspend", form)), "the same form twice")
-	assert.NotContains(t, root.Get(CalendarPage).Text, CalendarPage+"/suspend", "it is suspended already")
+	assert.Equal(t, CalendarPage+"?done=suspend", LeadsTo(root.Post(SuspendPage, form)), "the same form twice")
+	assert.NotContains(t, root.Get(CalendarPage).Text, SuspendPage, "it is suspended already")
+	assert.Equal(t, CalendarPage, LeadsTo(root.Get(SuspendPage)))
 
 	form = root.Get(CalendarPage).Form(t, CalendarPage+"/resume")
 	after = root.Done(root.Post(CalendarPage+"/resume", form))
@@ -247,11 +247,24 @@ func TestSuspendAndResume(t *testing.T) {
 	assert.Equal(t, CalendarPage+"?done=resume", LeadsTo(root.Post(CalendarPage+"/resume", form)))
 
 	assert.NotContains(t, root.Get(root.Noticed(CalendarPage, "suspend")).Text, "Suspended. It gets", "the notice is out of date")
-	root.Done(root.Press(CalendarPage, CalendarPage+"/suspend"))
+	root.Done(root.Press(SuspendPage, SuspendPage))
 	assert.NotContains(t, root.Get(root.Noticed(CalendarPage, "resume")).Text, "Resumed. The application", "the notice is out of date")
 	res = root.Post(CalendarPage+"/resume", form)
 	assert.Equal(t, http.StatusConflict, res.StatusCode, "the form is from before the second suspension")
 	assert.Equal(t, ledger.Suspended, w.ClientRow("calendar").State)
+}
+
+// TestSuspendedMeanwhile verifies that the form of an application that another administrator
+// suspended leads to the page of the application.
+func TestSuspendedMeanwhile(t *testing.T) {
+	w, root := Administration(t)
+	w.BeforePropose = func() {
+		w.Must(&ledger.ReviewClient{Actor: Operator, ID: "calendar", Verdict: ledger.Suspend, Reason: "Spam.", Revision: w.ClientRow("calendar").Revision})
+	}
+	res := root.Press(SuspendPage, SuspendPage, "reason", "Mine.")
+	assert.Equal(t, http.StatusConflict, res.StatusCode)
+	assert.Contains(t, res.Text, "was told: “<bdi>Spam.</bdi>”")
+	assert.NotContains(t, res.Text, SuspendPage)
 }
 
 // TestReviewRaces verifies that two reviewers don't undo each other, and that the command

@@ -27,6 +27,7 @@ func (w *Area) Routes() []site.Route {
 		w.PageFor(site.Administrators, parts.PathAdminClients, w.adminClients),
 		w.PageFor(site.Administrators, pathAdminClient, w.adminClient),
 		w.FormFor(site.Administrators, &reviewForm, w.review),
+		w.PageFor(site.Administrators, suspendForm.Page, w.suspendPage),
 		w.FormFor(site.Administrators, &suspendForm, w.suspend),
 		w.FormFor(site.Administrators, &resumeForm, w.resume),
 		w.PageFor(site.Administrators, transferForm.Page, w.adminTransferPage),

@@ -62,7 +62,7 @@ func TestAdminTransfer(t *testing.T) {
 	assert.Contains(t, gave.Text, "The application has a new owner.")
 	assert.NotContains(t, gave.Text, "its secrets", "a public client has no secrets")
 
-	root.Done(root.Press(CalendarPage, CalendarPage+"/suspend"))
+	root.Done(root.Press(SuspendPage, SuspendPage))
 	assert.Contains(t, root.Done(root.Press(GivePage, GivePage, "username", "rita")).Text, "The application has a new owner.", "a suspended application")
 }
 

@@ -403,7 +403,7 @@ func TestLogoBeforeItsReview(t *testing.T) {
 
 	root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "reject", "reason", "No."))
 	waits(address)
-	root.Done(root.Press(CalendarPage, CalendarPage+"/suspend"))
+	root.Done(root.Press(SuspendPage, SuspendPage))
 	assert.Equal(t, http.StatusOK, nobody.Get(LogoAddress).StatusCode, "the logo of the client waiting")
 }
 

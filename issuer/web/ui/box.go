@@ -180,8 +180,7 @@ type Confirm struct {
 	Title, Text, Do string // the question, what will happen, the button that does it
 	Tone            string
 	Small           bool
-	Input           *Input // what the form asks for; nil for nothing
-	Open            bool   // the question is shown, since its form was refused
+	Open            bool // the question is shown, since its form was refused
 	Form            any
 }
 

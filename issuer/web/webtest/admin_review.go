@@ -56,4 +56,5 @@ func (b *Browser) Done(res Answer) Answer {
 const (
 	WaitingPage  = "/admin/clients/waiting"
 	CalendarPage = "/admin/clients/calendar"
+	SuspendPage  = CalendarPage + "/suspend"
 )

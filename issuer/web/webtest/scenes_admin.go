@@ -64,8 +64,9 @@ func scenesAdmin() []Scene {
 		{Name: "client-owner-gone", Who: rita, Address: clientPage("northwind", ""), Before: func(s *Stage) {
 			s.Must(&ledger.SetUserState{Actor: s.actor(sam), User: sceneUser(bob), State: ledger.Disable})
 		}},
-		{Name: "suspend-wrong", Who: rita, From: clientPage("northwind", ""), Address: clientPage("northwind", "/suspend"), Form: url.Values{"note": {strings.Repeat("x", 501)}}, Status: bad},
-		{Name: "suspended", Who: rita, From: clientPage("northwind", ""), Address: clientPage("northwind", "/suspend"), Form: url.Values{"note": {"It books rooms that nobody uses."}}},
+		{Name: "suspend", Who: rita, Address: clientPage("northwind", "/suspend")},
+		{Name: "suspend-wrong", Who: rita, From: clientPage("northwind", "/suspend"), Address: clientPage("northwind", "/suspend"), Form: url.Values{"reason": {strings.Repeat("x", 501)}}, Status: bad},
+		{Name: "suspended", Who: rita, From: clientPage("northwind", "/suspend"), Address: clientPage("northwind", "/suspend"), Form: url.Values{"reason": {"It books rooms that nobody uses."}}},
 		{Name: "client-transfer", Who: rita, Address: clientPage("northwind", "/transfer")},
 
 		{Name: "people", Who: rita, Address: "/admin/users"},

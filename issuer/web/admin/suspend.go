@@ -1,0 +1,54 @@
+package admin
+
+import (
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+)
+
+var suspendForm = site.FormKind{
+	Purpose: forSuspend, Action: pathAdminClient + "/suspend", Page: pathAdminClient + "/suspend", Undone: "The application wasn’t suspended.",
+	Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner")},
+}
+
+type suspendBody struct {
+	Note ui.Input
+	Path string // of the application's page
+	Form *site.Form
+}
+
+// suspendPage shows the form that suspends an application.
+func (w *Area) suspendPage(c *site.Request, v site.Session) error {
+	return w.showSuspend(c, v, nil)
+}
+
+// showSuspend shows the page with a refused form, or nil.
+func (w *Area) showSuspend(c *site.Request, v site.Session, sent *site.Form) error {
+	client, err := w.clientParam(c, &v)
+	if err != nil {
+		return err
+	}
+	path := parts.AdminClientPath(client.ID)
+	switch {
+	case client.State == ledger.Approved:
+	case sent != nil:
+		return w.showAdminClient(c, v, sent) // its state changed meanwhile
+	default:
+		return c.Redirect(path)
+	}
+	f := parts.ClientAt(&v, &suspendForm, client, sent)
+	note := f.Input("reason", "Why, and what has to change. The owner reads it.")
+	if client.Document != nil {
+		note = f.Input("reason", "Other administrators read it.").Called("Reason")
+	}
+	return w.showAdmin(c, v, "suspend", ui.Page{
+		Title: "Suspend " + client.Name + "?", Up: site.Up(client.Name, path), Form: sent,
+		Body: suspendBody{Note: note.Optional().Text(3).AtMost(ledger.MaxReason), Path: path, Form: f},
+	})
+}
+
+// suspend suspends an approved application.
+func (w *Area) suspend(c *site.Request, v site.Session, f *site.Form) error {
+	return w.proposeVerdict(c, v, f, ledger.Suspend, reasonOf(f), w.showSuspend)
+}
