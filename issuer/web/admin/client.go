@@ -34,7 +34,7 @@ type adminClientBody struct {
 	Place        string      // in the queue, such as "3 of 41"
 	Decision     ui.Card     // the head of the form of a review
 	Tier         ui.Tier     // what it asks for that controls other people; of a change, what is new
-	Held         []string    // what it already may do that controls other people, if Tier has more
+	Held         []string    // what it already may do that controls other people
 	Use          string      // how much it is used, if changes of it wait
 	About        string      // the owner's name and email address, and since when the owner has an account
 	Verdict      *verdict    // why it can't be used; nil if it can, or if that was just decided
@@ -52,8 +52,8 @@ type adminClientBody struct {
 
 	Transfer string // the page that transfers it; "" if it has a document, which nobody can transfer
 
-	History []parts.Told
-	Events  string // the page with these and those of its access
+	HistoryCard ui.Card // leads to the page with these events and those of its access
+	History     []parts.Told
 }
 
 // A verdict is the last decision about an application.
@@ -177,7 +177,9 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	}
 	events := v.View.HistoryOf(client.ID, historyRows)
 	told := parts.Sentences(v.View, events, v.Clock(), parts.Reader{Admin: true, Links: true, On: client.ID})
-	body.History, body.Events = told, parts.PathAdminAudit+"?"+url.Values{"client": {client.ID}}.Encode()
+	body.History, body.HistoryCard = told, ui.Card{ID: "history", Title: "History", Action: &ui.Action{
+		Title: "All events", Path: parts.PathAdminAudit + "?" + url.Values{"client": {client.ID}}.Encode(), Small: true,
+	}}
 	owners := parts.PathAdminClients + "?" + url.Values{"owner": {client.Owner}}.Encode()
 	up := site.Up("All applications", parts.PathAdminClients)
 	if body.Waits {
@@ -196,7 +198,10 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 			up = site.Up("Reviews", site.PathAdmin)
 		}
 	}
-	notice := clientNotice(c, v.View, client)
+	notice, approved := approvedNotice(c, v.View)
+	if approved == nil {
+		notice = clientNotice(c, client)
+	}
 	var (
 		undo *ui.Undo
 		more string
@@ -211,7 +216,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	return w.showAdmin(c, v, "client", ui.Page{
 		Title: client.Name, Up: up, Actions: actions, Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
 		Copy:   &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
-		Notice: notice, More: more, Undo: undo, Form: sent, Body: body, Rows: len(body.History), Truncate: func(n int) {
+		Notice: notice, More: more, See: approved, Undo: undo, Form: sent, Body: body, Rows: len(body.History), Truncate: func(n int) {
 			// The page is too large: what decides about the application remains.
 			body.History = told[:n]
 			for _, group := range body.Scopes {
@@ -277,11 +282,8 @@ func placeOf(at ledger.Position) string {
 
 // clientNotice returns the notice of what was done if it is still true: the user may have
 // gone back to the address.
-func clientNotice(c *site.Request, v ledger.View, client *ledger.Client) string {
+func clientNotice(c *site.Request, client *ledger.Client) string {
 	word := c.Notice()
-	if other := v.Client(c.NoticeOf()); other != nil {
-		return "Approved " + other.Name + "."
-	}
 	if word != "transfer" && (word == "suspend") != (client.State == ledger.Suspended) {
 		return ""
 	}
@@ -294,6 +296,7 @@ func withScopeTexts(list []ui.Difference) []ui.Difference {
 	for i := range list {
 		if list[i].Title == parts.FieldTitles["scopes"] {
 			list[i].Removed, list[i].Added, list[i].Kept = scopeTexts(list[i].Removed), scopeTexts(list[i].Added), nil
+			list[i].Powerful = scopeTexts(list[i].Powerful)
 		}
 	}
 	return list
@@ -302,11 +305,7 @@ func withScopeTexts(list []ui.Difference) []ui.Difference {
 func scopeTexts(names []string) (words []string) {
 	for _, s := range scope.Catalogue() {
 		if slices.Contains(names, s.Name) {
-			text := s.Name + ": " + s.Allows
-			if s.Controls {
-				text += " (powerful)"
-			}
-			words = append(words, text)
+			words = append(words, s.Name+": "+s.Allows)
 		}
 	}
 	return words
@@ -321,7 +320,7 @@ func newPowers(client *ledger.Client) (added []ui.TierText, held []string) {
 		case slices.Contains(client.Scopes, s.Name):
 			held = append(held, s.Plain)
 		default:
-			added = append(added, ui.TierText{Text: s.Plain, New: true})
+			added = append(added, ui.TierText{Text: s.Plain})
 		}
 	}
 	return added, held

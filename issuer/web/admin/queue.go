@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -98,21 +99,23 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 	for _, client := range found {
 		body.Waiting = append(body.Waiting, waitingOf(&v, client, nameWarningsOf(v.View, client) != nil))
 	}
+	notice, approved := approvedNotice(c, v.View)
 	return w.showAdmin(c, v, "queue", ui.Page{
-		Title: "Reviews", Name: "Reviews", Tabs: queueTabs(&v, false), Body: body, Rows: len(found), Notice: queueNotice(c, &v),
+		Title: "Reviews", Name: "Reviews", Tabs: queueTabs(&v, false), Body: body, Rows: len(found), Notice: cmp.Or(notice, queueNotices.Text(c)), See: approved,
 		Truncate: func(n int) {
 			body.Waiting, body.Pages.Next, body.Pages.Count = body.Waiting[:n], c.PageAt("after", parts.ClientKey(found[n-1])), site.CountOf(at, n)
 		},
 	})
 }
 
-// queueNotice names the application that was reviewed last.
-func queueNotice(c *site.Request, v *site.Session) string {
-	text := queueNotices.Text(c)
-	if client := v.View.Client(c.NoticeOf()); client != nil && text != "" {
-		return "Approved " + client.Name + "."
+// approvedNotice is the notice about an application that was approved before this page, with a link
+// to it; "" if there is none.
+func approvedNotice(c *site.Request, v ledger.View) (text string, link *ui.Link) {
+	client := v.Client(c.NoticeOf())
+	if client == nil {
+		return "", nil
 	}
-	return text
+	return "Approved " + client.Name + ".", &ui.Link{Title: "View application", Path: parts.AdminClientPath(client.ID)}
 }
 
 func waitingOf(v *site.Session, client *ledger.Client, nameWarning bool) waiting {

@@ -89,6 +89,7 @@ func TestApprove(t *testing.T) {
 		assert.Contains(t, page.Text, text)
 	}
 	assert.NotContains(t, page.Text, "Suspend the application")
+	assert.Regexp(t, `(?s)id="details".*id="scopes".*id="registration"`, page.Text, "who asks comes before what is asked for")
 
 	form := With(page.Form(t, WaitingPage+"/review"), "verdict", "approve", "reason", " Well\r\ndone. ")
 	after := root.Done(root.Post(WaitingPage+"/review", form))
@@ -118,7 +119,7 @@ func TestApproveAndNext(t *testing.T) {
 		at, _, _ = strings.Cut(res.Header.Get("Location"), "?")
 		page = root.Done(res)
 		assert.Equal(t, ledger.Approved, w.ClientRow(id).State)
-		assert.Contains(t, page.Text, `<p>Approved `+html.EscapeString(w.ClientRow(id).Name)+`.</p>`)
+		assert.Contains(t, page.Text, `<p>Approved `+html.EscapeString(w.ClientRow(id).Name)+`. <a href="`+path+`">View application</a></p>`)
 		return page, at
 	}
 	page, at := approve("second")

@@ -30,6 +30,7 @@ type Page struct {
 
 	Notice string // what was just done
 	More   string // follows Notice, but is not in the document's title
+	See    *Link  // follows More: what Notice is about, if that is on another page
 	Undo   *Undo  // beside Notice; nil if that can't be undone with a click
 	Form   Form   // the form whose problems the layout shows
 	Body   any

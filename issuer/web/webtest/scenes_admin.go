@@ -51,6 +51,7 @@ func scenesAdmin() []Scene {
 		}},
 		{Name: "review-wrong", Who: rita, From: clientPage("acme-0", ""), Address: clientPage("acme-0", "/review"), Form: url.Values{"verdict": {"reject"}}, Status: bad},
 		{Name: "review-approved", Who: rita, From: clientPage("acme-0", ""), Address: clientPage("acme-0", "/review"), Form: url.Values{"verdict": {"approve"}}},
+		{Name: "review-next", Who: rita, From: clientPage("acme-0", ""), Address: clientPage("acme-0", "/review"), Form: url.Values{"verdict": {"approve-next"}}},
 		{Name: "review-rejected", Who: rita, From: clientPage("acme-0", ""), Address: clientPage("acme-0", "/review"), Form: url.Values{"verdict": {"reject"}, "reason": {"The website doesn’t answer."}}},
 
 		{Name: "clients", Who: rita, Address: "/admin/clients"},
