@@ -24,10 +24,10 @@ var brandingForm = site.FormKind{
 	Purpose: forBranding, Action: parts.PathAdminBranding, Page: parts.PathAdminBranding,
 	Fields: []site.Field{
 		site.BoundField("expected_last"),
-		site.TextField("service_name", "Name"), site.TextField("accent", "Accent color"), site.TextField("readable_accent", "Accent color").Chosen(),
+		site.TextField("service_name", "Name").AtMost(ledger.MaxServiceName), site.TextField("accent", "Accent color").AtMost(len("#0b6b50")), site.TextField("readable_accent", "Accent color").Chosen(),
 		site.FileField("logo", "Logo", ledger.MaxLogo), site.TextField("no_logo", "No logo").Chosen(),
 		site.TextField("privacy_url", "Privacy policy"), site.TextField("terms_url", "Terms"), site.TextField("help_url", "Help"),
-		site.TextField("forgot_password", "Reset instructions"), site.TextField("forgot_password_url", "Reset link"),
+		site.TextField("forgot_password", "Reset instructions").AtMost(ledger.MaxForgot), site.TextField("forgot_password_url", "Reset link"),
 	},
 }
 

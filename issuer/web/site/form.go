@@ -39,7 +39,7 @@ type Field struct {
 	Name    string
 	label   string // its name on the page, which also begins sentences about it
 	kind    fieldKind
-	maxSize int // for a file, in bytes
+	maxSize int // of a file in bytes, of a text in characters; for a text, 0 means no limit
 
 	choice  bool // the user selects the value on the page and doesn't type it
 	private bool // only the form's own page may show the value again: see redisplay
@@ -73,6 +73,10 @@ func ListField(name, label string) Field { return Field{Name: name, label: label
 func FileField(name, label string, most int) Field {
 	return Field{Name: name, label: label, kind: isFile, maxSize: most}
 }
+
+// AtMost returns the field with a maximum number of characters for its input. Whoever reads the form
+// must check it again.
+func (f Field) AtMost(n int) Field { f.maxSize = n; return f }
 
 // Labelled returns the field with the label by which pages name its value.
 func (f Field) Labelled(label string) Field { f.label = label; return f }

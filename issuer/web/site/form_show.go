@@ -161,7 +161,7 @@ func (f *Form) label(name string) string { return f.Kind.Fields[f.Kind.field(nam
 
 func (f *Form) input(name, line, hint string) ui.Input {
 	declared := f.Kind.Fields[f.Kind.field(name)]
-	i := ui.Input{ID: inputID(name, line), Name: name, Hint: hint, Value: f.Values.Get(name), Type: "text"}
+	i := ui.Input{ID: inputID(name, line), Name: name, Hint: hint, Value: f.Values.Get(name), Type: "text", Max: declared.maxSize}
 	i.Error = f.errorAt(i.ID)
 	if sorted := f.sorted(); len(sorted) > 0 {
 		i.Focus = sorted[0].ID == i.ID
@@ -170,7 +170,7 @@ func (f *Form) input(name, line, hint string) ui.Input {
 	case isSecret:
 		i.Type, i.Value = "password", ""
 	case isFile:
-		i.Type, i.Value = "file", ""
+		i.Type, i.Value, i.Max = "file", "", 0
 	}
 	return i
 }
