@@ -86,10 +86,10 @@ func (w *Area) audit(c *site.Request, v site.Session) error {
 			at = v.View.EventsPosition(q, events[0].Seq)
 			p.Actions = []ui.Action{{Title: "Download JSON", About: "these events, one a line", Path: download}}
 		}
-		pages.Count = site.CountOf(at, len(events))
+		pages.Count = site.CountOf(at, len(events), "event")
 		body.Table = ui.Table{Caption: "Events", Pager: &pages, Columns: []ui.Column{{Title: "Event"}, {Title: "By"}, whenColumn(c, q.Oldest)}, Brief: true}
 		p.Rows, p.Truncate = len(events), func(n int) {
-			body.Events, pages.Next, pages.Count = body.Events[:n], c.PageAt("after", eventKey(events[n-1].Seq)), site.CountOf(at, n)
+			body.Events, pages.Next, pages.Count = body.Events[:n], c.PageAt("after", eventKey(events[n-1].Seq)), site.CountOf(at, n, "event")
 		}
 	}
 	return w.showAdmin(c, v, "audit", p)

@@ -65,7 +65,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	if len(found) > 0 {
 		at = v.View.ClientsPosition(q, found[0].ID)
 	}
-	pages.Count = site.CountOf(at, len(found))
+	pages.Count = site.CountOf(at, len(found), "application")
 	body.Letters = lettersOf(c, pages.First != "" || pages.Next != "", func() string { return v.View.ClientInitials(q) })
 	if len(found) == 0 && pages.Next != "" {
 		body.Empty.Title = "No application was found so far"
@@ -87,7 +87,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	return w.showAdmin(c, v, "clients", ui.Page{
 		Title: "All applications", Body: body, Rows: len(found),
 		Truncate: func(n int) {
-			body.Clients, pages.Next, pages.Count = body.Clients[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n)
+			body.Clients, pages.Next, pages.Count = body.Clients[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n, "application")
 		},
 	})
 }

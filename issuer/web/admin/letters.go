@@ -1,10 +1,8 @@
 package admin
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
@@ -26,13 +24,4 @@ func lettersOf(c *site.Request, several bool, initials func() string) (links []u
 func jumpOf(c *site.Request) string {
 	jump := c.R.URL.Query().Get("jump")
 	return jump[:min(len(jump), 1)]
-}
-
-// positionIn returns the position of a page in its list.
-func positionIn[E comparable](all, shown []E) ledger.Position {
-	at := ledger.Position{Total: len(all), Exact: true}
-	if len(shown) > 0 {
-		at.First = slices.Index(all, shown[0]) + 1
-	}
-	return at
 }

@@ -187,8 +187,8 @@ func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 	}
 	host := func(p *ledger.Publisher) string { return p.Host }
 	shown, pages := site.PageOf(c, all, adminRowsPerPage, host)
-	at := positionIn(all, shown)
-	pages.Count = site.CountOf(at, len(shown))
+	at := site.PositionIn(all, shown)
+	pages.Count = site.CountOf(at, len(shown), "publisher")
 	body.Table = ui.Table{Caption: "Publishers, those that wait for a review first", Pager: &pages, Columns: []ui.Column{
 		{Title: "Publisher"}, {Title: "State"}, {Title: "Applications", Class: "num"}, {Title: "Last allowed"},
 	}}
@@ -206,7 +206,7 @@ func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 	return w.showAdmin(c, v, "publishers", ui.Page{
 		Title: "Publishers", Actions: []ui.Action{{Title: "Add a publisher", Path: site.PathAdminNewPublisher, Icon: "plus", Primary: true}}, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) {
-			body.Publishers, pages.Next, pages.Count = body.Publishers[:n], c.PageAt("after", host(shown[n-1])), site.CountOf(at, n)
+			body.Publishers, pages.Next, pages.Count = body.Publishers[:n], c.PageAt("after", host(shown[n-1])), site.CountOf(at, n, "publisher")
 		},
 	})
 }

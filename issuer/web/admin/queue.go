@@ -54,16 +54,16 @@ func (w *Area) reviewPublishers(c *site.Request, v site.Session) error {
 	host := func(p *ledger.Publisher) string { return p.Host }
 	all := publishersOf(v.View, string(ledger.PublisherPending), "")
 	shown, pages := site.PageOf(c, all, adminRowsPerPage, host)
-	at := positionIn(all, shown)
+	at := site.PositionIn(all, shown)
 	body.Pages = pages
-	body.Pages.Count = site.CountOf(at, len(shown))
+	body.Pages.Count = site.CountOf(at, len(shown), "publisher")
 	for _, p := range shown {
 		body.Publishers = append(body.Publishers, publisherLineOf(&v, p))
 	}
 	return w.showAdmin(c, v, "queue", ui.Page{
 		Title: "Reviews", Name: "Reviews", Tabs: queueTabs(&v, true), Body: body, Rows: len(shown),
 		Truncate: func(n int) {
-			body.Publishers, body.Pages.Next, body.Pages.Count = body.Publishers[:n], c.PageAt("after", host(shown[n-1])), site.CountOf(at, n)
+			body.Publishers, body.Pages.Next, body.Pages.Count = body.Publishers[:n], c.PageAt("after", host(shown[n-1])), site.CountOf(at, n, "publisher")
 		},
 	})
 }
@@ -95,7 +95,7 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 	if len(found) > 0 {
 		at = v.View.QueuePosition(q, found[0].ID)
 	}
-	body.Pages.Count = site.CountOf(at, len(found))
+	body.Pages.Count = site.CountOf(at, len(found), "application")
 	for _, client := range found {
 		body.Waiting = append(body.Waiting, waitingOf(&v, client, nameWarningsOf(v.View, client) != nil))
 	}
@@ -103,7 +103,7 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 	return w.showAdmin(c, v, "queue", ui.Page{
 		Title: "Reviews", Name: "Reviews", Tabs: queueTabs(&v, false), Body: body, Rows: len(found), Notice: cmp.Or(notice, queueNotices.Text(c)), See: approved,
 		Truncate: func(n int) {
-			body.Waiting, body.Pages.Next, body.Pages.Count = body.Waiting[:n], c.PageAt("after", parts.ClientKey(found[n-1])), site.CountOf(at, n)
+			body.Waiting, body.Pages.Next, body.Pages.Count = body.Waiting[:n], c.PageAt("after", parts.ClientKey(found[n-1])), site.CountOf(at, n, "application")
 		},
 	})
 }

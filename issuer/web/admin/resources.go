@@ -50,8 +50,8 @@ func (w *Area) adminResources(c *site.Request, v site.Session) error {
 	})
 	name := func(s *ledger.ResourceServer) string { return s.Name }
 	shown, pages := site.PageOf(c, all, adminRowsPerPage, name)
-	at := positionIn(all, shown)
-	pages.Count = site.CountOf(at, len(shown))
+	at := site.PositionIn(all, shown)
+	pages.Count = site.CountOf(at, len(shown), "resource server")
 	body.Table = ui.Table{Caption: "Resource servers by name", Pager: &pages, Columns: []ui.Column{
 		{Title: "Resource server"}, {Title: "Scopes"}, {Title: "Active secrets"}, {Title: "Last used"},
 	}}
@@ -67,7 +67,7 @@ func (w *Area) adminResources(c *site.Request, v site.Session) error {
 	return w.showAdmin(c, v, "resources", ui.Page{
 		Title: "Resource servers", Actions: []ui.Action{{Title: "Register a resource server", Path: parts.PathAdminNewResource, Icon: "plus", Primary: true}}, Notice: resourceNotices.Text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) {
-			body.Servers, pages.Next, pages.Count = body.Servers[:n], c.PageAt("after", name(shown[n-1])), site.CountOf(at, n)
+			body.Servers, pages.Next, pages.Count = body.Servers[:n], c.PageAt("after", name(shown[n-1])), site.CountOf(at, n, "resource server")
 		},
 	})
 }

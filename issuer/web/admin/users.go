@@ -51,7 +51,7 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 	if len(found) > 0 {
 		at = v.View.UsersPosition(q, found[0].ID)
 	}
-	pages.Count = usersCount(at, len(found))
+	pages.Count = site.CountOf(at, len(found), "user")
 	body.Letters = lettersOf(c, pages.First != "" || pages.Next != "", func() string { return v.View.UserInitials(q) })
 	if len(found) == 0 && pages.Next != "" {
 		body.Empty.Title = "No user was found so far"
@@ -71,15 +71,7 @@ func (w *Area) adminUsers(c *site.Request, v site.Session) error {
 	return w.showAdmin(c, v, "users", ui.Page{
 		Title: "Users", Actions: []ui.Action{{Title: "Add a user", Path: parts.PathAdminNewUser, Icon: "plus", Primary: true}}, Body: body, Rows: len(found),
 		Truncate: func(n int) {
-			body.Users, pages.Next, pages.Count = body.Users[:n], c.PageAt("after", found[n-1].ID), usersCount(at, n)
+			body.Users, pages.Next, pages.Count = body.Users[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n, "user")
 		},
 	})
-}
-
-// usersCount is site.CountOf, or the number of users if a page has all of them.
-func usersCount(at ledger.Position, rows int) string {
-	if at.Exact && rows == at.Total {
-		return ui.Plural(rows, "user")
-	}
-	return site.CountOf(at, rows)
 }

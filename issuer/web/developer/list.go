@@ -91,7 +91,7 @@ func (w *Area) ownClients(c *site.Request, v site.Session) error {
 			search.Clear = parts.PathDeveloper
 		}
 	}
-	pages.Count = site.CountOf(at, len(found))
+	pages.Count = site.CountOf(at, len(found), "application")
 	body.Table = ui.Table{Caption: "Your applications", Brief: true, Pager: &pages, Columns: []ui.Column{
 		{Title: "Application"},
 		{Title: "State"},
@@ -111,7 +111,7 @@ func (w *Area) ownClients(c *site.Request, v site.Session) error {
 		body.More = pathOffers
 	}
 	p.Truncate = func(n int) {
-		body.Clients, pages.Next, pages.Count = body.Clients[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n)
+		body.Clients, pages.Next, pages.Count = body.Clients[:n], c.PageAt("after", found[n-1].ID), site.CountOf(at, n, "application")
 	}
 	return w.Show(c, v, "list", p)
 }

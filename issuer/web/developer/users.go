@@ -1,8 +1,6 @@
 package developer
 
 import (
-	"slices"
-
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
@@ -65,17 +63,15 @@ func (w *Area) usersPage(c *site.Request, v site.Session) error {
 			body.Max = len(recent)
 		}
 		found := w.filterUsers(&v, client.ID, body.Search, recent)
-		total, all := len(found), found
+		all := found
+		found, body.Pages = site.PageOf(c, all, connectedPerPage, func(one ledger.ConnectedUser) string { return one.User })
+		at := site.PositionIn(all, found)
 		if body.Search.Query == "" {
-			total = body.Count.Users
+			at.Total = body.Count.Users
 		} else {
 			body.Search.Clear = body.Again
 		}
-		found, body.Pages = site.PageOf(c, found, connectedPerPage, func(one ledger.ConnectedUser) string { return one.User })
-		if len(found) > 0 {
-			first := 1 + slices.IndexFunc(all, func(one ledger.ConnectedUser) bool { return one.User == found[0].User })
-			body.Pages.Count = ui.Range(first, first+len(found)-1, total)
-		}
+		body.Pages.Count = site.CountOf(at, len(found), "user")
 		for _, one := range found {
 			body.People = append(body.People, connectedPerson{
 				User: one.User, Username: visibleUsername(v.View, one), Since: v.At(one.Since), Refreshed: v.At(one.Refreshed), Legacy: one.Legacy,

@@ -23,11 +23,14 @@ func SearchOf(c *Request, label string) ui.Search {
 	return ui.Search{Action: c.R.URL.Path, Label: label, Query: q[:min(len(q), MaxSearch)]}
 }
 
-// CountOf returns which rows of its list a page has, such as "1–25 of 207"; "" if that is unknown.
-func CountOf(at ledger.Position, rows int) string {
+// CountOf returns which rows of its list a page has, such as "1–25 of 207", or "13 users" if it has all
+// of them; "" if that is unknown.
+func CountOf(at ledger.Position, rows int, thing string) string {
 	switch {
 	case at.First == 0 || rows == 0:
 		return ""
+	case at.Exact && rows == at.Total:
+		return ui.Plural(rows, thing)
 	case at.Exact:
 		return ui.Range(at.First, at.First+rows-1, at.Total)
 	}
@@ -75,6 +78,15 @@ func PageOf[E any](c *Request, list []E, size int, key func(E) string) ([]E, ui.
 		p.Next = c.PageAt("after", key(list[to-1]))
 	}
 	return list[from:to], p
+}
+
+// PositionIn returns the position of a page of PageOf in its list.
+func PositionIn[E comparable](all, page []E) ledger.Position {
+	at := ledger.Position{Total: len(all), Exact: true}
+	if len(page) > 0 {
+		at.First = slices.Index(all, page[0]) + 1
+	}
+	return at
 }
 
 // PageBy is PageOf for a list that the ledger returns in pages. read returns the page
