@@ -38,8 +38,8 @@ type adminClientBody struct {
 	Use          string      // how much it is used, if changes of it wait
 	About        string      // the owner's name and email address, and since when the owner has an account
 	Verdict      *verdict    // why it can't be used; nil if it can, or if that was just decided
+	OthersCard   ui.Card     // leads to the page with all of them if Others has only some
 	Others       []otherLine // further applications of the owner
-	AllOthers    string      // the page with all of them
 	Stats        []ui.Stat
 	Since        ui.Stamp        // when it began to wait for a review
 	Changes      []ui.Difference // by the proposed revision
@@ -113,6 +113,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		Client: client, Created: v.At(client.Created), Changed: v.At(client.Changed), Owner: linkOwner(v.View, client), Secrets: client.ActiveSecrets(),
 		Website: parts.HostOf(client.Website), Privacy: parts.HostOf(client.PrivacyURL), Terms: parts.HostOf(client.TermsURL), Scopes: parts.ScopeGroups(client.Scopes, true),
 		Waits: client.AwaitsReview(), Since: v.At(client.WaitingSince()), NameWarnings: nameWarningsOf(v.View, client),
+		OthersCard: ui.Card{ID: "others", Title: "Owner’s other applications"},
 	}
 	if client.State != ledger.Deleted {
 		asked, before := client.Scopes, scope.Set{}
@@ -123,7 +124,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		if client.Proposed != nil && !before.Empty() {
 			body.Tier.Texts, body.Held = newPowers(client)
 		}
-		body.Others, body.AllOthers = othersOf(v.View, client)
+		body.Others, body.OthersCard.Action = othersOf(v.View, client)
 	}
 	if client.State == ledger.Approved || client.State == ledger.Suspended {
 		now := w.Ledger.Now()
@@ -180,7 +181,6 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	body.History, body.HistoryCard = told, ui.Card{ID: "history", Title: "History", Action: &ui.Action{
 		Title: "All events", Path: parts.PathAdminAudit + "?" + url.Values{"client": {client.ID}}.Encode(), Small: true,
 	}}
-	owners := parts.PathAdminClients + "?" + url.Values{"owner": {client.Owner}}.Encode()
 	up := site.Up("All applications", parts.PathAdminClients)
 	if body.Waits {
 		up = site.Up("Reviews", site.PathAdmin)
@@ -225,7 +225,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 				}
 			}
 			if body.Stats = nil; len(body.Others) > 0 {
-				body.Others, body.AllOthers = nil, owners
+				body.Others, body.OthersCard.Action = nil, allOf(client.Owner)
 			}
 		},
 	})
@@ -251,10 +251,10 @@ type otherLine struct {
 // maxOthers is the maximum number of an owner's other applications on the page of one.
 const maxOthers = 5
 
-// othersOf returns other applications of the owner, and the page with all if there are more.
-func othersOf(v ledger.View, client *ledger.Client) (list []otherLine, all string) {
+// othersOf returns other applications of the owner, and a link to all if there are more.
+func othersOf(v ledger.View, client *ledger.Client) (list []otherLine, all *ui.Action) {
 	if client.Document != nil {
-		return nil, ""
+		return nil, nil
 	}
 	found, next := v.ListClients(ledger.ClientQuery{Owner: client.Owner, Limit: maxOthers + 1})
 	for _, other := range found {
@@ -263,9 +263,13 @@ func othersOf(v ledger.View, client *ledger.Client) (list []otherLine, all strin
 		}
 	}
 	if next != "" {
-		all = parts.PathAdminClients + "?" + url.Values{"owner": {client.Owner}}.Encode()
+		all = allOf(client.Owner)
 	}
 	return list, all
+}
+
+func allOf(owner string) *ui.Action {
+	return &ui.Action{Title: "View all", About: "applications of the owner", Path: parts.PathAdminClients + "?" + url.Values{"owner": {owner}}.Encode(), Small: true}
 }
 
 // placeOf returns a place in the queue in words, or "" if it is unknown.
