@@ -179,20 +179,28 @@ func checkResource(id, name string, declared []string) (scopes []string, field, 
 	if note := oauth.CheckResource(id); note != "" {
 		return nil, "id", note
 	}
-	if note := checkID(name); note != "" {
+	if note := CheckResourceName(name); note != "" {
 		return nil, "name", note
-	}
-	switch {
-	case len(name) > MaxResourceName:
-		return nil, "name", "is longer than 63 characters"
-	case strings.Trim(name, ".") == "": // "." and ".." can't be part of a path
-		return nil, "name", "needs a character beside dots"
 	}
 	set, _, err := scope.Parse(strings.Join(declared, " "))
 	if err != nil {
 		return nil, "scopes", "names a scope that does not exist"
 	}
 	return set.Names(), "", ""
+}
+
+// CheckResourceName returns why name is not valid as the name of a resource server, or "".
+func CheckResourceName(name string) string {
+	note := checkID(name)
+	switch {
+	case note != "":
+		return note
+	case len(name) > MaxResourceName:
+		return "is longer than 63 characters"
+	case strings.Trim(name, ".") == "": // "." and ".." can't be part of a path
+		return "needs a character beside dots"
+	}
+	return ""
 }
 
 // AddResourceSecret adds a secret to a resource server.

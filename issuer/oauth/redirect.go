@@ -107,6 +107,10 @@ func trimLoopbackPort(uri string) string {
 	return ""
 }
 
+// IsLoopback reports whether a redirect URI leads to a program on the user's computer: whether it is
+// http on the loopback.
+func IsLoopback(uri string) bool { return trimLoopbackPort(uri) != "" }
+
 // RedirectHost returns what to show a user as the target of a code: the host of an http or
 // https URI, or the scheme of another.
 func RedirectHost(uri string) string {

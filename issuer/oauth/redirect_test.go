@@ -213,6 +213,15 @@ func TestRedirectHost(t *testing.T) {
 	require.Empty(t, oauth.RedirectHost("%"))
 }
 
+func TestIsLoopback(t *testing.T) {
+	for uri, want := range map[string]bool{
+		"http://127.0.0.1:8080/cb": true, "http://localhost/cb": true, "http://[::1]/cb": true,
+		"https://localhost/cb": false, "http://127.0.0.1.example.com/cb": false, "com.example.app:/cb": false, "": false,
+	} {
+		require.Equal(t, want, oauth.IsLoopback(uri), uri)
+	}
+}
+
 func TestCheckHost(t *testing.T) {
 	for host, want := range map[string]string{
 		"app.example":     "",

@@ -54,13 +54,13 @@ var matrixAdmin = []row{
 	{route: "GET /admin/new-resource-server", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
 		route: "POST /admin/new-resource-server", nobody: 303, user: 404, owner: 404, administrator: 303,
-		form: &Sent{Purpose: "new resource server", About: "", Fields: url.Values{"id": {"https://new.example"}, "name": {"new"}}},
+		form: &Sent{Purpose: "new resource server", About: "", Fields: url.Values{"id": {"https://new.example"}, "name": {"new"}, "only": {"no"}}},
 	},
 	{route: "GET /admin/resource-servers/:server", address: ApiPage, nobody: 303, user: 404, owner: 404, administrator: 200},
 	{route: "GET /admin/resource-servers/:server/edit", address: ApiPage + "/edit", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
 		route: "POST /admin/resource-servers/:server/edit", address: ApiPage + "/edit", nobody: 303, user: 404, owner: 404, administrator: 303,
-		form: &Sent{Purpose: "edit resource server", About: AboutAPI + AnySeen, Fields: url.Values{"resource": {ApiURI}, "expected_last": {AnySeen}, "name": {"renamed"}}},
+		form: &Sent{Purpose: "edit resource server", About: AboutAPI + AnySeen, Fields: url.Values{"resource": {ApiURI}, "expected_last": {AnySeen}, "name": {"renamed"}, "only": {"no"}}},
 	},
 	{
 		route: "POST /admin/resource-servers/:server/secrets/add", address: ApiPage + "/secrets/add", nobody: 303, user: 404, owner: 404, administrator: 409,

@@ -165,6 +165,7 @@ func resourcesInBrowser(t *testing.T, s *server, root *tab) {
 	root.press(`a[href="/admin/new-resource-server"]`)
 	root.fill("id", "http://rooms.example")
 	root.fill("name", "rooms")
+	root.do(chromedp.Click(chromedp.CSS(`input[name="only"][value="yes"]`)))
 	root.do(chromedp.Click(chromedp.CSS(`input[value="BOOKING_READ"]`)))
 	root.press("main button.primary")
 	require.Contains(t, root.text("[role=alert] a"), "Identifier URI must be https")
@@ -203,7 +204,7 @@ func resourcesInBrowser(t *testing.T, s *server, root *tab) {
 	root.do(chromedp.Clear(chromedp.CSS("#f-name")))
 	root.fill("name", "rooms-2")
 	root.press("main button.bad")
-	require.Contains(t, root.text("[role=status]"), "Removed. Its secrets are refused")
+	require.Contains(t, root.text("[role=status]"), "Removed rooms-2. Its secrets are refused")
 }
 
 // introspectAs returns the status of an introspection by a resource server.

@@ -170,6 +170,8 @@ func TestBrowserKeyboardResourceServer(t *testing.T) {
 	b.enter(`main a[href="/admin/new-resource-server"]`, kb.Enter)
 	b.tabTo("#f-id")
 	b.keys("https://keys.example" + kb.Tab + "keys")
+	b.tabTo(`input[name="only"]`)
+	b.keys(kb.ArrowDown)
 	b.tabTo(`input[value="BOOKING_READ"]`)
 	b.keys(" ")
 	b.enter("main button.primary", kb.Enter)
@@ -187,7 +189,7 @@ func TestBrowserKeyboardResourceServer(t *testing.T) {
 	b.tabTo("#f-name")
 	b.keys("keys")
 	b.follow(kb.Enter)
-	require.Contains(t, b.text("[role=status]"), "Removed. Its secrets are refused")
+	require.Contains(t, b.text("[role=status]"), "Removed keys. Its secrets are refused")
 }
 
 // TestBrowserKeyboardPublisher: the programs on users' computers are turned on and off by keys.

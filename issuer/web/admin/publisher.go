@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
@@ -25,13 +26,14 @@ var (
 	}
 	// publisherFields have the names of the fields of ledger.PutPublisher.
 	publisherFields = []site.Field{
-		site.TextField("name", "Name"), site.ListField("scopes", "The selection of scopes").Chosen().Worded(parts.ScopeText),
+		site.TextField("name", "Name"), site.TextField("redirect_uris", "Private-use redirect URIs"), site.ListField("scopes", "The selection of scopes").Chosen().Worded(parts.ScopeText),
 		site.ListField("defaults", "The selection of default scopes").Chosen().Worded(parts.ScopeText), site.TextField("max_clients", "Limit of applications"),
-		site.ListField("long_retry", "Shared refresh tokens").Chosen(), site.TextField("redirect_uris", "Private-use redirect URIs"), site.OwnPasswordField(),
+		site.ListField("long_retry", "Shared refresh tokens").Chosen(), site.OwnPasswordField(),
 	}
 )
 
 var publisherNotices = site.Notices{
+	"added":     "The publisher was added. Users can allow its applications from now on.",
 	"approved":  "The publisher was approved. Users can allow its applications from now on, and a page that waited for this goes on by itself.",
 	"on":        "It was turned on. Users can allow programs on their computers from now on.",
 	"saved":     "Saved. It counts for what is allowed from now on.",
@@ -70,6 +72,9 @@ type agentLine struct {
 	Grants       int
 	Allowed      ui.Stamp
 }
+
+// OnComputer reports whether a redirect URI leads to a program on the user's computer.
+func (agentLine) OnComputer(uri string) bool { return oauth.IsLoopback(uri) }
 
 // publisherAt returns the publisher that the address of a page names.
 func (w *Area) publisherAt(c *site.Request, v *site.Session) (*ledger.Publisher, error) {
@@ -112,6 +117,22 @@ func titleOf(host string) string {
 
 func publisherUp(p *ledger.Publisher) *ui.Link {
 	return site.Up(titleOf(p.Host), parts.PublisherPath(p.Host))
+}
+
+// leadOf returns what the state of a publisher means.
+func leadOf(p *ledger.Publisher) string {
+	local, approved := p.Host == ledger.LocalPublisher, p.State == ledger.PublisherApproved
+	switch {
+	case p.State == ledger.PublisherPending:
+		return "Nobody can use its applications before an administrator approves it."
+	case local && approved:
+		return "Users can allow programs on their computers, which register themselves."
+	case local:
+		return "Programs on the computers of users, which register themselves, are refused."
+	case approved:
+		return "Users can allow its applications."
+	}
+	return "Its applications can’t be used, and users can’t ask for it again."
 }
 
 // adminPublisher shows the page of one publisher.
@@ -168,7 +189,7 @@ func (w *Area) adminPublisher(c *site.Request, v site.Session) error {
 		page, copied = "publisher_pending", nil // it has a link to the host
 	}
 	return w.showAdmin(c, v, page, ui.Page{
-		Title: cmp.Or(displayName(p), p.Host), Copy: copied, Up: site.Up("Publishers", site.PathAdminPublishers), Pills: []ui.Pill{body.Pill}, Actions: actions, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
+		Title: cmp.Or(displayName(p), p.Host), Lead: leadOf(p), Copy: copied, Up: site.Up("Publishers", site.PathAdminPublishers), Pills: []ui.Pill{body.Pill}, Actions: actions, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.PageAt("after", id(shown[n-1])) },
 	})
 }
@@ -182,7 +203,7 @@ type publisherFormBody struct {
 	Scopes          matrixCard
 	Defaults        matrixCard // those that only read
 	Chosen          string     // what Defaults are about, or "none"
-	Refresh         ui.Card
+	Limits          ui.Card
 	Path            string // of the page to return to
 }
 
@@ -190,7 +211,6 @@ type publisherFormBody struct {
 type matrixCard struct {
 	Card   ui.Card
 	Group  ui.Input
-	Note   string // above the hint of Group
 	Matrix ui.Matrix
 }
 
@@ -198,11 +218,11 @@ func publisherBodyOf(f *site.Form) publisherFormBody {
 	defaults, _ := parts.ScopeWords(f.Values["defaults"])
 	return publisherFormBody{
 		Form: f, Path: site.PathAdminPublishers, Chosen: cmp.Or(strings.Join(defaults, ", "), "none"),
-		About: ui.Card{ID: "about", Title: "Publisher"}, Refresh: ui.Card{ID: "refresh", Title: "Refresh tokens"},
+		About: ui.Card{ID: "about", Title: "Publisher"}, Limits: ui.Card{ID: "limits", Title: "Limits"},
 		Scopes: matrixCard{
 			Card:   ui.Card{ID: "most", Title: "Scopes"},
 			Group:  f.Group("scopes", "Scopes", "The most that its applications get, even if they ask for more."),
-			Matrix: parts.ScopeMatrix(f.Values["scopes"]),
+			Matrix: parts.UserScopeMatrix(f.Values["scopes"]),
 		},
 		Defaults: matrixCard{
 			Group:  f.Group("defaults", "Default scopes", "For applications that don’t say what they want. Choose among the scopes above."),
@@ -218,13 +238,18 @@ func (w *Area) newPublisherPage(c *site.Request, v site.Session) error {
 	return w.showNewPublisher(c, v, v.Form(&newPublisherForm, url.Values{"host": {host}, "name": {wellKnownName(host)}}))
 }
 
+const (
+	publisherLead = "Users can then allow every application of this host, within the scopes that you choose, without a review of each."
+	localLead     = "What programs on users’ computers say about themselves isn’t verified: let them ask for little."
+)
+
 // maxHost is the maximum length of a host.
 const maxHost = 253
 
 func (w *Area) showNewPublisher(c *site.Request, v site.Session, f *site.Form) error {
 	w.prover.RequireReauth(&v, f, "")
 	return w.showAdmin(c, v, "publisher_form", ui.Page{
-		Title: "Add a publisher", Up: site.Up("Publishers", site.PathAdminPublishers), Form: f, Body: publisherBodyOf(f),
+		Title: "Add a publisher", Lead: publisherLead, Up: site.Up("Publishers", site.PathAdminPublishers), Form: f, Body: publisherBodyOf(f),
 	})
 }
 
@@ -249,6 +274,9 @@ func publisherIn(f *site.Form, host string) *ledger.PutPublisher {
 	cmd := &ledger.PutPublisher{
 		Host: host, Name: f.Trimmed("name"), Scopes: f.Filled("scopes"), Defaults: f.Filled("defaults"), LongRetry: f.Has("long_retry", "yes"),
 		RedirectURIs: strings.Fields(f.Get("redirect_uris")),
+	}
+	if len(cmd.Scopes) == 0 { // reported with the problems of the other fields
+		f.AddProblem("scopes", "needs at least one")
 	}
 	if text := f.Trimmed("max_clients"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -307,6 +335,8 @@ func (w *Area) putPublisher(c *site.Request, v site.Session, f *site.Form, cmd *
 	case before != nil && before.State == ledger.PublisherApproved:
 	case cmd.Host == ledger.LocalPublisher:
 		word = "on"
+	case before == nil:
+		word = "added"
 	default:
 		word = "approved"
 	}
@@ -340,14 +370,17 @@ func (w *Area) showEditPublisher(c *site.Request, v site.Session, f *site.Form) 
 	body := publisherBodyOf(f)
 	body.Host, body.Path = p.Host, parts.PublisherPath(p.Host)
 	body.Local, body.Approved = p.Host == ledger.LocalPublisher, p.State == ledger.PublisherApproved
-	title := "Approve " + p.Host
-	switch {
-	case body.Approved:
-		title = "Edit " + titleOf(p.Host)
-	case body.Local:
-		title = "Turn on " + localName
+	page := ui.Page{Title: "Approve " + p.Host, Lead: publisherLead, Up: publisherUp(p), Form: f, Body: body}
+	if body.Approved {
+		page.Title, page.Lead = "Edit "+titleOf(p.Host), ""
 	}
-	return w.showAdmin(c, v, "publisher_form", ui.Page{Title: title, Up: publisherUp(p), Form: f, Body: body})
+	if body.Local {
+		page.Lead = localLead
+		if !body.Approved {
+			page.Title = "Turn on " + localName
+		}
+	}
+	return w.showAdmin(c, v, "publisher_form", page)
 }
 
 // editPublisher approves a publisher, or changes one.

@@ -54,7 +54,6 @@ const localName = "Programs on users’ computers"
 
 type adminPublishersBody struct {
 	Publishers []publisherLine
-	Reviewed   bool // the hosts that are not listed wait for a review; otherwise they are refused
 	Many       bool // there are enough for a search
 	Search     ui.Search
 	Empty      ui.Empty // instead of the list
@@ -73,9 +72,6 @@ type publisherLine struct {
 	Requested        ui.Stamp
 	Allowed          ui.Stamp // when a user last allowed one of its clients
 }
-
-// Exception reports whether the publisher is in another state than most.
-func (l publisherLine) Exception() bool { return l.Pill.Tone != ui.Good }
 
 func pillOf(p *ledger.Publisher) ui.Pill {
 	state := ledger.ClientState(p.State)
@@ -168,7 +164,11 @@ func hostLetters(c *site.Request, several bool, all []*ledger.Publisher) []ui.Li
 // adminPublishers lists the publishers.
 func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 	state := c.R.URL.Query().Get("state")
-	body := &adminPublishersBody{Search: site.SearchOf(c, "Host or name"), Reviewed: v.View.Settings().Agents == ledger.AgentsReviewed}
+	body := &adminPublishersBody{Search: site.SearchOf(c, "Host or name")}
+	others := "others are refused"
+	if v.View.Settings().Agents == ledger.AgentsReviewed {
+		others = "others wait here for your review"
+	}
 	states := []ui.Option{{Text: "Any state"}}
 	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected} {
 		states = append(states, ui.Option{Value: string(s), Text: parts.StateName(s)})
@@ -204,7 +204,9 @@ func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 		}
 	}
 	return w.showAdmin(c, v, "publishers", ui.Page{
-		Title: "Publishers", Actions: []ui.Action{{Title: "Add a publisher", Path: site.PathAdminNewPublisher, Icon: "plus", Primary: true}}, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
+		Title: "Publishers", Lead: "Hosts whose AI assistants and other agents may ask users for access; " + others + ".",
+		Actions: []ui.Action{{Title: "Add a publisher", Path: site.PathAdminNewPublisher, Icon: "plus", Primary: true}},
+		Notice:  publisherNotices.Text(c), Body: body, Rows: len(shown),
 		Truncate: func(n int) {
 			body.Publishers, pages.Next, pages.Count = body.Publishers[:n], c.PageAt("after", host(shown[n-1])), site.CountOf(at, n, "publisher")
 		},

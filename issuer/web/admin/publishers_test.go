@@ -163,8 +163,11 @@ func TestAddPublisher(t *testing.T) {
 		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, host)
 		assert.Contains(t, strings.ReplaceAll(res.Text, "&#39;", "'"), says, host)
 	}
+	all := root.Post(AddPublisher, form)
+	assert.Contains(t, all.Text, "Host is missing.")
+	assert.Contains(t, all.Text, "The selection of scopes needs at least one.", "all problems at once")
 	right := filled(form, "host", " https://Claude.ai/oauth/claude-code-client-metadata ", "name", "Claude", "scopes", "BOOKING_READ")
-	assert.Contains(t, root.Follow(root.Post(AddPublisher, right)).Text, "The publisher was approved.")
+	assert.Contains(t, root.Follow(root.Post(AddPublisher, right)).Text, "The publisher was added.")
 	assert.Equal(t, "Claude", w.Publisher("claude.ai").Name)
 	assert.Contains(t, root.Follow(root.Post(AddPublisher, right)).Text, "Saved.", "the same form twice")
 	res := root.Post(AddPublisher, filled(right, "scopes", "BOOKING_WRITE"))

@@ -28,8 +28,20 @@ var (
 		Purpose: forRemoveResource, Action: pathAdminResource + "/remove", Page: pathAdminResource + "/remove", Undone: "Nothing was removed.",
 		Fields: []site.Field{site.BoundField("resource"), site.BoundField("expected_last"), site.TextField("name", "Name of the resource server")},
 	}
-	resourceFields = []site.Field{site.TextField("name", "Name"), site.ListField("scopes", "The selection of scopes").Chosen().Worded(parts.ScopeText)}
+	// The field only is "no" for all scopes, and anything else for those in scopes: a form without
+	// it must not show more.
+	resourceFields = []site.Field{
+		site.TextField("name", "Name"), site.TextField("only", "Introspection answers").Chosen().Worded(onlyText),
+		site.ListField("scopes", "The selection of scopes").Chosen().Worded(parts.ScopeText),
+	}
 )
+
+func onlyText(only string) string {
+	if only == "no" {
+		return "All scopes"
+	}
+	return "Only the ticked scopes"
+}
 
 var resourceNotices = site.Notices{
 	"registered":     "Registered. Generate a secret, so that it can introspect tokens and read revocations.",
@@ -139,19 +151,19 @@ type resourceFormBody struct {
 func resourceBodyOf(f *site.Form, path string) resourceFormBody {
 	return resourceFormBody{Form: f, Path: path, About: ui.Card{ID: "about", Title: "Resource server"}, Scopes: matrixCard{
 		Card:   ui.Card{ID: "its-scopes", Title: "Scopes"},
-		Group:  f.Group("scopes", "Scopes", "Introspection answers show only these scopes."),
-		Note:   "None chosen means all.",
-		Matrix: parts.ScopeMatrix(f.Values["scopes"]),
+		Group:  f.Group("scopes", "Scopes", "A token’s other scopes are left out."),
+		Matrix: parts.UserScopeMatrix(f.Values["scopes"]),
 	}}
 }
 
 func (w *Area) newResourcePage(c *site.Request, v site.Session) error {
-	return w.showNewResource(c, v, v.Form(&newResourceForm, nil))
+	return w.showNewResource(c, v, v.Form(&newResourceForm, url.Values{"only": {"no"}}))
 }
 
 func (w *Area) showNewResource(c *site.Request, v site.Session, f *site.Form) error {
 	return w.showAdmin(c, v, "resource_form", ui.Page{
 		Title: "Register a resource server", Up: site.Up("Resource servers", parts.PathAdminResources), Form: f,
+		Lead: "An API needs a registration only to introspect access tokens or to read which were revoked.",
 		Body: resourceBodyOf(f, parts.PathAdminResources),
 	})
 }
@@ -161,7 +173,7 @@ func (w *Area) addResource(c *site.Request, v site.Session, f *site.Form) error 
 	cmd := resourceIn(f, f.Trimmed("id"))
 	if cmd.ID == "" {
 		f.AddProblem("id", "is missing")
-	} else if note := oauth.CheckResource(cmd.ID); note != "" { // reported with the problems of the other fields
+	} else if note := oauth.CheckResource(cmd.ID); note != "" {
 		f.AddProblem("id", note)
 	}
 	if f.Failed() {
@@ -185,17 +197,25 @@ func (w *Area) addResource(c *site.Request, v site.Session, f *site.Form) error 
 }
 
 // resourceIn returns the command of a form that registers or edits the resource server with an
-// identifier.
+// identifier. It checks what the ledger checks one by one, so that all problems show at once.
 func resourceIn(f *site.Form, id string) *ledger.PutResourceServer {
 	cmd := &ledger.PutResourceServer{ID: id, Name: f.Trimmed("name")}
 	if cmd.Name == "" {
 		f.AddProblem("name", "is missing")
+	} else if note := ledger.CheckResourceName(cmd.Name); note != "" {
+		f.AddProblem("name", note)
+	}
+	if f.Get("only") == "no" {
+		return cmd
 	}
 	set, err := scope.Of(f.Filled("scopes")...)
-	if err != nil {
-		f.AddProblem("scopes", "has one that does not exist")
-	}
 	cmd.Scopes = set.Names()
+	switch {
+	case err != nil:
+		f.AddProblem("scopes", "has one that does not exist")
+	case len(cmd.Scopes) == 0:
+		f.AddSentence("scopes", "Tick at least one scope, or choose all scopes.")
+	}
 	return cmd
 }
 
@@ -209,8 +229,10 @@ func (w *Area) editResourcePage(c *site.Request, v site.Session) error {
 	if err != nil {
 		return err
 	}
-	f := resourceForm(&v, &editResourceForm, s, "expected_last", expectedLast(s.Last), "name", s.Name)
-	f.Values["scopes"] = s.Scopes
+	f := resourceForm(&v, &editResourceForm, s, "expected_last", expectedLast(s.Last), "name", s.Name, "only", "no")
+	if len(s.Scopes) > 0 {
+		f.Values["only"], f.Values["scopes"] = []string{"yes"}, s.Scopes
+	}
 	return w.showEditResource(c, v, s, f)
 }
 
@@ -285,7 +307,7 @@ func (w *Area) removeResource(c *site.Request, v site.Session, f *site.Form) err
 	s, err := w.resourceOf(c, &v, f)
 	switch {
 	case err == site.ErrNotFound:
-		return c.RedirectNotice(parts.PathAdminResources, resourceNotices, "removed")
+		return c.RedirectNoticeOf(parts.PathAdminResources, resourceNotices, "removed", f.Get("server"))
 	case err != nil:
 		return err
 	case !strings.EqualFold(f.Trimmed("name"), s.Name):
@@ -303,5 +325,5 @@ func (w *Area) removeResource(c *site.Request, v site.Session, f *site.Form) err
 		f.Values.Set("expected_last", expectedLast(s.Last))
 		return w.showRemoveResource(c, v, s, f.Refused(refused))
 	}
-	return c.RedirectNotice(parts.PathAdminResources, resourceNotices, "removed")
+	return c.RedirectNoticeOf(parts.PathAdminResources, resourceNotices, "removed", f.Get("server"))
 }

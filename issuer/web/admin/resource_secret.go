@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
@@ -27,8 +28,9 @@ func (w *Area) newResourceSecretForm(v *site.Session, s *ledger.ResourceServer) 
 }
 
 type newResourceSecretBody struct {
-	Secret, Name ui.Copy
-	Path         string
+	Secret, Name, Endpoint ui.Copy
+	Example                ui.Code
+	Path                   string
 }
 
 // addResourceSecret is like addSecret, for a resource server.
@@ -76,9 +78,13 @@ func (w *Area) addResourceSecret(c *site.Request, v site.Session, f *site.Form) 
 }
 
 func (w *Area) showResourceSecret(c *site.Request, v site.Session, s *ledger.ResourceServer, plain string) error {
+	endpoint := v.View.Settings().BaseURL + oauth.PathIntrospect
+	// The secret is not in the example: what is typed into a shell stays in its history.
+	example := "curl -u \"" + s.Name + ":$SECRET\" \\\n  -d token=\"$TOKEN\" \\\n  " + endpoint
 	return w.showAdmin(c, v, "resource_secret", ui.Page{
 		Title: "New secret", Up: resourceUp(s), Body: newResourceSecretBody{
 			Secret: ui.Copy{ID: "secret", Label: "secret", Value: plain, Wide: true}, Name: ui.Copy{ID: "name", Label: "username", Value: s.Name, Wide: true},
+			Endpoint: ui.Copy{ID: "endpoint", Label: "introspection endpoint", Value: endpoint, Wide: true}, Example: ui.NewCode("example", "Introspection with curl", ui.Block{Text: example}),
 			Path: parts.ResourcePath(s.Name),
 		},
 	})

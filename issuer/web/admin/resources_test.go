@@ -57,15 +57,20 @@ func TestRegisterResource(t *testing.T) {
 		"no canonical": {[]string{"id", "https://API.example", "name", "api"}, "Identifier URI must be written as https://api.example"},
 		"spaces":       {[]string{"id", ApiURI, "name", "two words"}, "Name may hold letters, digits"},
 		"dots":         {[]string{"id", ApiURI, "name", ".."}, "Name needs a character beside dots"},
-		"unknown":      {[]string{"id", ApiURI, "name", "api", "scopes", "NONE"}, "The selection of scopes has one that does not exist."},
+		"none ticked":  {[]string{"id", ApiURI, "name", "api", "only", "yes"}, "Tick at least one scope, or choose all scopes."},
+		"unknown":      {[]string{"id", ApiURI, "name", "api", "only", "yes", "scopes", "NONE"}, "The selection of scopes has one that does not exist."},
 	} {
 		res := root.Post(NewResourcePage, filled(form, test.fields...))
 		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, name)
 		assert.Contains(t, res.Text, test.says, name)
 	}
+	all := root.Post(NewResourcePage, filled(form, "id", "http://api.example", "name", "two words", "only", "yes"))
+	for _, says := range []string{"Identifier URI must be https", "Name may hold letters, digits", "Tick at least one scope"} {
+		assert.Contains(t, all.Text, says, "all problems at once")
+	}
 	assert.Nil(t, w.ResourceRow(ApiURI))
 
-	right := filled(form, "id", " "+ApiURI+" ", "name", "api", "scopes", "BOOKING_READ")
+	right := filled(form, "id", " "+ApiURI+" ", "name", "api", "only", "yes", "scopes", "BOOKING_READ")
 	res := root.Post(NewResourcePage, right)
 	page := root.Follow(res)
 	assert.Contains(t, page.Text, "Registered. Generate a secret")
@@ -88,10 +93,10 @@ func TestEditResource(t *testing.T) {
 	w.Resource("api", "s_1")
 	w.Resource("other")
 	edit := ApiPage + "/edit"
-	form := With(root.Get(edit).Form(t, edit), "name", "api")
+	form := With(root.Get(edit).Form(t, edit), "name", "api", "only", "no")
 	assert.Contains(t, root.Follow(root.Post(edit, form)).Text, "There was nothing to change.")
 
-	changed := filled(form, "name", "bookings", "scopes", "BOOKING_READ")
+	changed := filled(form, "name", "bookings", "only", "yes", "scopes", "BOOKING_READ")
 	res := root.Post(edit, changed)
 	page := root.Follow(res)
 	assert.Contains(t, page.Text, "Saved.")
@@ -105,12 +110,15 @@ func TestEditResource(t *testing.T) {
 	assert.Contains(t, stale.Text, "Something changed while the page was open")
 	assert.Contains(t, stale.Text, `value="mine"`)
 	again := ResourcesPage + "/bookings/edit"
-	taken := root.Post(again, filled(stale.Form(t, again), "name", "OTHER"))
+	taken := root.Post(again, filled(stale.Form(t, again), "name", "OTHER", "only", "no"))
 	assert.Contains(t, taken.Text, "Name is taken.")
-	assert.Contains(t, root.Follow(root.Post(again, With(taken.Form(t, again), "name", "mine"))).Text, "Saved.")
-	assert.Empty(t, w.ResourceRow(ApiURI).Scopes, "no scope is chosen: every scope")
+	assert.Contains(t, root.Follow(root.Post(again, With(taken.Form(t, again), "name", "mine", "only", "no"))).Text, "Saved.")
+	assert.Empty(t, w.ResourceRow(ApiURI).Scopes, "all scopes were chosen")
 
-	assert.Equal(t, http.StatusUnprocessableEntity, root.Submit(ResourcesPage+"/mine/edit", ResourcesPage+"/mine/edit", "name", "").StatusCode)
+	wrong := root.Submit(ResourcesPage+"/mine/edit", ResourcesPage+"/mine/edit", "name", "..", "only", "yes")
+	assert.Equal(t, http.StatusUnprocessableEntity, wrong.StatusCode)
+	assert.Contains(t, wrong.Text, "Name needs a character beside dots.")
+	assert.Contains(t, wrong.Text, "Tick at least one scope")
 	w.Must(&ledger.RemoveResourceServer{Actor: Operator, ID: ApiURI})
 	w.Resource("mine")
 	assert.Equal(t, http.StatusNotFound, root.Post(again, taken.Form(t, again)).StatusCode, "another one with that name is not changed")
@@ -133,6 +141,8 @@ func TestResourceSecret(t *testing.T) {
 	secret := ShownSecret.FindString(res.Text)
 	require.NotEmpty(t, secret, res.Text)
 	assert.Equal(t, ledger.NoCause, w.ReaderWith("api", secret))
+	assert.Contains(t, res.Text, `curl -u &#34;api:$SECRET&#34;`)
+	assert.Contains(t, res.Text, Issuer+oauth.PathIntrospect+"</code>")
 	assert.NotContains(t, w.Log.String(), secret)
 	var state bytes.Buffer
 	require.NoError(t, w.Memory.Save(&state))
@@ -204,7 +214,7 @@ func TestResourceSecretNeedsAFreshSignIn(t *testing.T) {
 	assert.Zero(t, w.ResourceRow(ApiURI).ActiveSecrets())
 
 	edit, remove := ApiPage+"/edit", ApiPage+"/remove"
-	root.Done(root.Submit(edit, edit, "name", "api", "scopes", "BOOKING_READ"))
+	root.Done(root.Submit(edit, edit, "name", "api", "only", "yes", "scopes", "BOOKING_READ"))
 	form = root.Get(ApiPage).Form(t, add)
 	assert.NotEmpty(t, ShownSecret.FindString(root.Post(add, filled(form, "own_password", Password)).Text))
 	w.Advance(time.Hour)
@@ -255,7 +265,7 @@ func TestRemoveResource(t *testing.T) {
 	assert.NotNil(t, w.ResourceRow(ApiURI))
 	again := With(stale.Form(t, remove), "name", "API ")
 	res := root.Post(remove, again)
-	assert.Contains(t, root.Follow(res).Text, "Removed. Its secrets are refused")
+	assert.Contains(t, root.Follow(res).Text, "Removed api. Its secrets are refused")
 	assert.Nil(t, w.ResourceRow(ApiURI))
 	assert.Equal(t, ledger.UnknownClient, w.ReaderWith("api", "s_1"))
 	assert.Equal(t, res.Header.Get("Location"), root.Post(remove, again).Header.Get("Location"), "the same form twice")

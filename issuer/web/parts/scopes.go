@@ -49,9 +49,14 @@ func ScopeMatrix(on []string) ui.Matrix {
 	return matrixOf(ui.Matrix{ID: "scopes", Caption: "Scopes", Name: "scopes"}, on)
 }
 
-// DefaultsMatrix is ScopeMatrix with the scopes that only read, for the field "defaults".
+// UserScopeMatrix is ScopeMatrix for administrators, who select for users.
+func UserScopeMatrix(on []string) ui.Matrix {
+	return matrixOf(ui.Matrix{ID: "scopes", Caption: "Scopes", Name: "scopes", Own: "User"}, on)
+}
+
+// DefaultsMatrix is UserScopeMatrix with the scopes that only read, for the field "defaults".
 func DefaultsMatrix(on []string) ui.Matrix {
-	return matrixOf(ui.Matrix{ID: "defaults", Caption: "Default scopes", Name: "defaults", Views: true}, on)
+	return matrixOf(ui.Matrix{ID: "defaults", Caption: "Default scopes", Name: "defaults", Views: true, Own: "User"}, on)
 }
 
 func matrixOf(m ui.Matrix, on []string) ui.Matrix {

@@ -53,11 +53,12 @@ type Matrix struct {
 	ID, Caption string
 	Name        string // of the field
 	Views       bool   // there are only the columns to view
+	Own         string // title of the first group of columns; "" for "You"
 	Rows        []MatrixRow
 }
 
 // Groups returns the titles above the columns.
-func (Matrix) Groups() []string { return []string{"You", "Team", "Organization"} }
+func (m Matrix) Groups() []string { return []string{cmp.Or(m.Own, "You"), "Team", "Organization"} }
 
 // A MatrixRow is a resource. Cells are in the order of the columns.
 type MatrixRow struct {
