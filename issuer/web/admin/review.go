@@ -12,7 +12,7 @@ import (
 var (
 	reviewForm = site.FormKind{
 		Purpose: forReview, Action: pathAdminClient + "/review", Page: pathAdminClient,
-		Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner"), site.TextField("verdict", "Decision").Chosen()},
+		Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner").AtMost(ledger.MaxReason), site.TextField("verdict", "Decision").Chosen()},
 	}
 	resumeForm = site.FormKind{
 		Purpose: forResume, Action: pathAdminClient + "/resume", Page: pathAdminClient,

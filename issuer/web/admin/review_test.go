@@ -225,6 +225,7 @@ func TestSuspendAndResume(t *testing.T) {
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 	assert.Contains(t, res.Text, `<h1><bdi>Suspend The calendar app?</bdi></h1>`)
 	assert.Contains(t, res.Text, `<p class="error" id="f-reason-error">Note to the owner is too long.`)
+	assert.Contains(t, res.Text, `maxlength="500"`)
 	form := With(root.Get(SuspendPage).Form(t, SuspendPage), "reason", "It sends spam.")
 	after := root.Done(root.Post(SuspendPage, form))
 	assert.Contains(t, after.Text, "ada was told: “It sends spam.”")
@@ -387,4 +388,5 @@ func TestRejectNeedsANote(t *testing.T) {
 	page := w.SignedInAs("root").Get("/admin/clients/waiting").Text
 	assert.Contains(t, page, `Note to the owner <span class="quiet">(needed to reject)</span></label>`)
 	assert.NotContains(t, page, "(optional)")
+	assert.Contains(t, page, `maxlength="500"`)
 }

@@ -9,7 +9,7 @@ import (
 
 var suspendForm = site.FormKind{
 	Purpose: forSuspend, Action: pathAdminClient + "/suspend", Page: pathAdminClient + "/suspend", Undone: "The application wasn’t suspended.",
-	Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner")},
+	Fields: []site.Field{site.BoundField("revision"), site.TextField("reason", "Note to the owner").AtMost(ledger.MaxReason)},
 }
 
 type suspendBody struct {
@@ -44,7 +44,7 @@ func (w *Area) showSuspend(c *site.Request, v site.Session, sent *site.Form) err
 	}
 	return w.showAdmin(c, v, "suspend", ui.Page{
 		Title: "Suspend " + client.Name + "?", Up: site.Up(client.Name, path), Form: sent,
-		Body: suspendBody{Note: note.Optional().Text(3).AtMost(ledger.MaxReason), Path: path, Form: f},
+		Body: suspendBody{Note: note.Optional().Text(3), Path: path, Form: f},
 	})
 }
 
