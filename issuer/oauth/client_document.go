@@ -31,16 +31,11 @@ func CheckDocumentURL(clientID string) string {
 	if note := CheckResource(clientID); note != "" {
 		return note
 	}
-	u, err := url.Parse(clientID)
-	switch {
-	case err != nil:
-		return "is not an absolute URI"
-	case u.Path == "":
+	host := DocumentHost(clientID)
+	if clientID == "https://"+host {
 		return "must have a path"
-	case u.Port() != "":
-		return "must have no port"
 	}
-	return CheckPublisher(u.Host)
+	return CheckPublisher(host)
 }
 
 // localNames are top-level domains without public hosts, and arpa, which is for infrastructure
@@ -64,7 +59,7 @@ func CheckPublisher(host string) string {
 		return "has a host that is too long"
 	case len(labels) < 2 || slices.Contains(localNames, last):
 		return "must have a host of the public DNS"
-	case last[0] >= '0' && last[0] <= '9':
+	case last[0] < 'a':
 		return "must have a host name, not an address" // 127.1 and 0x7f.0.0.1 are addresses to some resolvers
 	}
 	return ""
@@ -82,13 +77,10 @@ func CheckDocumentRedirectURI(uri, host string) string {
 	if note := CheckRedirectURI(uri, true); note != "" {
 		return note
 	}
-	u, err := url.Parse(uri)
-	switch {
-	case err != nil:
-		return "is not an absolute URI"
-	case u.Scheme == "http": // CheckRedirectURI accepts it for the loopback only
+	switch scheme := schemeOf(uri); {
+	case scheme == "http": // CheckRedirectURI accepts it for the loopback only
 		return ""
-	case u.Scheme == "https" && u.Host == host:
+	case scheme == "https" && RedirectHost(uri) == host:
 		return ""
 	}
 	return "is neither of the document's host nor of the loopback"

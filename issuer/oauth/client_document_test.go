@@ -75,14 +75,46 @@ func TestCheckDocumentURL(t *testing.T) {
 	} {
 		require.NotEmpty(t, oauth.CheckDocumentURL(refused), refused)
 	}
+	require.Equal(t, "must be an https URL", oauth.CheckDocumentURL("http://localhost/client"), "unlike the identifier of a resource server")
+	require.Equal(t, "must have a path", oauth.CheckDocumentURL("https://example.com"))
 }
 
-// TestCheckPublisher refuses a host with brackets or a port.
+// TestCheckDocumentRedirectURI verifies that the code goes to the document's host, or to a program
+// on the user's computer.
+func TestCheckDocumentRedirectURI(t *testing.T) {
+	const other = "is neither of the document's host nor of the loopback"
+	for uri, want := range map[string]string{
+		"https://agent.example/cb?a=b":        "",
+		"http://127.0.0.1:3000/cb":            "",
+		"http://localhost/cb":                 "",
+		"https://other.example/cb":            other,
+		"https://agent.example:8443/cb":       other,
+		"https://agent.example.evil.test/cb":  other,
+		"https://sub.agent.example/cb":        other,
+		"https://localhost/cb":                other,
+		"agent.example:/cb":                   other, // a private-use scheme
+		"agent.example://agent.example/cb":    other,
+		"http://agent.example/cb":             "must be https; http is for localhost, 127.0.0.1 and [::1] only",
+		"https://user@agent.example/cb":       "has user information",
+		"https://agent.example/cb?code=1":     "has the parameter code in its query, which the answer adds",
+		"https://agent.example/cb#":           "must not have a part after #",
+		"https://agent.example:agent.test/cb": "is not an absolute URI",
+	} {
+		require.Equal(t, want, oauth.CheckDocumentRedirectURI(uri, "agent.example"), uri)
+	}
+}
+
+// TestCheckPublisher refuses a host with brackets or a port, and what is no name of the public DNS.
 func TestCheckPublisher(t *testing.T) {
-	require.Empty(t, oauth.CheckPublisher("example.com"))
+	label := strings.Repeat("a", 63) + "."
+	longest := label + label + label + strings.Repeat("b", 61) // 253 characters
+	for _, accepted := range []string{"example.com", "1.example.com", "example.a1", longest} {
+		require.Empty(t, oauth.CheckPublisher(accepted), accepted)
+	}
 	for _, refused := range []string{
 		"", "[", "]", "[]", "[.]", "[:]", "[1]", "[example.com]", "[127.0.0.1]", "[::1", "[::1]", "[::1].com", "[::1]:443",
 		"[::ffff:127.0.0.1]", "[fe80::1%25eth0]", "[fe80::1%eth0]", "[v1.a]", "[example.com", "example.com]", "example.com:443", "example.com:",
+		"EXAMPLE.com", "example.COM", longest + "b", "example.0x7f", "example.-com",
 	} {
 		require.NotEmpty(t, oauth.CheckPublisher(refused), refused)
 	}

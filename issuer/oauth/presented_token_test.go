@@ -37,6 +37,8 @@ func TestParsePresentedToken(t *testing.T) {
 		"two tokens":              {typeForm, "", "client_id=app&client_secret=s&token=t&token=t", oauth.PresentedToken{}, oauth.InvalidRequest},
 		"a token of numbers":      {typeJSON, "", `{"client_id":"app","client_secret":"s","token":1}`, oauth.PresentedToken{}, oauth.InvalidRequest},
 		"another content type":    {"text/plain", "", "client_id=app&client_secret=s&token=t", oauth.PresentedToken{}, oauth.InvalidRequest},
+		"a header and no body":    {"text/plain", basic("app:s"), "", oauth.PresentedToken{}, oauth.InvalidRequest},
+		"two resources":           {typeForm, "", "client_id=app&client_secret=s&token=t&resource=a&resource=b", oauth.PresentedToken{}, oauth.InvalidRequest}, // not its parameter
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, refused := oauth.ParsePresentedToken(test.contentType, test.authorization, []byte(test.body))

@@ -97,7 +97,8 @@ func opensPages(scheme string) bool {
 // that is percent-encoded, however often: what receives the URI may open it.
 func embedsURL(part string) bool {
 	for range 4 {
-		if strings.Contains(part, "//") || strings.Contains(part, ":/") || strings.Contains(part, `\\`) {
+		part = strings.ReplaceAll(part, `\`, "/") // as browsers read it
+		if strings.Contains(part, "//") || strings.Contains(part, ":/") {
 			return true
 		}
 		decoded, err := url.PathUnescape(part)
@@ -115,7 +116,7 @@ func embedsURL(part string) bool {
 func CheckPrivateURI(uri string) string {
 	scheme := schemeOf(uri)
 	switch {
-	case scheme == "" || scheme[0] < 'a' || scheme[0] > 'z':
+	case scheme == "" || scheme[0] < 'a':
 		return "must begin with a scheme in lower case"
 	case opensPages(strings.ToLower(scheme)):
 		return "must have a scheme of the program's own"

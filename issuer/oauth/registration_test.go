@@ -2,6 +2,7 @@ package oauth_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,7 @@ import (
 func TestCheckPrivateURI(t *testing.T) {
 	for _, good := range []string{
 		"cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app://cb", "vscode://x/y?z=1",
+		"com.example.app://" + strings.Repeat("a", oauth.MaxRedirectURI-len("com.example.app://")),
 		"cursor://anysphere.cursor-retrieval/oauth/user-bookings/callback", "vscode://vscode.github-authentication/did-authenticate?window=1%2F2",
 	} {
 		require.Empty(t, oauth.CheckPrivateURI(good), good)
@@ -23,8 +25,19 @@ func TestCheckPrivateURI(t *testing.T) {
 		"opera-http://evil.example", "microsoft-edge://evil.example", "app:https://evil.example", "app://open?url=https://evil.example",
 		"app://open?url=https%3A%2F%2Fevil.example", "app://open?url=https%253A%252F%252Fevil.example", "app://open?url=//evil.example",
 		"app://a//evil.example", "app:////evil.example", "app://open/https:/evil.example", "com.example.app://open?u=https://evil.example",
+		`app://open?url=%5C%5Cevil.example`, "app://open?url=%2F%5Cevil.example", "app://open?url=https:%5Cevil.example", "app://open?url=%zz",
 	} {
 		require.NotEmpty(t, oauth.CheckPrivateURI(bad), bad)
+	}
+}
+
+// TestIsAgentID: agents have a client_id that nobody has registered by hand.
+func TestIsAgentID(t *testing.T) {
+	for id, want := range map[string]bool{
+		"https://agent.example/client": true, "mmd_AQ": true,
+		"": false, "app": false, "http://agent.example/client": false, "mms_AQ": false, "mmd": false, "app-mmd_AQ": false,
+	} {
+		require.Equal(t, want, oauth.IsAgentID(id), id)
 	}
 }
 

@@ -23,13 +23,10 @@ func CheckResource(uri string) string {
 	if note := CheckRedirectURI(uri, false); note != "" {
 		return note
 	}
-	u, err := url.Parse(uri)
-	switch {
-	case err != nil:
-		return "is not an absolute URI"
-	case strings.Contains(uri, "?"):
+	if strings.Contains(uri, "?") {
 		return "must not have a query"
 	}
+	u, _ := url.Parse(uri) // CheckRedirectURI accepts no URI that it can't read
 	if c := canonical(u); c != uri {
 		return "must be written as " + c
 	}
@@ -51,7 +48,7 @@ func ResourceSpellings(resource string) [2]string {
 // what needs none, and no path "/".
 func canonical(u *url.URL) string {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
-	if a, err := netip.ParseAddr(host); err == nil && a.Is6() {
+	if a, _ := netip.ParseAddr(host); a.Is6() { // the address beside an error is of neither version
 		host = "[" + a.String() + "]"
 	}
 	if port != "" && port != map[string]string{"http": "80", "https": "443"}[u.Scheme] {

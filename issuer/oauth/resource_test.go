@@ -17,6 +17,7 @@ func TestCheckResource(t *testing.T) {
 		"https://api.example.com/v2":                          "",
 		"https://api.example.com/v2/":                         "",
 		"https://api.example.com/a%20b":                       "",
+		"https://api.example.com/a%2Fb":                       "",
 		"https://[2001:db8::1]/v2":                            "",
 		"http://localhost:8081":                               "",
 		"http://127.0.0.1/v2":                                 "",
