@@ -41,7 +41,7 @@ func queueTabs(v *site.Session, publishers bool) []ui.Tab {
 	}
 	return []ui.Tab{
 		{Title: "Applications", Path: site.PathAdmin, Here: !publishers, Count: ui.NewCount(v.View.CountWaiting(attention.MaxCount+1), "waiting")},
-		{Title: "Publishers", Path: site.PathWaitingPublishers, Here: publishers, Count: ui.NewCount(len(publishersOf(v.View, string(ledger.PublisherPending), "")), "waiting")},
+		{Title: "Publishers", Path: site.PathWaitingPublishers, Here: publishers, Count: ui.NewCount(attention.CountPublishers(v.View), "waiting")},
 	}
 }
 

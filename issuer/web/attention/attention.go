@@ -63,9 +63,14 @@ const (
 func CountReviews(v ledger.View, _ *ledger.User, _ ledger.Time) int {
 	n := v.CountWaiting(MaxCount + 1)
 	if n <= MaxCount {
-		waiting, _ := publishers(v)
-		n += waiting
+		n += CountPublishers(v)
 	}
+	return n
+}
+
+// CountPublishers returns how many publishers wait for a review.
+func CountPublishers(v ledger.View) int {
+	n, _ := publishers(v)
 	return n
 }
 
