@@ -11,25 +11,22 @@ import (
 )
 
 // Register returns the client_id of a registration (RFC 7591), which has the registration
-// itself: nothing is stored, proposed or logged. The error is an *oauth.Error.
-func (i *Issuer) Register(r oauth.Registration) (clientID string, err error) {
-	refuse := func(code oauth.Code, cause ledger.Cause, text string) error {
-		e := &oauth.Error{Code: code, Description: text, Cause: uint16(cause)}
-		e.ID = i.ErrorID("", ledger.Refusal{Code: code, Cause: cause})
-		return e
-	}
+// itself: nothing is stored, proposed or logged. A refusal has no ID.
+func (i *Issuer) Register(r oauth.Registration) (clientID string, refusal *oauth.Error) {
 	if _, refused := i.View().CheckRegistration(&r); refused != nil {
 		text := "No application may register with such redirect_uris here."
 		if refused.Field != "" {
 			text = fmt.Sprintf("The member %s %s.", refused.Field, refused.Note)
 		}
-		return "", refuse(refused.Code, refused.Cause, text)
+		return "", &oauth.Error{Code: refused.Code, Description: text, Cause: uint16(refused.Cause)}
 	}
 	r.RedirectURIs = oauth.ShareRegistration(r.RedirectURIs)
 	number, key := i.Keyring.Ring().Active()
 	clientID, ok := credential.MintClientID(key.ClientIDs, number, r)
 	if !ok {
-		return "", refuse(oauth.InvalidClientMetadata, ledger.RegistrationRefused, "The name and the redirect_uris are longer than 700 bytes.")
+		return "", &oauth.Error{
+			Code: oauth.InvalidClientMetadata, Description: "The name and the redirect_uris are longer than 700 bytes.", Cause: uint16(ledger.RegistrationRefused),
+		}
 	}
 	return clientID, nil
 }

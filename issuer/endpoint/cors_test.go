@@ -45,7 +45,7 @@ func TestPreflight(t *testing.T) {
 }
 
 // TestExposedResponses verifies that scripts can read every response to a public client, and
-// none to a request that carried a secret.
+// none to a request that carried a secret, nor one to an introspection.
 func TestExposedResponses(t *testing.T) {
 	for name, c := range map[string]struct {
 		body    string
@@ -64,7 +64,7 @@ func TestExposedResponses(t *testing.T) {
 		"unreadable":             {"client_id=app&client_secret=%zz", nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, path := range []string{oauth.PathToken, oauth.PathRevoke} {
+			for _, path := range []string{oauth.PathToken, oauth.PathRevoke, oauth.PathIntrospect} {
 				for _, err := range []error{nil, &oauth.Error{Code: oauth.InvalidClient}, &oauth.Error{Code: oauth.InvalidGrant}, oauth.ErrUnavailable} {
 					s := newTestServer(t, nil)
 					s.err = err
@@ -72,7 +72,7 @@ func TestExposedResponses(t *testing.T) {
 					h := s.send(r, append(c.headers, "Content-Type", typeForm, "Origin", spa)...).Header()
 					require.NotContains(t, h, "Access-Control-Allow-Credentials")
 					require.NotContains(t, h, "Vary")
-					if !c.exposed {
+					if !c.exposed || path == oauth.PathIntrospect {
 						require.NotContains(t, h, "Access-Control-Allow-Origin")
 						require.NotContains(t, h, "Access-Control-Expose-Headers")
 						continue

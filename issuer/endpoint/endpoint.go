@@ -34,8 +34,8 @@ type Server interface {
 	// AuthenticateFeedReader authenticates a resource server that reads the revocation feed, and
 	// returns its identifier. Errors are like those of Token.
 	AuthenticateFeedReader(ctx context.Context, c oauth.ClientCredentials) (string, error)
-	// Register returns the client_id of a registration. The error is an *oauth.Error.
-	Register(r oauth.Registration) (clientID string, err error)
+	// Register returns the client_id of a registration, or the refusal, which has no ID.
+	Register(r oauth.Registration) (clientID string, refusal *oauth.Error)
 	// KnowsSecret reports whether the state of this node has an active secret of the client
 	// or resource server that is the presented one. It waits for nothing.
 	KnowsSecret(c oauth.ClientCredentials) bool

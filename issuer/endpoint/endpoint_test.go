@@ -95,9 +95,9 @@ func (s *testServer) AuthenticateFeedReader(_ context.Context, c oauth.ClientCre
 }
 
 // Register registers every client but one with the name "refused".
-func (s *testServer) Register(r oauth.Registration) (string, error) {
+func (s *testServer) Register(r oauth.Registration) (string, *oauth.Error) {
 	if r.Name == "refused" {
-		return "", &oauth.Error{Code: oauth.InvalidRedirectURI, Description: "No.", ID: "id", Cause: uint16(ledger.RegistrationRefused)}
+		return "", &oauth.Error{Code: oauth.InvalidRedirectURI, Description: "No.", Cause: uint16(ledger.RegistrationRefused)}
 	}
 	s.registered = append(s.registered, r)
 	return "mmd_" + r.Name, nil

@@ -157,7 +157,8 @@ func setProfileMember(c *ledger.EditProfile, name string, value json.RawMessage)
 		}
 		c.Fields = append(c.Fields, m.field)
 		if m.text == nil {
-			if json.Unmarshal(value, &c.Person.TimeFormat) != nil || c.Person.TimeFormat == 0 { // as for null
+			_ = json.Unmarshal(value, &c.Person.TimeFormat)
+			if c.Person.TimeFormat == 0 { // as for null, and for what is no integer
 				return "must be 12 or 24"
 			}
 			return ""

@@ -16,9 +16,9 @@ import (
 var grantOfEdits = strings.Repeat("0a", 16)
 
 // editMe sends PATCH /v2/me with a token that has a scope.
-func (s *testServer) editMe(scope, contentType, body string) *httptest.ResponseRecorder {
+func (s *testServer) editMe(scope, contentType, body string, options ...verifiertest.Option) *httptest.ResponseRecorder {
 	s.t.Helper()
-	token := s.issuer.Token(verifiertest.Scope(scope), verifiertest.Claim("grant_id", grantOfEdits))
+	token := s.issuer.Token(append([]verifiertest.Option{verifiertest.Scope(scope), verifiertest.Claim("grant_id", grantOfEdits)}, options...)...)
 	r := httptest.NewRequestWithContext(s.t.Context(), http.MethodPatch, oauth.PathMe, strings.NewReader(body))
 	return s.send(r, "Authorization", "Bearer "+token, "Content-Type", contentType)
 }
@@ -68,6 +68,7 @@ func TestEditMeRefused(t *testing.T) {
 		`[]`:                                          "The body is not one JSON object.",
 		`{"name":"x"`:                                 "The body is not one JSON object.",
 		`{"name":}`:                                   "The body is not one JSON object.",
+		`{name:"x"}`:                                  "The body is not one JSON object.",
 		`{"name":"x"}{}`:                              "The body is not one JSON object.",
 		"{\"name\":\"\xff\"}":                         "The body is not one JSON object.",
 	} {
@@ -75,7 +76,7 @@ func TestEditMeRefused(t *testing.T) {
 		requireError(t, w, http.StatusBadRequest, oauth.InvalidRequest)
 		require.Contains(t, w.Body.String(), `"error_description":"`+text+`"`)
 	}
-	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded"} {
+	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/json; charset"} {
 		w := s.editMe("PROFILE_WRITE", contentType, "{}")
 		requireError(t, w, http.StatusUnsupportedMediaType, oauth.InvalidRequest)
 		require.Equal(t, "application/json, application/merge-patch+json", w.Header().Get("Accept-Patch"))
@@ -83,6 +84,7 @@ func TestEditMeRefused(t *testing.T) {
 	requireError(t, s.editMe("PROFILE_WRITE", "application/json", strings.Repeat(" ", oauth.MaxBody+1)), http.StatusRequestEntityTooLarge, oauth.InvalidRequest)
 	require.Equal(t, http.StatusForbidden, s.editMe("PROFILE_READ", "application/json", "{}").Code)
 	require.Equal(t, http.StatusUnauthorized, s.do(http.MethodPatch, oauth.PathMe).Code)
+	requireError(t, s.editMe("PROFILE_WRITE", "application/json", "{}", verifiertest.Claim("grant_id", "no grant")), http.StatusInternalServerError, oauth.ServerError)
 	require.Empty(t, s.edits)
 
 	s.refusal = &ledger.Refusal{Code: oauth.InvalidRequest, Cause: ledger.BadField, Field: "avatar_url", Note: `holds a "quote"`}

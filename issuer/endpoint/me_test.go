@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,36 @@ func TestMe(t *testing.T) {
 	status, body = s.me(http.MethodGet, may, verifiertest.Subject("swept"))
 	require.Equal(t, http.StatusInternalServerError, status)
 	require.Contains(t, body, `"server_error"`)
+}
+
+// TestMeOfAgents verifies that the ceiling of a publisher cuts tokens that an agent already has,
+// and those of nobody else.
+func TestMeOfAgents(t *testing.T) {
+	const clientID = "https://agent.example/client"
+	for name, c := range map[string]struct {
+		ceiling string
+		grant   ledger.Grant
+		token   verifiertest.Option
+		status  int
+	}{
+		"an agent":                        {"PROFILE_READ", ledger.Grant{Agent: true}, verifiertest.Scope("PROFILE_READ"), http.StatusOK},
+		"an agent above the ceiling":      {"BOOKING_READ", ledger.Grant{Agent: true}, verifiertest.Scope("PROFILE_READ", "BOOKING_READ"), http.StatusUnauthorized},
+		"an application":                  {"BOOKING_READ", ledger.Grant{}, verifiertest.Scope("PROFILE_READ"), http.StatusOK},
+		"an application without scopes":   {"BOOKING_READ", ledger.Grant{Legacy: true}, verifiertest.Legacy(), http.StatusOK},
+		"a grant that was swept meantime": {"BOOKING_READ", ledger.Grant{ID: ledger.GrantID{9}}, verifiertest.Scope("PROFILE_READ"), http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newTestServer(t, nil, &ledger.User{ID: "u", Username: "ann"},
+				&ledger.Client{ID: ledger.ClientKey(clientID), Owner: "publisher", Document: &ledger.Document{ClientID: clientID}})
+			s.insert(ledger.TablePublishers, &ledger.Publisher{Host: "agent.example", State: ledger.PublisherApproved, Scopes: []string{c.ceiling}})
+			c.grant.Client, c.grant.User = ledger.ClientKey(clientID), "u"
+			s.insert(ledger.TableGrants, &c.grant)
+			w := s.do(http.MethodGet, oauth.PathMe, "Authorization",
+				"Bearer "+s.issuer.Token(c.token, verifiertest.Subject("u"), verifiertest.Claim("grant_id", ledger.GrantID{}.String())))
+			require.Equal(t, c.status, w.Code, w.Body)
+			require.Equal(t, c.status != http.StatusOK, strings.Contains(w.Header().Get("WWW-Authenticate"), `error="invalid_token"`))
+		})
+	}
 }
 
 // TestMeMetadata verifies that a challenge names the metadata of the resource (RFC 9728 §5.1),

@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"errors"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -51,16 +50,12 @@ func (e *Endpoints) register(w http.ResponseWriter, r *http.Request, _ httproute
 		e.refuseRegistration(w, r, http.StatusBadRequest, unregistrable(malformed))
 		return
 	}
-	clientID, err := e.Server.Register(asked)
-	var refused *oauth.Error
-	switch {
-	case errors.As(err, &refused):
+	clientID, refused := e.Server.Register(asked)
+	if refused != nil {
 		e.refuseRegistration(w, r, http.StatusBadRequest, refused)
-	case err != nil:
-		e.fail(w, r, err)
-	default:
-		writeJSON(w, http.StatusCreated, oauth.NewRegistered(clientID, asked.Name, asked.RedirectURIs))
+		return
 	}
+	writeJSON(w, http.StatusCreated, oauth.NewRegistered(clientID, asked.Name, asked.RedirectURIs))
 }
 
 // unregistrable is the error for a body that is no registration (RFC 7591 §3.2.2).
@@ -80,9 +75,7 @@ func unregistrable(e *clientdoc.Error) *oauth.Error {
 // refuseRegistration writes an error of RFC 7591 §3.2.2, with an error_id.
 func (e *Endpoints) refuseRegistration(w http.ResponseWriter, r *http.Request, status int, refused *oauth.Error) {
 	cause := ledger.Cause(refused.Cause)
-	if refused.ID == "" {
-		refused.ID = e.Server.ErrorID("", ledger.Refusal{Code: refused.Code, Cause: cause})
-	}
+	refused.ID = e.Server.ErrorID("", ledger.Refusal{Code: refused.Code, Cause: cause})
 	requestlog.Add(r.Context(), slog.String("cause", cause.String()))
 	writeError(w, status, refused)
 }

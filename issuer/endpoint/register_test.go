@@ -76,9 +76,13 @@ func TestRegisterRefused(t *testing.T) {
 		{`{"redirect_uris":["http://127.0.0.1/cb"],"response_types":["token"]}`, oauth.InvalidClientMetadata},
 		{`{"redirect_uris":["http://127.0.0.1/cb"],"client_name":"refused"}`, oauth.InvalidRedirectURI},
 	} {
-		requireError(t, s.register("192.0.2.1", c.body), http.StatusBadRequest, c.code)
+		w := s.register("192.0.2.1", c.body)
+		requireError(t, w, http.StatusBadRequest, c.code)
+		require.Contains(t, w.Body.String(), `"error_id":"id of `+string(c.code)+`"`)
 	}
-	requireError(t, s.register("192.0.2.1", `{"redirect_uris":["http://127.0.0.1/cb"]}`, "Content-Type", "text/plain"), http.StatusBadRequest, oauth.InvalidClientMetadata)
+	for _, contentType := range []string{"", "text/plain", "application/json; charset"} {
+		requireError(t, s.register("192.0.2.1", `{"redirect_uris":["http://127.0.0.1/cb"]}`, "Content-Type", contentType), http.StatusBadRequest, oauth.InvalidClientMetadata)
+	}
 	require.Equal(t, http.StatusRequestEntityTooLarge, s.register("192.0.2.1", strings.Repeat("x", 9000)).Code)
 	require.Empty(t, s.registered)
 }

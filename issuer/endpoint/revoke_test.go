@@ -86,6 +86,7 @@ func TestRevocationsAreLimited(t *testing.T) {
 	w := s.revoke("app", secretMMS)
 	requireError(t, w, http.StatusTooManyRequests, oauth.TemporarilyUnavailable)
 	require.Equal(t, "1", w.Header().Get("Retry-After"))
+	require.NotEqual(t, "0", w.Header().Get("Content-Length"), "the response is not followed by that to a revocation")
 	s.err = &oauth.Error{Code: oauth.InvalidGrant, Genuine: true}
 	require.Equal(t, http.StatusOK, s.revoke("app", secretMMS).Code)
 	s.err = nil

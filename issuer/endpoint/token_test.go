@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -401,8 +402,9 @@ func TestRecordedFailure(t *testing.T) {
 	s := newTestServer(t, nil, &ledger.Client{ID: "known", Owner: "u"})
 	s.err = &oauth.Error{Code: oauth.InvalidClient}
 	form := strings.NewReader(encodeForm("known", "guess"))
-	ctx := requestlog.With(t.Context(), &requestlog.Record{ID: "request-1"})
-	s.send(httptest.NewRequestWithContext(ctx, http.MethodPost, oauth.PathToken, form), "Content-Type", typeForm)
+	record := &requestlog.Record{ID: "request-1"}
+	s.send(httptest.NewRequestWithContext(requestlog.With(t.Context(), record), http.MethodPost, oauth.PathToken, form), "Content-Type", typeForm)
+	require.Contains(t, record.Attrs(), slog.String("client", "known"))
 	require.Contains(t, s.log.String(), "security.client=known security.request_id=request-1")
 	s.log.Reset()
 	s.refresh("mms_a-secret", "guess")

@@ -61,6 +61,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"dot segment", "GET /x/../y PUBLIC", "a dot segment"},
 		{"a single dot", "GET /x/. PUBLIC", "a dot segment"},
 		{"the end of a parameter", "GET /x/ab} PUBLIC", "has a character other than letters"},
+		{"the beginning of a parameter", "GET /x/{ab PUBLIC", "has a character other than letters"},
 		{"a name twice beside a literal", "GET /:x/x/:x PUBLIC", " twice"},
 		{"fresh without a token", "GET /x PUBLIC FRESH", "FRESH with PUBLIC"},
 		{"a long method", "ABCDEFGHIJKLMNOPQ /x PUBLIC", "is not a method"},
