@@ -36,6 +36,33 @@ func claims() credential.AccessClaims {
 	}
 }
 
+// TestAccessRef verifies that a token without the id of a key or of a grant has no reference.
+func TestAccessRef(t *testing.T) {
+	s, grant := signer(t), ledger.GrantID{0xab, 15: 1}
+	token, err := credential.MintAccess(s, claims())
+	require.NoError(t, err)
+	header := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) + ".e30.AA" }
+	for _, c := range []struct {
+		token, grant string
+		ok           bool
+	}{
+		{token.Reveal(), grant.String(), true},
+		{token.Reveal(), "", false},
+		{token.Reveal(), grant.String()[1:], false},
+		{token.Reveal(), grant.String() + "00", false},
+		{header(`{"alg":"ES256"}`), grant.String(), false},
+		{header(`{"kid":""}`), grant.String(), false},
+		{header("kid"), grant.String(), false},
+		{"", grant.String(), false},
+	} {
+		ref, ok := credential.AccessRef(c.token, c.grant)
+		require.Equal(t, c.ok, ok, "%s %s", c.token, c.grant)
+		if ok {
+			require.Equal(t, ledger.AccessRef{Grant: grant, Key: s.KeyID()}, ref)
+		}
+	}
+}
+
 // TestAccessTokenIsReadByJWX verifies tokens of each algorithm with an independent
 // implementation (conformance AT01 to AT14).
 func TestAccessTokenIsReadByJWX(t *testing.T) {

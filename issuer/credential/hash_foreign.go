@@ -77,9 +77,7 @@ func parsePBKDF2(kind, cost, salt, tag string, plainSalt bool) (hash, string) {
 		p.fail("names another length than its tag has")
 	}
 	p.within(n, 1, maxIterations, "iterations")
-	if p.fault == "" { // the tag is not longer than maxTag
-		p.within(n*h.blocks(), 1, maxIterations, "iterations for all blocks of its tag")
-	}
+	p.within(n*h.blocks(), 1, maxIterations, "iterations for all blocks of its tag")
 	if p.fault != "" {
 		return nil, p.fault
 	}
@@ -137,10 +135,8 @@ func parseScrypt(f []string) (hash, string) {
 	p.within(ln, 1, 20, "as the binary logarithm of N")
 	p.within(r, 1, maxBlock, "as r")
 	p.within(parallel, 1, maxParallel, "as p")
-	if p.fault == "" {
-		p.within(r<<ln>>3, 0, maxMemory, "KiB of memory")
-		p.within(r<<ln*parallel, 1, maxScrypt, "as the product of N, r and p")
-	}
+	p.within(r<<ln>>3, 0, maxMemory, "KiB of memory")
+	p.within(r<<ln*parallel, 1, maxScrypt, "as the product of N, r and p")
 	salt, tag := p.saltAndTag(adapted(f[3]), adapted(f[4]))
 	if p.fault != "" {
 		return nil, p.fault

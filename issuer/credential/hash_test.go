@@ -24,28 +24,31 @@ const (
 // PBKDF2 and scrypt by OpenSSL, argon2 by the reference implementation (its test.c).
 func TestForeignHashes(t *testing.T) {
 	const horse = "correct horse"
-	for name, tc := range map[string]struct{ hash, password, kind string }{
-		"bcrypt 2a":                 {strings.Replace(bcryptHash, "2b", "2a", 1), horse, "bcrypt"},
-		"bcrypt 2b":                 {bcryptHash, horse, "bcrypt"},
-		"bcrypt 2y":                 {strings.Replace(bcryptHash, "2b", "2y", 1), horse, "bcrypt"},
-		"bcrypt, beyond ASCII":      {"$2y$04$abcdefghijklmnopqrstuuyx2n0Zzopyr9QuYTMCfOJJOj526QVoC", "pässwörd", "bcrypt"},
-		"bcrypt, beyond 72 bytes":   {"$2b$04$abcdefghijklmnopqrstuubzadhGtS2zEF.gu0yd0opP6cVzb.e0i", strings.Repeat("x", 80), "bcrypt"},
-		"Ory, SHA-256":              {oryHash, horse, "pbkdf2-sha256"},
-		"Ory, without length":       {strings.Replace(oryHash, ",l=32", "", 1), horse, "pbkdf2-sha256"},
-		"Ory, SHA-512":              {"$pbkdf2-sha512$i=1000,l=64$MDEyMzQ1Njc4OWFiY2RlZg$OM0FAoIqCVK1sWtxDiffVlBejtLa+ks4TP71JiecwuSZCG8iLbnlIEPOMoVX+i2B2wkSxjQ8CRGR9OkNGuIPMQ", horse, "pbkdf2-sha512"},
-		"two blocks":                {"$pbkdf2-sha256$i=1000,l=64$MDEyMzQ1Njc4OWFiY2RlZg$cBg8D2DungRB9k76szThf5ehfyBz991ay6PT8Srwk4NQEC0GVAwWLSUGWbcye1xU+dO7fZFld1DsscNlAN1uxw", horse, "pbkdf2-sha256"},
-		"passlib, SHA-256":          {"$pbkdf2-sha256$1000$....MDEyMzQ1Njc4OQ$YiT9egOFL9RSjdt/ttcTcJo7Y.2h9rr1s.XaJSojvuw", horse, "pbkdf2-sha256"},
-		"passlib, SHA-512":          {"$pbkdf2-sha512$1000$....MDEyMzQ1Njc4OQ$C1mCeCBDkpjyEFrWlwEHepj0KU4Y7TW4oB2.mMBxZ6xYdD/M.VJqmrGdXqKqz1YsAwydVxyU79gPmVLeKjSRXg", horse, "pbkdf2-sha512"},
-		"Django":                    {"pbkdf2_sha256$1000$lNaCl2kqBx7$8uLHZOu98PeerBj2PbGneD5wVVdk3UFOanmnbIbBhxo=", horse, "pbkdf2-sha256"},
-		"scrypt":                    {scryptHash, horse, "scrypt"},
-		"argon2i":                   {"$argon2i$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$wWKIMhR9lyDFvRz9YTZweHKfbftvj+qf+YFY4NeBbtA", "password", "argon2i"},
-		"argon2id of another place": {"$argon2id$v=19$m=256,t=2,p=2$c29tZXNhbHQ$bQk8UB/VmZZF4Oo79iDXuL5/0ttZwg2f/5U52iv1cDc", "password", "argon2id"},
+	for name, tc := range map[string]struct {
+		hash, password, kind string
+		units                uint64
+	}{
+		"bcrypt 2a":                 {strings.Replace(bcryptHash, "2b", "2a", 1), horse, "bcrypt", 16},
+		"bcrypt 2b":                 {bcryptHash, horse, "bcrypt", 16},
+		"bcrypt 2y":                 {strings.Replace(bcryptHash, "2b", "2y", 1), horse, "bcrypt", 16},
+		"bcrypt, beyond ASCII":      {"$2y$04$abcdefghijklmnopqrstuuyx2n0Zzopyr9QuYTMCfOJJOj526QVoC", "pässwörd", "bcrypt", 16},
+		"bcrypt, beyond 72 bytes":   {"$2b$04$abcdefghijklmnopqrstuubzadhGtS2zEF.gu0yd0opP6cVzb.e0i", strings.Repeat("x", 80), "bcrypt", 16},
+		"Ory, SHA-256":              {oryHash, horse, "pbkdf2-sha256", 1000},
+		"Ory, without length":       {strings.Replace(oryHash, ",l=32", "", 1), horse, "pbkdf2-sha256", 1000},
+		"Ory, SHA-512":              {"$pbkdf2-sha512$i=1000,l=64$MDEyMzQ1Njc4OWFiY2RlZg$OM0FAoIqCVK1sWtxDiffVlBejtLa+ks4TP71JiecwuSZCG8iLbnlIEPOMoVX+i2B2wkSxjQ8CRGR9OkNGuIPMQ", horse, "pbkdf2-sha512", 1000},
+		"two blocks":                {"$pbkdf2-sha256$i=1000,l=64$MDEyMzQ1Njc4OWFiY2RlZg$cBg8D2DungRB9k76szThf5ehfyBz991ay6PT8Srwk4NQEC0GVAwWLSUGWbcye1xU+dO7fZFld1DsscNlAN1uxw", horse, "pbkdf2-sha256", 2000},
+		"passlib, SHA-256":          {"$pbkdf2-sha256$1000$....MDEyMzQ1Njc4OQ$YiT9egOFL9RSjdt/ttcTcJo7Y.2h9rr1s.XaJSojvuw", horse, "pbkdf2-sha256", 1000},
+		"passlib, SHA-512":          {"$pbkdf2-sha512$1000$....MDEyMzQ1Njc4OQ$C1mCeCBDkpjyEFrWlwEHepj0KU4Y7TW4oB2.mMBxZ6xYdD/M.VJqmrGdXqKqz1YsAwydVxyU79gPmVLeKjSRXg", horse, "pbkdf2-sha512", 1000},
+		"Django":                    {"pbkdf2_sha256$1000$lNaCl2kqBx7$8uLHZOu98PeerBj2PbGneD5wVVdk3UFOanmnbIbBhxo=", horse, "pbkdf2-sha256", 1000},
+		"scrypt":                    {scryptHash, horse, "scrypt", 128},
+		"argon2i":                   {"$argon2i$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$wWKIMhR9lyDFvRz9YTZweHKfbftvj+qf+YFY4NeBbtA", "password", "argon2i", 131072},
+		"argon2id of another place": {"$argon2id$v=19$m=256,t=2,p=2$c29tZXNhbHQ$bQk8UB/VmZZF4Oo79iDXuL5/0ttZwg2f/5U52iv1cDc", "password", "argon2id", 512},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cost, fault := credential.ForeignHash(tc.hash)
 			require.Empty(t, fault)
 			assert.Equal(t, tc.kind, cost.Kind)
-			assert.Positive(t, cost.Units)
+			assert.Equal(t, tc.units, cost.Units)
 			right, err := credential.CheckPassword(tc.hash, tc.password)
 			require.NoError(t, err)
 			assert.True(t, right)
@@ -147,6 +150,17 @@ func TestForeignHashFaults(t *testing.T) {
 		{"$scrypt$ln=4,r=8,p=17" + rest, "asks for 17 as p: at most 16 are accepted"},
 		{"$scrypt$ln=17,r=8,p=2" + rest, "asks for 2097152 as the product of N, r and p: at most 1048576 are accepted"},
 		{"$scrypt$ln=4,r=8" + rest, format},
+		{"$yescrypt$ln=4,r=8,p=1" + rest, format},
+		// Another field after those of each format, and one too few.
+		{bcryptHash + "$", format},
+		{oryHash + "$" + tag, format},
+		{scryptHash + "$" + tag, format},
+		{"$argon2id$v=19$m=256,t=2,p=1" + rest + "$" + tag, format},
+		{"pbkdf2_sha256$1000$saltsalt$" + tag + "$" + tag, format},
+		{"pbkdf2_sha256$1000$saltsalt", format},
+		{"$pbkdf2-sha256$i=1000,l=32$" + salt, format},
+		{"$scrypt$ln=4,r=8,p=1$" + salt, format},
+		{"$argon2id$v=19$m=256,t=2,p=1$" + salt, format},
 	} {
 		cost, fault := credential.ForeignHash(tc.hash)
 		assert.Equal(t, tc.fault, fault, tc.hash)
@@ -187,7 +201,11 @@ func TestFailuresCostTheSame(t *testing.T) {
 	h := credential.NewHasher(rand.Reader, 1)
 	spent := map[string]uint64{}
 	most := uint32(0)
-	h.OnHash(func(c ledger.HashCost) { spent[c.Kind] += c.Units; most = max(most, c.Memory) })
+	h.OnHash(func(c ledger.HashCost) {
+		assert.Positive(t, c.Units, "nothing is computed without a need")
+		spent[c.Kind] += c.Units
+		most = max(most, c.Memory)
+	})
 	own := credential.HashPassword(rand.Reader, "p")
 	for _, hash := range append(stored, own, "", "damaged") {
 		clear(spent)
@@ -199,9 +217,11 @@ func TestFailuresCostTheSame(t *testing.T) {
 	assert.Equal(t, credential.OwnCost.Memory, most, "the dearest memory that is stored")
 
 	for _, hash := range []string{own, "", "damaged"} {
-		clear(spent)
-		_, _ = h.Check(t.Context(), hash, "wrong", nil)
-		assert.Equal(t, map[string]uint64{"argon2id": credential.OwnCost.Units}, spent, "without imported hashes")
+		for _, imported := range [][]ledger.HashCost{nil, {{Kind: "argon2id", Units: 512, Memory: 256, Lanes: 1}}} {
+			clear(spent)
+			_, _ = h.Check(t.Context(), hash, "wrong", imported)
+			assert.Equal(t, map[string]uint64{"argon2id": credential.OwnCost.Units}, spent, "without imported hashes, and with cheap ones")
+		}
 	}
 	clear(spent)
 	right, err := h.Check(t.Context(), bcryptHash, "correct horse", costs)

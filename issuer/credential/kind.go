@@ -23,8 +23,5 @@ var kindOfPrefix = map[string]Kind{
 
 // KindOf returns the kind of a text.
 func KindOf(text string) Kind {
-	if end := strings.IndexByte(text, '_') + 1; end > 0 {
-		return kindOfPrefix[text[:end]]
-	}
-	return NoKind
+	return kindOfPrefix[text[:strings.IndexByte(text, '_')+1]] // without an underscore "", which is no prefix
 }

@@ -129,6 +129,8 @@ func TestHasher(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = h.Check(ended, hash, "x", nil)
 	require.ErrorIs(t, err, context.Canceled)
+	_, err = h.Matches(ended, hash, "correct horse")
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // TestHasherIsBounded fills all slots with hashes that wait for their salt.

@@ -29,8 +29,8 @@ const (
 // MintClientID returns the client_id of a registration, or false if that is longer than
 // oauth.MaxRegistration.
 func MintClientID(m MAC, keyID uint32, r oauth.Registration) (string, bool) {
-	text, err := json.Marshal(r)
-	if err != nil || len(text) > oauth.MaxRegistration {
+	text, _ := json.Marshal(r) // strings can always be marshalled
+	if len(text) > oauth.MaxRegistration {
 		return "", false
 	}
 	b := make([]byte, registeredTextAt, registeredTextAt+len(text))
@@ -50,9 +50,9 @@ func ParseClientID(clientID string, keys MACs) (r oauth.Registration, err error)
 	if len(encoded) > base64.RawURLEncoding.EncodedLen(maxRegistered) {
 		return r, ErrMalformed
 	}
-	b, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil || len(b) < registeredTextAt || b[0] != registeredVersion || base64.RawURLEncoding.EncodeToString(b) != encoded {
-		return r, ErrMalformed // also another spelling of a genuine one
+	b, _ := base64.RawURLEncoding.DecodeString(encoded)
+	if len(b) < registeredTextAt || b[0] != registeredVersion || base64.RawURLEncoding.EncodeToString(b) != encoded {
+		return r, ErrMalformed // also what can't be decoded, and another spelling of a genuine one
 	}
 	m, ok := keys(binary.BigEndian.Uint32(b[registeredKeyAt:]))
 	if !ok {

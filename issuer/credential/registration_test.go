@@ -2,6 +2,7 @@ package credential_test
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,7 +32,19 @@ func TestClientIDs(t *testing.T) {
 		changed := append([]byte(nil), raw...)
 		changed[i] ^= 1
 		_, err := credential.ParseClientID(oauth.RegisteredPrefix+base64.RawURLEncoding.EncodeToString(changed), keys)
-		require.Error(t, err, "byte %d", i)
+		want := credential.ErrForged
+		switch {
+		case i == 0: // the version
+			want = credential.ErrMalformed
+		case i < 5: // the key's id
+			want = credential.ErrUnknownKey
+		}
+		require.ErrorIs(t, err, want, "byte %d", i)
+	}
+	for _, text := range []string{`{"n":"Agent","r":[],"x":1}`, `{"n":1}`, "n"} { // genuine, but of no version that is known
+		sum := mac(t, keys, 2).Sum(raw[:5], []byte(text))
+		_, err := credential.ParseClientID(oauth.RegisteredPrefix+base64.RawURLEncoding.EncodeToString(slices.Concat(raw[:5], sum[:], []byte(text))), keys)
+		require.ErrorIs(t, err, credential.ErrMalformed, text)
 	}
 	other, _ := credential.MintClientID(mac(t, keys, 1), 3, r)
 	for _, text := range []string{"", "mmd_", id[4:], "mmc_" + id[4:], id + "A", id + "\n", id[:20] + "\n" + id[20:], id[:len(id)-2], "mmd_" + strings.Repeat("A", 100_000), other} {
