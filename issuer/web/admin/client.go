@@ -16,6 +16,14 @@ import (
 // the others.
 const historyRows = 10
 
+// historyCard returns the card of the newest events of what has that value in a field of the audit
+// page's form.
+func historyCard(field, value string) ui.Card {
+	return ui.Card{ID: "history", Title: "History", Action: &ui.Action{
+		Title: "All events", Path: parts.PathAdminAudit + "?" + url.Values{field: {value}}.Encode(), Small: true,
+	}}
+}
+
 type adminClientBody struct {
 	Client       *ledger.Client
 	Created      ui.Stamp
@@ -178,9 +186,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	}
 	events := v.View.HistoryOf(client.ID, historyRows)
 	told := parts.Sentences(v.View, events, v.Clock(), parts.Reader{Admin: true, Links: true, On: client.ID})
-	body.History, body.HistoryCard = told, ui.Card{ID: "history", Title: "History", Action: &ui.Action{
-		Title: "All events", Path: parts.PathAdminAudit + "?" + url.Values{"client": {client.ID}}.Encode(), Small: true,
-	}}
+	body.History, body.HistoryCard = told, historyCard("client", client.ID)
 	up := site.Up("All applications", parts.PathAdminClients)
 	if body.Waits {
 		up = site.Up("Reviews", site.PathAdmin)

@@ -19,7 +19,7 @@ type publisherEnd struct {
 // lose access at once.
 var publisherEnds = []*publisherEnd{
 	newPublisherEnd(ledger.EndGrants, forRevokePublisher),
-	newPublisherEnd(ledger.EndReject, forRejectPublisher, site.TextField("reason", "Reason")),
+	newPublisherEnd(ledger.EndReject, forRejectPublisher, site.TextField("reason", "Reason").AtMost(ledger.MaxReason)),
 	newPublisherEnd(ledger.EndRemove, forRemovePublisher),
 }
 

@@ -38,23 +38,23 @@ var userNotices = site.Notices{
 }
 
 type adminUserBody struct {
-	User     *ledger.User
-	Self     bool // the user views their own page
-	Facts    []parts.Fact
-	Added    ui.Stamp
-	Sessions int
-	Seen     ui.Stamp      // last use of a session
-	Apps     []parts.Piece // connected applications, the last allowed first
-	MoreApps int           // number of the others
-	Owned    []ownedLine
-	Orphans  string // what nobody can change, since the user can't sign in; "" for nothing
-	MoreOf   string // the page with the user's other applications
-	History  []parts.Told
-	Events   string   // the page with all events
-	Disabled *verdict // nil if the account is not disabled, or if that was just done
-	Password string   // the page that sets the password; "" if the user has none
-	Forms    map[string]*site.Form
-	Danger   *ui.Danger // nil if the account can't be disabled
+	User        *ledger.User
+	Self        bool // the user views their own page
+	Facts       []parts.Fact
+	Added       ui.Stamp
+	Sessions    int
+	Seen        ui.Stamp      // last use of a session
+	Apps        []parts.Piece // connected applications, the last allowed first
+	MoreApps    int           // number of the others
+	Owned       []ownedLine
+	Orphans     string // what nobody can change, since the user can't sign in; "" for nothing
+	MoreOf      string // the page with the user's other applications
+	History     []parts.Told
+	HistoryCard ui.Card
+	Disabled    *verdict // nil if the account is not disabled, or if that was just done
+	Password    string   // the page that sets the password; "" if the user has none
+	Forms       map[string]*site.Form
+	Danger      *ui.Danger // nil if the account can't be disabled
 }
 
 // An ownedLine is an application of a user.
@@ -92,7 +92,7 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	sessions := v.View.SessionsOf(u.ID, now, maxCountedSessions)
 	body := &adminUserBody{
 		User: u, Self: u.ID == v.User.ID, Added: v.At(u.Created), Sessions: len(sessions),
-		Events: parts.PathAdminAudit + "?" + url.Values{"user": {u.ID}}.Encode(), Forms: map[string]*site.Form{},
+		HistoryCard: historyCard("user", u.ID), Forms: map[string]*site.Form{},
 	}
 	body.Apps, body.MoreApps = appsOf(v.View, v.View.GrantsOf(u.ID, now))
 	if len(sessions) > 0 {
