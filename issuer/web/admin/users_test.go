@@ -48,7 +48,7 @@ func TestAdminUser(t *testing.T) {
 	for _, text := range []string{
 		"<title>Ada Lovelace · Mintmark</title>", "<bdi>ada · ada@example.com</bdi>", `<code id="account-id">u-ada</code>`, "In 1 browser, last used ",
 		`<dt>Connected apps</dt><dd><a href="/admin/clients/calendar"><bdi>The calendar app</bdi></a></dd>`, `<a href="/admin/clients/calendar"><bdi>The calendar app</bdi></a>`,
-		`<a href="/admin/audit?user=u-ada">`, "Make administrator", "Disable the account of Ada Lovelace?", `href="/admin/users/u-ada/password">`,
+		`href="/admin/audit?user=u-ada">All events</a>`, "Make administrator", "Disable the account of Ada Lovelace?", `href="/admin/users/u-ada/password">`,
 	} {
 		assert.Contains(t, page.Text, text)
 	}
