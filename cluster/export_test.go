@@ -55,6 +55,12 @@ func CheckMembership(n *Node)                { n.membership.check(n.statuses.oth
 func ClockConfirmed(n *Node) bool            { return n.statuses.clockVote(n.Voters()).Confirms() }
 func Isolate(n *Node, on bool)               { n.net.network.Isolate(transport.IsolationTest, on) }
 
+// MarkRemoved has a node learn that it was removed.
+func MarkRemoved(n *Node) { n.checks.removed.Mark("n2") }
+
+// ReportDuplicate has a node learn that an earlier process of it runs.
+func ReportDuplicate(n *Node) { n.checks.duplicates.Report("n2", integrity.Incarnation{}, 0) }
+
 // HasPeer reports whether a node accepts a peer.
 func HasPeer(n *Node, id string) bool {
 	s := n.status()

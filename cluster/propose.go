@@ -164,7 +164,7 @@ func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID, 
 		return command.Decision{}, 0, err
 	}
 	d, err := n.core.Preview(cmd, command.Meta{ID: id}, at)
-	if err != nil || len(d.Changes) > 0 || !d.ConfirmFresh {
+	if err != nil || !d.ConfirmFresh {
 		return d, index, err
 	}
 	b := &n.barriers.unauthenticated
@@ -187,9 +187,6 @@ const retryInterval = 10 * time.Millisecond
 // awaitRoute waits until a command may be proposed again: until another way than w is
 // known, and in any case a moment. The error is why waiting ended.
 func (n *Node) awaitRoute(ctx context.Context, w election.Route, deadline time.Time) error {
-	if time.Until(deadline) <= 0 {
-		return errDeadline
-	}
 	end := time.NewTimer(time.Until(deadline))
 	defer end.Stop()
 	moment := time.NewTimer(retryInterval)

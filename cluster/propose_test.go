@@ -18,7 +18,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-func TestRefusalsLogNothing(t *testing.T) {
+func TestProposeLogsNoRefusal(t *testing.T) {
 	t.Parallel()
 	n := open(t, config(t, ""))
 	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
@@ -92,7 +92,7 @@ func TestConfirmFreshRefusalIsDecidedOnFreshView(t *testing.T) {
 	require.Equal(t, machinetest.Raised{OK: true, Value: 8}, <-raise7)
 }
 
-func TestQueueFull(t *testing.T) {
+func TestProposeToAFullQueue(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
@@ -129,9 +129,9 @@ func TestQueueFull(t *testing.T) {
 	require.Equal(t, uint64(callers-refused), n.Seq(), "every command that was not refused was applied")
 }
 
-// TestStalledDisk: a command that was not proposed is refused soon, and one that is under
+// TestProposeOnAStalledDisk: a command that was not proposed is refused soon, and one that is under
 // way at its deadline has an unknown outcome. Neither waits for the disk.
-func TestStalledDisk(t *testing.T) {
+func TestProposeOnAStalledDisk(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{
@@ -155,9 +155,9 @@ func TestStalledDisk(t *testing.T) {
 	require.ErrorIs(t, n.Ready(context.Background()), cluster.ErrUnavailable)
 }
 
-// TestStalledMachine: while the maximum number of entries is in flight, a command waits
+// TestProposeToAStalledMachine: while the maximum number of entries is in flight, a command waits
 // in the queue no longer than QueueTimeout.
-func TestStalledMachine(t *testing.T) {
+func TestProposeToAStalledMachine(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
@@ -189,9 +189,9 @@ func TestStalledMachine(t *testing.T) {
 	require.Equal(t, uint64(cluster.MaxEntriesInFlight), n.Seq(), "a withdrawn command was not applied")
 }
 
-// TestLittlePatienceIsLeft: a command that has already waited for a leader times out in
+// TestProposeWithLittlePatienceLeft: a command that has already waited for a leader times out in
 // the queue before a new command that entered the queue earlier.
-func TestLittlePatienceIsLeft(t *testing.T) {
+func TestProposeWithLittlePatienceLeft(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
@@ -218,7 +218,7 @@ func TestLittlePatienceIsLeft(t *testing.T) {
 	}
 }
 
-func TestContextEnds(t *testing.T) {
+func TestProposeUntilTheContextEnds(t *testing.T) {
 	t.Parallel()
 	gate := newGate()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass}))
@@ -302,7 +302,26 @@ func TestUnknownFateIsProposedAgain(t *testing.T) {
 	}
 }
 
-func TestUnknownFateUntilTheEnd(t *testing.T) {
+// TestUnknownFateIsProposedUntilKnown: once a command may be in the log, an attempt that
+// certainly did not enter the log is followed by another one.
+func TestUnknownFateIsProposedUntilKnown(t *testing.T) {
+	t.Parallel()
+	fails := []error{raft.ErrLeadershipLost, raft.ErrEnqueueTimeout, raft.ErrNotLeader}
+	var calls atomic.Int64
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: func(r *raft.Raft, entry []byte) raft.ApplyFuture {
+		if i := int(calls.Add(1)) - 1; i < len(fails) {
+			return failedApply{err: fails[i]}
+		}
+		return r.Apply(entry, time.Second)
+	}})
+	n := open(t, c)
+	r, _, err := proposeRaise(t.Context(), n, "a", 0)
+	require.NoError(t, err)
+	require.Equal(t, machinetest.Raised{OK: true, Value: 1, Again: true}, r)
+	require.EqualValues(t, len(fails)+1, calls.Load())
+}
+
+func TestUnknownFateIsProposedUntilTheEnd(t *testing.T) {
 	t.Parallel()
 	b := &brokenApply{err: raft.ErrLeadershipLost}
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply})
@@ -325,9 +344,9 @@ func TestCertainFailureIsNotProposedAgain(t *testing.T) {
 	require.Zero(t, n.Seq())
 }
 
-// TestLeadershipOnTheMove: a command that certainly did not enter the log waits for the
+// TestProposeWhileLeadershipMoves: a command that certainly did not enter the log waits for the
 // next leader for a limited time. It is not marked as proposed again.
-func TestLeadershipOnTheMove(t *testing.T) {
+func TestProposeWhileLeadershipMoves(t *testing.T) {
 	t.Parallel()
 	for _, fail := range []error{raft.ErrNotLeader, raft.ErrLeadershipTransferInProgress} {
 		b := &brokenApply{err: fail}
@@ -347,9 +366,9 @@ func TestLeadershipOnTheMove(t *testing.T) {
 	}
 }
 
-// TestNothingSentIsReportedSoon: when nothing was sent yet, a caller does not have to
+// TestProposeReportsSoonThatNothingWasSent: when nothing was sent yet, a caller does not have to
 // wait until the connection to the leader fails on a network that drops all packets.
-func TestNothingSentIsReportedSoon(t *testing.T) {
+func TestProposeReportsSoonThatNothingWasSent(t *testing.T) {
 	t.Parallel()
 	l := newLinks()
 	tr := newCluster3(t, func(c *cluster.Config) {
@@ -367,9 +386,9 @@ func TestNothingSentIsReportedSoon(t *testing.T) {
 	require.NotErrorIs(t, err, cluster.ErrUnknown)
 }
 
-// TestFailureAfterUnknownIsUnknown: once a command may be in the log, a later
+// TestProposeFailsAfterUnknown: once a command may be in the log, a later
 // certain failure does not make it certain.
-func TestFailureAfterUnknownIsUnknown(t *testing.T) {
+func TestProposeFailsAfterUnknown(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: func(*raft.Raft, []byte) raft.ApplyFuture {
@@ -399,22 +418,24 @@ func (f *encodeOnceCommand) MarshalCBOR() ([]byte, error) {
 	return machinetest.Encode(&f.Set), nil
 }
 
-// TestAnyFailureAfterUnknownIsUnknown: after an unknown outcome every later failure is
+// TestProposeFailsInAnyWayAfterUnknown: after an unknown outcome every later failure is
 // reported as unknown, also an error in the command itself. The first attempt may have
 // been applied, as it was here.
-func TestAnyFailureAfterUnknownIsUnknown(t *testing.T) {
+func TestProposeFailsInAnyWayAfterUnknown(t *testing.T) {
 	t.Parallel()
 	b := &brokenApply{err: raft.ErrLeadershipLost, after: true}
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply}))
 	b.failures.Store(1)
-	_, _, err := n.Propose(t.Context(), &encodeOnceCommand{machinetest.Set{Name: "a", Value: 7}, new(int)})
+	cmd := &encodeOnceCommand{machinetest.Set{Name: "a", Value: 7}, new(int)}
+	_, _, err := n.Propose(t.Context(), cmd)
 	require.ErrorIs(t, err, cluster.ErrUnknown)
 	require.ErrorContains(t, err, "fickle")
+	require.Equal(t, 2, *cmd.encoded, "attempts")
 	require.NotErrorIs(t, err, cluster.ErrUnavailable)
 	require.Equal(t, uint64(7), machinetest.Find(n.View(), "a").Value)
 }
 
-func TestBadCommandsAreErrors(t *testing.T) {
+func TestProposeBadCommands(t *testing.T) {
 	t.Parallel()
 	machine := machinetest.Toy()
 	delete(machine.Commands, machinetest.KindHint)
@@ -439,9 +460,9 @@ func TestBadCommandsAreErrors(t *testing.T) {
 	require.Equal(t, uint64(1), n.Seq())
 }
 
-// TestLargeCommandsShareEntries: an entry is closed at its maximum size, and no command
+// TestProposeLargeCommands: an entry is closed at its maximum size, and no command
 // is lost at the boundary.
-func TestLargeCommandsShareEntries(t *testing.T) {
+func TestProposeLargeCommands(t *testing.T) {
 	t.Parallel()
 	n := open(t, config(t, ""))
 	var wg sync.WaitGroup
