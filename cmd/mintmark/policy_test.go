@@ -85,7 +85,15 @@ func TestImportPolicy(t *testing.T) {
 				require.Contains(t, allowed.foreign, i, "%s imports %s", name, i)
 			}
 		}
+		for _, entry := range slices.Concat(allowed.own, allowed.foreign) {
+			used := entry == "std" || slices.ContainsFunc(p.Imports, func(i string) bool {
+				return matches([]string{entry}, strings.TrimPrefix(i, module))
+			})
+			require.True(t, used, "%s does not import %s, which its line allows", name, entry)
+		}
+		delete(policy, name)
 	}
+	require.Empty(t, policy, "lines of packages that do not exist")
 }
 
 func matches(patterns []string, name string) bool {

@@ -63,8 +63,8 @@ mintmark cluster status
 mintmark cluster status --voters 3 -o json`,
 	"cluster transfer-leader": `mintmark cluster transfer-leader --to n2`,
 
-	"config example": `mintmark config example > config.yaml`,
-	"config show":    `mintmark config show --config /etc/mintmark/config.yaml`,
+	"config example": `mintmark config example > mintmark.yaml`,
+	"config show":    `mintmark config show --config /etc/mintmark/mintmark.yaml`,
 
 	"demo api":   `mintmark demo api --listen 127.0.0.1:9000`,
 	"demo token": `TOKEN=$(mintmark demo token)`,
@@ -73,7 +73,7 @@ mintmark dev
 mintmark dev --fixtures fixtures.yaml --data-dir /tmp/mintmark`,
 
 	"doctor": `
-mintmark doctor --config /etc/mintmark/config.yaml
+mintmark doctor --config /etc/mintmark/mintmark.yaml
 mintmark doctor --data-dir /var/lib/mintmark -o json`,
 
 	"docs": `
@@ -83,7 +83,7 @@ mintmark docs operate`,
 	"explain": `mintmark explain mme_4k2m9x`,
 	"export":  `mintmark export > cluster.yaml`,
 
-	"health":           `mintmark health --config /etc/mintmark/node.yaml`,
+	"health":           `mintmark health --config /etc/mintmark/mintmark.yaml`,
 	"grant disconnect": `mintmark grant disconnect --user alice --client cal-app`,
 	"grant list":       `mintmark grant list --user alice`,
 	"grant revoke": `
@@ -125,7 +125,7 @@ mintmark secret generate
 mintmark secret generate cal-app.secret`,
 
 	"serve": `
-mintmark serve --config /etc/mintmark/config.yaml
+mintmark serve --config /etc/mintmark/mintmark.yaml
 mintmark serve --name n2 --join 10.0.0.1:8300 --token-file n2.token`,
 
 	"metrics dashboard": `mintmark metrics dashboard > dashboard.json`,

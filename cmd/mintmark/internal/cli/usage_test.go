@@ -53,6 +53,9 @@ func TestExamples(t *testing.T) {
 		for line := range strings.Lines(c.Example) {
 			require.Contains(t, line, "mintmark "+path, path)
 			require.NoError(t, checkLine(strings.TrimSpace(line)), line)
+			if _, file, ok := strings.Cut(line, "--config "); ok {
+				require.Equal(t, installedConfig, strings.TrimSpace(file), path)
+			}
 		}
 	})
 	for path := range examples {

@@ -56,7 +56,7 @@ type Facts struct {
 
 	// Cluster is the status that the node reports; nil if no node answers.
 	Cluster      *admin.ClusterStatus
-	ClusterError error // why the node does not answer although it runs; nil if none runs
+	ClusterError error // why a node that runs does not report it, such as admin.ErrStandalone; nil if none runs
 }
 
 // A Folder is the data folder.

@@ -3,11 +3,13 @@ package doctor_test
 import (
 	"errors"
 	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/errcode"
 	"github.com/mintmark-auth/mintmark/cluster/status"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/doctor"
@@ -181,6 +183,22 @@ func TestChecks(t *testing.T) {
 			require.True(t, found)
 		})
 	}
+}
+
+// TestNodeAlone: a node that belongs to no cluster is no fault, and no check reports that none
+// runs. The error of a Problem from the socket has its code only.
+func TestNodeAlone(t *testing.T) {
+	f := healthy()
+	f.Cluster, f.ClusterError = nil, &admin.Problem{Class: admin.Refused, Code: errcode.Of(admin.ErrStandalone), Text: admin.ErrStandalone.Error()}
+	alone := 0
+	for _, r := range doctor.Check(f) {
+		require.Equal(t, doctor.OK, r.State, "%s: %s", r.Check, r.Measured)
+		require.NotContains(t, r.Measured, "no node runs here", r.Check)
+		if strings.Contains(r.Measured, "this node runs alone") {
+			alone++
+		}
+	}
+	require.Equal(t, 5, alone, "the cluster, and the four checks of it")
 }
 
 // TestNoNode: on a machine where no node has started yet, all checks are OK.

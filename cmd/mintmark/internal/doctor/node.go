@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,17 +18,31 @@ const (
 	certificateWithin = 7 * 24 * time.Hour // nodes renew theirs long before
 )
 
-const notChecked = "not checked: no node runs here"
+// notChecked returns the result of a check of the cluster without its status.
+func notChecked(f *Facts, check string) Result {
+	switch {
+	case f.alone():
+		return good(check, "not checked: this node runs alone")
+	case f.ClusterError != nil:
+		return good(check, "not checked: the node does not report its cluster")
+	}
+	return good(check, "not checked: no node runs here")
+}
+
+// alone reports whether a node runs here that belongs to no cluster, as that of "dev".
+func (f *Facts) alone() bool { return errors.Is(f.ClusterError, admin.ErrStandalone) }
 
 func checkCluster(f *Facts) Result {
 	const check = "cluster"
 	switch {
+	case f.alone():
+		return good(check, "%v", f.ClusterError)
 	case f.ClusterError != nil:
 		return good(check, "%v", f.ClusterError).because(Failure, "run this as the account of the node, and look at the node's log")
 	case f.Cluster == nil && f.Folder.Data:
 		return good(check, "no node runs here, and the folder has the data of one").because(Warning, "start the node; if it ends, its log says why")
 	case f.Cluster == nil:
-		return good(check, notChecked)
+		return notChecked(f, check)
 	case len(f.Cluster.Problems) > 0:
 		return good(check, "%s", strings.Join(f.Cluster.Problems, "; ")).because(Failure, "see mintmark cluster status, and mintmark docs disaster")
 	case !f.Cluster.Healthy:
@@ -41,7 +56,7 @@ func checkCluster(f *Facts) Result {
 func checkPeerClocks(f *Facts) Result {
 	const check = "clock of other nodes"
 	if f.Cluster == nil {
-		return good(check, notChecked)
+		return notChecked(f, check)
 	}
 	var most time.Duration
 	name := ""
@@ -67,7 +82,7 @@ func checkPeerClocks(f *Facts) Result {
 func checkVersions(f *Facts) Result {
 	const check = "versions"
 	if f.Cluster == nil {
-		return good(check, notChecked)
+		return notChecked(f, check)
 	}
 	var versions []string
 	own := ""
@@ -93,7 +108,7 @@ func checkVersions(f *Facts) Result {
 func checkCertificates(f *Facts) Result {
 	const check = "certificates of nodes"
 	if f.Cluster == nil {
-		return good(check, notChecked)
+		return notChecked(f, check)
 	}
 	var first time.Time
 	name := ""
@@ -118,7 +133,7 @@ func checkCertificates(f *Facts) Result {
 func checkBackupAge(f *Facts) Result {
 	const check = "backup age"
 	if f.Cluster == nil {
-		return good(check, notChecked)
+		return notChecked(f, check)
 	}
 	b := f.Cluster.Backup
 	if b == nil || b.Every == 0 {
