@@ -44,7 +44,7 @@ func PasswordFault(password string, names ...string) string {
 	case utf8.RuneCountInString(password) < MinPassword:
 		return fmt.Sprintf("is too short: use at least %d characters", MinPassword)
 	case len(password) > MaxPassword:
-		return "is too long"
+		return fmt.Sprintf("is too long: %d bytes, at most %d", len(password), MaxPassword)
 	}
 	plain := folded(password)
 	if utf8.RuneCountInString(without(plain, common)) < restLeast || variety(password) < kinds {

@@ -196,12 +196,12 @@ func TestTextBounds(t *testing.T) {
 		want  string
 	}{
 		{func(p *ledger.Profile) *string { return &p.Name }, strings.Repeat("ä", 80), ""},
-		{func(p *ledger.Profile) *string { return &p.Name }, strings.Repeat("a", 81), "name is too long"},
+		{func(p *ledger.Profile) *string { return &p.Name }, strings.Repeat("a", 81), "name is too long: 81 characters, at most 80"},
 		{func(p *ledger.Profile) *string { return &p.Name }, "a\xff", "name is not valid UTF-8"},
 		{func(p *ledger.Profile) *string { return &p.Name }, " ", "name is empty"},
 		{func(p *ledger.Profile) *string { return &p.Name }, "\t", "name is empty"},
 		{func(p *ledger.Profile) *string { return &p.Name }, "\U000ffffe\U0010fffe", ""},
-		{func(p *ledger.Profile) *string { return &p.Purpose }, strings.Repeat("a", 501), "purpose is too long"},
+		{func(p *ledger.Profile) *string { return &p.Purpose }, strings.Repeat("a", 501), "purpose is too long: 501 characters, at most 500"},
 		{func(p *ledger.Profile) *string { return &p.Purpose }, "", ""},
 		{func(p *ledger.Profile) *string { return &p.Website }, long[:1024], ""},
 		{func(p *ledger.Profile) *string { return &p.Website }, long[:1025], "website is not an address"},

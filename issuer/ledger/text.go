@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func checkText(s string, least, most int) string {
 	case !utf8.ValidString(s):
 		return "is not valid UTF-8"
 	case utf8.RuneCountInString(s) > most:
-		return "is too long"
+		return fmt.Sprintf("is too long: %d characters, at most %d", utf8.RuneCountInString(s), most)
 	case utf8.RuneCountInString(strings.TrimSpace(s)) < least:
 		return "is empty"
 	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) }):

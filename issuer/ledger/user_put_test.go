@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func TestPersonBounds(t *testing.T) {
 		assert.Nil(t, put(strings.Repeat("ä", test.most)), name)
 		assert.Equal(t, name == "bio", put("two\nlines") == nil, name)
 		for text, note := range map[string]string{
-			strings.Repeat("a", test.most+1): "is too long",
+			strings.Repeat("a", test.most+1): fmt.Sprintf("is too long: %d characters, at most %d", test.most+1, test.most),
 			"\xff":                           "is not valid UTF-8",
 			"a\tb":                           "holds a control character",
 			"a\u200bb":                       "has an invisible character",
@@ -63,7 +64,7 @@ func TestPutUser(t *testing.T) {
 		"long id":               {func(c *ledger.PutUser) { c.ID = strings.Repeat("a", 129) }, "id must have 1 to 128 characters"},
 		"no name":               {func(c *ledger.PutUser) { c.Username = "" }, "username is empty"},
 		"blank name":            {func(c *ledger.PutUser) { c.Username = " " }, "username is empty"},
-		"long name":             {func(c *ledger.PutUser) { c.Username = strings.Repeat("a", 65) }, "username is too long"},
+		"long name":             {func(c *ledger.PutUser) { c.Username = strings.Repeat("a", 65) }, "username is too long: 65 characters, at most 64"},
 		"space in the name":     {func(c *ledger.PutUser) { c.Username = "a b" }, `username may not hold spaces or any of / \ " < > :`},
 		"slash in the name":     {func(c *ledger.PutUser) { c.Username = "a/b" }, `username may not hold spaces or any of / \ " < > :`},
 		"operator's id":         {func(c *ledger.PutUser) { c.ID = "Operator" }, "id is what the audit trail calls the operator of this service"},

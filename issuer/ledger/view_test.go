@@ -229,7 +229,7 @@ func TestReviewReasons(t *testing.T) {
 	}
 	long := fmt.Sprintf("%0500d", 0)
 	require.Equal(t, "reason is missing: the owner must learn what to change", review(ledger.Reject, "").Field+" "+review(ledger.Reject, "").Note)
-	require.Equal(t, "reason is too long", review(ledger.Reject, long+"0").Field+" "+review(ledger.Reject, long+"0").Note)
+	require.Equal(t, "reason is too long: 501 characters, at most 500", review(ledger.Reject, long+"0").Field+" "+review(ledger.Reject, long+"0").Note)
 	require.Nil(t, review(ledger.Approve, long))
 	require.Equal(t, long, w.view().Client("app").Reason)
 	require.Equal(t, "approve: "+long, w.view().LastEvent().Detail)

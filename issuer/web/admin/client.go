@@ -123,12 +123,22 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		Waits: client.AwaitsReview(), Since: v.At(client.WaitingSince()), NameWarnings: nameWarningsOf(v.View, client),
 		OthersCard: ui.Card{ID: "others", Title: "Owner’s other applications"},
 	}
+	for _, n := range body.NameWarnings {
+		for i := range n.Others {
+			if people, counted := parts.PeopleOf(c.R.Context(), w.people, v.View, n.Others[i].ID, w.Ledger.Now()); counted {
+				n.Others[i].People = people.Users
+			}
+		}
+	}
 	if client.State != ledger.Deleted {
 		asked, before := client.Scopes, scope.Set{}
 		if client.Proposed != nil {
 			asked, before = client.Proposed.Scopes, scope.FromClaim(strings.Join(client.Scopes, " "))
 		}
 		body.Tier = parts.AsksOf(strings.Join(asked, " "), before).Tier
+		if client.Legacy {
+			body.Tier.Texts = []ui.TierText{{Text: "It can do everything that its users can. It was registered before there were scopes."}}
+		}
 		if client.Proposed != nil && !before.Empty() {
 			body.Tier.Texts, body.Held = newPowers(client)
 		}

@@ -39,7 +39,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	body := &adminClientsBody{Search: site.SearchOf(c, "Name, client ID or owner"), Owner: parts.UserPiece(v.View, owner), OwnerID: owner}
 	body.Waiting = state == string(ledger.Pending)
 	body.ToReviews = ui.Callout{
-		Text: "Reviews shows these with what they ask for, and the changes of approved ones.", Action: &ui.Action{Title: "Open Reviews", Path: site.PathAdmin},
+		Text: "Decide these in Reviews, which also lists changes of approved applications.", Action: &ui.Action{Title: "Open Reviews", Path: site.PathAdmin},
 	}
 	body.Empty = ui.Empty{Title: "There are no applications yet", Text: "They appear here when users register them."}
 	if body.Search.Query != "" || state != "" || owner != "" {

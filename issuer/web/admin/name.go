@@ -24,8 +24,10 @@ type nameWarnings struct {
 
 // A namesake is another application whose name, or proposed name, looks the same.
 type namesake struct {
-	Name, Path string
-	Owner      parts.Piece
+	ID, Name, Path string
+	Owner          parts.Piece
+	State          ledger.ClientState
+	People         int // how many are connected; -1 if it is not known
 }
 
 // Any reports whether there is a warning to show.
@@ -42,7 +44,7 @@ func nameWarningsOf(view ledger.View, c *ledger.Client) (warnings []nameWarnings
 			if n.More = len(n.Others) == maxNamesakes; n.More {
 				break
 			}
-			n.Others = append(n.Others, namesake{other.Name, parts.AdminClientPath(other.ID), linkOwner(view, other)})
+			n.Others = append(n.Others, namesake{ID: other.ID, Name: other.Name, Path: parts.AdminClientPath(other.ID), Owner: linkOwner(view, other), State: other.State, People: -1})
 		}
 		if n.Any() {
 			warnings = append(warnings, n)

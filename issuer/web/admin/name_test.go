@@ -16,7 +16,7 @@ import (
 func TestReviewOfNames(t *testing.T) {
 	w, root := Administration(t)
 	w.Client("cal", func(c *ledger.ImportClient) { c.Profile.Name, c.Owner = "Straße 1", "u-bob" })
-	const scripts, own, another = "It mixes letters of several scripts", "It is like the name or the address of this service", `<a href="/admin/clients/cal"><bdi>Straße 1</bdi></a>, owned by`
+	const scripts, own, another = "It mixes letters of several scripts", "It is like the name or the address of this service", `It looks the same as <a href="/admin/clients/cal"><bdi>Straße 1</bdi></a> (approved`
 	for i, test := range []struct {
 		name string
 		says []string
@@ -56,7 +56,7 @@ func TestReviewOfNames(t *testing.T) {
 			row := `<a href="/admin/clients/` + id + `"><bdi>` + test.name + `</bdi></a>`
 			queue := root.Get("/admin?q=" + id).Text
 			require.Contains(t, queue, row)
-			assert.Equal(t, test.says != nil, strings.Contains(queue, row+` <span class="pill bad">Check the name</span>`))
+			assert.Equal(t, test.says != nil, strings.Contains(queue, row+` <span class="pill warn">Check the name</span>`))
 			w.Must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: id})
 			assert.NotContains(t, root.Get("/admin/clients/"+id).Text, "Check the name")
 		})

@@ -100,7 +100,7 @@ func TestReviewPublisher(t *testing.T) {
 		"writing":       {[]string{"scopes", "BOOKING_WRITE", "defaults", "BOOKING_WRITE"}, "The selection of default scopes has a scope that is not for reading only."},
 		"too many":      {[]string{"scopes", "BOOKING_READ", "max_clients", "101"}, "Limit of applications must be from 1 to 100."},
 		"none":          {[]string{"scopes", "BOOKING_READ", "max_clients", "0"}, "Limit of applications must be from 1 to 100."},
-		"name":          {[]string{"scopes", "BOOKING_READ", "name", strings.Repeat("x", 81)}, "Name is too long."},
+		"name":          {[]string{"scopes", "BOOKING_READ", "name", strings.Repeat("x", 81)}, "Name is too long: "},
 	} {
 		res := root.Post(edit, filled(form, test.fields...))
 		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, name)

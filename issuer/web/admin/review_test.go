@@ -153,7 +153,7 @@ func TestReject(t *testing.T) {
 		assert.Contains(t, res.Text, `<p class="error" id="f-reason-error">Note to the owner is missing: the owner must learn what to change.</p>`)
 	}
 	for name, test := range map[string]struct{ verdict, reason, says string }{
-		"too long":    {"reject", strings.Repeat("x", 501), `id="f-reason-error">Note to the owner is too long.`},
+		"too long":    {"reject", strings.Repeat("x", 501), `id="f-reason-error">Note to the owner is too long: `},
 		"no decision": {"", "kept", "Please choose whether to approve or to reject."},
 		"another":     {"suspend", "kept", "Please choose whether to approve or to reject."},
 		"direction":   {"reject", "kept \u202e", "Note to the owner holds a control character."},
@@ -224,7 +224,7 @@ func TestSuspendAndResume(t *testing.T) {
 	res := root.Press(SuspendPage, SuspendPage, "reason", strings.Repeat("x", 501))
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 	assert.Contains(t, res.Text, `<h1><bdi>Suspend The calendar app?</bdi></h1>`)
-	assert.Contains(t, res.Text, `<p class="error" id="f-reason-error">Note to the owner is too long.`)
+	assert.Contains(t, res.Text, `<p class="error" id="f-reason-error">Note to the owner is too long: `)
 	assert.Contains(t, res.Text, `maxlength="500"`)
 	form := With(root.Get(SuspendPage).Form(t, SuspendPage), "reason", "It sends spam.")
 	after := root.Done(root.Post(SuspendPage, form))
@@ -375,7 +375,7 @@ func TestAdminDeletedClient(t *testing.T) {
 
 func TestAdminLegacyAndPublicClients(t *testing.T) {
 	_, root := Administration(t)
-	assert.Contains(t, root.Get("/admin/clients/old").Text, "Everything: it was registered before there were scopes.")
+	assert.Contains(t, root.Get("/admin/clients/old").Text, "It can do everything that its users can. It was registered before there were scopes.")
 	native := root.Get("/admin/clients/native")
 	assert.Contains(t, native.Text, "Public: it runs on people’s own devices")
 	assert.NotContains(t, native.Text, "Client secrets")

@@ -127,7 +127,7 @@ func TestRegisterProblems(t *testing.T) {
 			"Redirect URI 2 is an address of this service, not of the application.",
 			"Redirect URI 3 is an address of this service, not of the application.",
 		}},
-		{"a long name", func(v url.Values) { v.Set("name", strings.Repeat("x", 81)) }, []string{"Name is too long."}},
+		{"a long name", func(v url.Values) { v.Set("name", strings.Repeat("x", 81)) }, []string{"Name is too long: "}},
 		{"a website", func(v url.Values) { v.Set("website", "javascript:alert(1)") }, []string{"Website URL must begin with https:// or http://."}},
 		{"links", func(v url.Values) { v.Set("privacy_url", "x"); v.Set("terms_url", "javascript:alert(1)") }, []string{
 			"Privacy policy URL must begin with https:// or http://.", "Terms URL must begin with https:// or http://.",

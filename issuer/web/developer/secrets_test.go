@@ -324,7 +324,7 @@ func TestNamedSecrets(t *testing.T) {
 	secrets := func() ledger.Secrets { return w.View().Client("calendar").Secrets }
 	long := b.Post(path+"/add", With(b.AddSecretForm(), "name", strings.Repeat("x", 41)))
 	assert.Equal(t, http.StatusUnprocessableEntity, long.StatusCode)
-	assert.Contains(t, long.Text, `<a href="#f-name">Name is too long.</a>`)
+	assert.Contains(t, long.Text, `<a href="#f-name">Name is too long: `)
 	assert.Contains(t, long.Text, strings.Repeat("x", 41), "what was typed must stay")
 	require.Empty(t, secrets())
 	require.Equal(t, http.StatusOK, b.Post(path+"/add", With(b.AddSecretForm(), "name", " first <1> ")).StatusCode)
@@ -360,7 +360,7 @@ func TestNamedSecrets(t *testing.T) {
 	assert.Equal(t, "production", secrets()[1].Name)
 	wrong := set(1, "name", strings.Repeat("x", 41))
 	assert.Equal(t, http.StatusUnprocessableEntity, wrong.StatusCode)
-	assert.Contains(t, wrong.Text, "Name is too long.")
+	assert.Contains(t, wrong.Text, "Name is too long: ")
 
 	b.Done(b.Post(path+"/revoke", page.Form(t, path+"/revoke")))
 	gone := set(1, "name", "late")

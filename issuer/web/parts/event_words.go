@@ -138,6 +138,7 @@ var eventWords = []struct {
 	{kind: ledger.EventConfigured, title: "Settings changed", says: "Changed settings"},
 	{kind: ledger.EventBranded, title: "Branding changed", tell: func(e *ledger.Event) (string, string) {
 		step, note, _ := strings.Cut(e.Detail, " ")
+		note = brandWords.Replace(note)
 		switch ledger.BrandStep(step) {
 		case ledger.BrandPublish:
 			return "Published the branding", note
@@ -272,3 +273,7 @@ func capital(s string) string {
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
+
+// brandWords replaces the settings of the brand by their titles on the page.
+var brandWords = strings.NewReplacer("service_name: ", "Name: ", "accent: ", "Accent color: ", "logo: ", "Logo: ", "privacy_url: ", "Privacy policy: ",
+	"terms_url: ", "Terms: ", "help_url: ", "Help: ", "forgot_password: ", "Reset instructions: ", "forgot_password_url: ", "Reset link: ")
