@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"iter"
 
 	"github.com/hashicorp/go-memdb"
 
@@ -40,7 +41,7 @@ func (c *AddUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if note := cmp.Or(checkID(c.ID), v.reservedID(c.ID)); note != "" {
 		return badField("id", note)
 	}
-	if field, note := v.checkAccount(&User{ID: c.ID}, c.Username, &c.Person, m); note != "" {
+	if field, note := v.checkAccount(&User{ID: c.ID}, c.Username, &c.Person); note != "" {
 		return badField(field, note)
 	}
 	if c.Password == "" {
@@ -59,17 +60,29 @@ func (c *AddUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 }
 
 // checkAccount returns what is wrong with a user's name and profile, or "".
-func (v View) checkAccount(u *User, username string, p *Person, m command.Meta) (field, note string) {
-	if note := checkUsername(username); note != "" {
-		return "username", note
+func (v View) checkAccount(u *User, username string, p *Person) (field, note string) {
+	for field, note := range v.AccountFaults(u, username, p) {
+		return field, note
 	}
-	if other := v.UserByName(username); other != nil && other.ID != u.ID {
-		return "username", "is taken"
+	return "", ""
+}
+
+// AccountFaults returns every fault of the name and profile that a user is to have, by field, so
+// that a page can show them all at once. A command reports only the first.
+func (v View) AccountFaults(u *User, username string, p *Person) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		note := checkUsername(username)
+		if other := v.UserByName(username); note == "" && other != nil && other.ID != u.ID {
+			note = "is taken"
+		}
+		if note == "" && username != u.Username {
+			note = v.reservedName(username, u.ID)
+		}
+		if note != "" && !yield("username", note) {
+			return
+		}
+		p.faults()(yield)
 	}
-	if note := v.reservedName(username, u.ID); note != "" && username != u.Username {
-		return "username", note
-	}
-	return p.check()
 }
 
 // SetPerson changes a user's name and profile, for an administrator. For a user of an
@@ -105,7 +118,7 @@ func (c *SetPerson) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case c.ExpectedLast != (command.ID{}) && c.ExpectedLast != old.Last:
 		return deny(Conflict)
 	}
-	if field, note := v.checkAccount(old, c.Username, &c.Person, m); note != "" {
+	if field, note := v.checkAccount(old, c.Username, &c.Person); note != "" {
 		return badField(field, note)
 	}
 	next := old.changed(m)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -155,29 +156,38 @@ func checkUsername(s string) string {
 	return ""
 }
 
+// check returns the first of p's faults, or "".
 func (p *Person) check() (field, note string) {
-	for _, f := range []struct {
-		name, value string
-		most        int
-	}{
-		{"email", p.Email, 254},
-		{"name", p.Name, 100},
-		{"bio", strings.ReplaceAll(p.Bio, "\n", " "), 1000}, // the only field that may have lines
-		{"default_schedule_id", p.DefaultScheduleID, 64},
-		{"week_start", p.WeekStart, 16},
-		{"time_zone", p.TimeZone, 64},
-		{"locale", p.Locale, 35},
-		{"organization_id", p.OrganizationID, 64},
-	} {
-		if note := checkText(f.value, 0, f.most); note != "" {
-			return f.name, note
-		}
-	}
-	if note := checkWebsite(p.AvatarURL); note != "" {
-		return "avatar_url", note
-	}
-	if p.TimeFormat != 0 && p.TimeFormat != 12 && p.TimeFormat != 24 {
-		return "time_format", "must be 12 or 24"
+	for field, note := range p.faults() {
+		return field, note
 	}
 	return "", ""
+}
+
+func (p *Person) faults() iter.Seq2[string, string] {
+	return func(yield func(field, note string) bool) {
+		for _, f := range []struct {
+			name, value string
+			most        int
+		}{
+			{"email", p.Email, 254},
+			{"name", p.Name, 100},
+			{"bio", strings.ReplaceAll(p.Bio, "\n", " "), 1000}, // the only field that may have lines
+			{"default_schedule_id", p.DefaultScheduleID, 64},
+			{"week_start", p.WeekStart, 16},
+			{"time_zone", p.TimeZone, 64},
+			{"locale", p.Locale, 35},
+			{"organization_id", p.OrganizationID, 64},
+		} {
+			if note := checkText(f.value, 0, f.most); note != "" && !yield(f.name, note) {
+				return
+			}
+		}
+		if note := checkWebsite(p.AvatarURL); note != "" && !yield("avatar_url", note) {
+			return
+		}
+		if p.TimeFormat != 0 && p.TimeFormat != 12 && p.TimeFormat != 24 {
+			yield("time_format", "must be 12 or 24")
+		}
+	}
 }

@@ -171,9 +171,13 @@ func (w *Area) showNewResource(c *site.Request, v site.Session, f *site.Form) er
 // addResource registers a resource server without a secret, which its page generates.
 func (w *Area) addResource(c *site.Request, v site.Session, f *site.Form) error {
 	cmd := resourceIn(f, f.Trimmed("id"))
-	if cmd.ID == "" {
+	switch note := oauth.CheckResource(cmd.ID); {
+	case cmd.ID == "":
 		f.AddProblem("id", "is missing")
-	} else if note := oauth.CheckResource(cmd.ID); note != "" {
+	case note != "" && (!strings.HasPrefix(strings.ToLower(cmd.ID), "https:") || strings.ContainsAny(cmd.ID, "?#")):
+		// In one sentence, since a URI often has more than one of these faults.
+		f.AddSentence("id", "Identifier URI must be https, without a query or fragment, such as https://api.example.com/v2.")
+	case note != "":
 		f.AddProblem("id", note)
 	}
 	if f.Failed() {

@@ -53,7 +53,10 @@ func TestRegisterResource(t *testing.T) {
 		says   string
 	}{
 		"nothing":      {nil, "Identifier URI is missing."},
-		"plain http":   {[]string{"id", "http://api.example", "name", "api"}, "Identifier URI must be https"},
+		"plain http":   {[]string{"id", "http://api.example", "name", "api"}, "Identifier URI must be https, without a query or fragment, such as https://api.example.com/v2."},
+		"no scheme":    {[]string{"id", "api.example", "name", "api"}, "Identifier URI must be https, without"},
+		"query":        {[]string{"id", "https://api.example?a=b", "name", "api"}, "Identifier URI must be https, without"},
+		"fragment":     {[]string{"id", "https://api.example#a", "name", "api"}, "Identifier URI must be https, without"},
 		"no canonical": {[]string{"id", "https://API.example", "name", "api"}, "Identifier URI must be written as https://api.example"},
 		"spaces":       {[]string{"id", ApiURI, "name", "two words"}, "Name may hold letters, digits"},
 		"dots":         {[]string{"id", ApiURI, "name", ".."}, "Name needs a character beside dots"},

@@ -103,9 +103,6 @@ func (w *Area) editUser(c *site.Request, v site.Session, f *site.Form) error {
 	command := &ledger.SetPerson{
 		Actor: v.Actor(), User: f.Get("id"), Username: f.Trimmed("username"), Person: personIn(f), ExpectedLast: seen,
 	}
-	if err := w.checkUsername(c, &v, f, command.User); err != nil {
-		return err
-	}
 	var stored ledger.Person
 	if u := v.View.User(command.User); u != nil {
 		stored = u.Person
@@ -114,9 +111,9 @@ func (w *Area) editUser(c *site.Request, v site.Session, f *site.Form) error {
 	if zone := command.Person.TimeZone; zone != "" && zone != stored.TimeZone && site.ZoneOf(zone) == nil {
 		f.AddSentence("time_zone", "Time zone isn’t known: use a name such as Europe/London.")
 	}
+	err := w.checkAccount(c, &v, f, command.User, &command.Person)
 	var refused *ledger.Refusal
-	var err error
-	if !f.Failed() {
+	if err == nil && !f.Failed() {
 		refused, err = w.Propose(c, &v, "edit a user", command)
 	}
 	switch {

@@ -173,6 +173,15 @@ func TestEditUserRefusals(t *testing.T) {
 	assert.Equal(t, "Ada Lovelace", w.UserByName("ada").Name)
 }
 
+func TestEditUserTellsAll(t *testing.T) {
+	_, root := Administration(t)
+	res := root.Press(adaEdit, adaEdit, append(filledIn(), "username", "a da", "email", "king", "avatar_url", "javascript:alert(1)", "time_zone", "London", "locale", strings.Repeat("x", 36))...)
+	for _, field := range []string{"username", "email", "avatar_url", "time_zone", "locale"} {
+		assert.Contains(t, res.Text, `<a href="#f-`+field+`">`, "all problems at once")
+	}
+	assert.Equal(t, 5, strings.Count(res.Text, `<p class="error" id="f-`))
+}
+
 // TestEditUserMeanwhile verifies that two administrators don't undo each other.
 func TestEditUserMeanwhile(t *testing.T) {
 	w, root := Administration(t)

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"encoding/base32"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -48,10 +50,11 @@ func (w *Area) showNewUser(c *site.Request, v site.Session, f *site.Form) error 
 
 // addUser adds a user who signs in by password.
 func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
-	if err := w.checkUsername(c, &v, f, f.Get("id")); err != nil {
+	id, person := f.Get("id"), ledger.Person{Name: f.Trimmed("name"), Email: f.Trimmed("email")}
+	checkEmail(f, "")
+	if err := w.checkAccount(c, &v, f, id, &person); err != nil {
 		return err
 	}
-	checkEmail(f, "")
 	checkSuggested(f, f.Trimmed("username"), f.Trimmed("name"), f.Trimmed("email"))
 	admin := f.Has("admin", "yes")
 	if admin { // also with other problems, so that the password need not be entered again
@@ -62,12 +65,11 @@ func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
 	if f.Failed() {
 		return w.showNewUser(c, v, f)
 	}
-	id := f.Get("id")
 	hash, err := w.hash(c, f.Get("password"))
 	if err != nil {
 		return fmt.Errorf("hash the password of a new user: %w", err)
 	}
-	u := &ledger.User{ID: id, Username: f.Trimmed("username"), Person: ledger.Person{Name: f.Trimmed("name"), Email: f.Trimmed("email")}}
+	u := &ledger.User{ID: id, Username: f.Trimmed("username"), Person: person}
 	refused, err := w.Propose(c, &v, "add a user", &ledger.AddUser{
 		Actor: v.Actor(), ID: id, Username: u.Username, Person: u.Person, Password: hash, Admin: admin,
 	})
@@ -82,20 +84,22 @@ func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
 	return w.showNewUser(c, v, f.Refused(refused))
 }
 
-// checkUsername reports a username that is missing or that another user than the one with that id
-// has. The command verifies the latter too: here it is reported with the other problems of the form.
-func (w *Area) checkUsername(c *site.Request, v *site.Session, f *site.Form, id string) error {
-	name := f.Trimmed("username")
-	if name == "" {
-		f.AddProblem("username", "is missing")
-		return nil
-	}
-	free, err := w.ConfirmFresh(c, v, func() bool {
-		u := v.View.UserByName(name)
-		return u == nil || u.ID == id
+// checkAccount adds what the command would refuse first, so that all problems show at once. A field that
+// has a problem already keeps it.
+func (w *Area) checkAccount(c *site.Request, v *site.Session, f *site.Form, id string, p *ledger.Person) error {
+	var faults map[string]string
+	_, err := w.ConfirmFresh(c, v, func() bool {
+		u := cmp.Or(v.View.User(id), &ledger.User{ID: id})
+		faults = maps.Collect(v.View.AccountFaults(u, f.Trimmed("username"), p))
+		return len(faults) == 0
 	})
-	if err == nil && !free {
-		f.AddProblem("username", "is taken")
+	if f.Trimmed("username") == "" {
+		faults["username"] = "is missing"
+	}
+	for field, note := range faults {
+		if f.Error(field) == "" {
+			f.AddProblem(field, note)
+		}
 	}
 	return err
 }

@@ -90,7 +90,7 @@ func scenesAdmin() []Scene {
 		{Name: "server", Who: rita, Address: server},
 		{Name: "server-without-secret", Who: rita, Address: "/admin/resource-servers/calendar"},
 		{Name: "server-new", Who: rita, Address: "/admin/new-resource-server"},
-		{Name: "server-new-wrong", Who: rita, From: "/admin/new-resource-server", Address: "/admin/new-resource-server", Form: url.Values{"id": {"http://files.example"}, "only": {"yes"}}, Status: bad},
+		{Name: "server-new-wrong", Who: rita, From: "/admin/new-resource-server", Address: "/admin/new-resource-server", Form: url.Values{"id": {"files.example/v1?x=1"}, "only": {"yes"}}, Status: bad},
 		{Name: "server-edit", Who: rita, Address: server + "/edit"},
 		{Name: "server-secret", Who: rita, From: server, Address: server + "/secrets/add"},
 		{Name: "server-remove", Who: rita, Address: server + "/remove"},
