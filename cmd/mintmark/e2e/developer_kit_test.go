@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -90,10 +91,13 @@ func quoted(s string) string {
 	return string(text)
 }
 
-// pasted runs copied lines in a shell, and reads the JSON that is returned.
+// toFill is a variable that the reader of copied lines sets.
+var toFill = regexp.MustCompile(`(?m)^[A-Z_]+=$`)
+
+// pasted runs copied lines in a shell with variables, and reads the JSON that is returned.
 func pasted(t testing.TB, lines string, environment ...string) map[string]any {
 	t.Helper()
-	c := exec.Command("sh", "-c", strings.Replace(lines, "curl ", "curl -sS ", 1))
+	c := exec.Command("sh", "-c", strings.Replace(toFill.ReplaceAllString(lines, ""), "curl ", "curl -sS ", 1))
 	c.Env = append(os.Environ(), environment...)
 	out, err := c.Output()
 	require.NoError(t, err)

@@ -107,13 +107,13 @@ func TestNeedsAttention(t *testing.T) {
 	}
 	for title, texts := range map[string][]string{
 		"The rejected app": {
-			`class="pill bad"`, "“<bdi>The purpose doesn’t say &lt;what&gt; it is for.", "…</bdi>”", "Rejected <time", `href="/developer/clients/rejected/edit"`,
+			`class="pill warn"`, "“<bdi>The purpose doesn’t say &lt;what&gt; it is for.", "…</bdi>”", "Rejected <time", `href="/developer/clients/rejected/edit"`,
 		},
 		"The suspended app":  {"“<bdi>It was too loud.</bdi>”", "until an administrator resumes it", `href="/developer/clients/suspended"`},
 		"The secretless app": {"No secret", `href="/developer/clients/secretless/secrets"`, "Generate a secret"},
 		"The changed app":    {"Changes refused", "“<bdi>Not that name.</bdi>”", `href="/developer/clients/changed/edit?from=refused"`},
 		"The offered app":    {"Offered to you", "Root (root) asks you to take over this application.", `href="/developer/offers/offered"`},
-		"The newer app":      {"Waiting for review", "Number 3 of 3 in the queue.", "Submitted <time"},
+		"The newer app":      {`<span class="pill info">Waiting for review</span>`, "Number 3 of 3 in the queue.", "Submitted <time"},
 		"The legacy app":     {"Legacy", `href="/developer/clients/legacy/migration"`},
 		"The stopped app":    {"Suspended", "It can’t use your account for now.", `href="/connected-apps/stopped"`},
 	} {

@@ -94,7 +94,7 @@ func wordsOfClient(v ledger.View, date func(ledger.Time) string, one *attention.
 	do := func(title string, below ...string) {
 		is.Action = ui.Action{Title: title, Path: parts.ClientPath(c.ID, below...), About: c.Name}
 	}
-	state := parts.StatePill(c.State)
+	state := parts.OwnerStatePill(c.State)
 	switch one.Kind {
 	case attention.Offered:
 		is.Path = parts.PathDeveloper + "/offers/" + url.PathEscape(c.ID)
@@ -122,7 +122,7 @@ func wordsOfClient(v ledger.View, date func(ledger.Time) string, one *attention.
 		is.Text = "The secret ••••" + one.Secret.Tail + " ends " + date(one.Secret.Ends) + ". Whatever still uses it is refused from then on."
 		do("Credentials", "secrets")
 	case attention.Waiting:
-		is.Pill, is.Did = pill("Waiting for review", ""), "Submitted"
+		is.Pill, is.Did = pill("Waiting for review", ui.Info), "Submitted"
 		is.Text = place(one.Place) + "Nobody can use it before it is approved."
 		if c.Proposed != nil {
 			is.Text = place(one.Place) + "It works as before until your changes are approved."

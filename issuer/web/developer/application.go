@@ -17,7 +17,7 @@ func (w *Area) pageOfClient(v *site.Session, client *ledger.Client, title, below
 		Title: title, Name: client.Name, Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
 		Copy: &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
 	}
-	p.Pills[0] = statePill(client.State)
+	p.Pills[0] = parts.OwnerStatePill(client.State)
 	if client.Refused != nil {
 		p.Pills = append(p.Pills, refusedPill)
 	}
@@ -46,19 +46,6 @@ func (w *Area) pageOfClient(v *site.Session, client *ledger.Client, title, below
 		}
 		tab.Here, tab.Path = tab.Path == below, strings.TrimSuffix(parts.ClientPath(client.ID, tab.Path), "/")
 		p.Tabs = append(p.Tabs, tab.Tab)
-	}
-	return p
-}
-
-// statePill returns the state of an application for its owner, who has nothing to do while it waits
-// for a review, and something to mend once it was rejected.
-func statePill(s ledger.ClientState) ui.Pill {
-	p := parts.StatePill(s)
-	switch s {
-	case ledger.Pending:
-		p.Tone = ui.Info
-	case ledger.Rejected:
-		p.Tone = ui.Warn
 	}
 	return p
 }

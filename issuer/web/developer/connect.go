@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -30,8 +29,7 @@ type connectBody struct {
 	Programs ui.Code
 	Decode   *site.Form
 
-	CodeLifetime time.Duration
-	Metadata     string // address of the metadata, which has all endpoints
+	Metadata string // address of the metadata, which has all endpoints
 }
 
 // connectPage shows code to copy into a program. State and code verifier are generated
@@ -54,7 +52,7 @@ func (w *Area) connectPage(c *site.Request, v site.Session, client *ledger.Clien
 	if body.NotYet = notYet(client); body.NotYet == nil {
 		body.Try.Action = &ui.Action{Title: "Try it", Path: to.authorizationURL(), Small: true, Primary: true, NewTab: true}
 	}
-	body.Metadata, body.CodeLifetime = v.View.Settings().BaseURL+oauth.PathMetadata, v.View.Settings().CodeLifetime
+	body.Metadata = v.View.Settings().BaseURL + oauth.PathMetadata
 	body.Limits = ui.Callout{
 		Tone: ui.Warn, Text: "This URL asks for no scope, so the application gets full access.",
 		Action: &ui.Action{Title: "Move to scopes", Path: body.Path + "/migration", Small: true},
@@ -91,6 +89,7 @@ func (w *Area) connecting(v *site.Session, client *ledger.Client) connecting {
 		ClientID: client.ClientID(), RedirectURI: client.RedirectURIs[0], Scopes: client.Scopes, Public: client.Public(),
 		AuthorizeURL: s.AppURL + oauth.PathAuthorize, TokenURL: s.BaseURL + oauth.PathToken, MeURL: s.BaseURL + oauth.PathMe,
 		Issuer: w.config.Issuer(), Tails: tailsOf(client), State: w.Random(), Verifier: w.Random(),
+		CodeLifetime: s.CodeLifetime,
 	}
 	sum := sha256.Sum256([]byte(to.Verifier))
 	to.Challenge = base64.RawURLEncoding.EncodeToString(sum[:])

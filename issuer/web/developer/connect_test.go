@@ -53,6 +53,9 @@ func TestTryIt(t *testing.T) {
 	link := regexp.MustCompile(`<a class="button primary small" href="([^"]*)" target="_blank" rel="noopener">Try it`).FindStringSubmatch(page.Text)
 	require.NotNil(t, link)
 	assert.Equal(t, page.Blocks()[0], html.UnescapeString(link[1]))
+	const bridge = "Copy the code from the address bar."
+	assert.Contains(t, page.Text, bridge)
+	assert.Contains(t, page.Blocks()[2], "# The code in the address you came back to, valid for 5 minutes.\nCODE=\n")
 	for id, why := range map[string]string{
 		"waiting": "An administrator has to approve the application first.", "refused": "The application was rejected.",
 		"stopped": "An administrator has suspended the application.",
@@ -60,6 +63,7 @@ func TestTryIt(t *testing.T) {
 		page := b.Get("/developer/clients/" + id + "/connect")
 		assert.Contains(t, page.Text, why)
 		assert.NotContains(t, page.Text, ">Try it<svg")
+		assert.NotContains(t, page.Text, bridge)
 	}
 }
 
@@ -96,8 +100,8 @@ func TestSnippets(t *testing.T) {
 	b := w.SignedIn()
 	for _, id := range []string{"secretive", "public"} {
 		blocks := b.Get("/developer/clients/" + id + "/connect").Blocks()
-		shell := exec.Command("sh", "-c", "curl() { printf '%s\\n' \"$@\"; }\n"+blocks[2])
-		shell.Env = []string{"CODE=the code", "MINTMARK_CLIENT_SECRET=the secret"}
+		shell := exec.Command("sh", "-c", "curl() { printf '%s\\n' \"$@\"; }\n"+strings.Replace(blocks[2], "CODE=\n", "CODE='the code'\n", 1))
+		shell.Env = []string{"MINTMARK_CLIENT_SECRET=the secret"}
 		out, err := shell.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		assert.Contains(t, string(out), "\nredirect_uri="+odd+"\n")

@@ -153,7 +153,7 @@ func clientRowOf(v *site.Session, client *ledger.Client, people map[string]ledge
 	if people != nil {
 		row.People = ui.Comma(connected.Users)
 	}
-	state := statePill(client.State)
+	state := parts.OwnerStatePill(client.State)
 	switch client.State {
 	case ledger.Approved:
 		row.State = state.Text

@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+	"time"
 
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
@@ -19,7 +21,7 @@ var snippetFiles embed.FS
 // snippets are code for developers to copy. Values are quoted for the language of the
 // code, since a redirect URI may contain quotes and dollar signs.
 var snippets = template.Must(template.New("").Funcs(template.FuncMap{
-	"shell": shellQuote, "quote": strconv.Quote, "js": jsQuote,
+	"shell": shellQuote, "quote": strconv.Quote, "js": jsQuote, "duration": ui.Duration,
 }).ParseFS(snippetFiles, "snippets/*.tmpl"))
 
 // connecting has the values for the code.
@@ -32,6 +34,7 @@ type connecting struct {
 	Secret                        string // only on the page that shows it
 	Tails                         string // of the active secrets
 	State, Verifier, Challenge    string // generated for this page
+	CodeLifetime                  time.Duration
 }
 
 // Native reports whether the redirect URI doesn't lead to a web server: the system

@@ -84,3 +84,16 @@ func StatePill(s ledger.ClientState) ui.Pill {
 	}
 	return p
 }
+
+// OwnerStatePill returns the state of an application for its owner, who has nothing to do while it
+// waits for a review, and something to mend once it was rejected.
+func OwnerStatePill(s ledger.ClientState) ui.Pill {
+	p := StatePill(s)
+	switch s {
+	case ledger.Pending:
+		p.Tone = ui.Info
+	case ledger.Rejected:
+		p.Tone = ui.Warn
+	}
+	return p
+}
