@@ -142,6 +142,7 @@ func tourPublishers(b *tab, s *server, look func(name string)) {
 		{"/publishers/local", "admin-publisher-local"},
 		{"/publishers/local/edit", "admin-publisher-local-turn-on"},
 		{"/new-publisher?host=claude.ai", "admin-publisher-new"},
+		{"/new-publisher", "admin-publisher-new-own"},
 	} {
 		b.open(s.AppURL + "/admin" + page.path)
 		look(page.name)
@@ -150,7 +151,6 @@ func tourPublishers(b *tab, s *server, look func(name string)) {
 	look("admin-publisher-new-problem")
 	b.open(s.AppURL + "/admin/publishers/example.com/edit")
 	look("admin-publisher-approve")
-	b.choose("PROFILE_READ")
 	b.press("main button.primary")
 	look("admin-publisher-approved")
 	for _, end := range []string{"revoke", "reject", "remove"} {
@@ -184,9 +184,6 @@ func TestBrowserReviewOfAPublisher(t *testing.T) {
 			require.Contains(t, root.text("main"), "Requested by alice")
 			require.Contains(t, root.text("#applications"), agentID)
 			root.press(`main a[href$="/edit"]`)
-			root.press("main button.primary")
-			require.Equal(t, "The selection of scopes needs at least one.", root.text("[role=alert] a"))
-			root.choose("PROFILE_READ")
 			root.press("main button.primary")
 			require.Contains(t, root.text("[role=status]"), "The publisher was approved.")
 

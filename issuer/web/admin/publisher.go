@@ -39,10 +39,15 @@ var publisherNotices = site.Notices{
 	"saved":     "Saved. It counts for what is allowed from now on.",
 	"unchanged": "There was nothing to change.",
 	"revoked":   "Everybody was disconnected. Applications have to ask every user again.",
-	"rejected":  "The publisher was rejected, and all access of its clients was ended.",
-	"off":       "It was turned off, and all access of these programs was ended.",
-	"removed":   "The publisher was removed, and all access of its clients was ended.",
+	"rejected":  "The publisher was rejected and everybody disconnected. " + untilExpired,
+	"refused":   "The publisher was rejected.",
+	"off":       "It was turned off and everybody disconnected. " + untilExpired,
+	"removed":   "The publisher was removed and everybody disconnected. " + untilExpired,
+	"forgotten": "The publisher was removed.",
 }
+
+// untilExpired says that access tokens outlive their grants.
+const untilExpired = "Access that they got just before may keep working for up to 30 minutes."
 
 type adminPublisherBody struct {
 	Publisher                    *ledger.Publisher
@@ -202,7 +207,7 @@ type publisherFormBody struct {
 	About           ui.Card
 	Scopes          matrixCard
 	Defaults        matrixCard // those that only read
-	Chosen          string     // what Defaults are about, or "none"
+	Chosen          string     // what Defaults are about, "" if there are none
 	Limits          ui.Card
 	Path            string // of the page to return to
 }
@@ -214,28 +219,44 @@ type matrixCard struct {
 	Matrix ui.Matrix
 }
 
+// suggestedScopes only view the user's own account. They are ticked beforehand for a publisher that
+// has no scopes yet, so that the form can be submitted as it is.
+var suggestedScopes = func() (names []string) {
+	for _, s := range scope.Catalogue() {
+		if s.Level == scope.User && !s.Writes {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}()
+
 func publisherBodyOf(f *site.Form) publisherFormBody {
 	defaults, _ := parts.ScopeWords(f.Values["defaults"])
+	hint := "Applications ask for scopes when people connect. Tick the most that they may get."
+	if slices.Equal(f.Values["scopes"], suggestedScopes) {
+		hint += " Ticked now: viewing the user’s own account, nothing else."
+	}
 	return publisherFormBody{
-		Form: f, Path: site.PathAdminPublishers, Chosen: cmp.Or(strings.Join(defaults, ", "), "none"),
+		Form: f, Path: site.PathAdminPublishers, Chosen: parts.Joined(defaults),
 		About: ui.Card{ID: "about", Title: "Publisher"}, Limits: ui.Card{ID: "limits", Title: "Limits"},
 		Scopes: matrixCard{
 			Card:   ui.Card{ID: "most", Title: "Scopes"},
-			Group:  f.Group("scopes", "Scopes", "The most that its applications get, even if they ask for more."),
+			Group:  f.Group("scopes", "Scopes", hint),
 			Matrix: parts.UserScopeMatrix(f.Values["scopes"]),
 		},
 		Defaults: matrixCard{
-			Group:  f.Group("defaults", "Default scopes", "For applications that don’t say what they want. Choose among the scopes above."),
+			Card:   ui.Card{ID: "least", Title: "Default scopes"},
+			Group:  f.Group("defaults", "Default scopes", "Choose among the scopes above."),
 			Matrix: parts.DefaultsMatrix(f.Values["defaults"]),
 		},
 	}
 }
 
-// newPublisherPage shows an empty form, or one for the host in the query: see wellKnown.
+// newPublisherPage shows a form without a host, or one for the host in the query: see wellKnown.
 func (w *Area) newPublisherPage(c *site.Request, v site.Session) error {
 	host := c.R.URL.Query().Get("host")
 	host = host[:min(len(host), maxHost)]
-	return w.showNewPublisher(c, v, v.Form(&newPublisherForm, url.Values{"host": {host}, "name": {wellKnownName(host)}}))
+	return w.showNewPublisher(c, v, v.Form(&newPublisherForm, url.Values{"host": {host}, "name": {wellKnownName(host)}, "scopes": suggestedScopes}))
 }
 
 const (
@@ -259,6 +280,8 @@ func (w *Area) addPublisher(c *site.Request, v site.Session, f *site.Form) error
 	cmd.New = true
 	if cmd.Host == "" {
 		f.AddProblem("host", "is missing")
+	} else if note := oauth.CheckPublisher(cmd.Host); note != "" { // reported with the problems of the other fields
+		f.AddProblem("host", note)
 	}
 	return w.putPublisher(c, v, f, cmd, w.showNewPublisher)
 }
@@ -276,7 +299,7 @@ func publisherIn(f *site.Form, host string) *ledger.PutPublisher {
 		RedirectURIs: strings.Fields(f.Get("redirect_uris")),
 	}
 	if len(cmd.Scopes) == 0 { // reported with the problems of the other fields
-		f.AddProblem("scopes", "needs at least one")
+		f.AddSentence("scopes", "Tick at least one scope.")
 	}
 	if text := f.Trimmed("max_clients"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -354,6 +377,9 @@ func (w *Area) editPublisherPage(c *site.Request, v site.Session) error {
 	})
 	if p.MaxClients != 0 {
 		f.Values.Set("max_clients", strconv.Itoa(p.MaxClients))
+	}
+	if len(p.Scopes) == 0 && p.Host != ledger.LocalPublisher {
+		f.Values["scopes"] = suggestedScopes
 	}
 	if p.LongRetry {
 		f.Values.Set("long_retry", "yes")

@@ -28,13 +28,18 @@ func newPublisherEnd(how ledger.PublisherEnd, p site.Purpose, fields ...site.Fie
 	return &publisherEnd{how, site.FormKind{Purpose: p, Action: path, Page: path, Fields: append([]site.Field{site.BoundField("expected_last")}, fields...)}}
 }
 
-// notice returns the word of the notice that follows, and the page that shows it.
-func (e *publisherEnd) notice(host string) (word, path string) {
+// notice returns the word of the notice that follows, and the page that shows it. Nobody is connected to
+// a host that was not approved.
+func (e *publisherEnd) notice(host string, approved bool) (word, path string) {
 	switch {
+	case e.how == ledger.EndRemove && !approved:
+		return "forgotten", site.PathAdminPublishers
 	case e.how == ledger.EndRemove:
 		return "removed", site.PathAdminPublishers
 	case e.how == ledger.EndReject && host == ledger.LocalPublisher:
 		return "off", parts.PublisherPath(host)
+	case e.how == ledger.EndReject && !approved:
+		return "refused", parts.PublisherPath(host)
 	case e.how == ledger.EndReject:
 		return "rejected", parts.PublisherPath(host)
 	}
@@ -91,8 +96,8 @@ func (w *Area) endPublisher(e *publisherEnd) func(*site.Request, site.Session, *
 			return site.ErrUnreadable
 		}
 		host := f.Get("host")
-		word, path := e.notice(host)
-		_, err := w.publisherAt(c, &v)
+		p, err := w.publisherAt(c, &v)
+		word, path := e.notice(host, p != nil && p.State == ledger.PublisherApproved)
 		switch {
 		case err == site.ErrNotFound && e.how == ledger.EndRemove:
 			return c.RedirectNotice(path, publisherNotices, word)

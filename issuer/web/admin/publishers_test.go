@@ -89,12 +89,14 @@ func TestReviewPublisher(t *testing.T) {
 	}
 	assert.NotContains(t, page.Text, "Approved", "its client can't be used yet")
 	edit := PublisherPage + "/edit"
-	form := root.Get(edit).Form(t, edit)
+	ask := root.Get(edit)
+	assert.Contains(t, ask.Text, `value="BOOKING_READ" checked`)
+	form := ask.Form(t, edit)
 	for name, test := range map[string]struct {
 		fields []string
 		says   string
 	}{
-		"nothing":       {nil, "The selection of scopes needs at least one."},
+		"nothing":       {nil, "Tick at least one scope."},
 		"unknown":       {[]string{"scopes", "NONE"}, "The selection of scopes names a scope that does not exist."},
 		"more defaults": {[]string{"scopes", "BOOKING_READ", "defaults", "PROFILE_READ"}, "The selection of default scopes has a scope that is not among the scopes."},
 		"writing":       {[]string{"scopes", "BOOKING_WRITE", "defaults", "BOOKING_WRITE"}, "The selection of default scopes has a scope that is not for reading only."},
@@ -115,6 +117,7 @@ func TestReviewPublisher(t *testing.T) {
 	assert.Contains(t, after.Text, "The publisher was approved.")
 	assert.Contains(t, after.Text, "Several processes may share one.")
 	assert.Contains(t, after.Text, `<bdi>root</bdi>`, "who reviewed it")
+	assert.Contains(t, root.Get(edit).Text, "View Bookings. For applications that don’t say what they want.")
 	p := w.Publisher("agent.example")
 	assert.Equal(t, []string{"BOOKING_READ", "PROFILE_READ"}, p.Scopes)
 	assert.Equal(t, []string{"BOOKING_READ"}, p.Defaults)
@@ -149,9 +152,14 @@ func TestAddPublisher(t *testing.T) {
 	page := root.Get(AddPublisher + "?host=claude.ai")
 	assert.Contains(t, page.Text, `value="claude.ai"`)
 	assert.Contains(t, page.Text, `value="Claude"`)
-	assert.NotContains(t, page.Text, "checked", "nothing is trusted by default")
-	assert.NotContains(t, page.Text, "redirect_uris")
 	form := page.Form(t, AddPublisher)
+	for _, scope := range []string{"EVENT_TYPE_READ", "BOOKING_READ", "SCHEDULE_READ", "APPS_READ", "PROFILE_READ"} {
+		assert.Contains(t, page.Text, `value="`+scope+`" checked`)
+	}
+	assert.Equal(t, 5, strings.Count(page.Text, " checked"), "nothing else is ticked beforehand")
+	assert.Contains(t, page.Text, "Ticked now: viewing the user’s own account, nothing else.")
+	assert.Contains(t, page.Text, "None: an application has to say what it wants.")
+	assert.NotContains(t, page.Text, "redirect_uris")
 	for host, says := range map[string]string{
 		"":                 "Host is missing.",
 		"127.0.0.1":        "Host must have a host name, not an address.",
@@ -163,9 +171,10 @@ func TestAddPublisher(t *testing.T) {
 		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, host)
 		assert.Contains(t, strings.ReplaceAll(res.Text, "&#39;", "'"), says, host)
 	}
-	all := root.Post(AddPublisher, form)
-	assert.Contains(t, all.Text, "Host is missing.")
-	assert.Contains(t, all.Text, "The selection of scopes needs at least one.", "all problems at once")
+	all := root.Post(AddPublisher, filled(form, "host", "agent"))
+	assert.Contains(t, all.Text, "Host must have a host of the public DNS.")
+	assert.Contains(t, all.Text, "Tick at least one scope.", "all problems at once")
+	assert.NotContains(t, all.Text, "Ticked now")
 	right := filled(form, "host", " https://Claude.ai/oauth/claude-code-client-metadata ", "name", "Claude", "scopes", "BOOKING_READ")
 	assert.Contains(t, root.Follow(root.Post(AddPublisher, right)).Text, "The publisher was added.")
 	assert.Equal(t, "Claude", w.Publisher("claude.ai").Name)
@@ -240,9 +249,9 @@ func TestEndPublisher(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, stale.StatusCode, "it has changed")
 	assert.Len(t, w.Grants(), 1)
 	form = With(stale.Form(t, reject), "reason", "It\nharms.")
-	for range 2 {
+	for _, says := range []string{"The publisher was rejected and everybody disconnected. Access that", "The publisher was rejected."} {
 		after := root.Follow(root.Post(reject, form))
-		assert.Contains(t, after.Text, "The publisher was rejected")
+		assert.Contains(t, after.Text, says)
 		assert.Contains(t, after.Text, "It harms.")
 	}
 	assert.Empty(t, w.Grants())
@@ -252,9 +261,12 @@ func TestEndPublisher(t *testing.T) {
 
 	long := root.Get(remove).Form(t, remove)
 	for range 2 {
-		assert.Contains(t, root.Follow(root.Post(remove, long)).Text, "The publisher was removed")
+		assert.Contains(t, root.Follow(root.Post(remove, long)).Text, "The publisher was removed.", "nobody was connected any more")
 	}
 	assert.Nil(t, w.Publisher("agent.example"))
+	w.List("agent.example")
+	ask = root.Get(remove)
+	assert.Contains(t, root.Follow(root.Post(remove, ask.Form(t, remove))).Text, "The publisher was removed and everybody disconnected. Access that")
 	assert.Equal(t, http.StatusNotFound, root.Get(remove).StatusCode)
 }
 

@@ -251,7 +251,7 @@ func (k *askedKind) viewsText() string {
 	for _, level := range k.views {
 		phrases = append(phrases, k.viewed[level])
 	}
-	text := joined(phrases)
+	text := Joined(phrases)
 	if k.viewed[k.views[0]] == whose[k.views[0]] {
 		text += " " + k.noun
 	}
@@ -270,7 +270,7 @@ func (k *askedKind) changesText() string {
 		for ; end < len(k.changes) && k.verbs[k.changes[end]] == verbs; end++ {
 			objects = append(objects, k.changed[k.changes[end]])
 		}
-		phrases = append(phrases, verbs+" "+joined(objects))
+		phrases = append(phrases, verbs+" "+Joined(objects))
 		begin = end
 	}
 	return strings.Join(phrases, "; ")
@@ -279,8 +279,8 @@ func (k *askedKind) changesText() string {
 // curly replaces straight apostrophes, as in the other texts of the pages.
 func curly(text string) string { return strings.ReplaceAll(text, "'", "’") }
 
-// joined returns "a", "a and b" or "a, b and c".
-func joined(list []string) string {
+// Joined returns "a", "a and b" or "a, b and c".
+func Joined(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
 	}
