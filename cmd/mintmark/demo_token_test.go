@@ -61,7 +61,7 @@ func TestDemoTokenRefused(t *testing.T) {
 	for what, test := range map[string]struct{ issuer, scope, want string }{
 		"a scope that the application may not have": {demo.Settings.BaseURL, "ORG_PROFILE_READ", "invalid_scope"},
 		"an issuer without the demo":                {other.Base, "PROFILE_READ", "answered 400"},
-		"nobody":                                    {"http://127.0.0.1:1", "PROFILE_READ", "connection refused"},
+		"nobody":                                    {"http://127.0.0.1:1", "PROFILE_READ", "connection refused (start a node: make run, or mintmark dev)"},
 		"pages that are no issuer's":                {pages.URL, "PROFILE_READ", "answered 404"},
 	} {
 		r := testkit.Run(t, executeMain, "demo", "token", "--issuer", test.issuer, "--scope", test.scope)

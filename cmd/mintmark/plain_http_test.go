@@ -36,7 +36,7 @@ func TestPlainHTTPIsAccepted(t *testing.T) {
 		b.requireStatus(noCluster)
 		operator := operatorOf(t, dir)
 		operator.Fails(cli.ExitRefused, "--plain-http accepts that", "cluster", "init", "--public-url", plainURL)
-		operator.Fails(cli.ExitRefused, "app_url must be an https address", "cluster", "init", "--public-url", hereURL, "--app-url", plainURL)
+		operator.Fails(cli.ExitRefused, "--app-url \""+plainURL+"\" must be an https address", "cluster", "init", "--public-url", hereURL, "--app-url", plainURL)
 		require.NoFileExists(t, filepath.Join(dir, "cluster.key"), "a refused init creates nothing")
 		r := operator.Run("", "cluster", "init", "--public-url", plainURL, "--plain-http")
 		require.Equal(t, cli.ExitOK, r.Code, r.Err)

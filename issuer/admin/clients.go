@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -76,8 +77,11 @@ func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) 
 
 // checkScopes names an unknown scope; the ledger only reports that there is one.
 func checkScopes(subject string, names []string) error {
-	if _, err := scope.Of(names...); err != nil {
-		return badField(subject, "scopes", "can't be set: "+err.Error())
+	var unknown *scope.UnknownError
+	if _, err := scope.Of(names...); errors.As(err, &unknown) {
+		p := badField(subject, "scopes", fmt.Sprintf("%q %v", unknown.Name, ErrUnknownScope))
+		p.Code = ErrUnknownScope.Code()
+		return p
 	}
 	return nil
 }
@@ -99,7 +103,9 @@ func (c *call) listClients(ctx context.Context, q ClientFilter) (ClientList, err
 	switch ledger.ClientState(q.State) {
 	case "", ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted:
 	default:
-		return list, badField("", "state", "must be pending, approved, rejected, suspended or deleted")
+		p := badField("", "state", fmt.Sprintf("%q %v: there are pending, approved, rejected, suspended and deleted", q.State, ErrClientState))
+		p.Code = ErrClientState.Code()
+		return list, p
 	}
 	for client := range all {
 		if q.State == "" && client.State != ledger.Deleted || q.State == string(client.State) {

@@ -50,7 +50,7 @@ func TestAddClientRefusals(t *testing.T) {
 		"taken id":       {func(*admin.NewClient) {}, "client cal-app: this name is taken"},
 		"unknown owner":  {func(q *admin.NewClient) { q.ID, q.Owner = "new", "nobody" }, "client new: owner is not a user"},
 		"unknown type":   {func(q *admin.NewClient) { q.ID, q.Type = "new", "other" }, "client new: type must be confidential or public"},
-		"unknown scope":  {func(q *admin.NewClient) { q.ID, q.Scopes = "new", []string{"BOOKING_REED"} }, "BOOKING_REED"},
+		"unknown scope":  {func(q *admin.NewClient) { q.ID, q.Scopes = "new", []string{"BOOKING_REED"} }, `client new: scopes "BOOKING_REED" is no scope`},
 		"no scope":       {func(q *admin.NewClient) { q.ID, q.Scopes = "new", nil }, "client new: scopes needs at least one"},
 		"fragment":       {func(q *admin.NewClient) { q.ID, q.RedirectURIs = "new", []string{"https://a.example/#x"} }, "client new: redirect_uris[0] must not have a part after #"},
 		"public, secret": {func(q *admin.NewClient) { q.ID, q.Type, q.Secret = "new", "public", "s" }, "client new: a public client has no secrets"},

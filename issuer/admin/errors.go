@@ -25,5 +25,7 @@ var (
 	ErrNotMember      = errcode.New("not_member", "this node is not in the list of members: it was removed from the cluster")
 	ErrMajorityLost   = errcode.New("majority_lost", "no leader can be elected")
 	ErrVotersMissing  = errcode.New("voters_missing", "fewer nodes vote than have voted before")
+	ErrUnknownScope   = errcode.New("unknown_scope", "is no scope")
+	ErrClientState    = errcode.New("client_state", "is no state of a client")
 	ErrEventKind      = errcode.New("event_kind", "is no kind of event")
 )

@@ -96,7 +96,7 @@ func (m *management) streamAudit(cmd *cobra.Command, q admin.EventFilter, follow
 				continue
 			}
 		case first || !errors.As(err, &unreachable) && exitCode(err) != ExitUnhealthy:
-			return err
+			return nameFlag(cmd, err)
 		case !waiting:
 			cmd.PrintErrln("warning: " + err.Error() + "; waiting for the node")
 			waiting = true

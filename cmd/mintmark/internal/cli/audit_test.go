@@ -45,7 +45,7 @@ func TestAuditAfter(t *testing.T) {
 // hide the typing error.
 func TestAuditRefusesWhatItDoesNotKnow(t *testing.T) {
 	c := newCLI(t)
-	c.Fails(ExitRefused, `kind "zz" is no kind of event: there are the groups settings, user,`, "audit", "--kind", "zz")
+	c.Fails(ExitLocal, `--kind "zz" is no kind of event: there are the groups settings, user,`, "audit", "--kind", "zz")
 	c.Fails(ExitLocal, `--limit: expected a whole number from 0 on, got "-1"`, "audit", "--limit", "-1")
 	c.OK("", "audit", "--kind", "client.created", "--limit", "0")
 }
@@ -56,5 +56,5 @@ func TestRefusedClientNamesNoMadeUpID(t *testing.T) {
 	c := newCLI(t)
 	r := c.Run("", "client", "add", "--name", "App", "--owner", "nobody", "--redirect-uri", "https://a.example/", "--scope", "BOOKING_READ")
 	require.Equal(t, ExitRefused, r.Code)
-	require.Equal(t, "mintmark: client: owner is not a user\n", r.Err)
+	require.Equal(t, "mintmark: client: --owner \"nobody\" is not a user\n", r.Err)
 }

@@ -56,7 +56,7 @@ func TestExitCodes(t *testing.T) {
 	c.Fails(ExitLocal, "no such file", "user", "add", "bob", "--password-file", filepath.Join(c.Dir, "none"))
 	c.Fails(ExitLocal, "say what to change", "client", "set", "cal-app")
 	c.Fails(ExitRefused, "client cal-app: its state does not allow that (state: approved)", "client", "approve", "cal-app")
-	c.Fails(ExitRefused, "client cal-app: name is empty", "client", "set", "cal-app", "--name", "")
+	c.Fails(ExitRefused, "client cal-app: --name is empty", "client", "set", "cal-app", "--name", "")
 	c.Fails(ExitNotFound, "client nobody", "client", "show", "nobody")
 	c.Fails(ExitNotFound, "user nobody", "user", "disable", "nobody")
 	c.Fails(ExitNotFound, "error_id", "explain", "mme_nonsense")
@@ -134,6 +134,11 @@ func TestClientsOnTheCommandLine(t *testing.T) {
 	require.Regexp(t, `(?m)^Refused +0 times in the last 24 hours$`, shown)
 	r := c.Run("", "client", "set", "app", "--purpose", "Books things.")
 	require.Contains(t, r.Err, "had proposed are dropped")
+
+	add := []string{"client", "add", "--name", "App", "--owner", "alice", "--redirect-uri", "https://a.example/"}
+	c.Fails(ExitRefused, `client: --redirect-uri "foo" is not an absolute URI`, append(add, "--scope", "BOOKING_READ", "--redirect-uri", "foo")...)
+	c.Fails(ExitRefused, `client: --scope "BOOKING_REED" is no scope (the issuer lists them as scopes_supported at /.well-known/oauth-authorization-server)`, append(add, "--scope", "BOOKING_REED")...)
+	c.Fails(ExitLocal, `--state "zz" is no state of a client: there are pending, `, "client", "list", "--state", "zz")
 
 	c.OK("", "client", "delete", "app", "--yes")
 	require.NotRegexp(t, `(?m)^app `, c.OK("", "client", "list"))

@@ -77,7 +77,7 @@ func (m *management) clientList() *cobra.Command {
 			p.table([]string{"ID", "NAME", "TYPE", "KIND", "STATE", "OWNER", "CREATED"}, rows)
 		})
 	})
-	c.Flags().StringVar(&q.State, "state", "", "only those in this state (deleted ones are listed only so)")
+	c.Flags().StringVar(&q.State, "state", "", "only those in this state: pending, approved, rejected, suspended or deleted (deleted ones are listed only so)")
 	c.Flags().StringVar(&q.Owner, "owner", "", "only those of this user")
 	return c
 }

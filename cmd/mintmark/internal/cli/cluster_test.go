@@ -282,8 +282,8 @@ func TestInitOnTheCommandLine(t *testing.T) {
 		"problem: this node belongs to no cluster yet\n"+
 		"hint: make one: mintmark cluster init --public-url URL, or start the node with --join, or restore a backup: mintmark cluster backup restore FILE\n", r.Out)
 
-	c.Fails(ExitRefused, "public_url must be", "cluster", "init", "--public-url", "id.example")
-	c.Fails(ExitRefused, "app_url must be", "cluster", "init", "--public-url", "https://id.example", "--app-url", "https://id.example/app")
+	c.Fails(ExitRefused, "--public-url \"id.example\" must be", "cluster", "init", "--public-url", "id.example")
+	c.Fails(ExitRefused, "--app-url \"https://id.example/app\" must be", "cluster", "init", "--public-url", "https://id.example", "--app-url", "https://id.example/app")
 	require.Empty(t, got)
 	c.Fails(ExitUnhealthy, "nothing can be decided now", "cluster", "init", "--public-url", "https://id.example")
 	out := c.OK("", "cluster", "init", "--public-url", "https://id.example/", "--app-url", "https://app.example")

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/docs"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 )
@@ -40,7 +42,7 @@ func docsCommand() *cobra.Command {
 			}
 			text, ok := docs.Read(args[0])
 			if !ok {
-				return fmt.Errorf("unknown document %q", args[0])
+				return unknownDocument(args[0])
 			}
 			_, err := io.WriteString(cmd.OutOrStdout(), text)
 			return err
@@ -55,6 +57,18 @@ func docsCommand() *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
+}
+
+func unknownDocument(name string) error {
+	names := []string{apiOpenAPI, operatorsOpenAPI}
+	for _, d := range docs.All {
+		names = append(names, d.Name)
+	}
+	text := fmt.Sprintf("unknown document %q", name)
+	if like := config.Nearest(name, names); like != "" {
+		text += "; did you mean " + like + "?"
+	}
+	return errors.New(text + " (mintmark docs lists them)")
 }
 
 func listDocuments(cmd *cobra.Command) error {

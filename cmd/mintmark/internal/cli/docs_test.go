@@ -30,8 +30,9 @@ func TestDocs(t *testing.T) {
 
 	r = runLine(t, "docs", "none")
 	require.Equal(t, ExitLocal, r.Code)
-	require.Contains(t, r.Err, `"none"`)
+	require.Equal(t, "mintmark: unknown document \"none\" (mintmark docs lists them)\n", r.Err)
 	require.Empty(t, r.Out)
+	require.Contains(t, runLine(t, "docs", "disater").Err, "; did you mean disaster? (mintmark docs")
 
 	require.Contains(t, runLine(t, "__complete", "docs", "").Out, "disaster\t")
 	require.NotContains(t, runLine(t, "__complete", "docs", "disaster", "").Out, "install")

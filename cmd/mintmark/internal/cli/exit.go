@@ -34,6 +34,8 @@ func exitCode(err error) int {
 		return ExitRefused
 	case errors.Is(err, admin.ErrLocalOnly):
 		return ExitRefused
+	case errors.Is(err, admin.ErrEventKind), errors.Is(err, admin.ErrClientState):
+		return ExitLocal // the value of a flag
 	case errors.Is(err, errPlanned):
 		return ExitChanges
 	case errors.As(err, &checked):

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -9,12 +10,15 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 )
+
+var errNoListener = errors.New("nothing listens there")
 
 // healthCommand asks a node of this machine for /readyz, for the health check of a
 // container, which has no other program.
@@ -30,7 +34,8 @@ func healthCommand() *cobra.Command {
 	c.Long = c.Short + `.
 
 It asks /readyz at --ops-listen, which it reads as "mintmark serve" does, and
-without --config from /etc/mintmark/mintmark.yaml if that is there.
+without --config from /etc/mintmark/mintmark.yaml if that is there. A node of
+"mintmark dev" has another address at each start: give the one that it prints.
 The exit code is 1 if the node does not answer in time, or is not ready: standard
 error has the checks that failed. Use it to stop sending requests to a node, not
 to restart it.`
@@ -53,7 +58,10 @@ func askReady(cmd *cobra.Command, listener string, secure bool, timeout time.Dur
 	// secret, and goes to this machine.
 	client := http.Client{Timeout: timeout, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	answer, err := client.Do(r)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("ask for health at %s: %w", address, errNoListener)
+	case err != nil:
 		return fmt.Errorf("ask for health: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()

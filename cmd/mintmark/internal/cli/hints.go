@@ -43,6 +43,7 @@ var hints = []struct {
 	{server.ErrPrivilegedPort, "give the program that capability, as a systemd unit does with AmbientCapabilities=CAP_NET_BIND_SERVICE, or choose a port from 1024 on and put a proxy in front"},
 	{server.ErrListen, "see --" + config.KeyListen},
 	{server.ErrListenOps, "see --" + config.KeyOpsListen},
+	{errNoListener, "start the node, or name its address with --" + config.KeyOpsListen + "; \"dev\" prints that of its node"},
 	{server.ErrListenCluster, "see --" + config.KeyClusterListen},
 	{server.ErrReadToken, "see --" + config.KeyTokenFile},
 	{server.ErrOtherAddress, "see --" + config.KeyPublicURL + " and --" + config.KeyAppURL},
@@ -100,6 +101,7 @@ var hints = []struct {
 	{server.ErrNoAddresses, "give them again: mintmark cluster init --public-url URL"},
 
 	// Operations.
+	{admin.ErrUnknownScope, "the issuer lists them as scopes_supported at /.well-known/oauth-authorization-server"},
 	{admin.ErrServerUnreachable, "see --server and --server-ca-file"},
 	{admin.ErrLocalOnly, "run it on a node's own machine, without --server"},
 	{server.ErrClusterAuthority, "see --" + config.KeyOperatorsCAFile},

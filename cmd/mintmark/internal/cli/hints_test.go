@@ -207,7 +207,10 @@ func hintRows(t *testing.T) (names []string) {
 	t.Helper()
 	text, err := os.ReadFile("hints.go")
 	require.NoError(t, err)
-	for _, m := range regexp.MustCompile(`(?m)^\t\{(\w+\.Err\w+),`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\t\{((?:\w+\.E|e)rr\w+),`).FindAllStringSubmatch(string(text), -1) {
+		if !strings.Contains(m[1], ".") {
+			m[1] = "cli." + m[1]
+		}
 		names = append(names, m[1])
 	}
 	return names

@@ -10,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
@@ -150,9 +152,39 @@ func runOperation[Q, A any](m *management, cmd *cobra.Command, o admin.Operation
 	defer c.Close()
 	answer, err := o.Call(cmdContext(cmd), c, q)
 	if err != nil {
-		return err
+		return nameFlag(cmd, err)
 	}
 	return m.show(cmd, answer, func(p *printer) { text(p, answer) })
+}
+
+// nameFlag has a refusal of a field of the request name the flag that it came from, and the
+// flag's value if that is a text.
+func nameFlag(cmd *cobra.Command, err error) error {
+	p, ok := err.(*admin.Problem)
+	if !ok || p.Note == "" {
+		return err
+	}
+	field, item, _ := strings.Cut(strings.TrimSuffix(p.Field, "]"), "[")
+	field = strings.ReplaceAll(field, "_", "-")
+	f := cmp.Or(cmd.Flags().Lookup(field), cmd.Flags().Lookup(strings.TrimSuffix(field, "s")))
+	if f == nil || !f.Changed {
+		return err
+	}
+	named := *p
+	named.Field = "--" + f.Name
+	value := ""
+	if f.Value.Type() == "string" {
+		value = f.Value.String()
+	}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		if i, err := strconv.Atoi(item); err == nil && i < len(list.GetSlice()) {
+			value = list.GetSlice()[i]
+		}
+	}
+	if value != "" && !strings.HasPrefix(p.Note, `"`) { // the note has it otherwise
+		named.Field += fmt.Sprintf(" %q", value)
+	}
+	return &named
 }
 
 // cmdContext returns the context of a command; tests run commands without one.

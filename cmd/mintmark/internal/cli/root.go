@@ -31,6 +31,7 @@ func Root(version string, more ...*cobra.Command) *cobra.Command {
 // Execute executes the command line, writes an error to standard error and returns the
 // exit code.
 func Execute(ctx context.Context, root *cobra.Command) int {
+	refuseUnknownHelp(root)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !errors.As(err, new(errLogged)) {
 		fmt.Fprintln(root.ErrOrStderr(), "mintmark: "+withHint(err).Error())

@@ -27,7 +27,7 @@ func TestSecretNamesAndEnds(t *testing.T) {
 	c := newCLI(t)
 	old := c.View().Client("cal-app").Secrets[0].ID
 	c.Fails(ExitRefused, "last active secret", "client", "secret", "set", "cal-app", old, "--ends", "7d")
-	c.Fails(ExitRefused, "old_ends must be from 1h to 90d", "client", "secret", "add", "cal-app", "--old-ends", "91d")
+	c.Fails(ExitRefused, "--old-ends must be from 1h to 90d", "client", "secret", "add", "cal-app", "--old-ends", "91d")
 	require.NotContains(t, c.OK("", "client", "secret", "list", "cal-app"), "NAME")
 
 	made := c.OK("", "client", "secret", "add", "cal-app", "--name", "production, new", "--old-ends", "7d")

@@ -25,6 +25,11 @@ func prepare(c *cobra.Command) {
 		return
 	}
 	c.Args = checkUsage
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if required(f) {
+			f.Usage += " (required)"
+		}
+	})
 	if e, ok := examples[strings.TrimPrefix(c.CommandPath(), "mintmark ")]; ok {
 		c.Example = "  " + strings.ReplaceAll(strings.TrimSpace(e), "\n", "\n  ")
 	}
@@ -37,10 +42,46 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	}
 	c.SuggestionsMinimumDistance = 2 // cobra's default, which it sets for the root only
 	text := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
-	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
-		text += "; did you mean " + strings.Join(like, " or ") + "?"
+	like := c.SuggestionsFor(args[0])
+	if len(like) == 0 {
+		like = commandsNamed(c, args[0])
 	}
-	return errors.New(text)
+	if n := len(like); n == 0 || n > maxSuggestions {
+		return fmt.Errorf("%s (see %s --help)", text, c.CommandPath())
+	}
+	return errors.New(text + "; did you mean " + strings.Join(like, " or ") + "?")
+}
+
+// maxSuggestions is how many commands are suggested at most: "list" is below many.
+const maxSuggestions = 3
+
+// commandsNamed returns the paths of the commands of a name that are anywhere below c.
+func commandsNamed(c *cobra.Command, name string) (paths []string) {
+	for _, below := range c.Commands() {
+		if below.Name() == name {
+			paths = append(paths, name)
+		}
+		for _, path := range commandsNamed(below, name) {
+			paths = append(paths, below.Name()+" "+path)
+		}
+	}
+	return paths
+}
+
+// refuseUnknownHelp has "help" refuse a command that does not exist. Cobra prints the help of
+// the group that it would be in.
+func refuseUnknownHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil || help.Run == nil {
+		return
+	}
+	help.Args = func(_ *cobra.Command, args []string) error {
+		if c, rest, err := root.Find(args); err == nil && c.HasSubCommands() {
+			return unknownCommand(c, rest)
+		}
+		return nil
+	}
 }
 
 var operandName = regexp.MustCompile(`^[A-Z][A-Z_=]*(\.\.\.)?$`)
@@ -75,7 +116,7 @@ func checkUsage(c *cobra.Command, args []string) error {
 	}
 	var missing []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if slices.Equal(f.Annotations[cobra.BashCompOneRequiredFlag], []string{"true"}) && !f.Changed {
+		if required(f) && !f.Changed {
 			missing = append(missing, "--"+f.Name)
 		}
 	})
@@ -86,6 +127,10 @@ func checkUsage(c *cobra.Command, args []string) error {
 		return usageError(c, "%s are missing", strings.Join(missing, ", "))
 	}
 	return nil
+}
+
+func required(f *pflag.Flag) bool {
+	return slices.Equal(f.Annotations[cobra.BashCompOneRequiredFlag], []string{"true"})
 }
 
 func usageError(c *cobra.Command, format string, args ...any) error {

@@ -71,6 +71,10 @@ func TestExamples(t *testing.T) {
 func TestUsageErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		"mintmark shwo":                            `unknown command "shwo" for "mintmark"`,
+		"mintmark status":                          `unknown command "status" for "mintmark"; did you mean cluster status?`,
+		"mintmark list":                            `unknown command "list" for "mintmark" (see mintmark --help)`,
+		"mintmark config explan":                   `unknown command "explan" for "mintmark config" (see mintmark config --help)`,
+		"mintmark audit --kidn x":                  `unknown flag --kidn for "mintmark audit"; did you mean --kind?`,
 		"mintmark clinet list":                     `unknown command "clinet" for "mintmark"; did you mean client?`,
 		"mintmark client shwo":                     `unknown command "shwo" for "mintmark client"; did you mean show?`,
 		"mintmark client secret lsit":              `unknown command "lsit" for "mintmark client secret"; did you mean list or set?`,
@@ -116,11 +120,28 @@ func TestUsageErrorIsPrinted(t *testing.T) {
 	r := runLine(t, "client", "shwo")
 	require.Equal(t, ExitLocal, r.Code)
 	require.Equal(t, "mintmark: unknown command \"shwo\" for \"mintmark client\"; did you mean show?\n", r.Err)
+	r = runLine(t, "help", "client", "shwo")
+	require.Equal(t, ExitLocal, r.Code)
+	require.Equal(t, "mintmark: unknown command \"shwo\" for \"mintmark client\"; did you mean show?\n", r.Err)
+	require.Empty(t, r.Out)
+	r = runLine(t, "help", "client", "show")
+	require.Equal(t, ExitOK, r.Code)
+	require.Contains(t, r.Out, "mintmark client show CLIENT")
 	r = runLine(t, "grant", "list")
 	require.Contains(t, r.Err, "mintmark: --user or --client is missing; usage: mintmark grant list [flags]")
 	r = runLine(t)
 	require.Equal(t, ExitOK, r.Code)
 	require.Contains(t, r.Out, "Available Commands")
+}
+
+// TestRequiredFlags: the help marks the flags that a command needs.
+func TestRequiredFlags(t *testing.T) {
+	marked := regexp.MustCompile(`(?m)^ +--([a-z-]+) .* \(required\)$`)
+	var names []string
+	for _, m := range marked.FindAllStringSubmatch(runLine(t, "client", "add", "--help").Out, -1) {
+		names = append(names, m[1])
+	}
+	require.Equal(t, []string{"name", "owner", "redirect-uri", "scope"}, names)
 }
 
 // TestConfirmingFlags: every command that needs a confirmation uses the flag --yes.

@@ -29,7 +29,9 @@ func (o *Options) Check(from Sources) error {
 	expect(KeyName, member.ValidName(o.Name), expectedName)
 
 	for _, l := range o.listeners() {
-		expect(l.key, listenable(l.address), fmt.Sprintf("%s, got %q", expectedListen, l.address))
+		if err := CheckListen(l.address); err != nil {
+			errs = append(errs, SettingError(l.key, from, err.Error()))
+		}
 	}
 	for _, f := range []struct {
 		cert, key string
@@ -75,7 +77,6 @@ func (o *Options) Check(from Sources) error {
 
 const (
 	expectedName   = "a name of " + member.NameRule
-	expectedListen = "HOST:PORT or :PORT, with a port from 0 to 65535"
 	expectedDial   = "HOST:PORT that others can reach"
 	ExpectedOrigin = "scheme://host or scheme://host:port, http or https, and nothing behind it"
 )
@@ -155,6 +156,14 @@ func (o *Options) checkDistinct(from Sources) error {
 			return SettingError(l.key, from, "expected another address than that of "+other)
 		}
 		taken[l.address] = l.key
+	}
+	return nil
+}
+
+// CheckListen returns an error if address is not valid for a listener.
+func CheckListen(address string) error {
+	if !listenable(address) {
+		return fmt.Errorf("expected HOST:PORT or :PORT, with a port from 0 to 65535, got %q", address)
 	}
 	return nil
 }

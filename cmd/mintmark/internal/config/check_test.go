@@ -105,7 +105,7 @@ func TestConfigTellsAllThatIsWrong(t *testing.T) {
 func TestNearest(t *testing.T) {
 	words := []string{"listen", "ops-listen", "join"}
 	for word, want := range map[string]string{
-		"listen": "listen", "lsten": "listen", "ops-listn": "ops-listen", "jion": "", "jon": "join", "nothing": "", "": "",
+		"listen": "listen", "lsten": "listen", "ops-listn": "ops-listen", "jion": "join", "jino": "", "oijn": "", "jon": "join", "nothing": "", "": "",
 	} {
 		require.Equal(t, want, Nearest(word, words), word)
 	}

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,10 @@ the way of a browser: it signs in as demo, allows the application demo-app, and
 exchanges the code. Standard output has the access token and nothing else.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			token, err := DemoToken(c.Context(), strings.TrimSuffix(issuer, "/"), resource, scopes)
-			if err != nil {
+			switch {
+			case errors.Is(err, syscall.ECONNREFUSED):
+				return fmt.Errorf("get a token of %s: %w (start a node: make run, or mintmark dev)", issuer, err)
+			case err != nil:
 				return fmt.Errorf("get a token of %s: %w", issuer, err)
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "An access token of %s for %s, until %s:\n", demoUser, strings.Join(scopes, " "), token.Expiry.Format(time.TimeOnly))

@@ -129,10 +129,12 @@ func (o Options) Config(stderr io.Writer) (server.Config, error) {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(stderr, config.HandlerOptions(level)))
-	host, port, err := net.SplitHostPort(o.Listen)
-	if err != nil {
-		return server.Config{}, fmt.Errorf("--listen: %w", err)
+	for _, l := range [][2]string{{"--listen", o.Listen}, {"--ops-listen", o.OpsListen}} {
+		if err := config.CheckListen(l[1]); err != nil {
+			return server.Config{}, fmt.Errorf("%s: %w", l[0], err)
+		}
 	}
+	host, port, _ := net.SplitHostPort(o.Listen)
 	trusted, err := proxy.Parse(o.TrustedProxies)
 	if err != nil {
 		return server.Config{}, fmt.Errorf("--trusted-proxy: %w", err)

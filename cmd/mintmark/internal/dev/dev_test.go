@@ -1,13 +1,17 @@
 package dev
 
 import (
+	"bytes"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -62,6 +66,30 @@ func TestDemoStaysOnTheLoopback(t *testing.T) {
 	}
 }
 
+// TestListenIsChecked: an address that no listener can have is refused in the words of "serve".
+func TestListenIsChecked(t *testing.T) {
+	for _, address := range []string{"nonsense", "127.0.0.1:99999"} {
+		_, err := Options{Listen: address, OpsListen: "127.0.0.1:0"}.Config(io.Discard)
+		require.EqualError(t, err, `--listen: expected HOST:PORT or :PORT, with a port from 0 to 65535, got "`+address+`"`)
+		_, err = Options{Listen: "127.0.0.1:0", OpsListen: address}.Config(io.Discard)
+		require.ErrorContains(t, err, "--ops-listen: expected HOST:PORT")
+	}
+}
+
+// TestReadySteps: the printed steps can be followed as they stand: a step before sets each
+// variable, and commands are of the program that runs.
+func TestReadySteps(t *testing.T) {
+	var text bytes.Buffer
+	s := &server.Server{Settings: ledger.Settings{BaseURL: "http://127.0.0.1:8080", AppURL: "http://127.0.0.1:8080"}, OpsAddr: &net.TCPAddr{}}
+	printReady(&text, s, Options{})
+	require.Contains(t, text.String(), ": "+os.Args[0]+" demo token --issuer http://127.0.0.1:8080\n")
+	uses := regexp.MustCompile(`\$([A-Z]+)`).FindAllStringSubmatchIndex(text.String(), -1)
+	require.Len(t, uses, 2)
+	for _, at := range uses {
+		require.Contains(t, text.String()[:at[0]], " "+text.String()[at[2]:at[3]]+"=")
+	}
+}
+
 // TestDemoOnPort80: port 80 is refused, since the redirect URI of the demo would then
 // have the same origin as the server.
 func TestDemoOnPort80(t *testing.T) {
@@ -74,7 +102,7 @@ func TestDemoOnPort80(t *testing.T) {
 func TestPlainHTTPNeedsAWord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "fixtures.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("users: []\n"), 0o600))
-	o := Options{Listen: "10.0.0.1:8080", Fixtures: file}
+	o := Options{Listen: "10.0.0.1:8080", OpsListen: "127.0.0.1:0", Fixtures: file}
 	for _, accepted := range []bool{false, true} {
 		o.PlainHTTP = accepted
 		c, err := o.Config(io.Discard)

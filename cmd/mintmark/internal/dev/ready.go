@@ -2,6 +2,7 @@ package dev
 
 import (
 	"io"
+	"os"
 	"text/template"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
@@ -17,7 +18,7 @@ Its data is in {{.Dir}}; stop it with Ctrl-C.
   Clients   demo-app (confidential, secret demo-secret), demo-native (public), demo-legacy (from before scopes)
   Metadata  {{.Base}}/.well-known/oauth-authorization-server
 
-A first token without a browser: mintmark demo token --issuer {{.Base}}
+A first token without a browser: {{.Program}} demo token --issuer {{.Base}}
 
 A first token with a browser:
 
@@ -26,7 +27,7 @@ A first token with a browser:
   2. The browser ends at an address that nothing answers. Copy the code from it, within five minutes:
      CODE=mmc_...
   3. Exchange it:
-     curl {{.Base}}/v2/auth/oauth2/token -d client_id=demo-app -d client_secret=demo-secret -d grant_type=authorization_code -d redirect_uri=http://127.0.0.1:9999/callback -d code=$CODE
+     TOKEN=$(curl -s {{.Base}}/v2/auth/oauth2/token -d client_id=demo-app -d client_secret=demo-secret -d grant_type=authorization_code -d redirect_uri=http://127.0.0.1:9999/callback -d code=$CODE | sed -n 's/.*"access_token":"\([^"]*\)".*/\1/p')
   4. Use the access token:
      curl -H "Authorization: Bearer $TOKEN" {{.Base}}/v2/me
 
@@ -34,7 +35,8 @@ A first token with a browser:
 
 func printReady(w io.Writer, s *server.Server, o Options) {
 	_ = readyText.Execute(w, struct {
+		Program             string // as it was started: it may not be in PATH
 		Base, App, Ops, Dir string
 		Demo                bool
-	}{s.Settings.BaseURL, s.Settings.AppURL, "http://" + s.OpsAddr.String(), o.DataDir, o.demo()})
+	}{os.Args[0], s.Settings.BaseURL, s.Settings.AppURL, "http://" + s.OpsAddr.String(), o.DataDir, o.demo()})
 }
