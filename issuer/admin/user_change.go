@@ -10,7 +10,7 @@ import (
 // role of an administrator.
 type UserStateChange struct {
 	User  string `json:"user"`
-	State string `json:"state"` // enable, disable, delete, promote or demote
+	State string `json:"state"` // enable, disable, delete, promote, demote or sign-out
 }
 
 func (c *call) setUserState(ctx context.Context, q UserStateChange) (User, error) {

@@ -16,6 +16,8 @@ const (
 	DeleteUser UserState = "delete"
 	Promote    UserState = "promote" // to administrator
 	Demote     UserState = "demote"  // to an ordinary user
+	// SignOutUser ends all sessions. The password and the grants stay.
+	SignOutUser UserState = "sign-out"
 )
 
 // restricts reports whether s takes rights away from the account.
@@ -25,8 +27,8 @@ func (s UserState) restricts() bool { return s.revokes() || s == Demote }
 func (s UserState) revokes() bool { return s == Disable || s == DeleteUser }
 
 // SetUserState disables, enables or deletes a user, or grants or removes the role of an
-// administrator. Disabling and deleting end all sessions and grants permanently; enabling
-// restores none.
+// administrator, or signs a user out everywhere. Disabling and deleting end all sessions and
+// grants permanently; enabling restores none.
 type SetUserState struct {
 	Actor Actor     `cbor:"1,keyasint"`
 	User  string    `cbor:"2,keyasint"`
@@ -65,10 +67,15 @@ func (c *SetUserState) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		next.disable(m)
 	case DeleteUser:
 		next.tombstone(m)
+	case SignOutUser:
+		if len(v.SessionsOf(old.ID, stateTime(m), 1)) == 0 {
+			return accept(Outcome{ID: c.User})
+		}
+		next.SessionsRevokedBefore = m.Seq
 	default:
-		return badField("state", "must be enable, disable, delete, promote or demote")
+		return badField("state", "must be enable, disable, delete, promote, demote or sign-out")
 	}
-	if old.Last == m.ID || next.Admin == old.Admin && next.Disabled == old.Disabled && !next.Deleted {
+	if old.Last == m.ID || next.Admin == old.Admin && next.Disabled == old.Disabled && !next.Deleted && c.State != SignOutUser {
 		return accept(Outcome{ID: c.User})
 	}
 	if c.State == Promote && !who.fresh(m) {

@@ -119,6 +119,10 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	user.open(s.AppURL + "/admin")
 	require.Equal(t, "Page not found", user.text("h1"))
 
+	root.do(chromedp.Click(chromedp.CSS("#role summary")))
+	root.press("#role button.bad")
+	require.Contains(t, root.text("[role=status]"), "The user was signed out everywhere.")
+
 	root.press(`#role a`)
 	root.press("main button.primary")
 	require.Contains(t, root.text("main"), "Shown once.")

@@ -25,7 +25,7 @@ var userStateForm = site.FormKind{
 }
 
 // userActions are the actions on the page of a user, by the word of the notice that follows.
-var userActions = []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disable, ledger.Enable}
+var userActions = []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disable, ledger.Enable, ledger.SignOutUser}
 
 var userNotices = site.Notices{
 	"edited":               "Saved. Applications that may see the profile see it from now on.",
@@ -35,6 +35,8 @@ var userNotices = site.Notices{
 	string(ledger.Demote):  "The user is no longer an administrator.",
 	string(ledger.Disable): "The account was disabled. The user is signed out, and all applications are disconnected.",
 	string(ledger.Enable):  "The account was enabled. The user can sign in, and has to allow applications again.",
+
+	string(ledger.SignOutUser): "The user was signed out everywhere. The password and connected apps stay.",
 }
 
 type adminUserBody struct {
@@ -54,6 +56,7 @@ type adminUserBody struct {
 	Disabled    *verdict // nil if the account is not disabled, or if that was just done
 	Password    string   // the page that sets the password; "" if the user has none
 	Forms       map[string]*site.Form
+	SignOut     *ui.Confirm
 	Danger      *ui.Danger // nil if the account can't be disabled
 }
 
@@ -116,6 +119,11 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	w.prover.RequireReauth(&v, body.Forms[string(ledger.Promote)], "")
 	if !body.Self && !u.Deleted && !u.Disabled {
 		body.Danger = disableDanger(site.PersonOf(u).Name, body.Forms[string(ledger.Disable)], sent)
+	}
+	out := body.Forms[string(ledger.SignOutUser)]
+	body.SignOut = &ui.Confirm{
+		Button: "Sign out everywhere", Title: "Sign " + site.PersonOf(u).Name + " out everywhere?", Text: "The user has to sign in again. Connected apps stay connected.",
+		Do: "Sign out everywhere", Tone: ui.Bad, Open: sent != nil && sent == out, Form: out,
 	}
 	body.own(&v)
 	events, _ := v.View.ListEvents(ledger.EventQuery{User: u.ID, Limit: historyRows})

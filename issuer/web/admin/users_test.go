@@ -86,6 +86,12 @@ func TestUserStates(t *testing.T) {
 	assert.Contains(t, press("demote").Text, "no longer an administrator")
 	assert.Equal(t, http.StatusNotFound, ada.Get("/admin").StatusCode)
 
+	assert.Contains(t, root.Get(AdaPage).Text, "<b>Sign Ada Lovelace out everywhere?</b> The user has to sign in again.")
+	assert.Contains(t, press("sign-out").Text, "The user was signed out everywhere.")
+	assert.Equal(t, http.StatusSeeOther, ada.Get("/account").StatusCode)
+	assert.NotContains(t, root.Get(AdaPage).Text, "Sign out everywhere")
+	assert.Len(t, w.Grants(), 1)
+
 	_, asked, _ := strings.Cut(root.Get(AdaPage).Text, `id="danger"`)
 	assert.Contains(t, asked, `<details class="confirm"><summary class="button bad">Disable account</summary>`)
 	disabled := press("disable").Text
@@ -96,7 +102,7 @@ func TestUserStates(t *testing.T) {
 	assert.Empty(t, w.Grants())
 	assert.Contains(t, press("enable").Text, "The account was enabled.")
 	audit := root.Get("/admin/audit?kind=user.state").Text
-	for _, words := range []string{"Made %s an administrator", "Withdrew the role of administrator from %s", "Disabled the account of %s", "Enabled the account of %s"} {
+	for _, words := range []string{"Made %s an administrator", "Withdrew the role of administrator from %s", "Disabled the account of %s", "Signed %s out everywhere", "Enabled the account of %s"} {
 		assert.Contains(t, audit, fmt.Sprintf(words, `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`))
 	}
 	assert.Equal(t, http.StatusSeeOther, ada.Get("/account").StatusCode, "enabling must not restore sessions")

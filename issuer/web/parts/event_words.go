@@ -262,6 +262,8 @@ func tellUserState(e *ledger.Event) (says, note string) {
 		return "Made {user} an administrator", rest
 	case ledger.Demote:
 		return "Withdrew the role of administrator from {user}", rest
+	case ledger.SignOutUser:
+		return "Signed {user} out everywhere", rest
 	}
 	return "Changed the state of {user}", e.Detail
 }

@@ -103,6 +103,7 @@ var told = []struct {
 	{kind: ledger.EventUserState, actor: "u-root", user: "u-bob", detail: "disable", says: "Disabled the account of bob", by: "root"},
 	{kind: ledger.EventUserState, actor: "u-root", user: "u-bob", detail: "delete", says: "Deleted the account of bob", by: "root"},
 	{kind: ledger.EventUserState, actor: "u-root", user: "u-bob", detail: "promote", says: "Made bob an administrator", by: "root"},
+	{kind: ledger.EventUserState, actor: "u-root", user: "u-bob", detail: "sign-out", says: "Signed bob out everywhere", by: "root"},
 	{kind: ledger.EventUserState, actor: "u-bob", user: "u-bob", detail: "demote, by https://idp.example", says: "Withdrew the role of administrator from bob", by: "bob", note: "As https://idp.example says"},
 	{kind: ledger.EventPasswordSet, actor: "u-bob", user: "u-bob", says: "Changed the own password", by: "bob"},
 	{kind: ledger.EventPasswordSet, actor: "u-root", user: "u-bob", says: "Set a new password for bob", by: "root"},

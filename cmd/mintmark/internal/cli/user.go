@@ -14,6 +14,7 @@ func (m *management) userCommand() *cobra.Command {
 		m.userAdd(), m.userList(), m.userShow(),
 		m.userState("disable", "Disable an account; its sessions and grants end"),
 		m.userState("enable", "Enable a disabled account"),
+		m.userState("sign-out", "Sign a user out everywhere; the password and grants stay"),
 		m.userDelete(),
 		m.userPassword(), m.userAdmin(),
 	)
