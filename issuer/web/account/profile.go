@@ -21,7 +21,7 @@ type profileBody struct {
 	HasPassword bool
 	SessionEnds ui.Stamp // absolute end of this session
 	Sessions    []signedIn
-	Pages       ui.Pager // of Sessions
+	Table       ui.Table // of Sessions
 	Everywhere  *ui.Confirm
 	CanEdit     bool // the profile
 	Service     string
@@ -51,7 +51,8 @@ func (w *Area) showProfile(c *site.Request, v site.Session, f *site.Form) error 
 		},
 	}
 	body.Facts, body.Unset = parts.Facts(v.User, "About you")
-	body.Sessions, body.Pages = w.sessions(c, &v)
+	sessions, pages := w.sessions(c, &v)
+	body.Sessions, body.Table = sessions, sessionsTable(&pages)
 	body.Feed = w.feedCard(&v)
 	if v.User.Admin {
 		body.CanEdit = true
@@ -60,8 +61,8 @@ func (w *Area) showProfile(c *site.Request, v site.Session, f *site.Form) error 
 	p := ui.Page{
 		Title: "Profile & security", Notice: accountNotices.Text(c), Body: body, Rows: len(body.Sessions),
 		Truncate: func(n int) {
-			body.Sessions, body.Pages.Next = body.Sessions[:n], c.PageAt("after", body.Sessions[n-1].Form.Get("session"))
-			body.Pages = site.Below(body.Pages, "sessions")
+			body.Sessions, pages.Next = body.Sessions[:n], c.PageAt("after", body.Sessions[n-1].Form.Get("session"))
+			pages = site.Below(pages, "sessions")
 		},
 	}
 	if f != nil {

@@ -31,6 +31,14 @@ type signedIn struct {
 	Form    *site.Form
 }
 
+// sessionsTable has columns, so that browsers of the same name can be told apart by their times:
+// no place or address is stored with a session.
+func sessionsTable(pages *ui.Pager) ui.Table {
+	return ui.Table{Caption: "Your browsers, the one used last first", Pager: pages, Columns: []ui.Column{
+		{Title: "Browser"}, {Title: "Signed in"}, {Title: "Last used"}, {Title: "Sign out", Class: "do", Unseen: true},
+	}}
+}
+
 // sessions returns one page of the user's browsers: this one first, then the most recently used.
 func (w *Area) sessions(c *site.Request, v *site.Session) ([]signedIn, ui.Pager) {
 	all := v.View.SessionsOf(v.User.ID, w.Ledger.Now(), maxListedSessions)

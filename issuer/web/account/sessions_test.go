@@ -30,7 +30,7 @@ const (
 func endings(t *testing.T, page Answer) map[string]url.Values {
 	t.Helper()
 	forms := map[string]url.Values{}
-	for _, part := range strings.Split(page.Text, "<li>")[1:] {
+	for _, part := range strings.Split(page.Text, "<tr>")[1:] {
 		if !strings.Contains(part, `action="`+endPath+`"`) {
 			continue
 		}
@@ -51,7 +51,8 @@ func TestSessions(t *testing.T) {
 	page := b.Get("/account")
 	for _, text := range []string{
 		`<b>Firefox on Linux</b> <span class="pill good">This browser</span>`,
-		`Signed in <time datetime="2026-03-04T12:00:00Z" data-exact>4 March 2026, 12:00 UTC</time> · last used <time datetime="2026-03-04T12:00:00Z" title="4 March 2026, 12:00 UTC" data-ago>1 hour ago</time>`,
+		`<td data-name="Signed in"><time datetime="2026-03-04T12:00:00Z" data-exact>4 March 2026, 12:00 UTC</time></td><td data-name="Last used"><time datetime="2026-03-04T12:00:00Z" title="4 March 2026, 12:00 UTC" data-ago>1 hour ago</time></td>`,
+		`<td data-name="Last used">Now</td>`,
 		`aria-label="Sign out Safari on iPhone, signed in 4 March 2026, 12:00 UTC"`,
 	} {
 		assert.Contains(t, page.Text, text)

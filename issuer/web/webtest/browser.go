@@ -120,7 +120,12 @@ func (w *Env) SignedIn() *Browser {
 
 func (w *Env) SignedInAs(username string) *Browser {
 	w.T.Helper()
-	b := w.Browser()
+	return w.SignedInFrom(w.Browser(), username)
+}
+
+// SignedInFrom signs a user in with a browser.
+func (w *Env) SignedInFrom(b *Browser, username string) *Browser {
+	w.T.Helper()
 	res := b.SignIn(b.Get("/auth/sign-in"), username, Password)
 	require.Equal(w.T, http.StatusSeeOther, res.StatusCode, res.Text)
 	b.UserID = w.View().UserByName(username).ID

@@ -63,7 +63,9 @@ func NewStage(t testing.TB) *Stage {
 	s.tell()
 	for _, name := range []string{alice, bob, nora, rita} {
 		s.random.(*seeded).seed(name)
-		s.sessions[name] = s.SignedInAs(name).Cookies
+		b := s.Browser()
+		b.Header.Set("User-Agent", agents[0])
+		s.sessions[name] = s.SignedInFrom(b, name).Cookies
 	}
 	var state bytes.Buffer
 	require.NoError(t, s.Memory.Save(&state))
