@@ -21,7 +21,7 @@ var (
 	withdrawForm = site.FormKind{Purpose: "withdraw offer", Ends: true, Action: pathClient + "/transfer/withdraw", Page: pathClient + "/transfer"}
 	acceptForm   = site.FormKind{
 		Purpose: "accept client", Action: pathOffer + "/accept", Page: pathOffer,
-		Fields: []site.Field{site.BoundField("revision"), site.ListField("revoke", "Secrets").Chosen()},
+		Fields: []site.Field{site.BoundField("revision"), site.TextField("revoke", "Secrets").Chosen()},
 	}
 	declineForm = site.FormKind{Purpose: "decline client", Ends: true, Action: pathOffer + "/decline", Page: pathOffer}
 )
@@ -105,6 +105,7 @@ type offeredBody struct {
 	Legacy      bool
 	People      string // how many have connected it; "" if they were not counted in time
 	Registered  ui.Stamp
+	Offered     ui.Stamp
 	Proposed    []ui.Difference
 	Form        *site.Form // for accepting
 	Decline     *site.Form
@@ -152,7 +153,7 @@ func (w *Area) showOffer(c *site.Request, v site.Session, client *ledger.Client,
 		Groups: parts.ScopeGroups(client.Scopes, true), Legacy: client.Legacy,
 		Form: f, Decline: parts.ClientForm(&v, &declineForm, client),
 	}
-	body.Registered = v.At(client.Created)
+	body.Registered, body.Offered = v.At(client.Created), v.At(client.Offer.At)
 	if people, counted := w.people(c, &v, client, w.Ledger.Now()); counted {
 		body.People = ui.Comma(people.Users)
 	}
