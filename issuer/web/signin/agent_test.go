@@ -397,10 +397,19 @@ func TestPublisherChangesWhilePageIsOpen(t *testing.T) {
 			put(w, "BOOKING_READ")
 			b := w.SignedIn()
 			page := b.Get(At(agentRequest("scope", asked)))
-			for _, change := range [][]string{{"BOOKING_READ", "PROFILE_READ"}, {"PROFILE_READ"}} {
-				put(w, change...)
+			for _, change := range []struct {
+				scopes []string
+				says   string
+				new    int
+			}{
+				{[]string{"BOOKING_READ", "PROFILE_READ"}, "what’s new is marked", 2}, // in the sum and among the exact permissions
+				{[]string{"PROFILE_READ"}, "The app asks for less", 0},
+			} {
+				put(w, change.scopes...)
 				again := b.Decide(page, "allow")
 				require.Equal(t, http.StatusConflict, again.StatusCode, again.Text)
+				require.Contains(t, again.Text, change.says)
+				require.Equal(t, change.new, strings.Count(again.Text, ">New<"))
 				require.Empty(t, w.Grants())
 				again.StatusCode = http.StatusOK // decide expects it
 				page = again

@@ -10,6 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // authorize handles the authorization step (RFC 6749 §4.1.1). The order matters:
@@ -71,7 +72,7 @@ func (w *Area) authorize(c *site.Request) error {
 		w.config.Refused(cause)
 		return w.explainAgent(cause, request.ClientID, "")
 	}
-	w.showConsent(c, http.StatusOK, v, request, a, "")
+	w.showConsent(c, http.StatusOK, v, request, a, "", scope.Set{})
 	return nil
 }
 

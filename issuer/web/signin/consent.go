@@ -86,11 +86,15 @@ func consentAbout(query, revision, resource, scope string) string {
 
 // showConsent shows the consent page. Its form is bound to the session, to the user
 // that the page names, to the exact request, and to the revision of the client, the
-// resource server and the scope that the page shows.
-func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.AuthorizationRequest, a ledger.Authorization, notice string) {
+// resource server and the scope that the page shows. A page that is shown again for more than it
+// showed at first has that scope in shown, and marks what is not in it.
+func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.AuthorizationRequest, a ledger.Authorization, notice string, shown scope.Set) {
 	c.Header().Set("Content-Security-Policy", site.FormsAnywhere)
 	query, revision := r.Query(), strconv.FormatUint(a.Client.Revision, 10)
 	first, before := allowedBefore(v.View, v.User.ID, a.Client.ID, w.Ledger.Now())
+	if !shown.Empty() {
+		first, before = 0, shown
+	}
 	body := consentBody{
 		Notice: notice,
 		Asker:  parts.AskerOf(v.View, a.Client, w.Brand()), Asks: parts.AsksOf(a.Scope, before),
@@ -128,9 +132,30 @@ var userRefused = oauth.Error{Code: oauth.AccessDenied, Description: "The user r
 // Why the consent page is shown again.
 const (
 	noticeChanged  = "The app was changed while this page was open. Nothing was allowed yet. Check what it asks for and decide again."
+	noticeMore     = "The app asks for more than when you opened this page: what’s new is marked. Nothing was allowed yet. Check it and decide again."
+	noticeLess     = "The app asks for less than when you opened this page. Nothing was allowed yet. Check what it asks for and decide again."
+	noticeSame     = "The app’s details were changed while this page was open. What it asks for is the same. Nothing was allowed yet. Check who asks and decide again."
 	noticeSwitched = "You’re signed in with another account now. Nothing was allowed yet. Check the account and decide again."
 	noticeOld      = "You signed in again while this page was open. Nothing was allowed yet. Check what the app asks for and decide again."
 )
+
+// A shownAsk is what the page showed for which a decision was sent.
+type shownAsk struct{ scope, resource string }
+
+// changed returns why the page is shown again for a, after an earlier one. If a asks for more, it
+// also returns the scope of the earlier one.
+func (s shownAsk) changed(a ledger.Authorization) (notice string, scopes scope.Set) {
+	was, is := scope.FromClaim(s.scope), scope.FromClaim(a.Scope)
+	switch {
+	case was.Empty() || is.Empty() || s.resource != a.ResourceID(): // everything, or used somewhere else
+		return noticeChanged, scope.Set{}
+	case !was.Contains(is):
+		return noticeMore, was
+	case was != is:
+		return noticeLess, scope.Set{}
+	}
+	return noticeSame, scope.Set{}
+}
 
 // decide handles the consent form. It repeats every check that was made for the page; the
 // command makes them again.
@@ -167,33 +192,33 @@ func (w *Area) decide(c *site.Request, f *site.Form) error {
 		if f.Get("user") != v.User.ID {
 			notice = noticeSwitched
 		}
-		w.showConsent(c, http.StatusForbidden, v, request, a, notice)
+		w.showConsent(c, http.StatusForbidden, v, request, a, notice, scope.Set{})
 		return nil
 	}
 	switch f.Get("decision") {
 	case "allow":
-		if f.Get("scope") != a.Scope { // a change of the publisher's scopes leaves the client's revision as it is
-			return w.refused(c, v, request, &ledger.Refusal{Cause: ledger.Conflict})
+		shown := shownAsk{f.Get("scope"), f.Get("resource")}
+		if shown.scope != a.Scope { // a change of the publisher's scopes leaves the client's revision as it is
+			return w.refused(c, v, request, shown, &ledger.Refusal{Cause: ledger.Conflict})
 		}
-		return w.allow(c, v, request, a, revision, f.Get("resource"))
+		return w.allow(c, v, request, shown, revision)
 	case "cancel":
 		c.Cause = ledger.UserRefused
 		w.recordRefusal(&v, request, ledger.UserRefused)
 		return w.respond(c, request, &userRefused)
 	}
-	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, "Choose Allow or Cancel.")
+	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, "Choose Allow or Cancel.", scope.Set{})
 	return nil
 }
 
 // allow creates the grant and sends its code to the client. Sending the form twice
 // creates two grants, of which one is never used and ends when its code expires.
-func (w *Area) allow(c *site.Request, v site.Session, r oauth.AuthorizationRequest, a ledger.Authorization, revision uint64, resource string) error {
+func (w *Area) allow(c *site.Request, v site.Session, r oauth.AuthorizationRequest, shown shownAsk, revision uint64) error {
 	command := &ledger.Allow{Actor: v.Actor(), User: v.User.ID, Request: r, Revision: revision}
 	// The state belongs to the client (RFC 6749 §10.12), may contain any bytes, and
 	// affects no decision: it is not logged.
 	command.Request.State = ""
-	command.Request.Resource = resource
-	command.Request.Scope = a.Scope // as the page showed it
+	command.Request.Resource, command.Request.Scope = shown.resource, shown.scope
 	if _, err := io.ReadFull(w.Rand, command.Grant[:]); err != nil {
 		return fmt.Errorf("make a grant id: %w", err)
 	}
@@ -202,7 +227,7 @@ func (w *Area) allow(c *site.Request, v site.Session, r oauth.AuthorizationReque
 	case err != nil:
 		return fmt.Errorf("allow: %w", err)
 	case out.Refusal != nil:
-		return w.refused(c, v, r, out.Refusal)
+		return w.refused(c, v, r, shown, out.Refusal)
 	case out.Unknown || out.Issued == nil:
 		return fmt.Errorf("allow: %w", oauth.ErrUnavailable)
 	}
@@ -218,7 +243,7 @@ func (w *Area) allow(c *site.Request, v site.Session, r oauth.AuthorizationReque
 
 // refused handles a refused Allow: what the page showed has changed since. A fresh view
 // has the current state.
-func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationRequest, refusal *ledger.Refusal) error {
+func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationRequest, shown shownAsk, refusal *ledger.Refusal) error {
 	w.config.Refused(refusal.Cause)
 	switch refusal.Cause {
 	case ledger.TooManyGrants:
@@ -250,7 +275,8 @@ func (w *Area) refused(c *site.Request, v site.Session, r oauth.AuthorizationReq
 	case problem != nil:
 		return w.respond(c, r, &problem.Error)
 	default:
-		w.showConsent(c, http.StatusConflict, v, r, a, noticeChanged)
+		notice, scopes := shown.changed(a)
+		w.showConsent(c, http.StatusConflict, v, r, a, notice, scopes)
 	}
 	return nil
 }

@@ -45,11 +45,11 @@ func TestConsentRaces(t *testing.T) {
 			importCalendar(func(c *ledger.ImportClient) {
 				c.Profile.Name, c.Profile.Website = "Another app", "https://another.example"
 			})(w)
-		}, http.StatusConflict, "The app was changed while this page was open", ""},
+		}, http.StatusConflict, "What it asks for is the same", ""},
 		{"another owner", func(w *Env, _ *Browser) {
 			w.User("u-bob", "bob", "Bob")
 			w.Must(&ledger.TransferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob", Revision: 1})
-		}, http.StatusConflict, "The app was changed while this page was open", ""},
+		}, http.StatusConflict, "What it asks for is the same", ""},
 		{"deleted", func(w *Env, _ *Browser) {
 			w.Must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
 		}, http.StatusBadRequest, "App not found", ""},

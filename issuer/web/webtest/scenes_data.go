@@ -298,6 +298,12 @@ func (s *Stage) document(who, id, name string) {
 	})
 }
 
+// agentMayAsk replaces the scopes of the agent's publisher.
+func (s *Stage) agentMayAsk(scopes ...string) {
+	s.T.Helper()
+	s.Must(&ledger.PutPublisher{Actor: Operator, Host: agentHost, Scopes: scopes, Defaults: scopes})
+}
+
 func (s *Stage) allowAgent(who string) {
 	client := s.View().ClientNamed(agentID)
 	s.grant(who, client, oauth.AuthorizationRequest{
