@@ -194,6 +194,7 @@ type waitingBody struct {
 	Host    string // of the publisher
 	Name    string // of the client, as it calls itself
 	Since   ui.Stamp
+	Wait    string // how long the page stays valid
 	Account account
 	// Cancel is the client's redirect URI with the refusal; "" if the request has no registered one.
 	Cancel template.URL
@@ -224,7 +225,7 @@ func (w *Area) waitingPage(c *site.Request, v site.Session) error {
 	}
 	c.Header().Set("Refresh", strconv.Itoa(int(waitInterval/time.Second)))
 	body := waitingBody{
-		Service: w.Brand().Name, Host: client.Document.Host(), Name: client.Name, Since: v.At(publisher.Requested), Account: accountOf(&v, query),
+		Service: w.Brand().Name, Host: client.Document.Host(), Name: client.Name, Since: v.At(publisher.Requested), Wait: site.WaitText(until.Std().Sub(w.Ledger.Now().Std())), Account: accountOf(&v, query),
 	}
 	if client.Registered(r.RedirectURI) {
 		body.Target = targetOf(r.RedirectURI)

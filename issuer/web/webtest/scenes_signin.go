@@ -52,6 +52,7 @@ func scenesSignin() []Scene {
 		}},
 		{Name: "sign-in-provider", Address: in, Change: elsewhere},
 		{Name: "sign-in-undone", Address: in + "?note=undone"},
+		{Name: "sign-in-refused", From: asks("zeta", nil), Address: in, Form: url.Values{"username": {nora}, "password": {Password}}},
 		{Name: "sign-in-everywhere", Who: alice, From: "/account", Address: "/account/sign-out-everywhere"},
 		{Name: "provider-not-begun", Address: "/auth/upstream/callback?error=access_denied", Change: elsewhere, Status: http.StatusBadRequest},
 		{Name: "provider-old-link", Address: "/auth/upstream/callback/begin", Change: elsewhere, Status: http.StatusForbidden},
@@ -72,6 +73,11 @@ func scenesSignin() []Scene {
 		{Name: "consent-changed", Who: nora, From: asks("zeta", few), Address: AuthorizePath, Form: url.Values{"decision": {"allow"}}, Status: http.StatusConflict, Between: func(s *Stage) {
 			s.edit("zeta", func(c *ledger.EditClient) { c.Profile.Scopes = many[:12] })
 		}},
+		{
+			Name: "consent-changed-scopes", Who: nora, From: asksAgent(agentID), Address: AuthorizePath, Form: url.Values{"decision": {"allow"}}, Status: http.StatusConflict,
+			Before:  func(s *Stage) { s.agentMayAsk("BOOKING_READ") },
+			Between: func(s *Stage) { s.agentMayAsk("BOOKING_READ", "SCHEDULE_READ") },
+		},
 		{Name: "waiting", Who: nora, Address: asksAgent(pilotID)},
 	}
 }
