@@ -30,10 +30,10 @@ func (i *Issuer) publicError(client string, r ledger.Refusal) *oauth.Error {
 // ErrorID seals the cause of a refusal for the client's owner. Nothing is stored, so a
 // refusal costs no log entry.
 func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
-	id := i.existingClientID(client)
-	i.config.Observer.Refused(id, r.Cause)
-	i.CountRefusal(id)
-	return i.SealRefusal(client, r)
+	id, existing := i.SealRefusal(client, r), i.existingClientID(client)
+	i.config.Observer.Refused(existing, r.Cause, id)
+	i.CountRefusal(existing)
+	return id
 }
 
 // SealRefusal is ErrorID for a refusal that its caller counts.
@@ -42,6 +42,7 @@ func (i *Issuer) SealRefusal(client string, r ledger.Refusal) string {
 	return credential.SealCause(i.config.Rand, key.Errors, number, credential.Cause{
 		Code: uint16(r.Cause), At: int64(i.Now()), Client: credential.ClientDigest(client),
 		Named: r.Named, Grant: r.Grant, Presented: r.Presented, Due: r.Due, When: int64(r.When),
+		Detail: oauth.MalformedNumber(r.Note),
 	})
 }
 
@@ -66,5 +67,6 @@ func (i *Issuer) Explain(id string) (ledger.Explanation, error) {
 	return ledger.Explanation{
 		Client: c.Client, Cause: ledger.Cause(c.Code), At: ledger.Time(c.At),
 		Named: c.Named, Grant: c.Grant, Presented: c.Presented, Due: c.Due, When: ledger.Time(c.When),
+		Note: oauth.MalformedDescription(c.Detail),
 	}, nil
 }

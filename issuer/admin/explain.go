@@ -43,7 +43,7 @@ func (c *call) explain(ctx context.Context, q ErrorID) (Explained, error) {
 	if err != nil {
 		return Explained{}, fmt.Errorf("explain: %w", err)
 	}
-	out := Explained{Cause: e.Cause, Text: e.Cause.String(), At: stdTime(e.At), When: stdTime(e.When)}
+	out := Explained{Cause: e.Cause, Text: e.Text(), At: stdTime(e.At), When: stdTime(e.When)}
 	for client := range v.Clients() {
 		if credential.ClientDigest(client.ClientID()) == e.Client {
 			out.Client, out.ClientName = client.ClientID(), client.Name

@@ -91,7 +91,7 @@ func parse[R any](r *http.Request, body []byte, parser func(contentType, authori
 // refuseMalformed writes an error of the parser.
 func (e *Endpoints) refuseMalformed(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials, refused *oauth.Error) {
 	cause := causeOf(refused.Code)
-	refused.ID = e.Server.ErrorID(c.ID, ledger.Refusal{Code: refused.Code, Cause: cause})
+	refused.ID = e.Server.ErrorID(c.ID, ledger.Refusal{Code: refused.Code, Cause: cause, Note: refused.Description})
 	refused.Cause = uint16(cause)
 	e.refuse(w, r, c, refused)
 }

@@ -117,13 +117,16 @@ type advice struct {
 	Note        string   // what the place has
 }
 
+// detailOf returns a cause's text as Detail.
+func detailOf(text string) string { return strings.ReplaceAll(text, "'", "’") + "." }
+
 // Sentence returns what happened.
 func (a advice) Sentence() string { return ui.Sentence(a.Detail) }
 
 // adviceFor returns the words for a cause.
 func (w *Area) adviceFor(v *site.Session, client *ledger.Client, cause ledger.Cause) advice {
 	is := remedies[cause]
-	a := advice{What: is.title, Check: is.check, Detail: strings.ReplaceAll(cause.String(), "'", "’") + "."}
+	a := advice{What: is.title, Check: is.check, Detail: detailOf(cause.String())}
 	if client.Owner != v.User.ID {
 		return a
 	}

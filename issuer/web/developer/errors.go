@@ -22,12 +22,15 @@ type errorsBody struct {
 // An explained is a refusal in words.
 type explained struct {
 	advice
-	Scope string   // the scope concerned, in the list of recent refusals
-	Near  *nearest // the redirect URI concerned, in the list of recent refusals
-	Place string   // where the request was refused, in the list of recent refusals
-	At    ui.Stamp
-	Times int
-	When  ui.Stamp // when the cause occurred
+	// ErrorID is that of the last refusal, in the list of recent refusals; "" if none can be
+	// opened.
+	ErrorID string
+	Scope   string   // the scope concerned, in the list of recent refusals
+	Near    *nearest // the redirect URI concerned, in the list of recent refusals
+	Place   string   // where the request was refused, in the list of recent refusals
+	At      ui.Stamp
+	Times   int
+	When    ui.Stamp // when the cause occurred
 	// Earlier is set if When is known, and not the minute of the refusal.
 	Earlier bool
 	// The following fields are set if the client authenticated and owns the grant.
@@ -37,7 +40,7 @@ type explained struct {
 }
 
 // maxRecent is how many recent refusals are shown.
-const maxRecent = 25
+const maxRecent = 16
 
 // maxErrorID is how much of an entered error_id is shown again, in bytes.
 const maxErrorID = 300
@@ -64,7 +67,11 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 		if len(body.Recent) == maxRecent {
 			break
 		}
-		one := explained{advice: w.adviceFor(&v, client, r.Cause), Place: placeOf(r), At: v.At(r.At), Times: r.Times}
+		one := explained{advice: w.adviceFor(&v, client, r.Cause)}
+		if last := w.explainErrorID(&v, client, r.ErrorID); last != nil {
+			one.advice, one.ErrorID = last.advice, r.ErrorID
+		}
+		one.Place, one.At, one.Times = placeOf(r), v.At(r.At), r.Times
 		if r.Cause == ledger.RedirectURIUnregistered {
 			one.Near = nearestTo(client, r.Word)
 		} else {
@@ -85,6 +92,7 @@ func (w *Area) explainErrorID(v *site.Session, client *ledger.Client, id string)
 		return nil
 	}
 	is := &explained{advice: w.adviceFor(v, client, e.Cause), At: v.At(e.At), Times: 1, When: v.At(e.When), Named: e.Named}
+	is.Detail = detailOf(e.Text())
 	is.Earlier = !is.When.Zero && is.When.Exact != is.At.Exact
 	if e.Named {
 		is.Grant, is.Presented, is.Due = e.Grant.String(), e.Presented, e.Due

@@ -26,6 +26,9 @@ func TestExplainErrorID(t *testing.T) {
 			Client: credential.ClientDigest("mine"), Cause: ledger.RefreshReused, At: w.Now(),
 			Named: true, Grant: grant, Presented: 4, Due: 6, When: w.Now().Add(-3600e9),
 		},
+		"mme_malformed": {
+			Client: credential.ClientDigest("mine"), Cause: ledger.RequestMalformed, At: w.Now(), Note: "The parameter redirect_uri is missing.",
+		},
 		"mme_stranger": {Client: credential.ClientDigest("mine"), Cause: ledger.NotACredential, At: w.Now()},
 		"mme_other":    {Client: credential.ClientDigest("calendar"), Cause: ledger.SecretRevoked, At: w.Now()},
 	}
@@ -38,6 +41,13 @@ func TestExplainErrorID(t *testing.T) {
 		assert.Contains(t, page.Text, text)
 	}
 	assert.NotContains(t, ask("mme_stranger").Text, "Grant ID")
+	assert.Contains(t, ask("mme_malformed").Text, "<p>The parameter redirect_uri is missing.</p>", "the sentence of the response")
+	w.Refusals.Record("mine", ledger.RequestMalformed, "mme_malformed", w.Now())
+	w.Refusals.Record("mine", ledger.SecretRevoked, "mme_other", w.Now())
+	list := b.Get(MinePath + "/errors").Text
+	assert.Contains(t, list, `<b><a href="?error_id=mme_malformed">Malformed request</a></b>`)
+	assert.Contains(t, list, "In a token request: the parameter redirect_uri is missing.")
+	assert.NotContains(t, list, "mme_other", "it can't be opened")
 	for _, id := range []string{"mme_other", "nonsense", "<b>" + strings.Repeat("x", 1000)} {
 		page := ask(id)
 		assert.Contains(t, page.Text, "This is not an error_id of this application.", id)
@@ -103,7 +113,7 @@ func TestRefusedScope(t *testing.T) {
 // of a client. They must not displace other refusals that the owner sees.
 func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	w, b := Mine(t, nil)
-	w.Refusals.Record("mine", ledger.RefreshReused, w.Now())
+	w.Refusals.Record("mine", ledger.RefreshReused, "", w.Now())
 	stranger, request := w.Browser(), With(Good(), "client_id", "mine")
 	for range 50 {
 		w.Advance(time.Second)
@@ -137,7 +147,7 @@ func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	assert.Contains(t, page, `<td data-name="Times" class="num">50</td>`)
 
 	for i := range 5000 {
-		w.Refusals.RecordBrowser(fmt.Sprint("other-", i), ledger.RedirectURIUnregistered, "", w.Now())
+		w.Refusals.RecordBrowser(fmt.Sprint("other-", i), ledger.RedirectURIUnregistered, "", "", w.Now())
 	}
 	assert.Equal(t, []ledger.Cause{ledger.RefreshReused}, CausesOf(w.Refusals, "mine"), "refusals in browsers must be kept separately")
 }

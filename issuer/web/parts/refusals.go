@@ -16,7 +16,7 @@ const (
 
 // Refusals has the latest refusals of recently refused clients, in the memory of one
 // node. They help a developer who is working on a client; error ids serve later
-// questions.
+// questions, and here that of the latest refusal for each cause.
 //
 // Anybody can cause refusals of a client whose id they know. So each cause has one entry,
 // however often it occurs, and there is room for more causes than an unauthenticated
@@ -47,6 +47,7 @@ type Refusal struct {
 	Cause   ledger.Cause
 	Program bool        // the response went to a program, not to a browser
 	At      ledger.Time // of the latest
+	ErrorID string      // of the latest; "" if none was made
 	Word    string      // the scope or redirect URI that the latest concerns, as a stranger may have sent it; "" if unknown
 	Times   int
 }
@@ -61,20 +62,20 @@ func newRefusedClients() refusedClients {
 }
 
 // Record records a refusal at an endpoint for programs, for an existing client.
-func (r *Refusals) Record(client string, cause ledger.Cause, at ledger.Time) {
+func (r *Refusals) Record(client string, cause ledger.Cause, errorID string, at ledger.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.programs.record(client, Refusal{Cause: cause, Program: true, At: at})
+	r.programs.record(client, Refusal{Cause: cause, Program: true, ErrorID: errorID, At: at})
 }
 
 // RecordBrowser records why the authorization step was refused.
-func (r *Refusals) RecordBrowser(client string, cause ledger.Cause, word string, at ledger.Time) {
+func (r *Refusals) RecordBrowser(client string, cause ledger.Cause, errorID, word string, at ledger.Time) {
 	if r.Count != nil {
 		r.Count(client)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.browsers.record(client, Refusal{Cause: cause, Word: word, At: at})
+	r.browsers.record(client, Refusal{Cause: cause, ErrorID: errorID, Word: word, At: at})
 }
 
 func (r *refusedClients) record(client string, one Refusal) {

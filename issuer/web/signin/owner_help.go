@@ -150,7 +150,8 @@ func truncateParts(parts []oauth.Part) []oauth.Part {
 // existing client.
 func (w *Area) recordRefusal(v *site.Session, r oauth.AuthorizationRequest, cause ledger.Cause) {
 	if client := v.View.Client(r.ClientID); client != nil && client.State != ledger.Deleted {
-		w.config.Refusals.RecordBrowser(client.ID, cause, refusedWord(client, &r, cause), w.Ledger.Now())
+		id := w.ErrorID(client.ClientID(), ledger.Refusal{Cause: cause})
+		w.config.Refusals.RecordBrowser(client.ID, cause, id, refusedWord(client, &r, cause), w.Ledger.Now())
 	}
 }
 

@@ -123,13 +123,15 @@ func NewFull(t testing.TB, e Extent, change ...func(*web.Config)) *Full {
 		}
 	}
 	f.listAgents()
-	for i := range 25 {
-		refusals.Record(Long("mine"), ledger.Cause(1+i), f.Now())
-	}
 	f.Explanations = map[string]ledger.Explanation{"mme_1": {
 		Client: credential.ClientDigest(Long("mine")), Cause: ledger.RefreshReused, At: f.Now(), When: f.Now(),
 		Named: true, Presented: 4_000_000, Due: 5_000_000,
 	}}
+	for cause := ledger.NotACredential; cause <= ledger.GrantEndedByClient; cause++ {
+		id := fmt.Sprintf("mme_%0144d", cause)
+		f.Explanations[id] = ledger.Explanation{Client: credential.ClientDigest(Long("mine")), Cause: cause, At: f.Now()}
+		refusals.Record(Long("mine"), cause, id, f.Now())
+	}
 	return f
 }
 

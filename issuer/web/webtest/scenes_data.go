@@ -389,14 +389,18 @@ func (s *Stage) tellOfToday() {
 	s.person(nora, "Nora Bell", false, nil)
 	s.ago(3 * time.Minute)
 	s.Must(&ledger.AddSecret{Actor: s.actor(alice), Client: zeta, Secret: s.secret("zeta new", "KKT8", "production"), After: s.View().Client(zeta).Secrets[0].ID})
-	s.Explanations = map[string]ledger.Explanation{"mme_reused": {
-		Client: credential.ClientDigest(zeta), Cause: ledger.RefreshReused, At: s.Now(), When: s.Now(), Named: true, Presented: 4, Due: 5,
-	}}
+	of := credential.ClientDigest(zeta)
+	s.Explanations = map[string]ledger.Explanation{
+		"mme_reused":    {Client: of, Cause: ledger.RefreshReused, At: s.Now(), When: s.Now(), Named: true, Presented: 4, Due: 5},
+		"mme_malformed": {Client: of, Cause: ledger.RequestMalformed, At: s.Now(), Note: "The parameter redirect_uri is missing."},
+		"mme_wrong":     {Client: of, Cause: ledger.SecretWrong, At: s.Now()},
+		"mme_scope":     {Client: of, Cause: ledger.ScopeTooWide, At: s.Now()},
+	}
 	s.refused = []func(*Stage){func(s *Stage) {
-		for i, cause := range []ledger.Cause{ledger.RefreshReused, ledger.SecretWrong, ledger.RedirectMismatch, ledger.SecretWrong} {
-			s.Config.Refusals.Record(zeta, cause, ledger.Time(SceneTime.Add(-time.Duration(4-i)*17*time.Minute).UnixMilli()))
+		for i, id := range []string{"mme_reused", "mme_wrong", "mme_malformed", "mme_wrong"} {
+			s.Config.Refusals.Record(zeta, s.Explanations[id].Cause, id, ledger.Time(SceneTime.Add(-time.Duration(4-i)*17*time.Minute).UnixMilli()))
 		}
-		s.Config.Refusals.RecordBrowser(zeta, ledger.ScopeTooWide, "ORG_SCHEDULE_WRITE", ledger.Time(SceneTime.Add(-2*time.Minute).UnixMilli()))
+		s.Config.Refusals.RecordBrowser(zeta, ledger.ScopeTooWide, "mme_scope", "ORG_SCHEDULE_WRITE", ledger.Time(SceneTime.Add(-2*time.Minute).UnixMilli()))
 	}}
 }
 
