@@ -146,6 +146,14 @@ func (c *Client) propose(p Profile) {
 	}
 }
 
+// Narrowed returns the profile that is in force between an owner's edit of an approved client to p
+// and its review.
+func (c *Client) Narrowed(p Profile) Profile {
+	next := *c
+	next.propose(p)
+	return next.Profile
+}
+
 func sameProposal(a, b *Profile) bool {
 	if a == nil || b == nil {
 		return a == b

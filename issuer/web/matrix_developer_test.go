@@ -20,7 +20,7 @@ var matrixDeveloper = []row{
 	{route: "GET /developer/clients/:id/edit", address: "/developer/clients/mine/edit", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{
 		route: "POST /developer/clients/:id/edit", address: "/developer/clients/mine/edit", nobody: 303, user: 404, owner: 303, administrator: 404,
-		form: &Sent{Purpose: "edit client", About: "mine\x001\x00", Fields: With(ProfileOf("Another name", Callback, "BOOKING_READ"), "revision", "1")},
+		form: &Sent{Purpose: "edit client", About: "mine\x001\x00", Fields: With(ProfileOf("Another name", Callback, "BOOKING_READ"), "revision", "1", "removed", "BOOKING_WRITE TEAM_BOOKING_READ ORG_PROFILE_READ")},
 	},
 	{
 		route: "POST /developer/clients/:id/discard", address: "/developer/clients/mine/discard", nobody: 303, user: 404, owner: 303, administrator: 404,

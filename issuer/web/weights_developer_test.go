@@ -27,6 +27,13 @@ var weighingsDeveloper = []weighing{
 		route: "POST /developer/clients/:id/edit", address: of("/developer/clients/", "mine", "/edit"), status: 422, whole: true,
 		form: edits("edit client", "mine", func(f *Full) url.Values { return f.AllWrong() }, ""),
 	},
+	{
+		route: "POST /developer/clients/:id/edit", address: of("/developer/clients/", "mine", "/edit"), whole: true,
+		form: edits("edit client", "mine", func(f *Full) url.Values {
+			client := f.View().Client(Long("mine"))
+			return ProfileOf(f.Wide(f.Name), client.RedirectURIs[0], client.Scopes[0])
+		}, ""),
+	},
 	{route: "GET /developer/clients/:id", address: of("/developer/clients/", "turned-down", ""), whole: true},
 	{route: "GET /developer/clients/:id/scopes", address: of("/developer/clients/", "mine", "/scopes"), whole: true},
 	{route: "GET /developer/clients/:id/scopes", address: of("/developer/clients/", "turned-down", "/scopes"), whole: true},

@@ -175,13 +175,18 @@ func TestEdit(t *testing.T) {
 	page := b.Get(edit)
 	form := page.Form(t, edit)
 	assert.Equal(t, "1", form.Get("revision"))
-	for _, text := range []string{`value="The mine app"`, `value="` + Callback + `"`, `value="BOOKING_WRITE" checked`, "New values are reviewed first"} {
+	for _, text := range []string{`value="The mine app"`, `value="` + Callback + `"`, `value="BOOKING_WRITE" checked`, "Removed scopes and redirect URIs end at once."} {
 		assert.Contains(t, page.Text, text)
 	}
 	for name, list := range ProfileOf("A better name", Callback+"/new", "BOOKING_READ", "PROFILE_READ") {
 		form[name] = list
 	}
 	form["redirect_uris"] = append(form["redirect_uris"], Callback)
+	asked := b.Post(edit, form)
+	assert.Equal(t, http.StatusOK, asked.StatusCode)
+	assert.Equal(t, "1", asked.Form(t, edit).Get("revision"))
+	assert.NotEmpty(t, w.View().Client("mine").Scopes[1:], "nothing may be removed before the user agrees")
+	form.Set("removed", "BOOKING_WRITE TEAM_BOOKING_READ ORG_PROFILE_READ")
 	res := b.Post(edit, form)
 	after := b.Follow(res)
 	client := w.View().Client("mine")
@@ -189,7 +194,7 @@ func TestEdit(t *testing.T) {
 	assert.Equal(t, []string{"BOOKING_READ"}, client.Scopes, "removed scopes must be removed at once")
 	assert.Equal(t, "A better name", client.Proposed.Name)
 	for _, text := range []string{
-		"sent for review", "Changes in review", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
+		"Saved. 3 scopes were removed at once. The other changes were sent for review.", "Changes in review", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
 		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Added:</b> " + Callback + "/new</ins>", "<ins><b>Added:</b> PROFILE_READ</ins>",
 	} {
 		assert.Contains(t, after.Text, text)
@@ -207,6 +212,59 @@ func TestEdit(t *testing.T) {
 
 	w.Must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "mine", Verdict: ledger.Reject, Reason: "Say who <you> are", Revision: 2})
 	assert.Contains(t, b.Get(MinePath+"/scopes").Text, "<b>Why:</b> <bdi>Say who &lt;you&gt; are</bdi>")
+}
+
+// TestRemoval verifies that an edit that takes something away is asked about, that the question
+// has the whole edit, and that the answer is for what was asked only.
+func TestRemoval(t *testing.T) {
+	w, b := Mine(t, func(c *ledger.ImportClient) {
+		c.Profile.RedirectURIs = append(c.Profile.RedirectURIs, Callback+"/2", Callback+"/3")
+		c.Profile.Scopes = []string{"BOOKING_READ", "BOOKING_WRITE"}
+	})
+	b.Allow("client_id", "mine", "scope", "BOOKING_READ")
+	edit := MinePath + "/edit"
+	form := b.Get(edit).Form(t, edit)
+	maps.Copy(form, ProfileOf("A better name", Callback, "BOOKING_READ"))
+	state := w.Index
+	page := b.PostParts(edit, form, Part{Name: "logo", File: "me.jpg", Content: string(Photo(64, 64))})
+	assert.Equal(t, http.StatusOK, page.StatusCode)
+	for _, text := range []string{
+		"<bdi>Remove 1 scope and 2 redirect URIs now?</bdi>", "<b>Removed:</b> BOOKING_WRITE", "<b>Removed:</b> " + Callback + "/2</del>",
+		"Getting it back needs a review.", "<b>1 person is connected.</b>", "Your other changes are sent for review.", "Choose it again",
+		`<input type="hidden" name="name" value="A better name">`, `<input type="hidden" name="scopes" value="BOOKING_READ">`,
+	} {
+		assert.Contains(t, page.Text, text)
+	}
+	sent := page.Form(t, edit)
+	assert.Equal(t, []string{Callback}, sent["redirect_uris"])
+	back := b.Post(edit, With(maps.Clone(sent), "preview", "Preview"))
+	assert.Contains(t, back.Text, `value="A better name"`)
+	assert.NotContains(t, back.Text, `value="BOOKING_WRITE" checked`)
+	agreed := strings.Join([]string{Callback + "/2", Callback + "/3", "BOOKING_WRITE"}, " ")
+	assert.Contains(t, b.Post(edit, With(sent, "removed", "BOOKING_WRITE")).Text, "Remove and save", "the user agreed to less")
+	assert.Equal(t, state, w.Index)
+	assert.Contains(t, b.Done(b.Post(edit, With(sent, "removed", agreed))).Text, "Saved. 1 scope and 2 redirect URIs were removed at once. The other changes")
+	assert.Equal(t, []string{Callback}, w.ClientRow("mine").RedirectURIs)
+
+	form = b.Get(edit).Form(t, edit)
+	maps.Copy(form, ProfileOf("A better name", Callback+"/new", "BOOKING_READ"))
+	assert.Contains(t, b.Done(b.Post(edit, form)).Text, "Saved, and sent for review.", "the last redirect URI stays until the review")
+}
+
+// TestRemovalOnly verifies the texts for an edit that has no other changes.
+func TestRemovalOnly(t *testing.T) {
+	w, b := Mine(t, func(c *ledger.ImportClient) { c.Profile.Scopes = []string{"BOOKING_READ", "BOOKING_WRITE"} })
+	edit := MinePath + "/edit"
+	form := b.Get(edit).Form(t, edit)
+	maps.Copy(form, ProfileOf("The mine app", Callback, "BOOKING_READ"))
+	form.Set("website", w.ClientRow("mine").Website)
+	page := b.Post(edit, form)
+	assert.Contains(t, page.Text, "<bdi>Remove BOOKING_WRITE now?</bdi>")
+	assert.NotContains(t, page.Text, "Your other changes")
+	assert.NotContains(t, page.Text, "is connected")
+	after := b.Done(b.Post(edit, With(page.Form(t, edit), "removed", "BOOKING_WRITE"))).Text
+	assert.Contains(t, after, "<p>Saved. BOOKING_WRITE was removed at once.</p>")
+	assert.Nil(t, w.ClientRow("mine").Proposed)
 }
 
 // TestGoingBack verifies that a browser may keep the response to a form with problems,
@@ -268,7 +326,7 @@ func TestEditInTwoTabs(t *testing.T) {
 	edit := MinePath + "/edit"
 	filled := func(pairs ...string) url.Values {
 		form := b.Get(edit).Form(t, edit)
-		for name, list := range ProfileOf("The mine app", Callback, "BOOKING_READ", "BOOKING_WRITE") {
+		for name, list := range ProfileOf("The mine app", Callback, "BOOKING_READ", "BOOKING_WRITE", "TEAM_BOOKING_READ", "ORG_PROFILE_READ") {
 			form[name] = list
 		}
 		return With(form, pairs...)
@@ -696,7 +754,7 @@ func TestChangesAreBounded(t *testing.T) {
 	before := w.Index
 	send := func(i int) Answer {
 		form := b.Get(edit).Form(t, edit)
-		maps.Copy(form, ProfileOf(fmt.Sprint("Name ", i), Callback, "BOOKING_READ"))
+		maps.Copy(form, ProfileOf(fmt.Sprint("Name ", i), Callback, w.ClientRow("mine").Scopes...))
 		return b.Post(edit, form)
 	}
 	i := 0

@@ -3,6 +3,7 @@ package developer
 import (
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -12,7 +13,10 @@ import (
 
 var editForm = site.FormKind{
 	Purpose: "edit client", Action: pathClient + "/edit", Page: pathClient + "/edit", Revisited: true,
-	Fields: append([]site.Field{site.BoundField("revision"), site.BoundField("from")}, profileFields...),
+	Fields: append([]site.Field{
+		site.BoundField("revision"), site.BoundField("from"),
+		site.TextField("removed", "The removal").Chosen(), // the names that the user agreed to remove
+	}, profileFields...),
 }
 
 type editBody struct {
@@ -67,7 +71,7 @@ func (w *Area) showEditBody(c *site.Request, v site.Session, client *ledger.Clie
 	case r != nil && from == parts.FromRefused:
 		body.Rejected, body.Lead, body.Profile.Do = because("Your changes were rejected", r.Reason), "They are filled in below. Change what the reviewer asks for, and resubmit them.", "Resubmit for review"
 	case client.Reviewed():
-		body.Lead, body.Profile.Do = "New values are reviewed first; until then the application works as before.", "Save and send for review"
+		body.Lead = "Changes are reviewed first. Removed scopes and redirect URIs end at once."
 		if r != nil {
 			body.Again = &ui.Callout{
 				Tone: ui.Info, Title: "Your last changes were rejected.", Text: "They aren’t filled in below. Saving something else dismisses them.",
@@ -89,6 +93,12 @@ func (w *Area) edit(c *site.Request, v site.Session, f *site.Form, client *ledge
 	p, picture := profileIn(f, v.View, client.Type, client, basis(client, f.Get("from")).Logo)
 	if f.Failed() {
 		return w.showEdit(c, v, client, f)
+	}
+	// An edit of an older revision is refused below, or was sent twice.
+	if client.Reviewed() && client.Revision <= revision {
+		if r := removalOf(client, p); len(r.Names) > 0 && strings.Join(r.Names, " ") != f.Get("removed") {
+			return w.askRemoval(c, v, client, f, r)
+		}
 	}
 	return w.proposeEdit(c, v, client, f, &ledger.EditClient{
 		Actor: v.Actor(), ID: client.ID, Revision: revision, Profile: p, Logo: picture,
@@ -114,15 +124,16 @@ func (w *Area) proposeEdit(c *site.Request, v site.Session, client *ledger.Clien
 		}
 		// The same form was sent twice.
 	}
+	done := "saved"
 	switch {
 	case refused == nil && now.Revision == command.Revision:
 		return c.RedirectNotice(parts.ClientPath(client.ID, "scopes"), clientNotices, "unchanged")
 	case client.State == ledger.Rejected:
 		return c.RedirectNotice(parts.ClientPath(client.ID), clientNotices, "again")
 	case now.Proposed != nil:
-		return c.RedirectNotice(parts.ClientPath(client.ID, "scopes"), clientNotices, "proposed")
+		done = "proposed"
 	}
-	return c.RedirectNotice(parts.ClientPath(client.ID, "scopes"), clientNotices, "saved")
+	return c.RedirectNoticeOf(parts.ClientPath(client.ID, "scopes"), clientNotices, done, nameRemoved(strings.Fields(f.Get("removed"))))
 }
 
 // undone returns what an edit that was refused because of a concurrent change would undo.

@@ -86,9 +86,9 @@ func (w *Area) showProfile(f *site.Form, v *site.Session, client *ledger.Client,
 		},
 	}
 	if client != nil {
-		p.URIs.Group.Hint += " Empty a field to remove it at once."
+		p.URIs.Group.Hint += " Empty a field to remove it."
 		if client.Reviewed() {
-			p.ScopesHint = "What you untick is gone at once; to get it back needs a review."
+			p.ScopesHint = "What you untick ends when you save; to get it back needs a review."
 		}
 		p.Do, p.Back = "Save", parts.ClientPath(client.ID)
 		if client.Proposed != nil {
@@ -101,8 +101,11 @@ func (w *Area) showProfile(f *site.Form, v *site.Session, client *ledger.Client,
 			p.Added = d.Added
 		case parts.FieldTitles["redirect_uris"]:
 			for i := range p.URIs.Shown {
-				if line := &p.URIs.Shown[i]; slices.Contains(d.Added, line.Value) {
+				switch line := &p.URIs.Shown[i]; {
+				case slices.Contains(d.Added, line.Value):
 					line.Mark = inReview
+				case slices.Contains(d.Kept, line.Value):
+					line.Mark = "approved"
 				}
 			}
 		}

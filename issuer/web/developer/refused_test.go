@@ -22,7 +22,7 @@ func turnedDown(t *testing.T) (*Env, *Browser) {
 	w, b := Mine(t, nil)
 	edit := MinePath + "/edit"
 	form := b.Get(edit).Form(t, edit)
-	for name, list := range ProfileOf("A better name", Callback+"/new", "BOOKING_READ", "BOOKING_WRITE", "PROFILE_READ") {
+	for name, list := range ProfileOf("A better name", Callback+"/new", "BOOKING_READ", "BOOKING_WRITE", "TEAM_BOOKING_READ", "ORG_PROFILE_READ", "PROFILE_READ") {
 		form[name] = list
 	}
 	form["redirect_uris"] = append(form["redirect_uris"], Callback)
@@ -93,7 +93,7 @@ func TestGoOnFromRefusedChanges(t *testing.T) {
 		assert.Contains(t, page.Text, text)
 	}
 	form := page.Form(t, edit)
-	for name, list := range ProfileOf("", Callback, "BOOKING_READ", "BOOKING_WRITE", "PROFILE_READ") {
+	for name, list := range ProfileOf("", Callback, "BOOKING_READ", "BOOKING_WRITE", "TEAM_BOOKING_READ", "ORG_PROFILE_READ", "PROFILE_READ") {
 		form[name] = list
 	}
 	wrong := b.Post(edit, form)
@@ -116,7 +116,7 @@ func TestAnotherEditForgetsRefusedChanges(t *testing.T) {
 	w, b := turnedDown(t)
 	edit := MinePath + "/edit"
 	form := b.Get(edit).Form(t, edit)
-	for name, list := range ProfileOf("Another name", Callback, "BOOKING_READ", "BOOKING_WRITE") {
+	for name, list := range ProfileOf("Another name", Callback, "BOOKING_READ", "BOOKING_WRITE", "TEAM_BOOKING_READ", "ORG_PROFILE_READ") {
 		form[name] = list
 	}
 	b.Done(b.Post(edit, form))

@@ -68,6 +68,9 @@ func (w *Area) showScopes(c *site.Request, v site.Session, client *ledger.Client
 	}
 	p := w.pageOfClient(&v, client, "Scopes & URIs", "scopes")
 	p.Notice, p.Form, p.Body = parts.NoticeAbout(clientNotices, c.Notice(), client), sent, body
+	if removed := c.NoticeOf(); removed != "" {
+		p.Notice = removedNotice(c.Notice(), removed)
+	}
 	return w.Show(c, v, "scopes", p)
 }
 

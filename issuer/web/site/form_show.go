@@ -58,6 +58,20 @@ func (f *Form) Hidden() []ui.Input {
 	return hidden
 }
 
+// Resent returns the values of the other fields as hidden inputs, for a page that asks a question
+// before the form is sent again. It leaves out secrets and files.
+func (f *Form) Resent() (list []ui.Input) {
+	for _, d := range f.Kind.Fields {
+		if d.kind != isText && d.kind != isList {
+			continue
+		}
+		for _, value := range f.Values[d.Name] {
+			list = append(list, ui.Input{Name: d.Name, Value: value})
+		}
+	}
+	return list
+}
+
 // Alert returns a problem that concerns no single field.
 func (f *Form) Alert() string { return f.alert }
 

@@ -39,7 +39,7 @@ func checkPage(t testing.TB, page Answer) {
 	assert.Equal(t, policy, page.Header.Get("Content-Security-Policy"))
 	if cache := page.Header.Get("Cache-Control"); cache == "private, no-cache" { // see TestGoingBack
 		assert.Regexp(t, `<form method="post" action="/(developer/(new|clients/[^/"]*/edit)|admin/(new-resource-server|resource-servers/[^/"]*/edit))"`, page.Text)
-		assert.Regexp(t, `class="callout bad" role="alert"|id="preview"`, page.Text)
+		assert.Regexp(t, `class="callout bad" role="alert"|id="preview"|id="removed"`, page.Text)
 		assert.NotContains(t, page.Text, `type="password"`)
 	} else {
 		assert.Equal(t, "no-store", cache)

@@ -58,7 +58,8 @@ func scenesDeveloper() []Scene {
 		{Name: "edit-rejected", Who: alice, Address: mine("rooms", "/edit")},
 		{Name: "edit-refused", Who: alice, Address: mine("shifts", "/edit?from=refused")},
 		{Name: "edit-wrong", Who: alice, From: mine("zeta", "/edit"), Address: mine("zeta", "/edit"), Form: wrong, Status: bad},
-		{Name: "edited", Who: alice, From: mine("pocket", "/edit"), Address: mine("pocket", "/edit"), Form: ProfileOf("Pocket Planner 2", "http://127.0.0.1/callback", few...)},
+		{Name: "edit-removal", Who: alice, From: mine("zeta", "/edit"), Address: mine("zeta", "/edit"), Form: With(ProfileOf("Zeta Planner Pro", clientURI("zeta"), many[1:]...), "purpose", "Finds a free slot.")},
+		{Name: "edited", Who: alice, From: mine("pocket", "/edit"), Address: mine("pocket", "/edit"), Form: With(ProfileOf("Pocket Planner 2", "http://127.0.0.1/callback", few...), "removed", "com.example.pocket:/callback")},
 
 		{Name: "secrets", Who: alice, Address: mine("zeta", "/secrets")},
 		{Name: "secrets-ending", Who: alice, Address: mine("zeta", "/secrets"), Before: func(s *Stage) {
