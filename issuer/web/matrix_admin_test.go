@@ -40,6 +40,10 @@ var matrixAdmin = []row{
 		route: "POST /admin/users/:id/state", address: "/admin/users/u-bob/state", nobody: 303, user: 404, owner: 404, administrator: 303,
 		form: &Sent{Purpose: "user state", About: "u-bob\x00disable", Fields: url.Values{"state": {"disable"}}},
 	},
+	{
+		route: "POST /admin/users/:id/disconnect", address: "/admin/users/u-bob/disconnect", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &Sent{Purpose: "disconnect user", About: "u-bob\x00calendar", Fields: url.Values{"client": {"calendar"}}},
+	},
 	{route: "GET /admin/users/:id/edit", address: "/admin/users/u-ada/edit", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
 		route: "POST /admin/users/:id/edit", address: "/admin/users/u-bob/edit", nobody: 303, user: 404, owner: 404, administrator: 303,

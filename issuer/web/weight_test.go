@@ -52,7 +52,7 @@ var weighings = slices.Concat(weighingsSignin, weighingsAccount, weighingsDevelo
 var weightless = []string{
 	"POST /account/feed/remove", "GET /feed/:address", "POST /account/sign-out", "POST /account/sign-out-everywhere", "POST /connected-apps/disconnect", "POST /connected-apps/disconnect-all",
 	"POST /developer/clients/:id/migration/draft", "POST /developer/clients/:id/transfer/withdraw", "POST /developer/offers/:id/accept", "POST /developer/offers/:id/decline",
-	"POST /admin/branding/publish", "POST /admin/branding/discard",
+	"POST /admin/branding/publish", "POST /admin/branding/discard", "POST /admin/users/:id/disconnect",
 	"GET /admin/audit.jsonl", "GET /admin/branding/draft.css", "GET /logos/:digest", "GET /assets/:name",
 }
 

@@ -11,6 +11,7 @@ const (
 	forTransfer             site.Purpose = "transfer client"
 	forNewUser              site.Purpose = "new user"
 	forUserState            site.Purpose = "user state"
+	forDisconnectUser       site.Purpose = "disconnect user"
 	forUserPassword         site.Purpose = "user password"
 	forEditUser             site.Purpose = "edit user"
 	forNewResource          site.Purpose = "new resource server"

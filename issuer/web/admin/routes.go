@@ -37,6 +37,7 @@ func (w *Area) Routes() []site.Route {
 		w.FormFor(site.Administrators, &newUserForm, w.addUser),
 		w.PageFor(site.Administrators, pathAdminUser, w.adminUser),
 		w.FormFor(site.Administrators, &userStateForm, w.setUserState),
+		w.FormFor(site.Administrators, &disconnectUserForm, w.disconnectUser),
 		w.PageFor(site.Administrators, editUserForm.Page, w.editUserPage),
 		w.FormFor(site.Administrators, &editUserForm, w.editUser),
 		w.PageFor(site.Administrators, userPasswordForm.Page, w.userPasswordPage),

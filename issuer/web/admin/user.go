@@ -24,6 +24,11 @@ var userStateForm = site.FormKind{
 	Fields: []site.Field{site.BoundField("state"), site.OwnPasswordField()},
 }
 
+// disconnectUserForm ends the access of one application to the account of a user.
+var disconnectUserForm = site.FormKind{
+	Purpose: forDisconnectUser, Action: pathAdminUser + "/disconnect", Page: pathAdminUser, Fields: []site.Field{site.BoundField("client")},
+}
+
 // userActions are the actions on the page of a user, by the word of the notice that follows.
 var userActions = []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disable, ledger.Enable, ledger.SignOutUser}
 
@@ -36,6 +41,7 @@ var userNotices = site.Notices{
 	string(ledger.Disable): "The account was disabled. The user is signed out, and all applications are disconnected.",
 	string(ledger.Enable):  "The account was enabled. The user can sign in, and has to allow applications again.",
 
+	"disconnected":             "The app was disconnected. Access that it got just before may keep working for up to 30 minutes.",
 	string(ledger.SignOutUser): "The user was signed out everywhere. The password and connected apps stay.",
 }
 
@@ -45,9 +51,9 @@ type adminUserBody struct {
 	Facts       []parts.Fact
 	Added       ui.Stamp
 	Sessions    int
-	Seen        ui.Stamp      // last use of a session
-	Apps        []parts.Piece // connected applications, the last allowed first
-	MoreApps    int           // number of the others
+	Seen        ui.Stamp        // last use of a session
+	Apps        []connectedLine // connected applications, the last allowed first
+	MoreApps    int             // number of the others
 	Owned       []ownedLine
 	Orphans     string // what nobody can change, since the user can't sign in; "" for nothing
 	MoreOf      string // the page with the user's other applications
@@ -58,6 +64,12 @@ type adminUserBody struct {
 	Forms       map[string]*site.Form
 	SignOut     *ui.Confirm
 	Danger      *ui.Danger // nil if the account can't be disabled
+}
+
+// A connectedLine is an application that a user allowed.
+type connectedLine struct {
+	parts.Piece
+	Disconnect *ui.Confirm // nil on the reader's own page
 }
 
 // An ownedLine is an application of a user.
@@ -97,7 +109,7 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 		User: u, Self: u.ID == v.User.ID, Added: v.At(u.Created), Sessions: len(sessions),
 		HistoryCard: historyCard("user", u.ID), Forms: map[string]*site.Form{},
 	}
-	body.Apps, body.MoreApps = appsOf(v.View, v.View.GrantsOf(u.ID, now))
+	body.connected(&v, v.View.GrantsOf(u.ID, now), sent)
 	if len(sessions) > 0 {
 		body.Seen = v.At(sessions[0].Seen)
 	}
@@ -244,22 +256,48 @@ func disableDanger(name string, f, sent *site.Form) *ui.Danger {
 	}}}
 }
 
-// appsOf returns the applications that have grants, of which the oldest is the first. It names
-// maxNamedApps at most, and returns how many more there are.
-func appsOf(v ledger.View, grants []*ledger.Grant) (named []parts.Piece, more int) {
+// connected adds the applications that have grants, of which the oldest is the first: at most
+// maxNamedApps, and how many more there are.
+func (b *adminUserBody) connected(v *site.Session, grants []*ledger.Grant, sent *site.Form) {
 	seen := map[string]bool{}
 	for _, g := range slices.Backward(grants) {
 		switch {
 		case seen[g.Client]:
 			continue
-		case len(named) < maxNamedApps:
-			named = append(named, parts.ClientPiece(v, g.Client))
+		case len(b.Apps) < maxNamedApps:
+			b.Apps = append(b.Apps, b.connectedLine(v, parts.ClientPiece(v.View, g.Client), g.Client, sent))
 		default:
-			more++
+			b.MoreApps++
 		}
 		seen[g.Client] = true
 	}
-	return named, more
+}
+
+func (b *adminUserBody) connectedLine(v *site.Session, app parts.Piece, client string, sent *site.Form) connectedLine {
+	if b.Self {
+		return connectedLine{Piece: app}
+	}
+	f := v.Form(&disconnectUserForm, url.Values{"id": {b.User.ID}, "client": {client}})
+	open := sent != nil && sent.Get("client") == client
+	if open {
+		f = sent
+	}
+	return connectedLine{app, &ui.Confirm{
+		Button: "Disconnect", About: app.Text, Title: "Disconnect " + app.Text + " from " + site.PersonOf(b.User).Name + "?",
+		Text: "It gets no new access. Access that it got just before may keep working for up to 30 minutes.", Do: "Disconnect", Tone: ui.Bad, Open: open, Form: f,
+	}}
+}
+
+// disconnectUser ends the access of an application. Repeating it changes nothing.
+func (w *Area) disconnectUser(c *site.Request, v site.Session, f *site.Form) error {
+	refused, err := w.Propose(c, &v, "disconnect an application", &ledger.Disconnect{Actor: v.Actor(), User: f.Get("id"), Client: f.Get("client")})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return w.showAdminUser(c, v, f.Refused(refused))
+	}
+	return c.RedirectNotice(parts.AdminUserPath(f.Get("id")), userNotices, "disconnected")
 }
 
 // setUserState enables or disables an account, or grants or removes the role of an

@@ -47,7 +47,7 @@ func TestAdminUser(t *testing.T) {
 	page := root.Get(AdaPage)
 	for _, text := range []string{
 		"<title>Ada Lovelace · Mintmark</title>", "<bdi>ada · ada@example.com</bdi>", `<code id="account-id">u-ada</code>`, "In 1 browser, last used ",
-		`<dt>Connected apps</dt><dd><a href="/admin/clients/calendar"><bdi>The calendar app</bdi></a></dd>`, `<a href="/admin/clients/calendar"><bdi>The calendar app</bdi></a>`,
+		"Disconnect The calendar app from Ada Lovelace?", `<a href="/admin/clients/calendar"><bdi>The calendar app</bdi></a>`,
 		`href="/admin/audit?user=u-ada">All events</a>`, "Make administrator", "Disable the account of Ada Lovelace?", `href="/admin/users/u-ada/password">`,
 	} {
 		assert.Contains(t, page.Text, text)
@@ -63,6 +63,19 @@ func TestAdminUser(t *testing.T) {
 	assert.Contains(t, self.Text, "Only another administrator can disable you.")
 	assert.NotContains(t, self.Text, `action="/admin`)
 	assert.Equal(t, "/account/password", root.Get("/admin/users/u-root/password").Header.Get("Location"))
+}
+
+// TestDisconnectUser verifies that an administrator ends the access of one application and no other.
+func TestDisconnectUser(t *testing.T) {
+	w, root := Administration(t)
+	w.SignedIn().Allow()
+	sent := root.Submit(AdaPage, "/admin/users/u-ada/disconnect")
+	require.Equal(t, 303, sent.StatusCode, sent.Text)
+	page := root.Get(sent.Header.Get("Location"))
+	assert.Contains(t, page.Text, "The app was disconnected. Access that it got just before may keep working for up to 30 minutes.")
+	assert.Contains(t, page.Text, "<dt>Connected apps</dt><dd>None</dd>")
+	assert.Contains(t, page.Text, "Disconnected")
+	assert.Empty(t, w.View().GrantsOf("u-ada", w.Now()))
 }
 
 func TestUserStates(t *testing.T) {
