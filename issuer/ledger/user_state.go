@@ -68,9 +68,8 @@ func (c *SetUserState) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case DeleteUser:
 		next.tombstone(m)
 	case SignOutUser:
-		if len(v.SessionsOf(old.ID, stateTime(m), 1)) == 0 {
-			return accept(Outcome{ID: c.User})
-		}
+		// Even if no session is live: one may become so again, by a longer idle time in the
+		// settings or by a restore.
 		next.SessionsRevokedBefore = m.Seq
 	default:
 		return badField("state", "must be enable, disable, delete, promote, demote or sign-out")

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -51,13 +52,15 @@ var verdictKinds = []ui.Option{
 
 const reviewedKind = string(ledger.EventClientReviewed)
 
-// parseKind parses the value of a kind or a group, or one of verdictKinds.
+// parseKind parses the value of a kind or a group, or one of verdictKinds. Any other value is a
+// kind that no event has.
 func parseKind(value string) (kind string, verdicts []ledger.Verdict) {
-	kind, list, limited := strings.Cut(value, ":")
-	if limited {
-		for verdict := range strings.SplitSeq(list, ",") {
-			verdicts = append(verdicts, ledger.Verdict(verdict))
-		}
+	if !slices.ContainsFunc(verdictKinds, func(o ui.Option) bool { return o.Value == value }) {
+		return value, nil
+	}
+	kind, list, _ := strings.Cut(value, ":")
+	for verdict := range strings.SplitSeq(list, ",") {
+		verdicts = append(verdicts, ledger.Verdict(verdict))
 	}
 	return kind, verdicts
 }

@@ -2,6 +2,7 @@ package parts
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -138,7 +139,7 @@ var eventWords = []struct {
 	{kind: ledger.EventConfigured, title: "Settings changed", says: "Changed settings"},
 	{kind: ledger.EventBranded, title: "Branding changed", tell: func(e *ledger.Event) (string, string) {
 		step, note, _ := strings.Cut(e.Detail, " ")
-		note = brandWords.Replace(note)
+		note = brandNote(note)
 		switch ledger.BrandStep(step) {
 		case ledger.BrandPublish:
 			return "Published the branding", note
@@ -276,6 +277,21 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// brandWords replaces the settings of the brand by their titles on the page.
-var brandWords = strings.NewReplacer("service_name: ", "Name: ", "accent: ", "Accent color: ", "logo: ", "Logo: ", "privacy_url: ", "Privacy policy: ",
-	"terms_url: ", "Terms: ", "help_url: ", "Help: ", "forgot_password: ", "Reset instructions: ", "forgot_password_url: ", "Reset link: ")
+// brandWords has the titles on the page of the settings of the brand.
+var brandWords = map[string]string{
+	"service_name": "Name", "accent": "Accent color", "logo": "Logo", "privacy_url": "Privacy policy", "terms_url": "Terms", "help_url": "Help",
+	"forgot_password": "Reset instructions", "forgot_password_url": "Reset link",
+}
+
+// brandSetting finds a value, which is quoted, or the name of a setting before its value.
+var brandSetting = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[a-z_]+: `)
+
+// brandNote names the settings of a brand in the detail of an event, but not in their values.
+func brandNote(detail string) string {
+	return brandSetting.ReplaceAllStringFunc(detail, func(found string) string {
+		if title, ok := brandWords[strings.TrimSuffix(found, ": ")]; ok {
+			return title + ": "
+		}
+		return found
+	})
+}

@@ -114,7 +114,7 @@ var told = []struct {
 	{kind: ledger.EventSignedOut, actor: ledger.Operator, user: "u-bob", says: "Signed out bob in one browser", by: "Operator"},
 	{kind: ledger.EventConfigured, actor: ledger.Operator, detail: `audience: "a" → "b"`, says: "Changed settings", by: "Operator", note: `audience: "a" → "b"`},
 	{kind: ledger.EventBranded, actor: "u-root", detail: "draft", says: "Saved a draft of the branding", by: "root"},
-	{kind: ledger.EventBranded, actor: "u-root", detail: `publish service_name: "" → "Acme"`, says: "Published the branding", by: "root", note: `Name: "" → "Acme"`},
+	{kind: ledger.EventBranded, actor: "u-root", detail: `publish service_name: "" → "Ask \"logo: desk"; accent: "default" → "#1d4ed8"`, says: "Published the branding", by: "root", note: `Name: "" → "Ask \"logo: desk"; Accent color: "default" → "#1d4ed8"`},
 	{kind: ledger.EventBranded, actor: "u-root", detail: "discard", says: "Discarded the draft of the branding", by: "root"},
 	{kind: ledger.EventKeyAdded, actor: ledger.Operator, detail: "k1", says: "Generated key k1", by: "Operator"},
 	{kind: ledger.EventKeyActivated, actor: ledger.Operator, detail: "k1", says: "Activated key k1", by: "Operator"},

@@ -177,7 +177,7 @@ func nameFlag(cmd *cobra.Command, err error) error {
 		value = f.Value.String()
 	}
 	if list, ok := f.Value.(pflag.SliceValue); ok {
-		if i, err := strconv.Atoi(item); err == nil && i < len(list.GetSlice()) {
+		if i, err := strconv.Atoi(item); err == nil && i >= 0 && i < len(list.GetSlice()) {
 			value = list.GetSlice()[i]
 		}
 	}
