@@ -137,10 +137,13 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		}
 		body.Tier = parts.AsksOf(strings.Join(asked, " "), before).Tier
 		if client.Legacy {
-			body.Tier.Texts = []ui.TierText{{Text: "It can do everything that its users can. It was registered before there were scopes."}}
+			body.Tier.Title, body.Tier.Texts = "Full access", []ui.TierText{{Text: "It can do everything that its users can. It was registered before there were scopes."}}
 		}
 		if client.Proposed != nil && !before.Empty() {
 			body.Tier.Texts, body.Held = newPowers(client)
+		}
+		for i := range body.Tier.Texts {
+			body.Tier.Texts[i].Text = forAdmins.Replace(body.Tier.Texts[i].Text)
 		}
 		body.Others, body.OthersCard.Action = othersOf(v.View, client)
 	}
@@ -331,6 +334,9 @@ func scopeTexts(names []string) (words []string) {
 	return words
 }
 
+// forAdmins changes what a scope says to its user into what an administrator reads about others.
+var forAdmins = strings.NewReplacer("your ", "the ", "'", "’")
+
 // newPowers splits what controls other people into what a change adds and what is allowed already. A
 // scope that a wider one covers is new too, since it is to be granted.
 func newPowers(client *ledger.Client) (added []ui.TierText, held []string) {
@@ -338,7 +344,7 @@ func newPowers(client *ledger.Client) (added []ui.TierText, held []string) {
 		switch {
 		case !s.Controls || !slices.Contains(client.Proposed.Scopes, s.Name):
 		case slices.Contains(client.Scopes, s.Name):
-			held = append(held, s.Plain)
+			held = append(held, forAdmins.Replace(s.Plain))
 		default:
 			added = append(added, ui.TierText{Text: s.Plain})
 		}

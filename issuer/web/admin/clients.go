@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"slices"
+
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
@@ -28,7 +30,8 @@ type clientLine struct {
 	Agent          bool // it has a metadata document
 	Awaits, Legacy bool
 	Owner          parts.Piece
-	Allowed        string // how often in 30 days
+	Allowed        string   // how often in 30 days
+	Since          ui.Stamp // it waits for review
 	Change         ui.Stamp
 }
 
@@ -73,15 +76,17 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	body.Table = ui.Table{Caption: "Applications", Brief: true, Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Application", string(ledger.ClientsByName), "ascending", at),
 		site.SortColumn(c, "Owner", string(ledger.ClientsByOwner), "ascending", at),
-		{Title: "State"},
-		{Title: "Allowed, 30 days", Class: "num"},
+		{Title: "State"}, {Title: "Allowed, 30 days", Class: "num"},
 		site.SortColumn(c, "Changed", string(ledger.ClientsByChanged), "descending", at),
 	}}
+	if body.Waiting { // they have the same state, and nobody could allow them
+		body.Table.Columns = slices.Replace(body.Table.Columns, 2, 4, ui.Column{Title: "Waiting since"})
+	}
 	for _, client := range found {
 		body.Clients = append(body.Clients, clientLine{
 			Name: client.Name, Path: parts.AdminClientPath(client.ID), Picture: parts.SmallPicture(&client.Profile),
 			State: client.State, Agent: client.Document != nil, Awaits: client.Proposed != nil && client.AwaitsReview(), Legacy: client.Legacy,
-			Owner: linkOwner(v.View, client), Allowed: allowsOf(v.View.Usage(client.ID), w.Ledger.Now()), Change: v.At(client.Changed),
+			Owner: linkOwner(v.View, client), Allowed: allowsOf(v.View.Usage(client.ID), w.Ledger.Now()), Since: v.At(client.WaitingSince()), Change: v.At(client.Changed),
 		})
 	}
 	return w.showAdmin(c, v, "clients", ui.Page{

@@ -120,7 +120,7 @@ func approvedNotice(c *site.Request, v ledger.View) (text string, link *ui.Link)
 
 func waitingOf(v *site.Session, client *ledger.Client, nameWarning bool) waiting {
 	return waiting{
-		Name: client.Name, Path: parts.AdminClientPath(client.ID), Owner: linkOwner(v.View, client), Hosts: hostsOf(askedOf(client)), Chips: chipsOf(client, 2),
+		Name: client.Name, Path: parts.AdminClientPath(client.ID), Owner: linkOwner(v.View, client), Hosts: hostsOf(askedOf(client)), Chips: chipsOf(client, 3),
 		Since: v.At(client.WaitingSince()), Changes: changesOf(client), NameWarning: nameWarning,
 	}
 }

@@ -31,7 +31,7 @@ var (
 	// The field only is "no" for all scopes, and anything else for those in scopes: a form without
 	// it must not show more.
 	resourceFields = []site.Field{
-		site.TextField("name", "Name"), site.TextField("only", "Introspection answers").Chosen().Worded(onlyText),
+		site.TextField("name", "Username"), site.TextField("only", "Introspection answers").Chosen().Worded(onlyText),
 		site.ListField("scopes", "The selection of scopes").Chosen().Worded(parts.ScopeText),
 	}
 )

@@ -58,8 +58,8 @@ func TestRegisterResource(t *testing.T) {
 		"query":        {[]string{"id", "https://api.example?a=b", "name", "api"}, "Identifier URI must be https, without"},
 		"fragment":     {[]string{"id", "https://api.example#a", "name", "api"}, "Identifier URI must be https, without"},
 		"no canonical": {[]string{"id", "https://API.example", "name", "api"}, "Identifier URI must be written as https://api.example"},
-		"spaces":       {[]string{"id", ApiURI, "name", "two words"}, "Name may hold letters, digits"},
-		"dots":         {[]string{"id", ApiURI, "name", ".."}, "Name needs a character beside dots"},
+		"spaces":       {[]string{"id", ApiURI, "name", "two words"}, "Username may hold letters, digits"},
+		"dots":         {[]string{"id", ApiURI, "name", ".."}, "Username needs a character beside dots"},
 		"none ticked":  {[]string{"id", ApiURI, "name", "api", "only", "yes"}, "Tick at least one scope, or choose all scopes."},
 		"unknown":      {[]string{"id", ApiURI, "name", "api", "only", "yes", "scopes", "NONE"}, "The selection of scopes has one that does not exist."},
 	} {
@@ -68,7 +68,7 @@ func TestRegisterResource(t *testing.T) {
 		assert.Contains(t, res.Text, test.says, name)
 	}
 	all := root.Post(NewResourcePage, filled(form, "id", "http://api.example", "name", "two words", "only", "yes"))
-	for _, says := range []string{"Identifier URI must be https", "Name may hold letters, digits", "Tick at least one scope"} {
+	for _, says := range []string{"Identifier URI must be https", "Username may hold letters, digits", "Tick at least one scope"} {
 		assert.Contains(t, all.Text, says, "all problems at once")
 	}
 	assert.Nil(t, w.ResourceRow(ApiURI))
@@ -88,7 +88,7 @@ func TestRegisterResource(t *testing.T) {
 	assert.Contains(t, res.Text, "Identifier URI is taken.")
 	assert.Contains(t, res.Text, `value="BOOKING_READ" checked`)
 	res = root.Post(NewResourcePage, filled(right, "id", "https://second.example", "name", "API"))
-	assert.Contains(t, res.Text, "Name is taken.")
+	assert.Contains(t, res.Text, "Username is taken.")
 }
 
 func TestEditResource(t *testing.T) {
@@ -114,13 +114,13 @@ func TestEditResource(t *testing.T) {
 	assert.Contains(t, stale.Text, `value="mine"`)
 	again := ResourcesPage + "/bookings/edit"
 	taken := root.Post(again, filled(stale.Form(t, again), "name", "OTHER", "only", "no"))
-	assert.Contains(t, taken.Text, "Name is taken.")
+	assert.Contains(t, taken.Text, "Username is taken.")
 	assert.Contains(t, root.Follow(root.Post(again, With(taken.Form(t, again), "name", "mine", "only", "no"))).Text, "Saved.")
 	assert.Empty(t, w.ResourceRow(ApiURI).Scopes, "all scopes were chosen")
 
 	wrong := root.Submit(ResourcesPage+"/mine/edit", ResourcesPage+"/mine/edit", "name", "..", "only", "yes")
 	assert.Equal(t, http.StatusUnprocessableEntity, wrong.StatusCode)
-	assert.Contains(t, wrong.Text, "Name needs a character beside dots.")
+	assert.Contains(t, wrong.Text, "Username needs a character beside dots.")
 	assert.Contains(t, wrong.Text, "Tick at least one scope")
 	w.Must(&ledger.RemoveResourceServer{Actor: Operator, ID: ApiURI})
 	w.Resource("mine")

@@ -13,9 +13,10 @@ var suspendForm = site.FormKind{
 }
 
 type suspendBody struct {
-	Note ui.Input
-	Path string // of the application's page
-	Form *site.Form
+	Note   ui.Input
+	People int    // who are connected; 0 also if they are not counted yet
+	Path   string // of the application's page
+	Form   *site.Form
 }
 
 // suspendPage shows the form that suspends an application.
@@ -42,9 +43,10 @@ func (w *Area) showSuspend(c *site.Request, v site.Session, sent *site.Form) err
 	if client.Document != nil {
 		note = f.Input("reason", "Other administrators read it.").Called("Reason")
 	}
+	people, _ := parts.PeopleOf(c.R.Context(), w.people, v.View, client.ID, w.Ledger.Now())
 	return w.showAdmin(c, v, "suspend", ui.Page{
 		Title: "Suspend " + client.Name + "?", Up: site.Up(client.Name, path), Form: sent,
-		Body: suspendBody{Note: note.Optional().Text(3), Path: path, Form: f},
+		Body: suspendBody{Note: note.Optional().Text(3), People: people.Users, Path: path, Form: f},
 	})
 }
 
