@@ -5,6 +5,7 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
+	"regexp"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -72,7 +73,7 @@ func (w *Area) authorize(c *site.Request) error {
 		w.config.Refused(cause)
 		return w.explainAgent(cause, request.ClientID, "")
 	}
-	w.showConsent(c, http.StatusOK, v, request, a, "", scope.Set{})
+	w.showConsent(c, http.StatusOK, v, request, a, nil, scope.Set{})
 	return nil
 }
 
@@ -128,8 +129,20 @@ func (w *Area) errorLocation(r oauth.AuthorizationRequest, e *oauth.Error) strin
 type leaveBody struct {
 	Client   string
 	Target   target
-	Detail   string
+	Detail   detail
 	Location template.URL // a registered redirect URI with the error; template.URL, since any scheme may be registered
+}
+
+// A detail is the description of an error, with the parameter that it names apart.
+type detail struct{ Before, Parameter, After string }
+
+var namesParameter = regexp.MustCompile(`^(The parameter |The |.* a )([a-z_]+)(.*)$`)
+
+func detailOf(e *oauth.Error) detail {
+	if m := namesParameter.FindStringSubmatch(e.Description); m != nil {
+		return detail{m[1], m[2], m[3]}
+	}
+	return detail{Before: e.Description}
 }
 
 // continueTo responds to a browser that has just signed in. It redirects to the
@@ -157,8 +170,8 @@ func (w *Area) continueTo(c *site.Request, next, own string) error {
 	w.config.Refused(problem.Cause)
 	location := w.errorLocation(r, &problem.Error)
 	c.Header().Set("Refresh", "0;url="+location)
-	w.Render(c, http.StatusOK, "leave", ui.Page{Title: "Back to the app", Body: leaveBody{
-		Client: a.Client.Name, Target: targetOf(r.RedirectURI), Detail: problem.Error.Description,
+	w.Render(c, http.StatusOK, "leave", ui.Page{Title: a.Client.Name + " couldn’t be connected", Body: leaveBody{
+		Client: a.Client.Name, Target: targetOf(r.RedirectURI), Detail: detailOf(&problem.Error),
 		Location: template.URL(location),
 	}})
 	return nil

@@ -31,7 +31,7 @@ var consentForm = site.FormKind{
 }
 
 type consentBody struct {
-	Notice string // why the page is shown again
+	Notice *ui.Callout // why the page is shown again
 
 	Asker   parts.Asker
 	Asks    parts.Asks
@@ -88,7 +88,7 @@ func consentAbout(query, revision, resource, scope string) string {
 // that the page names, to the exact request, and to the revision of the client, the
 // resource server and the scope that the page shows. A page that is shown again for more than it
 // showed at first has that scope in shown, and marks what is not in it.
-func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.AuthorizationRequest, a ledger.Authorization, notice string, shown scope.Set) {
+func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.AuthorizationRequest, a ledger.Authorization, notice *ui.Callout, shown scope.Set) {
 	c.Header().Set("Content-Security-Policy", site.FormsAnywhere)
 	query, revision := r.Query(), strconv.FormatUint(a.Client.Revision, 10)
 	first, before := allowedBefore(v.View, v.User.ID, a.Client.ID, w.Ledger.Now())
@@ -130,21 +130,29 @@ func allowedBefore(view ledger.View, user, client string, now ledger.Time) (firs
 var userRefused = oauth.Error{Code: oauth.AccessDenied, Description: "The user refused."}
 
 // Why the consent page is shown again.
-const (
-	noticeChanged  = "The app was changed while this page was open. Nothing was allowed yet. Check what it asks for and decide again."
-	noticeMore     = "The app asks for more than when you opened this page: what’s new is marked. Nothing was allowed yet. Check it and decide again."
-	noticeLess     = "The app asks for less than when you opened this page. Nothing was allowed yet. Check what it asks for and decide again."
-	noticeSame     = "The app’s details were changed while this page was open. What it asks for is the same. Nothing was allowed yet. Check who asks and decide again."
-	noticeSwitched = "You’re signed in with another account now. Nothing was allowed yet. Check the account and decide again."
-	noticeOld      = "You signed in again while this page was open. Nothing was allowed yet. Check what the app asks for and decide again."
+var (
+	noticeChanged  = again(nothingAllowed, "The app was changed while this page was open. Check what it asks for and decide again.")
+	noticeMore     = again("It asks for more now.", "What’s new is marked. "+nothingAllowed)
+	noticeLess     = again(nothingAllowed, "The app asks for less than when you opened this page. Check what it asks for and decide again.")
+	noticeSame     = again(nothingAllowed, "The app’s details were changed while this page was open. What it asks for is the same. Check who asks and decide again.")
+	noticeSwitched = again(nothingAllowed, "You’re signed in with another account now. Check the account and decide again.")
+	noticeOld      = again(nothingAllowed, "You signed in again while this page was open. Check what the app asks for and decide again.")
+
+	noticeUndecided = again("", "Choose Allow or Cancel.")
 )
+
+const nothingAllowed = "Nothing was allowed yet."
+
+func again(title, text string) *ui.Callout {
+	return &ui.Callout{Tone: ui.Warn, Title: title, Text: text, Role: "alert"}
+}
 
 // A shownAsk is what the page showed for which a decision was sent.
 type shownAsk struct{ scope, resource string }
 
 // changed returns why the page is shown again for a, after an earlier one. If a asks for more, it
 // also returns the scope of the earlier one.
-func (s shownAsk) changed(a ledger.Authorization) (notice string, scopes scope.Set) {
+func (s shownAsk) changed(a ledger.Authorization) (notice *ui.Callout, scopes scope.Set) {
 	was, is := scope.FromClaim(s.scope), scope.FromClaim(a.Scope)
 	switch {
 	case was.Empty() || is.Empty() || s.resource != a.ResourceID(): // everything, or used somewhere else
@@ -207,7 +215,7 @@ func (w *Area) decide(c *site.Request, f *site.Form) error {
 		w.recordRefusal(&v, request, ledger.UserRefused)
 		return w.respond(c, request, &userRefused)
 	}
-	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, "Choose Allow or Cancel.", scope.Set{})
+	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, noticeUndecided, scope.Set{})
 	return nil
 }
 
