@@ -34,11 +34,11 @@ func (w *Area) feedCard(v *site.Session) feedCard {
 		Since: v.At(v.User.FeedSince), Make: made,
 		Replace: &ui.Confirm{
 			Button: "Replace address", About: "of the feed", Title: "Replace the address?", Text: "The old one stops working immediately.",
-			Do: "Replace address", Small: true, Form: made,
+			Do: "Replace address", Form: made,
 		},
 		Remove: &ui.Confirm{
 			Button: "Remove address", About: "of the feed", Title: "Remove the address?", Text: "It stops working immediately.",
-			Do: "Remove address", Tone: ui.Bad, Small: true, Form: v.Form(&removeFeedForm, nil),
+			Do: "Remove address", Tone: ui.Bad, Form: v.Form(&removeFeedForm, nil),
 		},
 	}
 }
