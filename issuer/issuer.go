@@ -46,9 +46,9 @@ type Config struct {
 // An Observer counts events for metrics. Its methods are called concurrently and during
 // requests.
 type Observer interface {
-	// Refused is called with the cause and error_id of each refusal, and the id of the client,
-	// "" for a client that does not exist.
-	Refused(client string, cause ledger.Cause, errorID string)
+	// Refused is called with the code, cause and error_id of each refusal, and the id of the
+	// client, "" for a client that does not exist.
+	Refused(client string, code oauth.Code, cause ledger.Cause, errorID string)
 	// Issued is called for each token response. retry reports whether the same response
 	// was requested again.
 	Issued(grant oauth.GrantType, retry, shared bool)
@@ -60,7 +60,7 @@ type Observer interface {
 // nopObserver counts nothing.
 type nopObserver struct{}
 
-func (nopObserver) Refused(string, ledger.Cause, string) {}
+func (nopObserver) Refused(string, oauth.Code, ledger.Cause, string) {}
 func (nopObserver) Issued(oauth.GrantType, bool, bool)   {}
 func (nopObserver) Committed(time.Duration)              {}
 

@@ -31,7 +31,7 @@ func (i *Issuer) publicError(client string, r ledger.Refusal) *oauth.Error {
 // refusal costs no log entry.
 func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
 	id, existing := i.SealRefusal(client, r), i.existingClientID(client)
-	i.config.Observer.Refused(existing, r.Cause, id)
+	i.config.Observer.Refused(existing, r.Code, r.Cause, id)
 	i.CountRefusal(existing)
 	return id
 }

@@ -2,9 +2,11 @@ package developer
 
 import (
 	"strings"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
@@ -17,6 +19,7 @@ type errorsBody struct {
 	Problem string // with the error_id that was entered
 	Answer  *explained
 	Recent  []explained
+	Foot    string // how many requests Recent stands for
 }
 
 // An explained is a refusal in words.
@@ -25,9 +28,10 @@ type explained struct {
 	// ErrorID is that of the last refusal, in the list of recent refusals; "" if none can be
 	// opened.
 	ErrorID string
-	Scope   string   // the scope concerned, in the list of recent refusals
-	Near    *nearest // the redirect URI concerned, in the list of recent refusals
-	Place   string   // where the request was refused, in the list of recent refusals
+	Scope   string     // the scope concerned, in the list of recent refusals
+	Near    *nearest   // the redirect URI concerned, in the list of recent refusals
+	Code    oauth.Code // of the response, in the list of recent refusals; "" if the application got none
+	Place   string     // where the request was refused, in the list of recent refusals
 	At      ui.Stamp
 	Times   int
 	When    ui.Stamp // when the cause occurred
@@ -56,13 +60,16 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 	body := errorsBody{Path: parts.ClientPath(client.ID, "errors"), ErrorID: asked[:min(len(asked), maxErrorID)]}
 	if asked != "" {
 		if body.Answer = w.explainErrorID(&v, client, asked); body.Answer == nil {
-			body.Problem = "This is not an error_id of this application. Copy it whole: it begins with mme_."
+			body.Problem = "No refused request of this application has this error_id. Copy it whole."
 		}
 	}
 	body.Card = ui.Card{ID: "recent", Title: "Refused requests"}
-	if n := refusedLastDay(v.View.Usage(client.ID), w.Ledger.Now()); n > 0 {
-		body.Card.Side = ui.Comma(n) + " refused in the last 24 hours"
+	now := w.Ledger.Now()
+	all := refusedLastDay(v.View.Usage(client.ID), now)
+	if all > 0 {
+		body.Card.Side = ui.Comma(all) + " refused in the last 24 hours"
 	}
+	shown, since, opens := 0, now, false
 	for _, r := range w.config.Refusals.List(client.ID) {
 		if len(body.Recent) == maxRecent {
 			break
@@ -71,13 +78,23 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 		if last := w.explainErrorID(&v, client, r.ErrorID); last != nil {
 			one.advice, one.ErrorID = last.advice, r.ErrorID
 		}
-		one.Place, one.At, one.Times = placeOf(r), v.At(r.At), r.Times
+		one.Code, one.Place, one.At, one.Times = r.Code, placeOf(r), v.At(r.At), r.Times
 		if r.Cause == ledger.RedirectURIUnregistered {
 			one.Near = nearestTo(client, r.Word)
 		} else {
 			one.Scope = r.Word
 		}
 		body.Recent = append(body.Recent, one)
+		shown, since, opens = shown+r.Times, min(since, r.Since), opens || one.ErrorID != ""
+	}
+	body.Foot = "Latest " + ui.Plural(len(body.Recent), "kind") + ", "
+	if shown <= all && since > now.Add(-24*time.Hour) { // the rows are among those of the last day
+		body.Foot += ui.Comma(shown) + " of "
+		shown = all
+	}
+	body.Foot += ui.Plural(shown, "request") + "."
+	if opens {
+		body.Foot += " Select one to see its last request."
 	}
 	p := w.pageOfClient(&v, client, "Errors", "errors")
 	p.Body = body
@@ -103,7 +120,7 @@ func (w *Area) explainErrorID(v *site.Session, client *ledger.Client, id string)
 // placeOf returns where a request was refused.
 func placeOf(r parts.Refusal) string {
 	if r.Program {
-		return "In a token request"
+		return "Token request"
 	}
-	return "In an authorization request"
+	return "Authorization request"
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
 )
@@ -42,15 +43,15 @@ func TestExplainErrorID(t *testing.T) {
 	}
 	assert.NotContains(t, ask("mme_stranger").Text, "Grant ID")
 	assert.Contains(t, ask("mme_malformed").Text, "<p>The parameter redirect_uri is missing.</p>", "the sentence of the response")
-	w.Refusals.Record("mine", ledger.RequestMalformed, "mme_malformed", w.Now())
-	w.Refusals.Record("mine", ledger.SecretRevoked, "mme_other", w.Now())
+	w.Refusals.Record("mine", oauth.InvalidRequest, ledger.RequestMalformed, "mme_malformed", w.Now())
+	w.Refusals.Record("mine", oauth.InvalidClient, ledger.SecretRevoked, "mme_other", w.Now())
 	list := b.Get(MinePath + "/errors").Text
 	assert.Contains(t, list, `<b><a href="?error_id=mme_malformed">Malformed request</a></b>`)
-	assert.Contains(t, list, "In a token request: the parameter redirect_uri is missing.")
+	assert.Contains(t, list, "<code>invalid_request</code> · Token request: the parameter redirect_uri is missing.")
 	assert.NotContains(t, list, "mme_other", "it can't be opened")
 	for _, id := range []string{"mme_other", "nonsense", "<b>" + strings.Repeat("x", 1000)} {
 		page := ask(id)
-		assert.Contains(t, page.Text, "This is not an error_id of this application.", id)
+		assert.Contains(t, page.Text, "No refused request of this application has this error_id. Copy it whole.", id)
 		assert.NotContains(t, page.Text, "Why it was refused")
 	}
 	assert.NotContains(t, b.Get(MinePath+"/errors").Text, `role="alert"`)
@@ -67,8 +68,15 @@ func TestRecentRefusals(t *testing.T) {
 	}
 	b.Decide(b.Get(At(With(request, "scope", "BOOKING_READ"))), "cancel")
 	b.Get(At(With(request, "client_id", "nobody")))
+	b.Get(At(With(request, "client_id", "mine", "redirect_uri", "https://evil.example/")))
 	page := b.Get(path)
 	assert.Contains(t, page.Text, `<td data-name="Times" class="num">3</td>`)
+	for _, text := range []string{
+		"<code>invalid_scope</code> · Authorization request: ", "<code>access_denied</code> · Authorization request: ",
+		`<p class="quiet">Authorization request: redirect_uri is not`, "Latest 3 kinds, 5 requests.",
+	} {
+		assert.Contains(t, page.Text, text)
+	}
 	assert.Less(t, strings.Index(page.Text, "Canceled by the person"), strings.Index(page.Text, html.EscapeString(ledger.ScopeTooWide.String()[1:])), "newest first")
 	assert.Contains(t, b.Get("/developer/clients/calendar/errors").Text, "No refused requests")
 }
@@ -104,7 +112,7 @@ func TestRefusedScope(t *testing.T) {
 		page := b.Get(MinePath + "/errors").Text
 		row := page[strings.Index(page, `<th scope="row">`):]
 		row = row[:strings.Index(row, "</th>")]
-		assert.Equal(t, want != "", strings.Contains(row, "<code>"), "%s: %s", asked, row)
+		assert.Equal(t, want != "", strings.Contains(row, "</b> <code>"), "%s: %s", asked, row)
 		assert.Contains(t, row, want, asked)
 	}
 }
@@ -113,7 +121,7 @@ func TestRefusedScope(t *testing.T) {
 // of a client. They must not displace other refusals that the owner sees.
 func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	w, b := Mine(t, nil)
-	w.Refusals.Record("mine", ledger.RefreshReused, "", w.Now())
+	w.Refusals.Record("mine", oauth.InvalidGrant, ledger.RefreshReused, "", w.Now())
 	stranger, request := w.Browser(), With(Good(), "client_id", "mine")
 	for range 50 {
 		w.Advance(time.Second)
@@ -142,12 +150,12 @@ func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	assert.Less(t, len(causes), 15, "each cause once")
 	assert.Equal(t, ledger.RefreshReused, causes[len(causes)-1], "the oldest refusal was displaced")
 	page := b.Get(MinePath + "/errors").Text
-	assert.Contains(t, page, `<p class="quiet">In a token request: a refresh token was presented`)
+	assert.Contains(t, page, `<p class="quiet"><code>invalid_grant</code> · Token request: a refresh token was presented`)
 	assert.Contains(t, page, `<td data-name="Last"><time datetime="2026-03-04T12:00:00Z"`)
 	assert.Contains(t, page, `<td data-name="Times" class="num">50</td>`)
 
 	for i := range 5000 {
-		w.Refusals.RecordBrowser(fmt.Sprint("other-", i), ledger.RedirectURIUnregistered, "", "", w.Now())
+		w.Refusals.RecordBrowser(fmt.Sprint("other-", i), "", ledger.RedirectURIUnregistered, "", "", w.Now())
 	}
 	assert.Equal(t, []ledger.Cause{ledger.RefreshReused}, CausesOf(w.Refusals, "mine"), "refusals in browsers must be kept separately")
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 const (
@@ -45,11 +46,13 @@ type refusedClient struct {
 // A Refusal counts the refusals with one cause.
 type Refusal struct {
 	Cause   ledger.Cause
+	Code    oauth.Code  // of the response to the latest; "" if the application got none
 	Program bool        // the response went to a program, not to a browser
 	At      ledger.Time // of the latest
 	ErrorID string      // of the latest; "" if none was made
 	Word    string      // the scope or redirect URI that the latest concerns, as a stranger may have sent it; "" if unknown
 	Times   int
+	Since   ledger.Time // of the first that Times counts
 }
 
 // NewRefusals returns an empty Refusals.
@@ -62,20 +65,20 @@ func newRefusedClients() refusedClients {
 }
 
 // Record records a refusal at an endpoint for programs, for an existing client.
-func (r *Refusals) Record(client string, cause ledger.Cause, errorID string, at ledger.Time) {
+func (r *Refusals) Record(client string, code oauth.Code, cause ledger.Cause, errorID string, at ledger.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.programs.record(client, Refusal{Cause: cause, Program: true, ErrorID: errorID, At: at})
+	r.programs.record(client, Refusal{Cause: cause, Code: code, Program: true, ErrorID: errorID, At: at})
 }
 
 // RecordBrowser records why the authorization step was refused.
-func (r *Refusals) RecordBrowser(client string, cause ledger.Cause, errorID, word string, at ledger.Time) {
+func (r *Refusals) RecordBrowser(client string, code oauth.Code, cause ledger.Cause, errorID, word string, at ledger.Time) {
 	if r.Count != nil {
 		r.Count(client)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.browsers.record(client, Refusal{Cause: cause, ErrorID: errorID, Word: word, At: at})
+	r.browsers.record(client, Refusal{Cause: cause, Code: code, ErrorID: errorID, Word: word, At: at})
 }
 
 func (r *refusedClients) record(client string, one Refusal) {
@@ -93,10 +96,11 @@ func (r *refusedClients) record(client string, one Refusal) {
 }
 
 func (r *refusedClient) record(one Refusal) {
+	one.Since = one.At
 	same := func(o Refusal) bool { return o.Cause == one.Cause }
 	switch i := slices.IndexFunc(r.list, same); {
 	case i >= 0:
-		one.Times = r.list[i].Times
+		one.Times, one.Since = r.list[i].Times, r.list[i].Since
 		r.list = slices.Delete(r.list, i, i+1)
 	case len(r.list) == maxRefusals:
 		r.list = slices.Delete(r.list, 0, 1)

@@ -97,7 +97,11 @@ func (w *Area) examine(c *site.Request, v *site.Session, r *oauth.AuthorizationR
 	c.Concerns(a.Client)
 	if problem != nil {
 		c.Cause = problem.Cause
-		w.recordRefusal(v, *r, problem.Cause)
+		code := problem.Error.Code
+		if problem.Page {
+			code = ""
+		}
+		w.recordRefusal(v, *r, code, problem.Cause)
 	}
 	return a, problem, nil
 }

@@ -212,7 +212,7 @@ func (w *Area) decide(c *site.Request, f *site.Form) error {
 		return w.allow(c, v, request, shown, revision)
 	case "cancel":
 		c.Cause = ledger.UserRefused
-		w.recordRefusal(&v, request, ledger.UserRefused)
+		w.recordRefusal(&v, request, oauth.AccessDenied, ledger.UserRefused)
 		return w.respond(c, request, &userRefused)
 	}
 	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, noticeUndecided, scope.Set{})

@@ -147,11 +147,11 @@ func truncateParts(parts []oauth.Part) []oauth.Part {
 }
 
 // recordRefusal records why the authorization step was refused, for the owner of an
-// existing client.
-func (w *Area) recordRefusal(v *site.Session, r oauth.AuthorizationRequest, cause ledger.Cause) {
+// existing client. The code is "" if nothing is sent to the redirect URI.
+func (w *Area) recordRefusal(v *site.Session, r oauth.AuthorizationRequest, code oauth.Code, cause ledger.Cause) {
 	if client := v.View.Client(r.ClientID); client != nil && client.State != ledger.Deleted {
 		id := w.ErrorID(client.ClientID(), ledger.Refusal{Cause: cause})
-		w.config.Refusals.RecordBrowser(client.ID, cause, id, refusedWord(client, &r, cause), w.Ledger.Now())
+		w.config.Refusals.RecordBrowser(client.ID, code, cause, id, refusedWord(client, &r, cause), w.Ledger.Now())
 	}
 }
 

@@ -130,7 +130,7 @@ func NewFull(t testing.TB, e Extent, change ...func(*web.Config)) *Full {
 	for cause := ledger.NotACredential; cause <= ledger.GrantEndedByClient; cause++ {
 		id := fmt.Sprintf("mme_%0144d", cause)
 		f.Explanations[id] = ledger.Explanation{Client: credential.ClientDigest(Long("mine")), Cause: cause, At: f.Now()}
-		refusals.Record(Long("mine"), cause, id, f.Now())
+		refusals.Record(Long("mine"), oauth.InvalidGrant, cause, id, f.Now())
 	}
 	return f
 }

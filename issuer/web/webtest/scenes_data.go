@@ -397,10 +397,11 @@ func (s *Stage) tellOfToday() {
 		"mme_scope":     {Client: of, Cause: ledger.ScopeTooWide, At: s.Now()},
 	}
 	s.refused = []func(*Stage){func(s *Stage) {
+		codes := map[string]oauth.Code{"mme_reused": oauth.InvalidGrant, "mme_wrong": oauth.InvalidClient, "mme_malformed": oauth.InvalidRequest}
 		for i, id := range []string{"mme_reused", "mme_wrong", "mme_malformed", "mme_wrong"} {
-			s.Config.Refusals.Record(zeta, s.Explanations[id].Cause, id, ledger.Time(SceneTime.Add(-time.Duration(4-i)*17*time.Minute).UnixMilli()))
+			s.Config.Refusals.Record(zeta, codes[id], s.Explanations[id].Cause, id, ledger.Time(SceneTime.Add(-time.Duration(4-i)*17*time.Minute).UnixMilli()))
 		}
-		s.Config.Refusals.RecordBrowser(zeta, ledger.ScopeTooWide, "mme_scope", "ORG_SCHEDULE_WRITE", ledger.Time(SceneTime.Add(-2*time.Minute).UnixMilli()))
+		s.Config.Refusals.RecordBrowser(zeta, oauth.InvalidScope, ledger.ScopeTooWide, "mme_scope", "ORG_SCHEDULE_WRITE", ledger.Time(SceneTime.Add(-2*time.Minute).UnixMilli()))
 	}}
 }
 

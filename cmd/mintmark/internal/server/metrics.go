@@ -21,10 +21,10 @@ type observer struct {
 func (o observer) Issued(g oauth.GrantType, retry, shared bool) { o.m.Issued(g, retry, shared) }
 func (o observer) Committed(took time.Duration)                 { o.m.Committed(took) }
 
-func (o observer) Refused(client string, c ledger.Cause, errorID string) {
+func (o observer) Refused(client string, code oauth.Code, c ledger.Cause, errorID string) {
 	o.m.Refused(c)
 	if client != "" {
-		o.refusals.Record(client, c, errorID, ledger.Time(o.now().UnixMilli()))
+		o.refusals.Record(client, code, c, errorID, ledger.Time(o.now().UnixMilli()))
 	}
 }
 
