@@ -76,7 +76,8 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	body.Table = ui.Table{Caption: "Applications", Brief: true, Pager: &pages, Columns: []ui.Column{
 		site.SortColumn(c, "Application", string(ledger.ClientsByName), "ascending", at),
 		site.SortColumn(c, "Owner", string(ledger.ClientsByOwner), "ascending", at),
-		{Title: "State"}, {Title: "Allowed, 30 days", Class: "num"},
+		{Title: "State"},
+		{Title: "Allowed, 30 days", Class: "num"},
 		site.SortColumn(c, "Changed", string(ledger.ClientsByChanged), "descending", at),
 	}}
 	if body.Waiting { // they have the same state, and nobody could allow them

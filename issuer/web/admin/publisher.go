@@ -36,7 +36,7 @@ var publisherNotices = site.Notices{
 	"added":     "The publisher was added. Users can allow its applications from now on.",
 	"approved":  "The publisher was approved. Users can allow its applications from now on, and a page that waited for this goes on by itself.",
 	"on":        "It was turned on. Users can allow programs on their computers from now on.",
-	"saved":     "Saved. It counts for what is allowed from now on.",
+	"saved":     "Saved. It counts for new access from now on.",
 	"unchanged": "There was nothing to change.",
 	"revoked":   "Everybody was disconnected. Applications have to ask every user again.",
 	"rejected":  "The publisher was rejected and everybody disconnected. " + untilExpired,
@@ -208,7 +208,9 @@ type publisherFormBody struct {
 	Scopes          matrixCard
 	Defaults        matrixCard // those that only read
 	Chosen          string     // what Defaults are about, "" if there are none
-	Limits          ui.Card
+	Advanced        ui.Card
+	Open            bool   // the advanced fields are shown, since one is wrong
+	People          int    // who are connected; 0 also if they are not counted yet
 	Path            string // of the page to return to
 }
 
@@ -232,20 +234,16 @@ var suggestedScopes = func() (names []string) {
 
 func publisherBodyOf(f *site.Form) publisherFormBody {
 	defaults, _ := parts.ScopeWords(f.Values["defaults"])
-	hint := "Applications ask for scopes when people connect. Tick the most that they may get."
-	if slices.Equal(f.Values["scopes"], suggestedScopes) {
-		hint += " Ticked now: viewing the user’s own account, nothing else."
-	}
 	return publisherFormBody{
 		Form: f, Path: site.PathAdminPublishers, Chosen: parts.Joined(defaults),
-		About: ui.Card{ID: "about", Title: "Publisher"}, Limits: ui.Card{ID: "limits", Title: "Limits"},
+		About: ui.Card{ID: "about", Title: "Publisher"}, Advanced: ui.Card{ID: "advanced", Title: "Advanced"},
+		Open: f.Input("max_clients", "").Error != "" || f.Group("defaults", "", "").Error != "",
 		Scopes: matrixCard{
 			Card:   ui.Card{ID: "most", Title: "Scopes"},
-			Group:  f.Group("scopes", "Scopes", hint),
+			Group:  f.Group("scopes", "Scopes", "An application of this host never gets more than what is ticked."),
 			Matrix: parts.UserScopeMatrix(f.Values["scopes"]),
 		},
 		Defaults: matrixCard{
-			Card:   ui.Card{ID: "least", Title: "Default scopes"},
 			Group:  f.Group("defaults", "Default scopes", "Choose among the scopes above."),
 			Matrix: parts.DefaultsMatrix(f.Values["defaults"]),
 		},
@@ -395,6 +393,8 @@ func (w *Area) showEditPublisher(c *site.Request, v site.Session, f *site.Form) 
 	w.prover.RequireReauth(&v, f, "")
 	body := publisherBodyOf(f)
 	body.Host, body.Path = p.Host, parts.PublisherPath(p.Host)
+	grants, _ := w.grantsOf(c, &v, p)
+	body.People = grants.Users
 	body.Local, body.Approved = p.Host == ledger.LocalPublisher, p.State == ledger.PublisherApproved
 	page := ui.Page{Title: "Approve " + p.Host, Lead: publisherLead, Up: publisherUp(p), Form: f, Body: body}
 	if body.Approved {
@@ -402,6 +402,7 @@ func (w *Area) showEditPublisher(c *site.Request, v site.Session, f *site.Form) 
 	}
 	if body.Local {
 		page.Lead = localLead
+		body.Scopes.Group.Hint = "A program never gets more than what is ticked."
 		if !body.Approved {
 			page.Title = "Turn on " + localName
 		}

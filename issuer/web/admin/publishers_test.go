@@ -157,7 +157,6 @@ func TestAddPublisher(t *testing.T) {
 		assert.Contains(t, page.Text, `value="`+scope+`" checked`)
 	}
 	assert.Equal(t, 5, strings.Count(page.Text, " checked"), "nothing else is ticked beforehand")
-	assert.Contains(t, page.Text, "Ticked now: viewing the user’s own account, nothing else.")
 	assert.Contains(t, page.Text, "None: an application has to say what it wants.")
 	assert.NotContains(t, page.Text, "redirect_uris")
 	for host, says := range map[string]string{
@@ -174,7 +173,6 @@ func TestAddPublisher(t *testing.T) {
 	all := root.Post(AddPublisher, filled(form, "host", "agent"))
 	assert.Contains(t, all.Text, "Host must have a host of the public DNS.")
 	assert.Contains(t, all.Text, "Tick at least one scope.", "all problems at once")
-	assert.NotContains(t, all.Text, "Ticked now")
 	right := filled(form, "host", " https://Claude.ai/oauth/claude-code-client-metadata ", "name", "Claude", "scopes", "BOOKING_READ")
 	assert.Contains(t, root.Follow(root.Post(AddPublisher, right)).Text, "The publisher was added.")
 	assert.Equal(t, "Claude", w.Publisher("claude.ai").Name)

@@ -69,6 +69,7 @@ type adminUserBody struct {
 // A connectedLine is an application that a user allowed.
 type connectedLine struct {
 	parts.Piece
+	Suspended  bool
 	Disconnect *ui.Confirm // nil on the reader's own page
 }
 
@@ -274,17 +275,19 @@ func (b *adminUserBody) connected(v *site.Session, grants []*ledger.Grant, sent 
 }
 
 func (b *adminUserBody) connectedLine(v *site.Session, app parts.Piece, client string, sent *site.Form) connectedLine {
+	found := v.View.Client(client)
+	suspended := found != nil && found.State == ledger.Suspended
 	if b.Self {
-		return connectedLine{Piece: app}
+		return connectedLine{Piece: app, Suspended: suspended}
 	}
 	f := v.Form(&disconnectUserForm, url.Values{"id": {b.User.ID}, "client": {client}})
 	open := sent != nil && sent.Get("client") == client
 	if open {
 		f = sent
 	}
-	return connectedLine{app, &ui.Confirm{
+	return connectedLine{app, suspended, &ui.Confirm{
 		Button: "Disconnect", About: app.Text, Title: "Disconnect " + app.Text + " from " + site.PersonOf(b.User).Name + "?",
-		Text: "It gets no new access. Access that it got just before may keep working for up to 30 minutes.", Do: "Disconnect", Tone: ui.Bad, Open: open, Form: f,
+		Text: "It gets no new access. Access that it got just before may keep working for up to 30 minutes.", Do: "Disconnect", Tone: ui.Bad, Small: true, Quiet: true, Open: open, Form: f,
 	}}
 }
 

@@ -180,6 +180,7 @@ type Confirm struct {
 	Title, Text, Do string // the question, what will happen, the button that does it
 	Tone            string
 	Small           bool
+	Quiet           bool // only the button of the question has the tone
 	Open            bool // the question is shown, since its form was refused
 	Form            any
 }
