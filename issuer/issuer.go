@@ -61,8 +61,8 @@ type Observer interface {
 type nopObserver struct{}
 
 func (nopObserver) Refused(string, oauth.Code, ledger.Cause, string) {}
-func (nopObserver) Issued(oauth.GrantType, bool, bool)   {}
-func (nopObserver) Committed(time.Duration)              {}
+func (nopObserver) Issued(oauth.GrantType, bool, bool)               {}
+func (nopObserver) Committed(time.Duration)                          {}
 
 // An Issuer handles requests on one node. Its methods are safe for concurrent use.
 type Issuer struct {
