@@ -82,8 +82,8 @@ func (b *tab) copied() []string {
 func (b *tab) connectLines() []string {
 	b.t.Helper()
 	blocks := b.copied()
-	require.Len(b.t, blocks, 6)
-	return append(blocks[:1:1], strings.Split(blocks[2], "\n\n")...)
+	require.Len(b.t, blocks, 8)
+	return []string{blocks[0], blocks[2], blocks[6], blocks[7]}
 }
 
 func quoted(s string) string {
@@ -92,7 +92,7 @@ func quoted(s string) string {
 }
 
 // toFill is a variable that the reader of copied lines sets.
-var toFill = regexp.MustCompile(`(?m)^[A-Z_]+=$`)
+var toFill = regexp.MustCompile(`(?m)^[A-Z_]+='paste [^']*'$`)
 
 // pasted runs copied lines in a shell with variables, and reads the JSON that is returned.
 func pasted(t testing.TB, lines string, environment ...string) map[string]any {

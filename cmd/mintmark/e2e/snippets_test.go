@@ -29,7 +29,7 @@ func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram,
 	for _, m := range copiedBlock.FindAllStringSubmatch(page.Body, -1) {
 		blocks = append(blocks, html.UnescapeString(m[1]))
 	}
-	require.Len(t, blocks, 6)
+	require.Len(t, blocks, 8)
 	return blocks[3], blocks[4], blocks[5]
 }
 

@@ -18,6 +18,8 @@ type connectBody struct {
 	Try      ui.Card
 	Keep     ui.Card
 	Get      ui.Card
+	Call     ui.Card
+	Refresh  ui.Card
 	NotYet   *ui.Callout // why it can't be tried; nil if it can
 	Legacy   bool
 	Limits   ui.Callout // says that a legacy client gets full access
@@ -27,6 +29,8 @@ type connectBody struct {
 	Env      ui.Code
 	Secrets  bool // it has an active secret, or needs none
 	Programs ui.Code
+	Me       ui.Code
+	Again    ui.Code
 	Decode   *site.Form
 
 	Metadata string // address of the metadata, which has all endpoints
@@ -41,6 +45,10 @@ func (w *Area) connectPage(c *site.Request, v site.Session, client *ledger.Clien
 		Try:     ui.Card{ID: "try", Title: "1. Send people to the authorization URL"},
 		Keep:    ui.Card{ID: "environment", Title: "2. Keep the credentials in your environment"},
 		Get:     ui.Card{ID: "code", Title: "3. Exchange the code for tokens"},
+		Call:    ui.Card{ID: "call", Title: "4. Call the API"},
+		Refresh: ui.Card{ID: "refresh", Title: "5. Refresh the access token"},
+		Me:      ui.NewCode("me", "Call", ui.Block{Text: to.snippet("me")}),
+		Again:   ui.NewCode("again", "Refresh", ui.Block{Text: to.snippet("refresh")}),
 		URL:     to.code("authorize", "Authorization URL"),
 		Env:     ui.NewCode("env", "Environment variables", ui.Block{Text: to.snippet("env")}),
 		Secrets: client.Public() || client.ActiveSecrets() > 0,

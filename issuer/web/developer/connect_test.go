@@ -21,7 +21,7 @@ import (
 func TestAuthorizationURL(t *testing.T) {
 	w, b := Mine(t, nil)
 	blocks := b.Get(MinePath + "/connect").Blocks()
-	require.Len(t, blocks, 6, "the URL, the environment, and code in four languages")
+	require.Len(t, blocks, 8, "the URL, the environment, code in four languages, a call and a refresh")
 	address, found := strings.CutPrefix(blocks[0], "https://app.mintmark.example")
 	require.True(t, found, blocks[0])
 	got := b.Decide(b.Get(address), "allow").Location(t, Callback)
@@ -55,7 +55,10 @@ func TestTryIt(t *testing.T) {
 	assert.Equal(t, page.Blocks()[0], html.UnescapeString(link[1]))
 	const bridge = "Copy the code from the address bar."
 	assert.Contains(t, page.Text, bridge)
-	assert.Contains(t, page.Blocks()[2], "# The code in the address you came back to, valid for 5 minutes.\nCODE=\n")
+	assert.Contains(t, page.Text, "The code is in the address you came back to, valid for 5 minutes.")
+	for i, start := range map[int]string{2: "CODE='paste the code'\n", 6: "ACCESS_TOKEN='paste the access token'\n", 7: "REFRESH_TOKEN='paste the refresh token'\n"} {
+		assert.True(t, strings.HasPrefix(page.Blocks()[i], start), page.Blocks()[i])
+	}
 	for id, why := range map[string]string{
 		"waiting": "An administrator has to approve the application first.", "refused": "The application was rejected.",
 		"stopped": "An administrator has suspended the application.",
@@ -100,7 +103,7 @@ func TestSnippets(t *testing.T) {
 	b := w.SignedIn()
 	for _, id := range []string{"secretive", "public"} {
 		blocks := b.Get("/developer/clients/" + id + "/connect").Blocks()
-		shell := exec.Command("sh", "-c", "curl() { printf '%s\\n' \"$@\"; }\n"+strings.Replace(blocks[2], "CODE=\n", "CODE='the code'\n", 1))
+		shell := exec.Command("sh", "-c", "curl() { printf '%s\\n' \"$@\"; }\n"+strings.Replace(blocks[2], "paste the code", "the code", 1))
 		shell.Env = []string{"MINTMARK_CLIENT_SECRET=the secret"}
 		out, err := shell.CombinedOutput()
 		require.NoError(t, err, "%s", out)
@@ -112,11 +115,11 @@ func TestSnippets(t *testing.T) {
 		require.NoError(t, err, blocks[3])
 		assert.Equal(t, string(formatted), blocks[3], "the code must be formatted by gofmt")
 		assert.Contains(t, blocks[3], `"`+odd+`"`)
-		for _, program := range blocks[3:] {
+		for _, program := range blocks[3:6] {
 			assert.Regexp(t, `state.Value|!== state|!= state`, program, "the state must be verified")
 			assert.Regexp(t, `\("iss"\) != issuer|\('iss'\) !== issuer|\("iss"\) != ISSUER`, program, "the issuer must be verified")
 		}
-		for _, program := range blocks[4:] {
+		for _, program := range blocks[4:6] {
 			assert.Contains(t, program, `"https://app.example.com/it's/$(id)/!;\u0026?a='b'\u0026c=$HOME%20"`)
 		}
 		assert.Equal(t, id == "secretive", strings.Contains(blocks[5], "import json, os\n"))

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 )
@@ -169,6 +170,13 @@ func NewCode(id, label string, blocks ...Block) Code {
 	}
 	return c
 }
+
+// escapes has what is markup in an element's text. Quotes and plus signs, which html/template
+// escapes too, are frequent in code, and can stay there.
+var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "\ufffd")
+
+// verbatim returns the text of an element, not of an attribute.
+func verbatim(text string) template.HTML { return template.HTML(escapes.Replace(text)) }
 
 // Tabs reports whether the code has several blocks.
 func (c Code) Tabs() bool { return len(c.Blocks) > 1 }

@@ -233,7 +233,7 @@ func parse(fsys fs.FS, funcs template.FuncMap, pattern string, parts []string, l
 func functions() template.FuncMap {
 	a := Served()
 	return template.FuncMap{
-		"icon": icon, "pieces": Pieces, "count": Plural, "comma": Comma[uint32], "duration": Duration,
+		"icon": icon, "verbatim": verbatim, "pieces": Pieces, "count": Plural, "comma": Comma[uint32], "duration": Duration,
 		"style":   func() string { return a.Style.Path },
 		"script":  func() string { return a.Script.Path },
 		"favicon": func() string { return a.Icon.Path },
