@@ -54,7 +54,7 @@ func TestBrowserFormAfterItsSession(t *testing.T) {
 			require.Equal(t, "Trip Planner", b.value("#f-name"))
 			require.Equal(t, "Plans trips.", b.value("#f-purpose"))
 			require.Equal(t, callback, b.value(`#f-redirect_uris\.0`))
-			require.Contains(t, b.text("dl"), "See your profile")
+			require.Contains(t, b.text("main form"), "See your profile")
 			require.Equal(t, "_blank", b.attribute("main p a", "target"))
 
 			beside.open(s.AppURL + b.attribute("main p a", "href"))
