@@ -101,7 +101,7 @@ func TestValidHTML(t *testing.T) {
 	get("developer-settings", "/developer/clients/legacy-app/settings")
 	get("developer-history", "/developer/clients/cal-app/history")
 	form = get("developer-edit-again", "/developer/clients/cal-app/edit")
-	removal := a.submit(at, form, "redirect_uris", "scopes", "PROFILE_READ")
+	removal := a.submit(at, form, "redirect_uris", "name", "Renamed", "redirect_uris", "https://a.example/cb", "scopes", "PROFILE_READ")
 	require.Contains(t, removal.Body, "Remove and save")
 	keep("developer-edit-removal", removal.Body)
 	form = get("developer-edit-public", "/developer/clients/native-app/edit")
