@@ -69,6 +69,8 @@ func TestAdminUser(t *testing.T) {
 func TestDisconnectUser(t *testing.T) {
 	w, root := Administration(t)
 	w.SignedIn().Allow()
+	w.Must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Revision: w.View().Client("calendar").Revision, Verdict: ledger.Suspend})
+	assert.Contains(t, root.Get(AdaPage).Text, `The calendar app</bdi></a> <span class="pill bad">Suspended</span>`)
 	sent := root.Submit(AdaPage, "/admin/users/u-ada/disconnect")
 	require.Equal(t, 303, sent.StatusCode, sent.Text)
 	page := root.Get(sent.Header.Get("Location"))
