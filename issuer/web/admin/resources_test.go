@@ -144,7 +144,7 @@ func TestResourceSecret(t *testing.T) {
 	secret := ShownSecret.FindString(res.Text)
 	require.NotEmpty(t, secret, res.Text)
 	assert.Equal(t, ledger.NoCause, w.ReaderWith("api", secret))
-	assert.Contains(t, res.Text, `curl -u &#34;api:$SECRET&#34;`)
+	assert.Contains(t, res.Text, `curl -u "api:$SECRET"`)
 	assert.Contains(t, res.Text, Issuer+oauth.PathIntrospect+"</code>")
 	assert.NotContains(t, w.Log.String(), secret)
 	var state bytes.Buffer

@@ -88,12 +88,13 @@ func TestUserStates(t *testing.T) {
 		require.Contains(t, root.Get(AdaPage).Text, `name="state" value="`+state+`"`)
 		return map[string][]string{"state": {state}, "token": {stateToken(root, "u-ada\x00"+state)}}
 	}
+	again := map[string]int{"sign-out": 1} // commands by the second form: sessions may have begun meanwhile
 	press := func(name string) Answer {
 		form := state(name)
 		page := root.Done(root.Post(AdaPage+"/state", form))
 		state := w.Index
 		assert.Equal(t, AdaPage+"?done="+name, LeadsTo(root.Post(AdaPage+"/state", form)), "the same form twice")
-		assert.Equal(t, state, w.Index)
+		assert.Equal(t, state, w.Index-uint64(again[name]))
 		return page
 	}
 	assert.Contains(t, press("promote").Text, "The user is an administrator now.")
