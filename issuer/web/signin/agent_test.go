@@ -402,7 +402,7 @@ func TestPublisherChangesWhilePageIsOpen(t *testing.T) {
 				says   string
 				new    int
 			}{
-				{[]string{"BOOKING_READ", "PROFILE_READ"}, "what’s new is marked", 2}, // in the sum and among the exact permissions
+				{[]string{"BOOKING_READ", "PROFILE_READ"}, "What’s new is marked", 2}, // in the sum and among the exact permissions
 				{[]string{"PROFILE_READ"}, "The app asks for less", 0},
 			} {
 				put(w, change.scopes...)
