@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"container/heap"
+	"maps"
 	"slices"
 )
 
@@ -63,7 +64,8 @@ func (s *Shares) Surplus(v View, keep Time, limit int) (seqs []uint64) {
 		return nil
 	}
 	var kinds [actorClasses]classShare
-	for actor, events := range s.byActor { // in any order: classShare.Less has no ties
+	for _, actor := range slices.Sorted(maps.Keys(s.byActor)) {
+		events := s.byActor[actor]
 		k := &kinds[v.actorClass(actor)]
 		k.total += len(events)
 		k.actors = append(k.actors, &actorShare{actor, events, len(events)})
@@ -94,10 +96,12 @@ func (s *Shares) Drop(seqs []uint64) {
 	for _, seq := range seqs {
 		gone[seq] = true
 	}
-	for actor, events := range s.byActor {
+	for _, actor := range slices.Sorted(maps.Keys(s.byActor)) {
+		events := s.byActor[actor]
 		kept := slices.DeleteFunc(events, func(seq uint64) bool { return gone[seq] })
 		s.total -= len(events) - len(kept)
-		if s.byActor[actor] = kept; len(kept) == 0 {
+		s.byActor[actor] = kept
+		if len(kept) == 0 {
 			delete(s.byActor, actor)
 		}
 	}
