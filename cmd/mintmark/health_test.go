@@ -39,6 +39,6 @@ func TestHealth(t *testing.T) {
 	n.Stop()
 	code, text = health(secure...)
 	require.Equal(t, cli.ExitLocal, code)
-	require.Contains(t, text, "connection refused")
+	require.Contains(t, text, "nothing listens there")
 	require.Contains(t, n.refused(t, "--tls-cert-file", filepath.Join(n.Dir, "none")), "tls-key-file (default): expected the file of the private key")
 }
