@@ -71,9 +71,7 @@ func (c *call) audit(ctx context.Context, q EventFilter) (EventList, error) {
 	list := EventList{Events: []Event{}}
 	switch {
 	case !knownKind(q.Kind):
-		p := badField("", "kind", fmt.Sprintf("%q %v: %s", q.Kind, ErrEventKind, kindsNear(q.Kind)))
-		p.Code = ErrEventKind.Code()
-		return list, p
+		return list, codedField("", "kind", fmt.Sprintf("%q %v: %s", q.Kind, ErrEventKind, kindsNear(q.Kind)), ErrEventKind)
 	case q.Limit < 0:
 		return list, badField("", "limit", "must be 0 or more")
 	}

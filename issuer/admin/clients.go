@@ -79,9 +79,7 @@ func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) 
 func checkScopes(subject string, names []string) error {
 	var unknown *scope.UnknownError
 	if _, err := scope.Of(names...); errors.As(err, &unknown) {
-		p := badField(subject, "scopes", fmt.Sprintf("%q %v", unknown.Name, ErrUnknownScope))
-		p.Code = ErrUnknownScope.Code()
-		return p
+		return codedField(subject, "scopes", fmt.Sprintf("%q %v", unknown.Name, ErrUnknownScope), ErrUnknownScope)
 	}
 	return nil
 }
@@ -103,9 +101,7 @@ func (c *call) listClients(ctx context.Context, q ClientFilter) (ClientList, err
 	switch ledger.ClientState(q.State) {
 	case "", ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted:
 	default:
-		p := badField("", "state", fmt.Sprintf("%q %v: there are pending, approved, rejected, suspended and deleted", q.State, ErrClientState))
-		p.Code = ErrClientState.Code()
-		return list, p
+		return list, codedField("", "state", fmt.Sprintf("%q %v: there are pending, approved, rejected, suspended and deleted", q.State, ErrClientState), ErrClientState)
 	}
 	for client := range all {
 		if q.State == "" && client.State != ledger.Deleted || q.State == string(client.State) {

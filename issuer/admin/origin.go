@@ -19,9 +19,7 @@ func (q NewCluster) checkOrigin(field, text string) error {
 	case !isOrigin(text):
 		return badField("cluster", field, "must be scheme://host or scheme://host:port, http or https, in lower case, without a path")
 	case ledger.PlainHTTP(text) && !q.PlainHTTP:
-		p := badField("cluster", field, ErrPlainHTTP.Error())
-		p.Code = ErrPlainHTTP.Code()
-		return p
+		return codedField("cluster", field, ErrPlainHTTP.Error(), ErrPlainHTTP)
 	}
 	return nil
 }

@@ -96,6 +96,13 @@ func badField(subject, field, note string) *Problem {
 	return refusal(subject, &ledger.Refusal{Cause: ledger.BadField, Field: field, Note: note})
 }
 
+// codedField is badField with the code of a rule, by which callers recognize the refusal.
+func codedField(subject, field, note string, rule *errcode.Error) *Problem {
+	p := badField(subject, field, note)
+	p.Code = rule.Code()
+	return p
+}
+
 // problem converts any error. An error that is neither a Problem nor otherwise known is
 // internal: its text is only logged.
 func problem(err error) *Problem {

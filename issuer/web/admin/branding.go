@@ -24,11 +24,15 @@ var brandingForm = site.FormKind{
 	Purpose: forBranding, Action: parts.PathAdminBranding, Page: parts.PathAdminBranding,
 	Fields: []site.Field{
 		site.BoundField("expected_last"),
-		site.TextField("service_name", "Name").AtMost(ledger.MaxServiceName), site.TextField("accent", "Accent color").AtMost(len("#0b6b50")), site.TextField("readable_accent", "Accent color").Chosen(),
-		site.FileField("logo", "Logo", ledger.MaxLogo), site.TextField("no_logo", "No logo").Chosen(),
-		site.TextField("privacy_url", "Privacy policy"), site.TextField("terms_url", "Terms"), site.TextField("help_url", "Help"),
-		site.TextField("forgot_password", "Reset instructions").AtMost(ledger.MaxForgot), site.TextField("forgot_password_url", "Reset link"),
+		brandField("service_name").AtMost(ledger.MaxServiceName), brandField("accent").AtMost(len("#0b6b50")), site.TextField("readable_accent", parts.BrandTitles["accent"]).Chosen(),
+		site.FileField("logo", parts.BrandTitles["logo"], ledger.MaxLogo), site.TextField("no_logo", "No logo").Chosen(),
+		brandField("privacy_url"), brandField("terms_url"), brandField("help_url"),
+		brandField("forgot_password").AtMost(ledger.MaxForgot), brandField("forgot_password_url"),
 	},
+}
+
+func brandField(setting string) site.Field {
+	return site.TextField(setting, parts.BrandTitles[setting])
 }
 
 var publishBrandForm = site.FormKind{
@@ -50,12 +54,12 @@ var brandingNotices = site.Notices{
 
 type brandingBody struct {
 	Form     *site.Form
-	Readable string // the accent that is offered instead of the one in the form; "" if that is not refused
+	Readable string // the accent offered instead of the form's, which was refused; "" if it was not
 	Logo     string // path of the logo of the form's draft
 
-	Card      ui.Card    // of the preview: of the draft, if there is one, else of what is published
+	Card      ui.Card    // the preview: of the draft if there is one, otherwise of what is published
 	Draft     bool       // there is one
-	Publish   *site.Form // asks for a password; nil if it doesn't
+	Publish   *site.Form // publishes the draft after asking for a password; nil if none is needed
 	Brand     ui.Brand
 	Forgot    parts.Forgot
 	Asker     parts.Asker
@@ -201,8 +205,8 @@ func (w *Area) endDraft(c *site.Request, v site.Session, f *site.Form, how ledge
 	return w.setBrand(c, v, f, step, done, "")
 }
 
-// setBrand proposes a step, for the settings that the page showed. The answer leads to a part of the
-// page.
+// setBrand proposes a step, for the settings that the page showed. It redirects to the page, at the
+// anchor part.
 func (w *Area) setBrand(c *site.Request, v site.Session, f *site.Form, step *ledger.SetBrand, done, part string) error {
 	seen, ok := parseExpectedLast(f.Get("expected_last"))
 	if !ok {

@@ -16,8 +16,8 @@ import (
 // the others.
 const historyRows = 10
 
-// historyCard returns the card of the newest events of what has that value in a field of the audit
-// page's form.
+// historyCard returns the card of the newest events. Its link leads to the audit page, filtered by a
+// field of its form.
 func historyCard(field, value string) ui.Card {
 	return ui.Card{ID: "history", Title: "History", Action: &ui.Action{
 		Title: "All events", Path: parts.PathAdminAudit + "?" + url.Values{field: {value}}.Encode(), Small: true,
@@ -123,13 +123,7 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		Waits: client.AwaitsReview(), Since: v.At(client.WaitingSince()), NameWarnings: nameWarningsOf(v.View, client),
 		OthersCard: ui.Card{ID: "others", Title: "Owner’s other applications"},
 	}
-	for _, n := range body.NameWarnings {
-		for i := range n.Others {
-			if people, counted := parts.PeopleOf(c.R.Context(), w.people, v.View, n.Others[i].ID, w.Ledger.Now()); counted {
-				n.Others[i].People = people.Users
-			}
-		}
-	}
+	w.countPeople(c, &v, body.NameWarnings)
 	if client.State != ledger.Deleted {
 		asked, before := client.Scopes, scope.Set{}
 		if client.Proposed != nil {
@@ -288,7 +282,7 @@ func othersOf(v ledger.View, client *ledger.Client) (list []otherLine, all *ui.A
 }
 
 func allOf(owner string) *ui.Action {
-	return &ui.Action{Title: "View all", About: "applications of the owner", Path: parts.PathAdminClients + "?" + url.Values{"owner": {owner}}.Encode(), Small: true}
+	return &ui.Action{Title: "View all", About: "applications of the owner", Path: applicationsOf(owner), Small: true}
 }
 
 // placeOf returns a place in the queue in words, or "" if it is unknown.
@@ -334,7 +328,7 @@ func scopeTexts(names []string) (words []string) {
 	return words
 }
 
-// forAdmins changes what a scope says to its user into what an administrator reads about others.
+// forAdmins rewrites the text of a scope, which addresses the user, for an administrator.
 var forAdmins = strings.NewReplacer("your ", "the ", "'", "’")
 
 // newPowers splits what controls other people into what a change adds and what is allowed already. A

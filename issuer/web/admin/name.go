@@ -7,6 +7,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
 )
 
 // maxNamesakes is the maximum number of applications with the same name on a page.
@@ -27,7 +28,7 @@ type namesake struct {
 	ID, Name, Path string
 	Owner          parts.Piece
 	State          ledger.ClientState
-	People         int // how many are connected; -1 if it is not known
+	People         int // number of connected users; -1 if they are not counted yet
 }
 
 // Any reports whether there is a warning to show.
@@ -51,6 +52,17 @@ func nameWarningsOf(view ledger.View, c *ledger.Client) (warnings []nameWarnings
 		}
 	}
 	return warnings
+}
+
+// countPeople adds how many people are connected to the namesakes.
+func (w *Area) countPeople(c *site.Request, v *site.Session, warnings []nameWarnings) {
+	for _, n := range warnings {
+		for i := range n.Others {
+			if people, counted := parts.PeopleOf(c.R.Context(), w.people, v.View, n.Others[i].ID, w.Ledger.Now()); counted {
+				n.Others[i].People = people.Users
+			}
+		}
+	}
 }
 
 // combinableScripts has the sets of scripts that may be mixed in one name, since one

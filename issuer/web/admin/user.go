@@ -146,7 +146,7 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 		Title: site.PersonOf(u).Name, Up: site.Up("Users", parts.PathAdminUsers), Pills: userPills(u, body.Self), Picture: site.PortraitOf(u),
 		Lead: namesBeside(u), Copy: &ui.Copy{ID: "account-id", Label: "user ID", Value: u.ID},
 		Notice: userNotice(c, u), Form: sent, Body: body, Rows: len(body.Owned),
-		Truncate: func(n int) { body.Owned, body.MoreOf = body.Owned[:n], applicationsOf(u) },
+		Truncate: func(n int) { body.Owned, body.MoreOf = body.Owned[:n], applicationsOf(u.ID) },
 	}
 	if !u.Deleted {
 		p.Actions = []ui.Action{{Title: "Edit profile", Path: parts.EditUserPath(u.ID)}}
@@ -181,7 +181,7 @@ func (b *adminUserBody) own(v *site.Session) {
 		b.Owned = append(b.Owned, line)
 	}
 	if next != "" {
-		b.MoreOf = applicationsOf(b.User)
+		b.MoreOf = applicationsOf(b.User.ID)
 	}
 	if !gone {
 		return
@@ -200,8 +200,8 @@ func (b *adminUserBody) own(v *site.Session) {
 }
 
 // applicationsOf returns the page with the applications of a user.
-func applicationsOf(u *ledger.User) string {
-	return parts.PathAdminClients + "?" + url.Values{"owner": {u.ID}}.Encode()
+func applicationsOf(user string) string {
+	return parts.PathAdminClients + "?" + url.Values{"owner": {user}}.Encode()
 }
 
 // disabledBy returns who disabled an account and when, from its events, the newest first; its time is

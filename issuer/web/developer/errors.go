@@ -19,7 +19,7 @@ type errorsBody struct {
 	Problem string // with the error_id that was entered
 	Answer  *explained
 	Recent  []explained
-	Foot    string // how many requests Recent stands for
+	Foot    string // how many requests the rows of Recent count
 }
 
 // An explained is a refusal in words.
@@ -74,11 +74,12 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 		if len(body.Recent) == maxRecent {
 			break
 		}
-		one := explained{advice: w.adviceFor(&v, client, r.Cause)}
+		one := explained{Code: r.Code, Place: placeOf(r), At: v.At(r.At), Times: r.Times}
 		if last := w.explainErrorID(&v, client, r.ErrorID); last != nil {
 			one.advice, one.ErrorID = last.advice, r.ErrorID
+		} else {
+			one.advice = w.adviceFor(&v, client, r.Cause)
 		}
-		one.Code, one.Place, one.At, one.Times = r.Code, placeOf(r), v.At(r.At), r.Times
 		if r.Cause == ledger.RedirectURIUnregistered {
 			one.Near = nearestTo(client, r.Word)
 		} else {

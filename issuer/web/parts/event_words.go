@@ -277,8 +277,8 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// brandWords has the titles on the page of the settings of the brand.
-var brandWords = map[string]string{
+// BrandTitles are the titles of the settings of the brand, by their keys.
+var BrandTitles = map[string]string{
 	"service_name": "Name", "accent": "Accent color", "logo": "Logo", "privacy_url": "Privacy policy", "terms_url": "Terms", "help_url": "Help",
 	"forgot_password": "Reset instructions", "forgot_password_url": "Reset link",
 }
@@ -289,7 +289,7 @@ var brandSetting = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[a-z_]+: `)
 // brandNote names the settings of a brand in the detail of an event, but not in their values.
 func brandNote(detail string) string {
 	return brandSetting.ReplaceAllStringFunc(detail, func(found string) string {
-		if title, ok := brandWords[strings.TrimSuffix(found, ": ")]; ok {
+		if title, ok := BrandTitles[strings.TrimSuffix(found, ": ")]; ok {
 			return title + ": "
 		}
 		return found
