@@ -11,7 +11,7 @@ import (
 )
 
 // Register returns the client_id of a registration (RFC 7591), which has the registration
-// itself: nothing is stored, proposed or logged. A refusal has no ID.
+// itself: nothing is stored, proposed or logged. A refusal is returned without an ID.
 func (i *Issuer) Register(r oauth.Registration) (clientID string, refusal *oauth.Error) {
 	if _, refused := i.View().CheckRegistration(&r); refused != nil {
 		text := "No application may register with such redirect_uris here."

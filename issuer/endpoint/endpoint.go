@@ -34,7 +34,7 @@ type Server interface {
 	// AuthenticateFeedReader authenticates a resource server that reads the revocation feed, and
 	// returns its identifier. Errors are like those of Token.
 	AuthenticateFeedReader(ctx context.Context, c oauth.ClientCredentials) (string, error)
-	// Register returns the client_id of a registration, or the refusal, which has no ID.
+	// Register returns the client_id of a registration, or a refusal without an ID.
 	Register(r oauth.Registration) (clientID string, refusal *oauth.Error)
 	// KnowsSecret reports whether the state of this node has an active secret of the client
 	// or resource server that is the presented one. It waits for nothing.

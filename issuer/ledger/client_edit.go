@@ -146,8 +146,8 @@ func (c *Client) propose(p Profile) {
 	}
 }
 
-// Narrowed returns the profile that is in force between an owner's edit of an approved client to p
-// and its review.
+// Narrowed returns the profile that is in force after the owner of an approved client has edited it
+// to p, and before the edit is reviewed.
 func (c *Client) Narrowed(p Profile) Profile {
 	next := *c
 	next.propose(p)

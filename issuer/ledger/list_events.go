@@ -14,7 +14,7 @@ type EventQuery struct {
 	User   string // an id: the actor, or the user concerned
 	Kind   string // such as "grant.reuse", or "grant" for all kinds of grant events
 	Except string // what is left out, like Kind; "" leaves nothing out
-	// Verdicts are those of the reviews that are selected, and of nothing else; nil selects any event.
+	// Verdicts selects the reviews with one of these verdicts, and no other event; nil selects any event.
 	Verdicts []Verdict
 	From     Time   // inclusive
 	To       Time   // exclusive; 0 means no end

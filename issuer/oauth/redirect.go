@@ -107,8 +107,8 @@ func trimLoopbackPort(uri string) string {
 	return ""
 }
 
-// IsLoopback reports whether a redirect URI leads to a program on the user's computer: whether it is
-// http on the loopback.
+// IsLoopback reports whether a redirect URI leads to a program on the user's computer: an http URI
+// on the loopback.
 func IsLoopback(uri string) bool { return trimLoopbackPort(uri) != "" }
 
 // RedirectHost returns what to show a user as the target of a code: the host of an http or

@@ -31,8 +31,8 @@ type signedIn struct {
 	Form    *site.Form
 }
 
-// sessionsTable has columns, so that browsers of the same name can be told apart by their times:
-// no place or address is stored with a session.
+// sessionsTable returns the table of sessions. It has a column for each time, since only the times
+// distinguish browsers of the same name: no place or address is stored with a session.
 func sessionsTable(pages *ui.Pager) ui.Table {
 	return ui.Table{Caption: "Your browsers, the one used last first", Pager: pages, Columns: []ui.Column{
 		{Title: "Browser"}, {Title: "Signed in"}, {Title: "Last used"}, {Title: "Sign out", Class: "do", Unseen: true},

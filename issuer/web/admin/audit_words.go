@@ -43,8 +43,8 @@ const (
 	butSessions = "-session"
 )
 
-// verdictKinds are the choices instead of reviewedKind: a kind, and the verdicts that it is limited to.
-// An approval is the daily work, and a suspension is an incident.
+// verdictKinds replace reviewedKind among the choices: the kind, limited to some verdicts. Approvals
+// are daily work; a suspension is an incident.
 var verdictKinds = []ui.Option{
 	{Value: reviewedKind + ":approve,reject", Text: "Application approved or rejected"},
 	{Value: reviewedKind + ":suspend,resume", Text: "Application suspended or resumed"},

@@ -31,7 +31,7 @@ type clientLine struct {
 	Awaits, Legacy bool
 	Owner          parts.Piece
 	Allowed        string   // how often in 30 days
-	Since          ui.Stamp // it waits for review
+	Since          ui.Stamp // when it began to wait for a review
 	Change         ui.Stamp
 }
 
@@ -80,7 +80,7 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 		{Title: "Allowed, 30 days", Class: "num"},
 		site.SortColumn(c, "Changed", string(ledger.ClientsByChanged), "descending", at),
 	}}
-	if body.Waiting { // they have the same state, and nobody could allow them
+	if body.Waiting { // all have the same state, and nobody could allow them yet
 		body.Table.Columns = slices.Replace(body.Table.Columns, 2, 4, ui.Column{Title: "Waiting since"})
 	}
 	for _, client := range found {

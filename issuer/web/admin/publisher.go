@@ -46,7 +46,7 @@ var publisherNotices = site.Notices{
 	"forgotten": "The publisher was removed.",
 }
 
-// untilExpired says that access tokens outlive their grants.
+// untilExpired tells users that access tokens outlive their grants.
 const untilExpired = "Access that they got just before may keep working for up to 30 minutes."
 
 type adminPublisherBody struct {
@@ -207,10 +207,10 @@ type publisherFormBody struct {
 	About           ui.Card
 	Scopes          matrixCard
 	Defaults        matrixCard // those that only read
-	Chosen          string     // what Defaults are about, "" if there are none
+	Chosen          string     // the default scopes in words; "" if there are none
 	Advanced        ui.Card
-	Open            bool   // the advanced fields are shown, since one is wrong
-	People          int    // who are connected; 0 also if they are not counted yet
+	Open            bool   // the advanced fields are shown, because one of them is wrong
+	People          int    // number of connected users; 0 also if they are not counted yet
 	Path            string // of the page to return to
 }
 

@@ -28,8 +28,8 @@ func newPublisherEnd(how ledger.PublisherEnd, p site.Purpose, fields ...site.Fie
 	return &publisherEnd{how, site.FormKind{Purpose: p, Action: path, Page: path, Fields: append([]site.Field{site.BoundField("expected_last")}, fields...)}}
 }
 
-// notice returns the word of the notice that follows, and the page that shows it. Nobody is connected to
-// a host that was not approved.
+// notice returns the word of the notice that follows, and the page that shows it. Nobody can be
+// connected to a publisher that was not approved.
 func (e *publisherEnd) notice(host string, approved bool) (word, path string) {
 	switch {
 	case e.how == ledger.EndRemove && !approved:

@@ -108,8 +108,8 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 	})
 }
 
-// approvedNotice is the notice about an application that was approved before this page, with a link
-// to it; "" if there is none.
+// approvedNotice returns the notice about another application that was just approved, with a link to
+// that application; "" and nil if none was.
 func approvedNotice(c *site.Request, v ledger.View) (text string, link *ui.Link) {
 	client := v.Client(c.NoticeOf())
 	if client == nil {

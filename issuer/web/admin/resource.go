@@ -28,8 +28,8 @@ var (
 		Purpose: forRemoveResource, Action: pathAdminResource + "/remove", Page: pathAdminResource + "/remove", Undone: "Nothing was removed.",
 		Fields: []site.Field{site.BoundField("resource"), site.BoundField("expected_last"), site.TextField("name", "Name of the resource server")},
 	}
-	// The field only is "no" for all scopes, and anything else for those in scopes: a form without
-	// it must not show more.
+	// The value "no" of the field only selects all scopes. Any other value, or none, selects the
+	// ticked ones, so that an incomplete form never shows more.
 	resourceFields = []site.Field{
 		site.TextField("name", "Username"), site.TextField("only", "Introspection answers").Chosen().Worded(onlyText),
 		site.ListField("scopes", "The selection of scopes").Chosen().Worded(parts.ScopeText),
@@ -201,7 +201,7 @@ func (w *Area) addResource(c *site.Request, v site.Session, f *site.Form) error 
 }
 
 // resourceIn returns the command of a form that registers or edits the resource server with an
-// identifier. It checks what the ledger checks one by one, so that all problems show at once.
+// identifier. It makes the checks of the ledger too, so that all problems show at once.
 func resourceIn(f *site.Form, id string) *ledger.PutResourceServer {
 	cmd := &ledger.PutResourceServer{ID: id, Name: f.Trimmed("name")}
 	if cmd.Name == "" {

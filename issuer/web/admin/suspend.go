@@ -14,7 +14,7 @@ var suspendForm = site.FormKind{
 
 type suspendBody struct {
 	Note   ui.Input
-	People int    // who are connected; 0 also if they are not counted yet
+	People int    // number of connected users; 0 also if they are not counted yet
 	Path   string // of the application's page
 	Form   *site.Form
 }
@@ -34,7 +34,7 @@ func (w *Area) showSuspend(c *site.Request, v site.Session, sent *site.Form) err
 	switch {
 	case client.State == ledger.Approved:
 	case sent != nil:
-		return w.showAdminClient(c, v, sent) // its state changed meanwhile
+		return w.showAdminClient(c, v, sent) // its state has changed since the form was shown
 	default:
 		return c.Redirect(path)
 	}

@@ -84,8 +84,8 @@ func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
 	return w.showNewUser(c, v, f.Refused(refused))
 }
 
-// checkAccount adds what the command would refuse first, so that all problems show at once. A field that
-// has a problem already keeps it.
+// checkAccount adds all problems for which the command would be refused, so that they show at once. A
+// field that already has a problem keeps it.
 func (w *Area) checkAccount(c *site.Request, v *site.Session, f *site.Form, id string, p *ledger.Person) error {
 	var faults map[string]string
 	_, err := w.ConfirmFresh(c, v, func() bool {

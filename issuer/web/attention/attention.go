@@ -74,8 +74,8 @@ func CountPublishers(v ledger.View) int {
 	return n
 }
 
-// CountApplications returns how many items of a user's list are about applications that the user
-// owns or is offered, and need the user; or more than MaxCount.
+// CountApplications returns how many items there are about applications that a user owns or is
+// offered, apart from those that only inform; or more than MaxCount.
 func CountApplications(v ledger.View, u *ledger.User, now ledger.Time) int {
 	offered, _ := v.OfferedTo(ledger.OfferQuery{User: u.ID, Limit: MaxCount + 1})
 	n, read := len(offered), 0
@@ -214,7 +214,8 @@ func owned(v ledger.View, u *ledger.User, now ledger.Time) (list []Item) {
 	return list
 }
 
-// needs returns what an application needs its owner for: nothing unless ledger.Client.NeedsOwner.
+// needs returns what an application needs its owner for. It returns nothing for a client for which
+// NeedsOwner is false.
 func needs(c *ledger.Client, now ledger.Time) (list []Item) {
 	switch {
 	case c.State == ledger.Rejected:

@@ -117,7 +117,7 @@ type advice struct {
 	Note        string   // what the place has
 }
 
-// detailOf returns a cause's text as Detail.
+// detailOf returns the text of a cause as a sentence of the page, for advice.Detail.
 func detailOf(text string) string { return strings.ReplaceAll(text, "'", "’") + "." }
 
 // Sentence returns what happened.

@@ -15,7 +15,7 @@ var editForm = site.FormKind{
 	Purpose: "edit client", Action: pathClient + "/edit", Page: pathClient + "/edit", Revisited: true,
 	Fields: append([]site.Field{
 		site.BoundField("revision"), site.BoundField("from"),
-		site.TextField("removed", "The removal").Chosen(), // the names that the user agreed to remove
+		site.TextField("removed", "The removal").Chosen(), // the scopes and redirect URIs that the user agreed to remove
 	}, profileFields...),
 }
 

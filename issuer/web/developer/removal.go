@@ -31,8 +31,8 @@ type removalBody struct {
 	removal
 	Form   *site.Form
 	Agreed string    // the value by which the user agrees
-	People string    // who is connected; "" if nobody is
-	Logo   *ui.Input // for a picture that was chosen; or nil
+	People string    // how many people are connected, as a sentence; "" if nobody is
+	Logo   *ui.Input // asks for the chosen picture again; nil if none was chosen
 }
 
 // askRemoval asks before an edit takes something away. The page has the whole edit, so that the
@@ -52,7 +52,7 @@ func (w *Area) askRemoval(c *site.Request, v site.Session, client *ledger.Client
 	return w.Show(c, v, "removal", ui.Page{Title: "Remove " + namesOrCount(r.Names) + " now?", Up: upTo(client), Form: f, Body: body})
 }
 
-// nameRemoved returns what the notice after an edit is about, "" if nothing was removed.
+// nameRemoved returns which names an edit removed, for removedNotice; "" for none.
 func nameRemoved(names []string) string {
 	switch len(names) {
 	case 0:
@@ -63,7 +63,7 @@ func nameRemoved(names []string) string {
 	return namesOrCount(names) + " were removed"
 }
 
-// removedNotice returns the notice with a result of nameRemoved.
+// removedNotice returns the notice after an edit, with a result of nameRemoved.
 func removedNotice(done, removed string) string {
 	text := "Saved. " + removed + " at once."
 	if done == "proposed" {

@@ -16,8 +16,8 @@ const (
 )
 
 // Refusals has the latest refusals of recently refused clients, in the memory of one
-// node. They help a developer who is working on a client; error ids serve later
-// questions, and here that of the latest refusal for each cause.
+// node. They help a developer who is working on a client. Error ids serve later questions; the
+// latest refusal with each cause is listed with its own.
 //
 // Anybody can cause refusals of a client whose id they know. So each cause has one entry,
 // however often it occurs, and there is room for more causes than an unauthenticated

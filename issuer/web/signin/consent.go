@@ -86,8 +86,8 @@ func consentAbout(query, revision, resource, scope string) string {
 
 // showConsent shows the consent page. Its form is bound to the session, to the user
 // that the page names, to the exact request, and to the revision of the client, the
-// resource server and the scope that the page shows. A page that is shown again for more than it
-// showed at first has that scope in shown, and marks what is not in it.
+// resource server and the scope that the page shows. If the page is shown again because
+// more is asked for, shown is the scope that it showed before, and what is new is marked.
 func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.AuthorizationRequest, a ledger.Authorization, notice *ui.Callout, shown scope.Set) {
 	c.Header().Set("Content-Security-Policy", site.FormsAnywhere)
 	query, revision := r.Query(), strconv.FormatUint(a.Client.Revision, 10)
@@ -147,11 +147,11 @@ func again(title, text string) *ui.Callout {
 	return &ui.Callout{Tone: ui.Warn, Title: title, Text: text, Role: "alert"}
 }
 
-// A shownAsk is what the page showed for which a decision was sent.
+// A shownAsk is what the page asked for when the user decided.
 type shownAsk struct{ scope, resource string }
 
-// changed returns why the page is shown again for a, after an earlier one. If a asks for more, it
-// also returns the scope of the earlier one.
+// changed returns the notice for showing the page again, with a. If a asks for more, it also returns
+// the scope that was shown before.
 func (s shownAsk) changed(a ledger.Authorization) (notice *ui.Callout, scopes scope.Set) {
 	was, is := scope.FromClaim(s.scope), scope.FromClaim(a.Scope)
 	switch {

@@ -147,7 +147,7 @@ func truncateParts(parts []oauth.Part) []oauth.Part {
 }
 
 // recordRefusal records why the authorization step was refused, for the owner of an
-// existing client. The code is "" if nothing is sent to the redirect URI.
+// existing client. code is "" if the application gets no response.
 func (w *Area) recordRefusal(v *site.Session, r oauth.AuthorizationRequest, code oauth.Code, cause ledger.Cause) {
 	if client := v.View.Client(r.ClientID); client != nil && client.State != ledger.Deleted {
 		id := w.ErrorID(client.ClientID(), ledger.Refusal{Cause: cause})

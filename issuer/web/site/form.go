@@ -74,8 +74,8 @@ func FileField(name, label string, most int) Field {
 	return Field{Name: name, label: label, kind: isFile, maxSize: most}
 }
 
-// AtMost returns the field with a maximum number of characters for its input. Whoever reads the form
-// must check it again.
+// AtMost returns the field with a maximum number of characters for its input. The handler of the
+// form must check it again.
 func (f Field) AtMost(n int) Field { f.maxSize = n; return f }
 
 // Labelled returns the field with the label by which pages name its value.

@@ -171,11 +171,11 @@ func NewCode(id, label string, blocks ...Block) Code {
 	return c
 }
 
-// escapes has what is markup in an element's text. Quotes and plus signs, which html/template
-// escapes too, are frequent in code, and can stay there.
+// escapes replaces what would be markup in the text of an element. It keeps quotes and plus signs,
+// which html/template escapes too: they are frequent in code.
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "\ufffd")
 
-// verbatim returns the text of an element, not of an attribute.
+// verbatim escapes a text for an element. It must not be used in an attribute.
 func verbatim(text string) template.HTML { return template.HTML(escapes.Replace(text)) }
 
 // Tabs reports whether the code has several blocks.
@@ -188,7 +188,7 @@ type Confirm struct {
 	Title, Text, Do string // the question, what will happen, the button that does it
 	Tone            string
 	Small           bool
-	Quiet           bool // only the button of the question has the tone
+	Quiet           bool // the button that opens the question is neutral: only the one in it has the tone
 	Open            bool // the question is shown, since its form was refused
 	Form            any
 }

@@ -157,8 +157,8 @@ func runOperation[Q, A any](m *management, cmd *cobra.Command, o admin.Operation
 	return m.show(cmd, answer, func(p *printer) { text(p, answer) })
 }
 
-// nameFlag has a refusal of a field of the request name the flag that it came from, and the
-// flag's value if that is a text.
+// nameFlag replaces the field of the request that a refusal names with the flag that it came
+// from, and the flag's value if that is a text.
 func nameFlag(cmd *cobra.Command, err error) error {
 	p, ok := err.(*admin.Problem)
 	if !ok || p.Note == "" {
@@ -181,7 +181,7 @@ func nameFlag(cmd *cobra.Command, err error) error {
 			value = list.GetSlice()[i]
 		}
 	}
-	if value != "" && !strings.HasPrefix(p.Note, `"`) { // the note has it otherwise
+	if value != "" && !strings.HasPrefix(p.Note, `"`) { // otherwise the note quotes it
 		named.Field += fmt.Sprintf(" %q", value)
 	}
 	return &named

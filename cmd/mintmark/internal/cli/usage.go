@@ -52,10 +52,11 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	return errors.New(text + "; did you mean " + strings.Join(like, " or ") + "?")
 }
 
-// maxSuggestions is how many commands are suggested at most: "list" is below many.
+// maxSuggestions is the maximum number of commands that are suggested. A name such as "list",
+// which many groups have, gets no suggestion.
 const maxSuggestions = 3
 
-// commandsNamed returns the paths of the commands of a name that are anywhere below c.
+// commandsNamed returns the paths of all commands below c that have the given name.
 func commandsNamed(c *cobra.Command, name string) (paths []string) {
 	for _, below := range c.Commands() {
 		if below.Name() == name {
@@ -68,8 +69,8 @@ func commandsNamed(c *cobra.Command, name string) (paths []string) {
 	return paths
 }
 
-// refuseUnknownHelp has "help" refuse a command that does not exist. Cobra prints the help of
-// the group that it would be in.
+// refuseUnknownHelp makes "help" refuse a command that does not exist. Cobra would print the help
+// of its group.
 func refuseUnknownHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, err := root.Find([]string{"help"})

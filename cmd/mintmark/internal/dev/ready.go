@@ -35,7 +35,7 @@ A first token with a browser:
 
 func printReady(w io.Writer, s *server.Server, o Options) {
 	_ = readyText.Execute(w, struct {
-		Program             string // as it was started: it may not be in PATH
+		Program             string // the path that it was started by, since it may not be in PATH
 		Base, App, Ops, Dir string
 		Demo                bool
 	}{os.Args[0], s.Settings.BaseURL, s.Settings.AppURL, "http://" + s.OpsAddr.String(), o.DataDir, o.demo()})

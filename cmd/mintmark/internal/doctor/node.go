@@ -18,7 +18,7 @@ const (
 	certificateWithin = 7 * 24 * time.Hour // nodes renew theirs long before
 )
 
-// notChecked returns the result of a check of the cluster without its status.
+// notChecked returns the result of a check that needs the status of the cluster, if there is none.
 func notChecked(f *Facts, check string) Result {
 	switch {
 	case f.alone():
