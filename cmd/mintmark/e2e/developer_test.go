@@ -236,7 +236,7 @@ func (j *journey) stage() {
 	different := func(one *tab) {
 		t.Helper()
 		difference := one.text("section:has(ins)")
-		for _, part := range []string{"Before: Puts your trips", "It sells them.", "Added: https://trips.example.com/9", "Added: BOOKING_WRITE"} {
+		for _, part := range []string{"Before: Puts your trips", "It sells them.", "Added: https://trips.example.com/9", "Adds: BOOKING_WRITE"} {
 			require.Contains(t, difference, part)
 		}
 		require.Equal(t, 11, one.count("main ins"), "the purpose, nine addresses, a scope")
@@ -277,7 +277,7 @@ func (j *journey) stage() {
 	require.Contains(t, b.value("#f-purpose"), "It gives them away.")
 	b.fill("purpose", kb.End+" It moves them.")
 	b.press("main button.primary")
-	require.Contains(t, b.text("#proposed"), "Added: BOOKING_WRITE")
+	require.Contains(t, b.text("#proposed"), "Adds: BOOKING_WRITE")
 	require.Zero(t, b.count("#refused"))
 	j.judge("approve", "")
 	b.open(j.home + "/scopes")

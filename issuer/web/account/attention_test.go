@@ -79,7 +79,7 @@ func needy(t *testing.T) (w *Env, b, root *Browser) {
 	return w, b, root
 }
 
-// TestPublicClientNeedsNoSecret verifies that a public client whose changes were refused is not said
+// TestPublicClientNeedsNoSecret verifies that a public client whose changes were rejected is not said
 // to lack a secret.
 func TestPublicClientNeedsNoSecret(t *testing.T) {
 	w, root := Administration(t)
@@ -87,7 +87,7 @@ func TestPublicClientNeedsNoSecret(t *testing.T) {
 	w.ProposeRevision("pocket", func(p *ledger.Profile) { p.Name = "A better name" })
 	w.Must(&ledger.ReviewClient{Actor: actor(root), ID: "pocket", Verdict: ledger.Reject, Reason: "Not that name.", Revision: w.ClientRow("pocket").Revision})
 	page := w.SignedIn().Get("/")
-	assert.Contains(t, page.Text, `<bdi>The pocket app</bdi></a> <span class="pill warn">Changes refused</span>`)
+	assert.Contains(t, page.Text, `<bdi>The pocket app</bdi></a> <span class="pill warn">Changes rejected</span>`)
 	assert.Equal(t, 1, strings.Count(page.Text, "<bdi>The pocket app</bdi>"), "its only entry")
 }
 
@@ -111,7 +111,7 @@ func TestNeedsAttention(t *testing.T) {
 		},
 		"The suspended app":  {"“<bdi>It was too loud.</bdi>”", "until an administrator resumes it", `href="/developer/clients/suspended"`},
 		"The secretless app": {"No secret", `href="/developer/clients/secretless/secrets"`, "Generate a secret"},
-		"The changed app":    {"Changes refused", "“<bdi>Not that name.</bdi>”", `href="/developer/clients/changed/edit?from=refused"`},
+		"The changed app":    {"Changes rejected", "“<bdi>Not that name.</bdi>”", `href="/developer/clients/changed/edit?from=refused"`},
 		"The offered app":    {"Offered to you", "Root (root) asks you to take over this application.", `href="/developer/offers/offered"`},
 		"The newer app":      {`<span class="pill info">Waiting for review</span>`, "Number 3 of 3 in the queue.", "Submitted <time"},
 		"The legacy app":     {"Legacy", `href="/developer/clients/legacy/migration"`},

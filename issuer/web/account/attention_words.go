@@ -105,7 +105,7 @@ func wordsOfClient(v ledger.View, date func(ledger.Time) string, one *attention.
 		is.Pill, is.Quote, is.Did = &state, beginning(c.Reason), "Rejected"
 		do("Edit and resubmit", "edit")
 	case attention.Refused:
-		is.Pill, is.Quote, is.Did = pill("Changes refused", ui.Warn), beginning(c.Refused.Reason), "Refused"
+		is.Pill, is.Quote, is.Did = pill("Changes rejected", ui.Warn), beginning(c.Refused.Reason), "Rejected"
 		is.Text = "The application works without the changes."
 		do("Edit and resubmit", "edit")
 		is.Action.Path += "?from=" + parts.FromRefused

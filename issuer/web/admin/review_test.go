@@ -190,9 +190,9 @@ func TestReviewOfChanges(t *testing.T) {
 	page := root.Get(CalendarPage)
 	for _, text := range []string{
 		"What changes", "<del><b>Before:</b> <bdi>The calendar app</bdi></del>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
-		"<ins><b>Added:</b> <bdi>It plans.</bdi></ins>",
-		"<ins><b>Added:</b> https://new.example.com/cb</ins>", `<li class="kept">` + Callback + "</li>",
-		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.", "As it is now", "Proposed to change name, purpose, redirect URIs and scopes",
+		"<ins><b>Adds:</b> <bdi>It plans.</bdi></ins>",
+		"<ins><b>Adds:</b> https://new.example.com/cb</ins>", `<li class="kept">` + Callback + "</li>",
+		"<ins><b>Adds:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.", "As it is now", "Proposed to change name, purpose, redirect URIs and scopes",
 	} {
 		assert.Contains(t, page.Text, text)
 	}
@@ -203,8 +203,8 @@ func TestReviewOfChanges(t *testing.T) {
 	assert.Contains(t, root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "reject", "reason", "Not that name.")).Text, "<div>Rejected the changes<p class=\"quiet\"><bdi>Not that name.</bdi></p>")
 	page = root.Get(CalendarPage)
 	for _, text := range []string{
-		"Changes that were refused", "<b>The owner was told:</b> <bdi>Not that name.</bdi>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
-		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.",
+		"Changes that were rejected", "<b>The owner was told:</b> <bdi>Not that name.</bdi>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
+		"<ins><b>Adds:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.",
 	} {
 		assert.Contains(t, page.Text, text)
 	}

@@ -24,7 +24,7 @@ const (
 	Suspended  Kind = "suspended" // it was suspended
 	NoSecret   Kind = "no-secret" // it is approved, and has no secret to authenticate with
 	SecretEnds Kind = "secret"    // one of its secrets is about to end
-	Refused    Kind = "refused"   // changes of it were refused
+	Refused    Kind = "refused"   // changes of it were rejected
 
 	AppSuspended Kind = "app-suspended" // a connected application is suspended
 	AppShared    Kind = "app-shared"    // two copies of a connected application use one sign-in

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -91,10 +92,12 @@ func notYet(client *ledger.Client) *ui.Callout {
 	return nil
 }
 
+// connecting returns the values for the code, with the first redirect URI that any browser can follow,
+// or else the first one.
 func (w *Area) connecting(v *site.Session, client *ledger.Client) connecting {
 	s := v.View.Settings()
 	to := connecting{
-		ClientID: client.ClientID(), RedirectURI: client.RedirectURIs[0], Scopes: client.Scopes, Public: client.Public(),
+		ClientID: client.ClientID(), RedirectURI: client.RedirectURIs[max(0, slices.IndexFunc(client.RedirectURIs, leadsToServer))], Scopes: client.Scopes, Public: client.Public(),
 		AuthorizeURL: s.AppURL + oauth.PathAuthorize, TokenURL: s.BaseURL + oauth.PathToken, MeURL: s.BaseURL + oauth.PathMe,
 		Issuer: w.config.Issuer(), Tails: tailsOf(client), State: w.Random(), Verifier: w.Random(),
 		CodeLifetime: s.CodeLifetime,

@@ -92,6 +92,9 @@ func TestSnippets(t *testing.T) {
 	const own = "com.example.app:/it's/$(id)/!;&?a='b'"
 	w := NewEnv(t)
 	w.Client("phone", func(c *ledger.ImportClient) { c.Type, c.Profile.RedirectURIs = ledger.Public, []string{own} })
+	w.Client("both", func(c *ledger.ImportClient) {
+		c.Type, c.Profile.RedirectURIs = ledger.Public, []string{own, "http://127.0.0.1/cb"}
+	})
 	for _, id := range []string{"secretive", "public"} {
 		w.Client(id, func(c *ledger.ImportClient) {
 			c.Profile.RedirectURIs = []string{odd}
@@ -127,6 +130,7 @@ func TestSnippets(t *testing.T) {
 	page := b.Get("/developer/clients/phone/connect")
 	blocks := page.Blocks()
 	assert.Contains(t, page.Text, "the system opens the application")
+	assert.Contains(t, page.Text, "Open it on a device with the application installed")
 	formatted, err := format.Source([]byte(blocks[3]))
 	require.NoError(t, err, blocks[3])
 	assert.Equal(t, string(formatted), blocks[3], "the code must be formatted by gofmt")
@@ -135,4 +139,7 @@ func TestSnippets(t *testing.T) {
 		assert.NotRegexp(t, `net/http|Cookie`, program, "no web server receives the redirect")
 	}
 	assert.NotContains(t, b.Get("/developer/clients/public/connect").Text, "the system opens the application")
+	blocks = b.Get("/developer/clients/both/connect").Blocks()
+	assert.Contains(t, blocks[0], "&redirect_uri=http%3A%2F%2F127.0.0.1%2Fcb", "a browser can follow it")
+	assert.Contains(t, blocks[2], "redirect_uri=http://127.0.0.1/cb", "it has to be that of the authorization")
 }

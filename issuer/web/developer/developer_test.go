@@ -195,7 +195,7 @@ func TestEdit(t *testing.T) {
 	assert.Equal(t, "A better name", client.Proposed.Name)
 	for _, text := range []string{
 		"Saved. 3 scopes were removed at once. The other changes were sent for review.", "Changes in review", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
-		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Added:</b> " + Callback + "/new</ins>", "<ins><b>Added:</b> PROFILE_READ</ins>",
+		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Adds:</b> " + Callback + "/new</ins>", "<ins><b>Adds:</b> PROFILE_READ</ins>",
 	} {
 		assert.Contains(t, after.Text, text)
 	}
@@ -229,7 +229,7 @@ func TestRemoval(t *testing.T) {
 	page := b.PostParts(edit, form, Part{Name: "logo", File: "me.jpg", Content: string(Photo(64, 64))})
 	assert.Equal(t, http.StatusOK, page.StatusCode)
 	for _, text := range []string{
-		"<bdi>Remove 1 scope and 2 redirect URIs now?</bdi>", "<b>Removed:</b> BOOKING_WRITE", "<b>Removed:</b> " + Callback + "/2</del>",
+		"<bdi>Remove 1 scope and 2 redirect URIs now?</bdi>", "<b>Removes:</b> BOOKING_WRITE", "<b>Removes:</b> " + Callback + "/2</del>",
 		"Getting it back needs a review.", "<b>1 person is connected.</b>", "Your other changes are sent for review.", "Choose it again",
 		`<input type="hidden" name="name" value="A better name">`, `<input type="hidden" name="scopes" value="BOOKING_READ">`,
 	} {
@@ -338,7 +338,7 @@ func TestEditInTwoTabs(t *testing.T) {
 	assert.Equal(t, "What the first says.", w.ClientRow("mine").Proposed.Purpose, "the first change was lost")
 	for _, text := range []string{
 		"Something changed while the page was open", `value="https://second.example/"`, "What was saved meanwhile",
-		"<del><b>Removed:</b> <bdi>What the first says.</bdi></del>",
+		"<del><b>Removes:</b> <bdi>What the first says.</bdi></del>",
 	} {
 		assert.Contains(t, res.Text, text)
 	}
@@ -457,7 +457,7 @@ func TestLogoBeforeItsReview(t *testing.T) {
 	w.Must(&ledger.OfferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob"})
 	offer := bob.Get("/developer/offers/calendar").Text
 	assert.NotContains(t, offer, "/logos/")
-	assert.Contains(t, offer, "<ins><b>Added:</b> <bdi>a picture that nobody has reviewed</bdi></ins>")
+	assert.Contains(t, offer, "<ins><b>Adds:</b> <bdi>a picture that nobody has reviewed</bdi></ins>")
 
 	root.Done(root.Press(CalendarPage, CalendarPage+"/review", "verdict", "reject", "reason", "No."))
 	waits(address)

@@ -21,7 +21,7 @@ func basis(client *ledger.Client, from string) ledger.Profile {
 	return planned(client)
 }
 
-// discard discards the changes that wait for a review, or that were refused, and leaves the
+// discard discards the changes that wait for a review, or that were rejected, and leaves the
 // application unchanged.
 func (w *Area) discard(c *site.Request, v site.Session, f *site.Form, client *ledger.Client) error {
 	revision, err := strconv.ParseUint(f.Get("revision"), 10, 64)

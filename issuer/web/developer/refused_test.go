@@ -39,7 +39,7 @@ func TestRefusedChanges(t *testing.T) {
 	for _, text := range []string{
 		"Changes that were rejected", `Rejected <time datetime="` + w.Clock().UTC().Format("2006-01-02T15:04:05Z") + `" title="4 March 2026, 12:00 UTC" data-ago>just now</time>.`,
 		"<b>Why:</b> <bdi>Not that &lt;name&gt;.</bdi>", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
-		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Added:</b> " + Callback + "/new</ins>", "<ins><b>Added:</b> PROFILE_READ</ins>",
+		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Adds:</b> " + Callback + "/new</ins>", "<ins><b>Adds:</b> PROFILE_READ</ins>",
 		`<a class="button primary" href="/developer/clients/mine/edit?from=refused">Edit and resubmit</a>`, "Dismiss",
 	} {
 		assert.Contains(t, page.Text, text)
@@ -175,6 +175,6 @@ func TestWaitingChanges(t *testing.T) {
 	})
 	w.ProposeRevision("mine", func(p *ledger.Profile) { p.Scopes = append(slices.Clone(p.Scopes), "PROFILE_READ") })
 	page := b.Get(scopesPath).Text
-	assert.Contains(t, page, "<ins><b>Added:</b> PROFILE_READ</ins>")
+	assert.Contains(t, page, "<ins><b>Adds:</b> PROFILE_READ</ins>")
 	assert.Contains(t, page, `<li class="kept">5 stay as they are</li>`)
 }

@@ -40,7 +40,12 @@ type connecting struct {
 // Native reports whether the redirect URI doesn't lead to a web server: the system
 // opens an application for its private-use scheme (RFC 8252 §7.1).
 func (c connecting) Native() bool {
-	return !strings.HasPrefix(c.RedirectURI, "https:") && !strings.HasPrefix(c.RedirectURI, "http:")
+	return !leadsToServer(c.RedirectURI)
+}
+
+// leadsToServer reports whether a browser can follow a redirect URI wherever it runs.
+func leadsToServer(uri string) bool {
+	return strings.HasPrefix(uri, "https:") || strings.HasPrefix(uri, "http:")
 }
 
 // Scope returns the parameter scope.
