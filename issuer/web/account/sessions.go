@@ -34,8 +34,8 @@ type signedIn struct {
 // sessionsTable returns the table of sessions. It has a column for each time, since only the times
 // distinguish browsers of the same name: no place or address is stored with a session.
 func sessionsTable(pages *ui.Pager) ui.Table {
-	return ui.Table{Caption: "Your browsers, the one used last first", Pager: pages, Columns: []ui.Column{
-		{Title: "Browser"}, {Title: "Signed in"}, {Title: "Last used"}, {Title: "Sign out", Class: "do", Unseen: true},
+	return ui.Table{Caption: "Your browsers, the one used last first", Brief: true, Pager: pages, Columns: []ui.Column{
+		{Title: "Browser"}, {Title: "Last used"}, {Title: "Signed in"}, {Title: "Sign out", Class: "do", Unseen: true},
 	}}
 }
 

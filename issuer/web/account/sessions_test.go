@@ -51,8 +51,8 @@ func TestSessions(t *testing.T) {
 	page := b.Get("/account")
 	for _, text := range []string{
 		`<b>Firefox on Linux</b> <span class="pill good">This browser</span>`,
-		`<td data-name="Signed in"><time datetime="2026-03-04T12:00:00Z" data-exact>4 March 2026, 12:00 UTC</time></td><td data-name="Last used"><time datetime="2026-03-04T12:00:00Z" title="4 March 2026, 12:00 UTC" data-ago>1 hour ago</time></td>`,
-		`<td data-name="Last used">Now</td>`,
+		`<td data-name="Last used" data-word="Last used"><time datetime="2026-03-04T12:00:00Z" title="4 March 2026, 12:00 UTC" data-ago>1 hour ago</time></td><td data-name="Signed in" data-word="signed in"><time datetime="2026-03-04T12:00:00Z" title="4 March 2026, 12:00 UTC" data-exact>4 Mar, 12:00 UTC</time></td>`,
+		`<td data-name="Last used">In use now</td>`,
 		`aria-label="Sign out Safari on iPhone, signed in 4 March 2026, 12:00 UTC"`,
 	} {
 		assert.Contains(t, page.Text, text)

@@ -69,6 +69,7 @@ type adminUserBody struct {
 // A connectedLine is an application that a user allowed.
 type connectedLine struct {
 	parts.Piece
+	Picture    *ui.Picture
 	Suspended  bool
 	Disconnect *ui.Confirm // nil on the reader's own page
 }
@@ -275,20 +276,24 @@ func (b *adminUserBody) connected(v *site.Session, grants []*ledger.Grant, sent 
 }
 
 func (b *adminUserBody) connectedLine(v *site.Session, app parts.Piece, client string, sent *site.Form) connectedLine {
-	found := v.View.Client(client)
-	suspended := found != nil && found.State == ledger.Suspended
+	profile, suspended := &ledger.Profile{Name: app.Text}, false
+	if found := v.View.Client(client); found != nil {
+		profile, suspended = &found.Profile, found.State == ledger.Suspended
+	}
+	line := connectedLine{Piece: app, Picture: parts.SmallPicture(profile), Suspended: suspended}
 	if b.Self {
-		return connectedLine{Piece: app, Suspended: suspended}
+		return line
 	}
 	f := v.Form(&disconnectUserForm, url.Values{"id": {b.User.ID}, "client": {client}})
 	open := sent != nil && sent.Get("client") == client
 	if open {
 		f = sent
 	}
-	return connectedLine{app, suspended, &ui.Confirm{
+	line.Disconnect = &ui.Confirm{
 		Button: "Disconnect", About: app.Text, Title: "Disconnect " + app.Text + " from " + site.PersonOf(b.User).Name + "?",
 		Text: "It gets no new access. Access that it got just before may keep working for up to 30 minutes.", Do: "Disconnect", Tone: ui.Bad, Small: true, Quiet: true, Open: open, Form: f,
-	}}
+	}
+	return line
 }
 
 // disconnectUser ends the access of an application. Repeating it changes nothing.

@@ -13,11 +13,13 @@ type Clock struct {
 	Now    time.Time
 }
 
-// A Stamp is a time for display: the template "time" has the text, "exact" the exact time, "time2" both.
+// A Stamp is a time for display: the template "time" has the text, "exact" the exact time, "time2" both,
+// "short" the short one.
 type Stamp struct {
 	ISO   string // for <time datetime>
 	Text  string // relative within a week, else the date
 	Exact string // date, time of day and zone; the date for a day
+	Short string // like Exact, for lists: without the year if it is this one, or the user's zone; "" for a day
 	Date  string // such as "4 March 2026"
 	Clock string // the time of day; "" for a day
 	Ago   bool   // Text is relative
@@ -46,6 +48,14 @@ func (c Clock) At(ms int64) Stamp {
 		ISO: t.UTC().Format("2006-01-02T15:04:05Z"), Date: t.Format(dateLayout), Clock: t.Format(hours),
 	}
 	s.Text, s.Exact = s.Date, s.Date+", "+s.Clock+" "+abbreviation(t)
+	short := "2 Jan 2006, "
+	if t.Year() == c.Now.In(c.Location()).Year() {
+		short = "2 Jan, "
+	}
+	s.Short = t.Format(short + hours)
+	if c.Zone == nil {
+		s.Short += " UTC"
+	}
 	past := c.Now.Sub(t)
 	if text := relative(past); text != "" {
 		s.Text, s.Ago, s.Recent = text, true, past.Abs() < 24*time.Hour

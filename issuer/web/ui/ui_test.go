@@ -257,10 +257,12 @@ func TestClock(t *testing.T) {
 		assert.Equal(t, test.before.Abs() < 7*24*time.Hour, s.Ago)
 		assert.Equal(t, test.before.Abs() < 24*time.Hour, s.Recent)
 	}
-	assert.Equal(t, ui.Stamp{ISO: "2026-07-10T11:01:30Z", Text: "just now", Exact: "10 July 2026, 12:01 BST", Date: "10 July 2026", Clock: "12:01", Ago: true, Recent: true}, c.At(now.UnixMilli()))
+	assert.Equal(t, ui.Stamp{ISO: "2026-07-10T11:01:30Z", Text: "just now", Exact: "10 July 2026, 12:01 BST", Short: "10 Jul, 12:01", Date: "10 July 2026", Clock: "12:01", Ago: true, Recent: true}, c.At(now.UnixMilli()))
 	c.Hour12 = true
 	assert.Equal(t, "10 July 2026, 12:01 PM BST", c.At(now.UnixMilli()).Exact)
 	assert.Equal(t, "10 July 2026, 11:01 UTC", ui.Clock{Now: now}.At(now.UnixMilli()).Exact)
+	assert.Equal(t, "10 Jul, 11:01 UTC", ui.Clock{Now: now}.At(now.UnixMilli()).Short, "the user may have another zone")
+	assert.Equal(t, "10 Jul 2025, 12:01 PM", c.At(now.AddDate(-1, 0, 0).UnixMilli()).Short)
 	c = ui.Clock{Zone: zone(t, "America/Sao_Paulo"), Now: now}
 	assert.Equal(t, "10 July 2026, 08:01 UTC-03", c.At(now.UnixMilli()).Exact, "a zone whose times have no name")
 	c = ui.Clock{Zone: zone(t, "Europe/London"), Now: now}
