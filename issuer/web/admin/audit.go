@@ -40,14 +40,21 @@ type auditBody struct {
 // An unknownName is the text of a filter that neither a user nor an application has.
 type unknownName struct{ What, Name string }
 
-// An auditDay has the events of a day.
+// An auditDay has the events of a day, or of a page.
 type auditDay struct {
-	Date   string
+	Date   string // "" for a page
 	Events []parts.Told
 }
 
-// Days returns the events by their days.
+// More reports whether one of the filters is set that a phone shows on request only.
+func (b *auditBody) More() bool { return b.Form.Get("user")+b.Form.Get("from")+b.Form.Get("to") != "" }
+
+// Days returns the events by their days, unless a filter is set: then most days have few, and each
+// event has its date.
 func (b *auditBody) Days() (days []auditDay) {
+	if len(b.Filters) > 0 {
+		return []auditDay{{Events: b.Events}}
+	}
 	for _, e := range b.Events {
 		if n := len(days); n == 0 || days[n-1].Date != e.At.Date {
 			days = append(days, auditDay{Date: e.At.Date})

@@ -97,6 +97,9 @@ func TestAuditNames(t *testing.T) {
 	} {
 		assert.Contains(t, page.Text, text)
 	}
+	assert.Contains(t, page.Text, `<td data-name="When"><time datetime="2026-03-04T12:00:00Z">4 Mar, 12:00 UTC</time></td>`)
+	assert.NotContains(t, page.Text, `class="day"`, "each event has its date")
+	assert.Contains(t, page.Text, "<details open>")
 	assert.Contains(t, root.Get("/admin/audit?user=u-ada").Text, `<option value="all" selected>`, "who looks at a user wants the sign-ins")
 	assert.Contains(t, root.Get("/admin/audit?user=u-ada&kind=-session").Text, "· without signing in and out · <a")
 	assert.Contains(t, root.Get("/admin/audit?client=calendar&kind=user").Text, "<b>No event matches</b>")
