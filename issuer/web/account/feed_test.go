@@ -105,7 +105,7 @@ func TestFeed(t *testing.T) {
 		"The rejected app: rejected":        {":rejected/rejected/", "https://app.mintmark.example/developer/clients/rejected", "Edit and resubmit."},
 		"The suspended app: suspended":      {"until an administrator resumes it"},
 		"The secretless app: no secret":     {":no-secret/secretless ", "It needs a secret to get access."},
-		"The changed app: changes rejected":  {":refused/changed/", "The application works without the changes."},
+		"The changed app: changes rejected": {":refused/changed/", "The application works without the changes."},
 		"The offered app: offered to you":   {":offered/offered/", "/developer/offers/offered", "Root (root) asks you"},
 		"The newer app: waiting for review": {":waiting/newer/", "2026-03-04T14:00:00Z", "Nobody can use it before it is approved."},
 		"The legacy app: legacy":            {":legacy/legacy ", "/developer/clients/legacy"},

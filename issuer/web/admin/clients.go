@@ -1,7 +1,7 @@
 package admin
 
 import (
-	"slices"
+	"net/url"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -10,16 +10,14 @@ import (
 )
 
 type adminClientsBody struct {
-	Clients   []clientLine
-	Search    ui.Search
-	States    []ui.Option
-	Owner     parts.Piece // whose applications are listed; empty for all
-	OwnerID   string
-	Waiting   bool // only new applications that wait for review are listed
-	ToReviews ui.Callout
-	Empty     ui.Empty // instead of the list
-	Letters   []ui.Link
-	Table     ui.Table
+	Clients []clientLine
+	Search  ui.Search
+	States  []ui.Option
+	Owner   parts.Piece // whose applications are listed; empty for all
+	OwnerID string
+	Empty   ui.Empty // instead of the list
+	Letters []ui.Link
+	Table   ui.Table
 }
 
 // A clientLine is one application of the list.
@@ -30,8 +28,7 @@ type clientLine struct {
 	Agent          bool // it has a metadata document
 	Awaits, Legacy bool
 	Owner          parts.Piece
-	Allowed        string   // how often in 30 days
-	Since          ui.Stamp // when it began to wait for a review
+	Allowed        string // how often in 30 days
 	Change         ui.Stamp
 }
 
@@ -40,9 +37,8 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 	query := c.R.URL.Query()
 	state, owner := query.Get("state"), query.Get("owner")
 	body := &adminClientsBody{Search: site.SearchOf(c, "Name, client ID or owner"), Owner: parts.UserPiece(v.View, owner), OwnerID: owner}
-	body.Waiting = state == string(ledger.Pending)
-	body.ToReviews = ui.Callout{
-		Text: "Decide these in Reviews, which also lists changes of approved applications.", Action: &ui.Action{Title: "Open Reviews", Path: site.PathAdmin},
+	if state == string(ledger.Pending) && owner == "" { // Reviews has them, the longest waiting first
+		return c.Redirect(site.PathAdmin + "?" + url.Values{"q": {body.Search.Query}}.Encode())
 	}
 	body.Empty = ui.Empty{Title: "There are no applications yet", Text: "They appear here when users register them."}
 	if body.Search.Query != "" || state != "" || owner != "" {
@@ -80,14 +76,11 @@ func (w *Area) adminClients(c *site.Request, v site.Session) error {
 		{Title: "Allowed, 30 days", Class: "num"},
 		site.SortColumn(c, "Changed", string(ledger.ClientsByChanged), "descending", at),
 	}}
-	if body.Waiting { // all have the same state, and nobody could allow them yet
-		body.Table.Columns = slices.Replace(body.Table.Columns, 2, 4, ui.Column{Title: "Waiting since"})
-	}
 	for _, client := range found {
 		body.Clients = append(body.Clients, clientLine{
 			Name: client.Name, Path: parts.AdminClientPath(client.ID), Picture: parts.SmallPicture(&client.Profile),
 			State: client.State, Agent: client.Document != nil, Awaits: client.Proposed != nil && client.AwaitsReview(), Legacy: client.Legacy,
-			Owner: linkOwner(v.View, client), Allowed: allowsOf(v.View.Usage(client.ID), w.Ledger.Now()), Since: v.At(client.WaitingSince()), Change: v.At(client.Changed),
+			Owner: linkOwner(v.View, client), Allowed: allowsOf(v.View.Usage(client.ID), w.Ledger.Now()), Change: v.At(client.Changed),
 		})
 	}
 	return w.showAdmin(c, v, "clients", ui.Page{

@@ -341,11 +341,12 @@ func TestAdminClients(t *testing.T) {
 		return strings.Count(page.Text, `<th scope="row">`)
 	}
 	for query, want := range map[string]int{
-		"": 7, "q=CAL": 1, "q=app": 7, "q=nothing": 0, "state=pending": 1, "state=approved": 4, "state=deleted": 0, "state=odd": 0,
-		"owner=u-bob": 1, "owner=nobody": 0, "owner=u-ada&state=rejected&q=ref": 1, "after=nothing": 7,
+		"": 7, "q=CAL": 1, "q=app": 7, "q=nothing": 0, "state=approved": 4, "state=deleted": 0, "state=odd": 0,
+		"owner=u-bob": 1, "owner=nobody": 0, "owner=u-ada&state=pending": 1, "owner=u-ada&state=rejected&q=ref": 1, "after=nothing": 7,
 	} {
 		assert.Equal(t, want, count(query), query)
 	}
+	assert.Equal(t, "/admin?q=cal", root.Get("/admin/clients?q=cal&state=pending").Header.Get("Location"), "the queue is the list of what waits")
 	page := root.Get("/admin/clients?q=calendar&state=approved")
 	assert.Contains(t, page.Text, `value="calendar"`)
 	assert.Contains(t, page.Text, `<option value="approved" selected>Approved</option>`)

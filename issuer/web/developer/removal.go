@@ -31,7 +31,7 @@ type removalBody struct {
 	removal
 	Form   *site.Form
 	Agreed string    // the value by which the user agrees
-	People string    // how many people are connected, as a sentence; "" if nobody is
+	People int       // number of connected users; 0 also if they are not counted yet
 	Logo   *ui.Input // asks for the chosen picture again; nil if none was chosen
 }
 
@@ -39,12 +39,8 @@ type removalBody struct {
 // user can confirm it or go back to it.
 func (w *Area) askRemoval(c *site.Request, v site.Session, client *ledger.Client, f *site.Form, r removal) error {
 	f.Values.Del("removed")
-	body := removalBody{removal: r, Form: f, Agreed: strings.Join(r.Names, " ")}
-	if people, _ := w.people(c, &v, client, w.Ledger.Now()); people.Users == 1 {
-		body.People = "1 person is connected."
-	} else if people.Users > 1 {
-		body.People = ui.Comma(people.Users) + " people are connected."
-	}
+	people, _ := w.people(c, &v, client, w.Ledger.Now())
+	body := removalBody{removal: r, Form: f, Agreed: strings.Join(r.Names, " "), People: people.Users}
 	if f.File("logo") != nil {
 		logo := f.Input("logo", "Choose it again: browsers don’t keep files.").Optional().Accepting("image/png,image/jpeg")
 		body.Logo = &logo

@@ -55,7 +55,7 @@ func TestListsAreWalkedBothWays(t *testing.T) {
 		{root, "/admin?q=C", 60},
 		{root, "/admin?q=c2&done=x", 10},
 		{root, "/admin/clients", 66},
-		{root, "/admin/clients?q=c&state=pending", 60},
+		{root, "/admin/clients?owner=u-ada&q=c&state=pending", 60},
 		{root, "/admin/users", 64},
 		{root, "/admin/users?q=many", 60},
 		{root, "/admin/audit?kind=user.put", 0},

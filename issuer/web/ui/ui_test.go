@@ -283,6 +283,8 @@ func TestNumbers(t *testing.T) {
 	assert.Equal(t, "1 scope", ui.Plural(1, "scope"))
 	assert.Equal(t, "0 scopes", ui.Plural(0, "scope"))
 	assert.Equal(t, "1,204 users", ui.Plural(1204, "user"))
+	assert.Equal(t, "1 person", ui.Plural(1, "person"))
+	assert.Equal(t, "1,204 people", ui.Plural(1204, "person"))
 	assert.Equal(t, "26–50 of 1,207", ui.Range(26, 50, 1207))
 	assert.Equal(t, "None", ui.Range(0, 0, 0))
 	assert.Equal(t, "90 minutes", ui.Duration(90*time.Minute))

@@ -22,7 +22,11 @@ func Duration(d time.Duration) string {
 
 // Plural formats a number of things.
 func Plural(n int, thing string) string {
-	if n != 1 {
+	switch {
+	case n == 1:
+	case thing == "person":
+		thing = "people"
+	default:
 		thing += "s"
 	}
 	return Comma(max(n, 0)) + " " + thing

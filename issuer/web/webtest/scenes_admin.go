@@ -57,7 +57,6 @@ func scenesAdmin() []Scene {
 		{Name: "clients", Who: rita, Address: "/admin/clients"},
 		{Name: "clients-found", Who: rita, Address: "/admin/clients?q=zeta"},
 		{Name: "clients-none-found", Who: rita, Address: "/admin/clients?q=nothing"},
-		{Name: "clients-pending", Who: rita, Address: "/admin/clients?state=pending"},
 		{Name: "client", Who: rita, Address: clientPage("northwind", "")},
 		{Name: "client-legacy", Who: rita, Address: clientPage("classic", "")},
 		{Name: "client-suspended", Who: rita, Address: clientPage("lunch", "")},
