@@ -99,7 +99,7 @@ func TestBrowserLegacy(t *testing.T) {
 	b := newTab(t)
 	b.open(authorizeURL(s, "legacy-app", app.uri))
 	b.signIn("bob", "battery staple")
-	require.Contains(t, b.text("main"), "This app can do everything that you can do.")
+	require.Contains(t, b.text("main"), "This app can do everything that you can do")
 	b.signOut()
 	require.Equal(t, "Sign in to Mintmark", b.text("h1"))
 	require.Contains(t, b.text("main"), "Classic App")

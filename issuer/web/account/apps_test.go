@@ -70,7 +70,7 @@ func TestConnectedApp(t *testing.T) {
 	}
 	assert.NotContains(t, page.Text, "everything")
 	legacy := b.Get("/connected-apps/old")
-	assert.Contains(t, legacy.Text, "This app can do everything that you can do.")
+	assert.Contains(t, legacy.Text, "This app can do everything that you can do")
 	assert.Contains(t, legacy.Text, "made before apps could ask for less")
 	assert.NotContains(t, legacy.Text, "What you allowed")
 

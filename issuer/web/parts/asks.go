@@ -1,7 +1,9 @@
 package parts
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -23,6 +25,7 @@ type Asker struct {
 	Website, PrivacyURL, TermsURL string
 	Reviewer                      string // the name of this service, if it has reviewed the application; or ""
 
+	More    bool // it asks for more than what was allowed before
 	Preview bool // the page is about something else
 }
 
@@ -108,7 +111,7 @@ func AskerOf(view ledger.View, client *ledger.Client, brand ui.Brand) Asker {
 type Asks struct {
 	Legacy bool     // it asks for everything
 	First  ui.Stamp // day on which the user first allowed it
-	News   bool     // something is marked as new
+	News   string   // what is new, in a sentence; "" for nothing
 	Tier   ui.Tier  // what controls other people; no texts for nothing
 	Title  string   // the sum of the rows, such as "Views 5 kinds of data, changes 3"
 	Rows   []ui.PermissionRow
@@ -120,7 +123,8 @@ type Asks struct {
 // Only is the one resource server at which an application could use the account.
 type Only struct{ Name, Address string }
 
-// AsksOf describes scopes. What is not in before is marked as new, unless before is empty.
+// AsksOf describes scopes. What is not in before is marked as new, unless before is empty. Rows with
+// something new come first.
 func AsksOf(granted string, before scope.Set) Asks {
 	a := Asks{All: PermissionsOf(granted, before), Tier: ui.Tier{ID: "controls", Title: "Controls other people"}, First: ui.Stamp{Zero: true}}
 	set := scope.FromClaim(granted)
@@ -138,7 +142,6 @@ func AsksOf(granted string, before scope.Set) Asks {
 			order = append(order, row)
 		}
 		news := isNew(s.Name, before)
-		a.News = a.News || news
 		switch {
 		case s.Controls:
 			row.controlled = true
@@ -152,11 +155,19 @@ func AsksOf(granted string, before scope.Set) Asks {
 			row.newViews = row.newViews || news
 		}
 	}
+	slices.SortStableFunc(order, func(a, b *askedKind) int { return cmp.Compare(b.news(), a.news()) })
+	var newly []string
+	if slices.ContainsFunc(a.Tier.Texts, func(t ui.TierText) bool { return t.New }) {
+		newly = append(newly, "controlling other people")
+	}
 	var viewed, changed, controlled int
 	for _, row := range order {
 		views, changes := len(row.views) > 0, len(row.changes) > 0
 		if views || changes {
 			a.Rows = append(a.Rows, ui.PermissionRow{Area: row.area, Views: row.viewsText(), Changes: row.changesText(), NewViews: row.newViews, NewChanges: row.newChanges})
+		}
+		if news := row.newsText(); news != "" {
+			newly = append(newly, news)
 		}
 		if views {
 			viewed++
@@ -167,6 +178,12 @@ func AsksOf(granted string, before scope.Set) Asks {
 		if row.controlled {
 			controlled++
 		}
+	}
+	switch n := len(newly); {
+	case n > 3:
+		a.News = strconv.Itoa(n) + " things are new."
+	case n > 0:
+		a.News = "New: " + Joined(newly) + "."
 	}
 	switch {
 	case len(a.Rows) == 0 && controlled > 0:
@@ -240,6 +257,28 @@ type askedKind struct {
 	views, changes       []scope.Level
 	controlled           bool // a scope of the area controls other people
 	newViews, newChanges bool // not allowed before
+}
+
+// news returns 1 if something of the kind was not allowed before, and 0 otherwise.
+func (k *askedKind) news() int {
+	if k.newViews || k.newChanges {
+		return 1
+	}
+	return 0
+}
+
+// newsText says what was not allowed before; "" for nothing.
+func (k *askedKind) newsText() string {
+	area := strings.ToLower(k.area)
+	switch {
+	case k.newViews && k.newChanges:
+		return "viewing and changing " + area
+	case k.newViews:
+		return "viewing " + area
+	case k.newChanges:
+		return "changing " + area
+	}
+	return ""
 }
 
 // viewsText names what is viewed.

@@ -59,7 +59,7 @@ func TestAsks(t *testing.T) {
 		a := parts.AsksOf(test.granted, scope.Set{})
 		assert.Equal(t, test.title, a.Title)
 		assert.Equal(t, test.rows, texts(a))
-		assert.False(t, a.News)
+		assert.Empty(t, a.News)
 	}
 	all := parts.AsksOf(scope.All().String(), scope.Set{})
 	assert.Len(t, all.Rows, 7)
@@ -71,9 +71,11 @@ func TestAsks(t *testing.T) {
 func TestAsksMarksWhatIsNew(t *testing.T) {
 	before := scope.MustOf("ORG_BOOKING_READ", "PROFILE_READ")
 	a := parts.AsksOf("ORG_BOOKING_READ TEAM_BOOKING_READ PROFILE_READ", before)
-	assert.False(t, a.News)
+	assert.Empty(t, a.News)
 	a = parts.AsksOf("TEAM_BOOKING_READ PROFILE_READ PROFILE_WRITE ORG_MEMBERSHIP_WRITE", before)
-	assert.True(t, a.News)
+	assert.Equal(t, "New: controlling other people and changing profile.", a.News)
+	assert.Equal(t, "Profile", a.Rows[0].Area, "what is new comes first")
+	assert.Equal(t, "4 things are new.", parts.AsksOf("BOOKING_WRITE TEAM_BOOKING_WRITE EVENT_TYPE_READ EVENT_TYPE_WRITE SCHEDULE_READ TEAM_READ TEAM_MEMBERSHIP_READ", before).News)
 	for _, row := range a.Rows {
 		assert.Equal(t, row.Area == "Profile", row.NewViews || row.NewChanges, row.Area)
 	}

@@ -288,7 +288,7 @@ func TestPublisherUnderReview(t *testing.T) {
 	require.Equal(t, http.StatusOK, page.StatusCode)
 	require.Equal(t, "5", page.Header.Get("Refresh"))
 	require.Contains(t, page.Text, "<bdi>example.com</bdi> is waiting for review")
-	require.Contains(t, page.Text, "The app calls itself <b>“<bdi>Helper</bdi>”</b>.<br>Anybody can choose that name.")
+	require.Contains(t, page.Text, "Calls itself “<bdi>Helper</bdi>”; anybody can choose that name.")
 
 	// It is nobody else's, and it can't be changed.
 	require.Equal(t, http.StatusGone, w.SignedInAs("bob").Get(address).StatusCode)

@@ -103,6 +103,7 @@ func (w *Area) showConsent(c *site.Request, status int, v site.Session, r oauth.
 		Token: site.FormToken(v.ID, forConsent, v.User.ID, consentAbout(query, revision, a.ResourceID(), a.Scope)),
 	}
 	body.Asks.Legacy, body.Asks.First = a.Legacy, v.Day(first)
+	body.Asker.More = first != 0 && body.Asks.News != ""
 	if a.Resource != nil {
 		body.Asks.Only = &parts.Only{Name: a.Resource.Name, Address: strings.TrimPrefix(a.Resource.ID, "https://")}
 	}
