@@ -130,7 +130,7 @@ func wordsOfClient(v ledger.View, date func(ledger.Time) string, one *attention.
 	case attention.Legacy:
 		is.Pill = pill("Legacy", ui.Info)
 		is.Text = "It may do everything that its users may do. Select the scopes that it needs."
-		do("Select scopes", "migration")
+		do("Move to scopes", "migration")
 	}
 	return is
 }

@@ -1,6 +1,7 @@
 package developer
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -141,11 +142,7 @@ func (w *Area) adviceFor(v *site.Session, client *ledger.Client, cause ledger.Ca
 			break
 		}
 		link("Credentials", "secrets")
-		if tails := tailsOf(client); tails != "" {
-			a.Note = "Active secrets end in " + tails + "."
-		} else if client.ActiveSecrets() == 0 {
-			a.Note = "There is no active secret."
-		}
+		a.Note = "Active secrets: " + cmp.Or(activeSecrets(client), "none") + "."
 	case atScopes:
 		link("Scopes & URIs", "scopes")
 	case atConnect:

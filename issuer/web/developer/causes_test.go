@@ -53,9 +53,9 @@ func TestRemedies(t *testing.T) {
 		return b.Get("/developer/clients/" + client + "/errors?error_id=mme_1").Text
 	}
 	page := explain(b, "mine", ledger.SecretWrong)
-	assert.Contains(t, page, "Active secrets end in ••••S_OLD-1111 and ••••S_NEW-2222.")
+	assert.Contains(t, page, "Active secrets: ••••S_OLD-1111 and ••••S_NEW-2222.")
 	assert.Contains(t, page, `href="`+MinePath+`/secrets">Go to Credentials</a>`)
-	assert.Contains(t, explain(b, "calendar", ledger.SecretMissing), "There is no active secret.")
+	assert.Contains(t, explain(b, "calendar", ledger.SecretMissing), "Active secrets: none.")
 	assert.NotContains(t, explain(b, "native", ledger.SecretWrong), "secret.</p>", "a public client has none")
 	assert.Contains(t, explain(b, "mine", ledger.RedirectURIUnregistered), `href="`+MinePath+`/scopes">Go to Scopes`)
 	assert.Contains(t, explain(b, "mine", ledger.VerifierWrong), `href="`+MinePath+`/connect">Go to Connect</a>`)

@@ -99,7 +99,7 @@ func (w *Area) connecting(v *site.Session, client *ledger.Client) connecting {
 	to := connecting{
 		ClientID: client.ClientID(), RedirectURI: client.RedirectURIs[max(0, slices.IndexFunc(client.RedirectURIs, leadsToServer))], Scopes: client.Scopes, Public: client.Public(),
 		AuthorizeURL: s.AppURL + oauth.PathAuthorize, TokenURL: s.BaseURL + oauth.PathToken, MeURL: s.BaseURL + oauth.PathMe,
-		Issuer: w.config.Issuer(), Tails: tailsOf(client), State: w.Random(), Verifier: w.Random(),
+		Issuer: w.config.Issuer(), Active: activeSecrets(client), State: w.Random(), Verifier: w.Random(),
 		CodeLifetime: s.CodeLifetime,
 	}
 	sum := sha256.Sum256([]byte(to.Verifier))
@@ -107,21 +107,18 @@ func (w *Area) connecting(v *site.Session, client *ledger.Client) connecting {
 	return to
 }
 
-// tailsOf returns what the active secrets of a client end in, such as "••••KKT8 and ••••-two",
-// or "" if none is known: it has none, or they were imported as hashes.
-func tailsOf(client *ledger.Client) string {
-	text := ""
+// activeSecrets names the active secrets of a client by their ends, such as "••••KKT8 and ••••-two".
+func activeSecrets(client *ledger.Client) string {
+	var names []string
 	for i := range client.Secrets {
-		s := &client.Secrets[i]
-		switch {
-		case !s.Active(), s.Tail == "":
-			continue
-		case text != "":
-			text += " and "
+		if s := &client.Secrets[i]; s.Active() && s.Tail != "" {
+			names = append(names, "••••"+s.Tail)
 		}
-		text += "••••" + s.Tail
 	}
-	return text
+	if len(names) < client.ActiveSecrets() {
+		names = append(names, "an imported one (end unknown)")
+	}
+	return strings.Join(names, " and ")
 }
 
 // authorizationURL returns where to send a user (service document, section 4.1).

@@ -74,7 +74,7 @@ func TestTryIt(t *testing.T) {
 // page that shows it once.
 func TestEnvironment(t *testing.T) {
 	w, b := Mine(t, nil)
-	assert.Equal(t, "MINTMARK_CLIENT_ID=mine\n# Shown once, when it was generated: ends in ••••S_OLD-1111 and ••••S_NEW-2222\nMINTMARK_CLIENT_SECRET=\n", b.Get(MinePath + "/connect").Blocks()[1])
+	assert.Equal(t, "MINTMARK_CLIENT_ID=mine\n# Shown once, when it was generated; active: ••••S_OLD-1111 and ••••S_NEW-2222\nMINTMARK_CLIENT_SECRET=\n", b.Get(MinePath + "/connect").Blocks()[1])
 	assert.Equal(t, "MINTMARK_CLIENT_ID=native\n", b.Get("/developer/clients/native/connect").Blocks()[1])
 	assert.Contains(t, b.Get("/developer/clients/calendar/connect").Text, "The application has no secret yet.")
 	page := b.Submit(SecretsPath, SecretsPath+"/add")

@@ -19,7 +19,7 @@ type errorsBody struct {
 	Problem string // with the error_id that was entered
 	Answer  *explained
 	Recent  []explained
-	Foot    string // how many requests the rows of Recent count
+	Foot    string
 }
 
 // An explained is a refusal in words.
@@ -88,15 +88,14 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 		body.Recent = append(body.Recent, one)
 		shown, since, opens = shown+r.Times, min(since, r.Since), opens || one.ErrorID != ""
 	}
-	body.Foot = "Latest " + ui.Plural(len(body.Recent), "kind") + ", "
-	if shown <= all && since > now.Add(-24*time.Hour) { // the rows are among those of the last day
-		body.Foot += ui.Comma(shown) + " of "
-		shown = all
+	var foot []string
+	if shown < all && since > now.Add(-24*time.Hour) { // the rows are among those of the last day
+		foot = append(foot, ui.Comma(all-shown)+" more aren’t listed.")
 	}
-	body.Foot += ui.Plural(shown, "request") + "."
 	if opens {
-		body.Foot += " Select one to see its last request."
+		foot = append(foot, "Select one to see its last request.")
 	}
+	body.Foot = strings.Join(foot, " ")
 	p := w.pageOfClient(&v, client, "Errors", "errors")
 	p.Body = body
 	return w.Show(c, v, "errors", p)

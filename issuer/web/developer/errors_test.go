@@ -73,7 +73,7 @@ func TestRecentRefusals(t *testing.T) {
 	assert.Contains(t, page.Text, `<td data-name="Times" class="num">3</td>`)
 	for _, text := range []string{
 		"<code>invalid_scope</code> · Authorization request: ", "<code>access_denied</code> · Authorization request: ",
-		`<p class="quiet">Authorization request: redirect_uri is not`, "Latest 3 kinds, 5 requests.",
+		`<p class="quiet">Authorization request: redirect_uri is not`,
 	} {
 		assert.Contains(t, page.Text, text)
 	}

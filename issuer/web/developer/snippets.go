@@ -32,7 +32,7 @@ type connecting struct {
 	Scopes                        []string
 	Public                        bool
 	Secret                        string // only on the page that shows it
-	Tails                         string // of the active secrets
+	Active                        string // its active secrets
 	State, Verifier, Challenge    string // generated for this page
 	CodeLifetime                  time.Duration
 }
