@@ -181,7 +181,7 @@ func resourcesInBrowser(t *testing.T, s *server, root *tab) {
 	require.Contains(t, root.text("main"), "BOOKING_READ")
 
 	page := root.location()
-	root.press("main button.primary")
+	root.press(".notice button")
 	secret := root.text("#secret")
 	require.Equal(t, "rooms", root.text("#name"))
 	require.Equal(t, http.StatusOK, introspectAs(t, s, "rooms", secret))

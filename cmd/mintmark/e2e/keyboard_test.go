@@ -176,7 +176,7 @@ func TestBrowserKeyboardResourceServer(t *testing.T) {
 	b.keys(" ")
 	b.enter("main button.primary", kb.Enter)
 	require.Contains(t, b.text("[role=status]"), "Registered. Generate a secret")
-	b.enter("main button.primary", " ")
+	b.enter(".notice button", " ")
 	b.tabTo(`[data-copy="secret"]`)
 	require.Regexp(t, "^mms_", b.text("#secret"))
 	b.enter(`main a[href="/admin/resource-servers/keys"]`, kb.Enter)

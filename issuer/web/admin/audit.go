@@ -37,8 +37,12 @@ type auditBody struct {
 	Table   ui.Table
 }
 
-// An unknownName is the text of a filter that neither a user nor an application has.
-type unknownName struct{ What, Name string }
+// An unknownName is the text of a filter that neither a user nor an application has. Search leads to
+// the list that finds parts of names too.
+type unknownName struct {
+	What, Name string
+	Search     ui.Action
+}
 
 // An auditDay has the events of a day, or of a page.
 type auditDay struct {
@@ -128,11 +132,14 @@ func filtersOf(v ledger.View, kind string, q ledger.EventQuery, clock ui.Clock) 
 
 // unknownIn returns the filter that names nothing.
 func unknownIn(v ledger.View, q ledger.EventQuery) *unknownName {
+	unknown := func(what, name, list string) *unknownName {
+		return &unknownName{what, name, ui.Action{Title: "Search " + what + "s for “" + name + "”", Path: list + "?" + url.Values{"q": {name}}.Encode()}}
+	}
 	switch {
 	case q.User != "" && v.User(q.User) == nil:
-		return &unknownName{"user", q.User}
+		return unknown("user", q.User, parts.PathAdminUsers)
 	case q.Client != "" && v.Client(q.Client) == nil:
-		return &unknownName{"application", q.Client}
+		return unknown("application", q.Client, parts.PathAdminClients)
 	}
 	return nil
 }

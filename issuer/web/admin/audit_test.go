@@ -104,6 +104,9 @@ func TestAuditNames(t *testing.T) {
 	assert.Contains(t, root.Get("/admin/audit?user=u-ada&kind=-session").Text, "· without signing in and out · <a")
 	assert.Contains(t, root.Get("/admin/audit?client=calendar&kind=user").Text, "<b>No event matches</b>")
 
+	assert.Contains(t, root.Get("/admin/audit?client=calend").Text, `<a class="button" href="/admin/clients?q=calend">Search applications for “calend”</a>`)
+	assert.Contains(t, root.Get("/admin/audit?user=ad").Text, `<a class="button" href="/admin/users?q=ad">Search users for “ad”</a>`)
+
 	w.Client("second", func(c *ledger.ImportClient) { c.Profile.Name = "The Calendar App" })
 	assert.Contains(t, root.Get("/admin/audit?client=the+calendar+app").Text, "Application is the name of several: enter a client ID.")
 	assert.Contains(t, root.Get("/admin/audit?client=calendar").Text, `name="client" type="text" value="calendar"`)

@@ -54,6 +54,7 @@ var brandingNotices = site.Notices{
 
 type brandingBody struct {
 	Form     *site.Form
+	Defaults brandDefaults
 	Readable string // the accent offered instead of the form's, which was refused; "" if it was not
 	Logo     string // path of the logo of the form's draft
 
@@ -67,6 +68,9 @@ type brandingBody struct {
 	Contrasts []ui.ContrastRow
 	Shown     string // the accent as the light theme shows it, if it had to be made darker
 }
+
+// brandDefaults are what is shown where a field is empty; "" for nothing.
+type brandDefaults struct{ Name, Accent, Forgot string }
 
 func (w *Area) brandingPage(c *site.Request, v site.Session) error {
 	return w.showBranding(c, v, nil)
@@ -112,6 +116,10 @@ func (w *Area) showBranding(c *site.Request, v site.Session, sent *site.Form) er
 	}
 	if f := body.Form; f.Failed() && f.File("logo") != nil && f.Error("logo") == "" {
 		f.AddProblem("logo", "has to be chosen again: browsers don’t keep files")
+	}
+	body.Defaults = brandDefaults{Name: ledger.DefaultServiceName, Accent: ui.Palettes("")[0].Accent}
+	if body.Form.Get("forgot_password_url") == "" { // a link takes the place of the default
+		body.Defaults.Forgot = body.Forgot.Default()
 	}
 	if body.Form.Error("accent") != "" {
 		body.Readable = ledger.ReadableAccent(body.Form.Trimmed("accent"))

@@ -24,6 +24,9 @@ func TestBranding(t *testing.T) {
 	page := root.Get(brandingPath)
 	require.Equal(t, http.StatusOK, page.StatusCode)
 	assert.Contains(t, page.Text, "As published")
+	for _, used := range []string{"Mintmark", "#0b6b50", "Ask an administrator of Mintmark."} {
+		assert.Contains(t, page.Text, `placeholder="`+used+`"`)
+	}
 	assert.NotContains(t, page.Text, ">Publish<")
 	form := With(page.Form(t, brandingPath), "service_name", "Zeta & Co", "accent", "#4338CA", "forgot_password", "Ask\r\nRita.", "privacy_url", "https://zeta.example/privacy")
 	res := root.Post(brandingPath, form)

@@ -40,10 +40,14 @@ var publisherNotices = site.Notices{
 	"unchanged": "There was nothing to change.",
 	"revoked":   "Everybody was disconnected. Applications have to ask every user again.",
 	"rejected":  "The publisher was rejected and everybody disconnected. " + untilExpired,
-	"refused":   "The publisher was rejected.",
 	"off":       "It was turned off and everybody disconnected. " + untilExpired,
-	"removed":   "The publisher was removed and everybody disconnected. " + untilExpired,
-	"forgotten": "The publisher was removed.",
+	"removed":   "Removed. Everybody was disconnected. " + untilExpired,
+
+	// Nobody was connected.
+	"revoked-none":  "Nobody was connected.",
+	"rejected-none": "The publisher was rejected.",
+	"off-none":      "It was turned off.",
+	"removed-none":  "Removed.",
 }
 
 // untilExpired tells users that access tokens outlive their grants.
@@ -189,9 +193,13 @@ func (w *Area) adminPublisher(c *site.Request, v site.Session) error {
 	if body.Pending {
 		actions = nil // the decision has it
 	}
-	page, copied := "publisher", &ui.Copy{ID: "host", Label: "host", Value: p.Host}
-	if body.Pending {
-		page, copied = "publisher_pending", nil // it has a link to the host
+	page := "publisher"
+	var copied *ui.Copy
+	switch {
+	case body.Pending:
+		page = "publisher_pending" // it has a link to the host
+	case !body.Local && p.Name != "": // without a name, the host is the title
+		copied = &ui.Copy{ID: "host", Label: "host", Value: p.Host}
 	}
 	return w.showAdmin(c, v, page, ui.Page{
 		Title: cmp.Or(displayName(p), p.Host), Lead: leadOf(p), Copy: copied, Up: site.Up("Publishers", site.PathAdminPublishers), Pills: []ui.Pill{body.Pill}, Actions: actions, Notice: publisherNotices.Text(c), Body: body, Rows: len(shown),
@@ -278,8 +286,8 @@ func (w *Area) addPublisher(c *site.Request, v site.Session, f *site.Form) error
 	cmd.New = true
 	if cmd.Host == "" {
 		f.AddProblem("host", "is missing")
-	} else if note := oauth.CheckPublisher(cmd.Host); note != "" { // reported with the problems of the other fields
-		f.AddProblem("host", note)
+	} else if oauth.CheckPublisher(cmd.Host) != "" { // reported with the problems of the other fields
+		f.AddSentence("host", "Host isn’t a public host name: use one such as claude.ai.")
 	}
 	return w.putPublisher(c, v, f, cmd, w.showNewPublisher)
 }

@@ -28,22 +28,21 @@ func newPublisherEnd(how ledger.PublisherEnd, p site.Purpose, fields ...site.Fie
 	return &publisherEnd{how, site.FormKind{Purpose: p, Action: path, Page: path, Fields: append([]site.Field{site.BoundField("expected_last")}, fields...)}}
 }
 
-// notice returns the word of the notice that follows, and the page that shows it. Nobody can be
-// connected to a publisher that was not approved.
-func (e *publisherEnd) notice(host string, approved bool) (word, path string) {
+// redirect leads to the page with the notice of what was done. connected reports whether somebody was.
+func (e *publisherEnd) redirect(c *site.Request, host string, connected bool) error {
+	word, path, of := "revoked", parts.PublisherPath(host), ""
 	switch {
-	case e.how == ledger.EndRemove && !approved:
-		return "forgotten", site.PathAdminPublishers
 	case e.how == ledger.EndRemove:
-		return "removed", site.PathAdminPublishers
+		word, path, of = "removed", site.PathAdminPublishers, host
 	case e.how == ledger.EndReject && host == ledger.LocalPublisher:
-		return "off", parts.PublisherPath(host)
-	case e.how == ledger.EndReject && !approved:
-		return "refused", parts.PublisherPath(host)
+		word = "off"
 	case e.how == ledger.EndReject:
-		return "rejected", parts.PublisherPath(host)
+		word = "rejected"
 	}
-	return "revoked", parts.PublisherPath(host)
+	if !connected {
+		word += "-none"
+	}
+	return c.RedirectNoticeOf(path, publisherNotices, word, of)
 }
 
 type endPublisherBody struct {
@@ -97,13 +96,14 @@ func (w *Area) endPublisher(e *publisherEnd) func(*site.Request, site.Session, *
 		}
 		host := f.Get("host")
 		p, err := w.publisherAt(c, &v)
-		word, path := e.notice(host, p != nil && p.State == ledger.PublisherApproved)
 		switch {
 		case err == site.ErrNotFound && e.how == ledger.EndRemove:
-			return c.RedirectNotice(path, publisherNotices, word)
+			return e.redirect(c, host, false)
 		case err != nil:
 			return err
 		}
+		// Nobody can be connected to a publisher that is not approved.
+		connected := p.State == ledger.PublisherApproved && v.View.GrantsOfPublisher(host, w.Ledger.Now()).Users > 0
 		cmd := &ledger.EndPublisher{Actor: v.Actor(), Host: host, How: e.how, ExpectedLast: seen}
 		if e.how == ledger.EndReject {
 			cmd.Reason = reasonOf(f)
@@ -121,6 +121,6 @@ func (w *Area) endPublisher(e *publisherEnd) func(*site.Request, site.Session, *
 				return w.showEndPublisher(c, v, e, f.Refused(refused))
 			}
 		}
-		return c.RedirectNotice(path, publisherNotices, word)
+		return e.redirect(c, host, connected)
 	}
 }

@@ -206,7 +206,7 @@ func (w *Area) adminPublishers(c *site.Request, v site.Session) error {
 	return w.showAdmin(c, v, "publishers", ui.Page{
 		Title: "Publishers", Lead: "Hosts whose AI assistants and other agents may ask users for access; " + others + ".",
 		Actions: []ui.Action{{Title: "Add a publisher", Path: site.PathAdminNewPublisher, Icon: "plus", Primary: true}},
-		Notice:  publisherNotices.Text(c), Body: body, Rows: len(shown),
+		Notice:  removedNotice(c, publisherNotices), Body: body, Rows: len(shown),
 		Truncate: func(n int) {
 			body.Publishers, pages.Next, pages.Count = body.Publishers[:n], c.PageAt("after", host(shown[n-1])), site.CountOf(at, n, "publisher")
 		},

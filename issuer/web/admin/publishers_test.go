@@ -115,7 +115,7 @@ func TestReviewPublisher(t *testing.T) {
 	res := root.Post(edit, right)
 	after := root.Follow(res)
 	assert.Contains(t, after.Text, "The publisher was approved.")
-	assert.Contains(t, after.Text, "Several processes may share one.")
+	assert.Contains(t, after.Text, "Several processes may share one<")
 	assert.Contains(t, after.Text, `<bdi>root</bdi>`, "who reviewed it")
 	assert.Contains(t, root.Get(edit).Text, "View Bookings. For applications that don’t say what they want.")
 	p := w.Publisher("agent.example")
@@ -159,19 +159,20 @@ func TestAddPublisher(t *testing.T) {
 	assert.Equal(t, 5, strings.Count(page.Text, " checked"), "nothing else is ticked beforehand")
 	assert.Contains(t, page.Text, "None: an application has to say what it wants.")
 	assert.NotContains(t, page.Text, "redirect_uris")
+	const notPublic = "Host isn’t a public host name: use one such as claude.ai."
 	for host, says := range map[string]string{
 		"":                 "Host is missing.",
-		"127.0.0.1":        "Host must have a host name, not an address.",
-		"agent":            "Host must have a host of the public DNS.",
+		"127.0.0.1":        notPublic,
+		"agent":            notPublic,
 		"auth.example.com": "Host is this service's own.",
-		"zoo.example:8443": "Host must have a host without a port.",
+		"zoo.example:8443": notPublic,
 	} {
 		res := root.Post(AddPublisher, filled(form, "host", host, "scopes", "BOOKING_READ"))
 		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, host)
 		assert.Contains(t, strings.ReplaceAll(res.Text, "&#39;", "'"), says, host)
 	}
 	all := root.Post(AddPublisher, filled(form, "host", "agent"))
-	assert.Contains(t, all.Text, "Host must have a host of the public DNS.")
+	assert.Contains(t, all.Text, notPublic)
 	assert.Contains(t, all.Text, "Tick at least one scope.", "all problems at once")
 	right := filled(form, "host", " https://Claude.ai/oauth/claude-code-client-metadata ", "name", "Claude", "scopes", "BOOKING_READ")
 	assert.Contains(t, root.Follow(root.Post(AddPublisher, right)).Text, "The publisher was added.")
@@ -240,7 +241,7 @@ func TestEndPublisher(t *testing.T) {
 	w.AllowAgent(agent)
 	reject, remove := PublisherPage+"/reject", PublisherPage+"/remove"
 	ask = root.Get(reject)
-	assert.Contains(t, ask.Text, "<li>1 person is disconnected, for good.")
+	assert.Contains(t, ask.Text, "<li>1 person is disconnected.</li>")
 	w.Must(&ledger.PutPublisher{Actor: Operator, Host: "agent.example", Scopes: []string{"BOOKING_READ"}})
 	form := With(ask.Form(t, reject), "reason", "It\nharms.")
 	stale := root.Post(reject, form)
@@ -259,12 +260,15 @@ func TestEndPublisher(t *testing.T) {
 
 	long := root.Get(remove).Form(t, remove)
 	for range 2 {
-		assert.Contains(t, root.Follow(root.Post(remove, long)).Text, "The publisher was removed.", "nobody was connected any more")
+		assert.Contains(t, root.Follow(root.Post(remove, long)).Text, "Removed agent.example.</p>", "nobody was connected any more")
 	}
 	assert.Nil(t, w.Publisher("agent.example"))
 	w.List("agent.example")
 	ask = root.Get(remove)
-	assert.Contains(t, root.Follow(root.Post(remove, ask.Form(t, remove))).Text, "The publisher was removed and everybody disconnected. Access that")
+	assert.Contains(t, ask.Text, "<li>Nobody is connected now.</li>")
+	w.AllowAgent(agent)
+	ask = root.Get(remove)
+	assert.Contains(t, root.Follow(root.Post(remove, ask.Form(t, remove))).Text, "Removed agent.example. Everybody was disconnected. Access that")
 	assert.Equal(t, http.StatusNotFound, root.Get(remove).StatusCode)
 }
 

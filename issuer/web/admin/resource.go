@@ -58,7 +58,7 @@ type adminResourceBody struct {
 	Scopes       []parts.ScopeGroup // none means every scope
 	Active       []parts.SecretRow
 	Revoked      []parts.SecretRow
-	Add          *site.Form // nil if there are two active secrets
+	Add          *site.Form // nil if there are two active secrets, or if it is beside the notice
 	Max          int
 	Edit, Remove string
 	Created      ui.Stamp
@@ -120,9 +120,14 @@ func (w *Area) showResource(c *site.Request, v site.Session, s *ledger.ResourceS
 	body.Active, body.Revoked = parts.SecretRows(&v, w.Ledger.Now(), s.Secrets, func(id string) *site.Form {
 		return resourceForm(&v, &revokeResourceSecretForm, s, "secret", id)
 	})
-	return w.showAdmin(c, v, "resource", ui.Page{
-		Title: s.Name, Up: site.Up("Resource servers", parts.PathAdminResources), Actions: []ui.Action{{Title: "Edit", Path: body.Edit, About: "name and scopes"}}, Notice: resourceNotices.Text(c), Form: add, Body: body,
-	})
+	page := ui.Page{
+		Title: s.Name, Up: site.Up("Resource servers", parts.PathAdminResources), Actions: []ui.Action{{Title: "Edit", Path: body.Edit, About: "name and scopes"}}, Notice: resourceNotices.Text(c), Form: add,
+	}
+	if c.Notice() == "registered" && s.ActiveSecrets() == 0 && add.Reauth() == nil {
+		page.Undo, body.Add = &ui.Undo{Form: add, Do: "Generate secret"}, nil
+	}
+	page.Body = body
+	return w.showAdmin(c, v, "resource", page)
 }
 
 // resourceForm returns a form about a resource server, with values in addition to its name

@@ -67,16 +67,16 @@ func (w *Area) adminResources(c *site.Request, v site.Session) error {
 	return w.showAdmin(c, v, "resources", ui.Page{
 		Title: "Resource servers", Lead: "APIs that introspect access tokens, or read which tokens were revoked.",
 		Actions: []ui.Action{{Title: "Register a resource server", Path: parts.PathAdminNewResource, Icon: "plus", Primary: true}},
-		Notice:  resourcesNotice(c), Body: body, Rows: len(shown),
+		Notice:  removedNotice(c, resourceNotices), Body: body, Rows: len(shown),
 		Truncate: func(n int) {
 			body.Servers, pages.Next, pages.Count = body.Servers[:n], c.PageAt("after", name(shown[n-1])), site.CountOf(at, n, "resource server")
 		},
 	})
 }
 
-// resourcesNotice names the resource server that was removed.
-func resourcesNotice(c *site.Request) string {
-	text := resourceNotices.Text(c)
+// removedNotice names what was removed from a list.
+func removedNotice(c *site.Request, notices site.Notices) string {
+	text := notices.Text(c)
 	if name := c.NoticeOf(); name != "" {
 		text = strings.Replace(text, "Removed", "Removed "+name, 1)
 	}

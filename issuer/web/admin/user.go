@@ -38,7 +38,7 @@ var userNotices = site.Notices{
 	"added":                "The user was added. If you didn’t note the password, set a new one below.",
 	string(ledger.Promote): "The user is an administrator now.",
 	string(ledger.Demote):  "The user is no longer an administrator.",
-	string(ledger.Disable): "The account was disabled. The user is signed out, and all applications are disconnected.",
+	string(ledger.Disable): "The account was disabled. The user is signed out, and no application can use the account.",
 	string(ledger.Enable):  "The account was enabled. The user can sign in, and has to allow applications again.",
 
 	"disconnected":             "The app was disconnected. Access that it got just before may keep working for up to 30 minutes.",
@@ -132,7 +132,7 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	}
 	w.prover.RequireReauth(&v, body.Forms[string(ledger.Promote)], "")
 	if !body.Self && !u.Deleted && !u.Disabled {
-		body.Danger = disableDanger(site.PersonOf(u).Name, body.Forms[string(ledger.Disable)], sent)
+		body.Danger = disableDanger(site.PersonOf(u).Name, body.Forms[string(ledger.Disable)], sent, len(body.Apps) > 0)
 	}
 	out := body.Forms[string(ledger.SignOutUser)]
 	body.SignOut = &ui.Confirm{
@@ -247,13 +247,17 @@ func userNotice(c *site.Request, u *ledger.User) string {
 }
 
 // disableDanger asks before an account is disabled, since enabling doesn't restore what that ends.
-func disableDanger(name string, f, sent *site.Form) *ui.Danger {
+func disableDanger(name string, f, sent *site.Form, connected bool) *ui.Danger {
+	signsOut, ends := "Signs the user out everywhere", "The user can’t sign in any more."
+	if connected {
+		signsOut += " and disconnects all applications"
+		ends += " All applications are disconnected. Access that one got just before may keep working for up to 30 minutes."
+	}
 	return &ui.Danger{Lines: []ui.DangerLine{{
-		Title: "Disable the account", Text: "Signs the user out everywhere and disconnects all applications for good. What the user owns stays.",
+		Title: "Disable the account", Text: signsOut + ". What the user owns stays.",
 		Confirm: &ui.Confirm{
 			Button: "Disable account", Title: "Disable the account of " + name + "?",
-			Text: "All applications are disconnected for good. Access that one got just before may keep working for up to 30 minutes.",
-			Do:   "Disable account", Tone: ui.Bad, Open: sent == f, Form: f,
+			Text: ends, Do: "Disable account", Tone: ui.Bad, Open: sent == f, Form: f,
 		},
 	}}}
 }

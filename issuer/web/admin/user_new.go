@@ -55,7 +55,7 @@ func (w *Area) addUser(c *site.Request, v site.Session, f *site.Form) error {
 	if err := w.checkAccount(c, &v, f, id, &person); err != nil {
 		return err
 	}
-	checkSuggested(f, f.Trimmed("username"), f.Trimmed("name"), f.Trimmed("email"))
+	w.checkSuggested(f, f.Trimmed("username"), f.Trimmed("name"), f.Trimmed("email"))
 	admin := f.Has("admin", "yes")
 	if admin { // also with other problems, so that the password need not be entered again
 		if ok, err := w.prover.Reauthenticate(c, &v, f, w.showNewUser); !ok {
@@ -104,14 +104,15 @@ func (w *Area) checkAccount(c *site.Request, v *site.Session, f *site.Form, id s
 	return err
 }
 
-var suggestionRule = fmt.Sprintf("Generated. Keep it, or type at least %d characters. The user can change it.", credential.MinPassword)
+var suggestionRule = fmt.Sprintf("Keep the generated one, or type at least %d characters.", credential.MinPassword)
 
 // checkSuggested reports a problem with the password field if the password that an
-// administrator chose for a user is too weak. names are the user's names and e-mail
-// address, which an attacker tries.
-func checkSuggested(f *site.Form, names ...string) {
+// administrator chose for a user is too weak, and replaces it. names are the user's names and
+// e-mail address, which an attacker tries.
+func (w *Area) checkSuggested(f *site.Form, names ...string) {
 	if fault := credential.PasswordFault(f.Get("password"), names...); fault != "" {
-		f.AddProblem("password", fault)
+		f.AddProblem("password", fault+". A new one was generated")
+		f.Values.Set("password", w.suggestPassword())
 	}
 }
 

@@ -61,7 +61,7 @@ func (w *Area) setUserPassword(c *site.Request, v site.Session, f *site.Form) er
 	case u.Password == "" || u.ID == v.User.ID:
 		return site.ErrNotFound
 	}
-	if checkSuggested(f, u.Username, u.Person.Name, u.Person.Email); f.Failed() {
+	if w.checkSuggested(f, u.Username, u.Person.Name, u.Person.Email); f.Failed() {
 		return w.showUserPassword(c, v, f)
 	}
 	if ok, err := w.prover.Reauthenticate(c, &v, f, w.showUserPassword); !ok {

@@ -111,7 +111,7 @@ func TestUserStates(t *testing.T) {
 	_, asked, _ := strings.Cut(root.Get(AdaPage).Text, `id="danger"`)
 	assert.Contains(t, asked, `<details class="confirm"><summary class="button bad">Disable account</summary>`)
 	disabled := press("disable").Text
-	assert.Contains(t, disabled, "The account was disabled. The user is signed out, and all applications are disconnected.")
+	assert.Contains(t, disabled, "The account was disabled. The user is signed out, and no application can use the account.")
 	assert.NotContains(t, disabled, "<b>Disabled by", "one notice is enough")
 	assert.Contains(t, root.Get(AdaPage).Text, `<b>Disabled by <a href="/admin/users/u-root"><bdi>root</bdi></a> <time`)
 	assert.Equal(t, http.StatusSeeOther, ada.Get("/account").StatusCode)

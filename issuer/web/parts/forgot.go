@@ -8,6 +8,9 @@ import (
 // Forgot is what the sign-in page offers to people who forgot their password: the template "forgot".
 type Forgot struct{ Text, Path, Service string }
 
+// Default is what people are told where nothing is chosen.
+func (f Forgot) Default() string { return "Ask an administrator of " + f.Service + "." }
+
 // ForgotOf returns what an administrator has chosen, and the name of the service for the default.
 func ForgotOf(b *ledger.Brand) Forgot {
 	return Forgot{Text: b.Forgot, Path: b.ForgotURL, Service: site.BrandOf(b).Name}

@@ -470,7 +470,7 @@ func TestForgottenPassword(t *testing.T) {
 		w.Must(&ledger.Configure{Settings: s})
 		return w.Browser().Get("/auth/sign-in").Text
 	}
-	assert.Contains(t, set("", ""), "Forgot your password? Ask an administrator of <bdi>Mintmark</bdi>.")
+	assert.Contains(t, set("", ""), "Forgot your password? <bdi>Ask an administrator of Mintmark.</bdi>")
 	page := set("Ask <Rita>, room 7.", "")
 	assert.Contains(t, page, "<details><summary>Forgot your password?</summary>\n<p class=\"lead\"><bdi>Ask &lt;Rita&gt;, room 7.</bdi></p>\n</details>")
 	assert.NotContains(t, page, "<script")

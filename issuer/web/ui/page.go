@@ -31,7 +31,7 @@ type Page struct {
 	Notice string // what was just done
 	More   string // follows Notice, but is not in the document's title
 	See    *Link  // follows More: what Notice is about, if that is on another page
-	Undo   *Undo  // beside Notice; nil if that can't be undone with a click
+	Undo   *Undo  // beside Notice; nil if a click neither undoes nor goes on with that
 	Form   Form   // the form whose problems the layout shows
 	Body   any
 
@@ -125,7 +125,7 @@ func (s *Shell) Waiting() string {
 	return ""
 }
 
-// An Undo is a form of the site with one button, for what was just done.
+// An Undo is a form of the site with one button, which undoes what was just done or goes on with it.
 type Undo struct {
 	Form any
 	Do   string

@@ -102,7 +102,7 @@ func scenesAdmin() []Scene {
 		{Name: "publisher-revoke", Who: rita, Address: publisher + "/revoke"},
 		{Name: "publisher-reject", Who: rita, Address: publisher + "/reject"},
 		{Name: "publisher-remove", Who: rita, Address: publisher + "/remove"},
-		{Name: "client-agent", Who: rita, Address: "/admin/clients?q=desk+assistant"},
+		{Name: "client-agent", Who: rita, Address: "/admin/clients/" + ledger.ClientKey(agentID)},
 
 		{Name: "branding", Who: rita, Address: "/admin/branding"},
 		{Name: "branding-draft", Who: rita, Address: "/admin/branding", Before: brandDraft},
