@@ -85,10 +85,8 @@ func (s *BackupSchedule) Due() Time {
 	if s.Saved != nil {
 		due = s.Saved.At.Add(s.Every)
 	}
-	if s.Begun > 0 { // that backup was interrupted, or is still being written
-		due = max(due, s.Begun.Add(BackupLease(s.Every)))
-	}
-	return due
+	// A backup that was begun was interrupted, or is still being written.
+	return max(due, s.Begun.Add(BackupLease(s.Every)))
 }
 
 // Overdue reports whether the last backup is older than it should be: twice the time
@@ -163,7 +161,7 @@ func (c *ChooseBackupNode) Decide(txn *memdb.Txn, m command.Meta) command.Decisi
 		return badField("node", "is empty")
 	case c.Every < 0:
 		return badField("every", "is negative")
-	case s.Last == m.ID && s.Last != (command.ID{}):
+	case s.Last == m.ID:
 		o := Outcome{ID: s.Node}
 		if c.Begin {
 			o.Begun = s.Begun
@@ -180,11 +178,7 @@ func (c *ChooseBackupNode) Decide(txn *memdb.Txn, m command.Meta) command.Decisi
 		if c.Renews {
 			return deny(WrongState)
 		}
-		free := s.failedUntil(c.Node, c.Every)
-		if s.Node != "" {
-			free = max(free, s.Seen.Add(BackupLease(s.Every)))
-		}
-		if now < free {
+		if free := max(s.failedUntil(c.Node, c.Every), s.Seen.Add(BackupLease(s.Every))); now < free {
 			return denyUntil(WrongState, free)
 		}
 		s.Node, s.Begun = c.Node, 0
@@ -232,9 +226,9 @@ func (c *RecordBackup) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	s := *v.BackupSchedule()
 	switch {
-	case s.Last == m.ID && s.Last != (command.ID{}):
+	case s.Last == m.ID:
 		return accept(Outcome{ID: c.Node})
-	case s.Node == "" || s.Node != c.Node || s.Begun == 0 || s.Begun != c.Begun:
+	case s.Node != c.Node || s.Begun == 0 || s.Begun != c.Begun:
 		return deny(WrongState)
 	case c.Failure == "" && (c.File == "" || c.Bytes <= 0):
 		return badField("file", "is not described")

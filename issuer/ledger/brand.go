@@ -131,9 +131,6 @@ func (c *SetBrand) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventBranded, Actor: who.name(), Detail: detail}))...)
 }
 
-// hasLogo reports whether the brand shows the logo with a digest.
-func (b *Brand) hasLogo(id [32]byte) bool { return id != [32]byte{} && b.Logo == id }
-
 // logoText returns the digest of the logo for display, or "".
 func (b *Brand) logoText() string {
 	if b.Logo == ([32]byte{}) {

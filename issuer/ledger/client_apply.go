@@ -61,11 +61,8 @@ func (c *ApplyClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return deny(cause)
 	}
 	old := v.Client(c.ID)
-	switch {
-	case old != nil && old.Document != nil:
+	if old != nil && old.Document != nil {
 		return deny(DocumentOwned)
-	case old != nil && old.Last == m.ID:
-		return accept(Outcome{ID: c.ID})
 	}
 	next, refused := c.declared(v, old, m)
 	switch {
@@ -108,7 +105,7 @@ func (c *ApplyClient) declared(v View, old *Client, m command.Meta) (*Client, *R
 		*next = *old
 	}
 	switch {
-	case old == nil && checkClientID(c.ID) != "":
+	case checkClientID(c.ID) != "":
 		return bad("id", checkClientID(c.ID))
 	case c.Type != Confidential && c.Type != Public:
 		return bad("type", "must be confidential or public")
@@ -178,10 +175,8 @@ func (c *ApplyClient) declared(v View, old *Client, m command.Meta) (*Client, *R
 			return nil, outcome(deny(ConfirmMigration)).Refusal
 		}
 	}
-	if len(applied(old, next)) > 0 {
-		next.Proposed = nil // an operator's change is no review of it
-		next.clearRefused()
-	}
+	next.Proposed = nil // an operator's change is no review of it
+	next.clearRefused()
 	return next, nil
 }
 
@@ -206,7 +201,7 @@ func (l Secrets) declared(secrets []DeclaredSecret, at Time) (Secrets, *Refusal)
 		switch note := d.New.check(); {
 		case note != "":
 			return bad(note)
-		case j < 0 && slices.ContainsFunc(secrets[:i], func(o DeclaredSecret) bool { return o.New.same(&d.New) }),
+		case slices.ContainsFunc(secrets[:i], func(o DeclaredSecret) bool { return o.New.same(&d.New) }),
 			j >= 0 && kept[j]:
 			return bad("has the same secret twice")
 		case j < 0 && all.index(d.New.ID) >= 0:

@@ -404,7 +404,7 @@ func (c *NoteDocument) again(v View, m command.Meta, who caller, old *Client) co
 			next.Refused = nil
 		}
 	}
-	if next.Profile.equal(&old.Profile) && sameProposal(next.Proposed, old.Proposed) && next.State == old.State {
+	if next.Profile.equal(&old.Profile) && sameProposal(next.Proposed, old.Proposed) {
 		return accept(Outcome{ID: old.ID}, put(TableClients, next))
 	}
 	next.Revision++

@@ -115,7 +115,7 @@ func (c *Client) endingKey() []string {
 // secretDue reports whether a secret of a client is to be revoked at a time: its end has come,
 // and the application can authenticate by another one.
 func (v View) secretDue(c *Client, s *Secret, at Time) bool {
-	return s.Active() && s.Ends != 0 && s.Ends <= at &&
+	return s.Ends != 0 && s.Ends <= at &&
 		slices.ContainsFunc(c.Secrets, func(other Secret) bool { return other.ID != s.ID && other.usable(v.keyKnown) })
 }
 

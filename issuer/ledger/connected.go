@@ -87,7 +87,7 @@ func (v View) ConnectedTo(owner string, at Time) map[string]Connected {
 	for u := range v.Users() {
 		counted := map[string]bool{}
 		for _, g := range v.grantsOf(u, "", settings, at) {
-			if c := v.Client(g.Client); c == nil || c.Owner != owner {
+			if v.Client(g.Client).Owner != owner {
 				continue
 			}
 			one := all[g.Client]
@@ -119,7 +119,7 @@ func (v View) GrantsOfPublisher(host string, at Time) PublisherGrants {
 			if !g.Agent {
 				continue
 			}
-			if c := v.Client(g.Client); c != nil && c.Owner == owner {
+			if v.Client(g.Client).Owner == owner {
 				all.ByClient[g.Client]++
 				if !counted {
 					counted = true

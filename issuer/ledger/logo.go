@@ -43,9 +43,9 @@ func (v View) Logo(id [32]byte) *Logo { return first[Logo](v, TableLogos, indexI
 func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
 	admin := user != nil && user.Admin
 	switch s := v.Settings(); {
-	case s.Brand.hasLogo(id):
+	case s.Brand.Logo == id:
 		return v.Logo(id), true
-	case s.Draft.hasLogo(id) && admin:
+	case s.Draft.Logo == id && admin:
 		return v.Logo(id), false
 	}
 	may := admin
@@ -69,7 +69,7 @@ func (c *Client) Reviewed() bool { return c.State == Approved || c.State == Susp
 // it, or whether it is that of this service or of the draft of its brand.
 func (v View) logoInUse(l *Logo) bool {
 	s := v.Settings()
-	return s.Brand.hasLogo(l.ID) || s.Draft.hasLogo(l.ID) ||
+	return s.Brand.Logo == l.ID || s.Draft.Logo == l.ID ||
 		first[Client](v, TableClients, "logo", hex.EncodeToString(l.ID[:])) != nil
 }
 
