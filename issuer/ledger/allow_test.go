@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"testing"
 	"time"
 
@@ -65,6 +66,91 @@ func TestAllowBounds(t *testing.T) {
 			if test.cause == ledger.TooManyAllows {
 				require.Equal(t, test.first.Add(24*time.Hour), o.Refusal.When)
 			}
+		})
+	}
+}
+
+// TestAgentGrantBound verifies how many live grants for clients with a document a user may
+// have.
+func TestAgentGrantBound(t *testing.T) {
+	w := newEnv(t)
+	for _, line := range []string{
+		"user alice", "sign-in alice", "settings agents=listed", "put-publisher local scopes=BOOKING_READ defaults=BOOKING_READ",
+		"import cal owner=alice scopes=PROFILE_READ",
+	} {
+		require.Equal(t, "ok", w.run(line), line)
+	}
+	require.Contains(t, w.run("allow alice client=cal scope=PROFILE_READ grant=plain"), "issued") // which does not count
+	allow := func(n int) string {
+		return w.run(fmt.Sprintf("allow alice client=mmd_0 registered=http://127.0.0.1/cb uri=http://127.0.0.1/cb verifier=v revision=1 grant=g%d", n))
+	}
+	for n := range 20 {
+		require.Contains(t, allow(n), "issued", n)
+	}
+	require.Equal(t, "access_denied: "+ledger.TooManyAgentGrants.String(), allow(20))
+	require.Equal(t, "ok", w.run("revoke g0"))
+	require.Contains(t, allow(20), "issued", "a grant that was ended counts")
+}
+
+// TestFirstAllowBound verifies which grants count as the first for a registered client,
+// of which a user may make ten a day.
+func TestFirstAllowBound(t *testing.T) {
+	const now = ledger.Time(1_800_000_000_000)
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Agents = "https://api.example.com", "https://app.example.com", ledger.AgentsListed
+	registered := &ledger.Document{ClientID: "mmd_0", Registered: ledger.LocalPublisher}
+	for name, test := range map[string]struct {
+		client  *ledger.Client // of one of ten grants, the others count
+		swept   bool
+		refused bool
+	}{
+		"the first":      {&ledger.Client{Created: now, Document: registered}, false, true},
+		"not the first":  {&ledger.Client{Created: now - 1, Document: registered}, false, false},
+		"of a document":  {&ledger.Client{Created: now, Document: &ledger.Document{ClientID: "https://agent.example/client"}}, false, false},
+		"of a developer": {&ledger.Client{Created: now}, false, false},
+		"a swept client": {nil, false, false},
+		"a swept grant":  {&ledger.Client{Created: now, Document: registered}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := &ledger.User{ID: "u-1", Username: "alice"}
+			var grants []*ledger.Grant
+			var clients []*ledger.Client
+			for i := range 10 {
+				id := fmt.Sprint("c", i)
+				c := &ledger.Client{Created: now, Document: registered}
+				if i == 0 {
+					c = test.client
+				}
+				if c != nil {
+					c.ID = id
+					clients = append(clients, c)
+				}
+				g := &ledger.Grant{ID: id16(id), User: "u-1", Client: id, Created: now}
+				u.Grants = append(u.Grants, g.ID)
+				if i > 0 || !test.swept {
+					grants = append(grants, g)
+				}
+			}
+			o := viewOf(t,
+				tableOf(ledger.TableSettings, []*ledger.Settings{&s}),
+				tableOf(ledger.TablePublishers, []*ledger.Publisher{{Host: ledger.LocalPublisher, State: ledger.PublisherApproved, Scopes: []string{"BOOKING_READ"}}}),
+				tableOf(ledger.TableKeys, []*ledger.Key{{ID: "c1", Purpose: ledger.ForCredentials, State: ledger.KeyActive, Number: 1}}),
+				tableOf(ledger.TableSessions, []*ledger.Session{{ID: sessionOf("s"), User: "u-1", CreatedSeq: 1, Created: now, Seen: now}}),
+				tableOf(ledger.TableUsers, []*ledger.User{u}), tableOf(ledger.TableGrants, grants), tableOf(ledger.TableClients, clients),
+			).Decide(&ledger.Allow{
+				Actor: ledger.Actor{Session: sessionOf("s")}, User: "u-1", Grant: id16("new"), Revision: 1,
+				Request: oauth.AuthorizationRequest{
+					ClientID: "mmd_new", RedirectURI: "http://127.0.0.1/cb", Scope: "BOOKING_READ", CodeChallenge: challengeOf("v"),
+					Registration: &oauth.Registration{Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/cb"}},
+				},
+			}, command.Meta{ID: command.ID{1}, Seq: 9, At: int64(now)})
+			if !test.refused {
+				require.Nil(t, o.Refusal)
+				return
+			}
+			require.NotNil(t, o.Refusal)
+			require.Equal(t, ledger.TooManyAllows, o.Refusal.Cause)
+			require.Equal(t, now.Add(24*time.Hour), o.Refusal.When)
 		})
 	}
 }

@@ -46,6 +46,7 @@ func TestAuthorize(t *testing.T) {
 		"no redirect_uri":      {with(good, func(r *oauth.AuthorizationRequest) { r.RedirectURI = "" }), ledger.RedirectURIMissing, true},
 		"another redirect_uri": {with(good, func(r *oauth.AuthorizationRequest) { r.RedirectURI += "/" }), ledger.RedirectURIUnregistered, true},
 		"a repeated parameter": {with(good, func(r *oauth.AuthorizationRequest) { r.Fault = &oauth.Error{Code: oauth.InvalidRequest} }), ledger.ParameterRepeated, false},
+		"a repeated resource":  {with(good, func(r *oauth.AuthorizationRequest) { r.Fault = &oauth.Error{Code: oauth.InvalidTarget} }), ledger.ResourceRepeated, false},
 		"token":                {with(good, func(r *oauth.AuthorizationRequest) { r.ResponseType = "token" }), ledger.ResponseTypeUnsupported, false},
 		"no challenge": {
 			with(native, func(r *oauth.AuthorizationRequest) { r.CodeChallenge, r.CodeChallengeMethod = "", "" }),
@@ -75,6 +76,45 @@ func TestAuthorize(t *testing.T) {
 			require.Equal(t, c.page, problem.Page)
 			require.Equal(t, w.view().Client(c.request.ClientID), a.Client)
 			require.Equal(t, c.page, a.RedirectURI == "")
+		})
+	}
+}
+
+// TestAuthorizeAgent verifies that a client with a document gets those scopes of its request that
+// its publisher and the resource server both permit, and what it is told if there is none.
+func TestAuthorizeAgent(t *testing.T) {
+	w := newEnv(t)
+	for _, line := range []string{
+		"settings agents=listed", "put-publisher local scopes=BOOKING_READ,SCHEDULE_READ",
+		"put-resource mcp uri=https://mcp.example scopes=BOOKING_READ,PROFILE_READ", "put-resource files uri=https://files.example scopes=PROFILE_READ",
+	} {
+		require.Equal(t, "ok", w.run(line), line)
+	}
+	for name, test := range map[string]struct {
+		scope, resource string
+		granted         string // "" if the request is refused
+		cause           ledger.Cause
+		text            string
+	}{
+		"for this service":      {"BOOKING_READ SCHEDULE_READ PROFILE_READ BOOKING_READ", "", "BOOKING_READ SCHEDULE_READ", ledger.NoCause, ""},
+		"for a resource server": {"BOOKING_READ SCHEDULE_READ PROFILE_READ", "https://mcp.example", "BOOKING_READ", ledger.NoCause, ""},
+		"none of the resource":  {"BOOKING_READ SCHEDULE_READ PROFILE_READ", "https://files.example", "", ledger.ResourceScope, "one of the resource"},
+		"none of the publisher": {"PROFILE_READ", "", "", ledger.ScopeTooWide, "No scope of the request is enabled"},
+		"none requested":        {"", "", "", ledger.ScopeMissing, "has no default scopes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, problem := w.view().Authorize(oauth.AuthorizationRequest{
+				ClientID: "mmd_0", RedirectURI: "http://127.0.0.1/cb", Scope: test.scope, Resource: test.resource, CodeChallenge: challengeOf("v"),
+				Registration: &oauth.Registration{Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/cb"}},
+			})
+			require.Equal(t, test.cause != ledger.NoCause, problem != nil)
+			if problem != nil {
+				require.Equal(t, test.cause, problem.Cause)
+				require.Contains(t, problem.Error.Description, test.text)
+				return
+			}
+			require.Equal(t, test.granted, a.Scope)
+			require.Equal(t, test.resource, a.ResourceID())
 		})
 	}
 }

@@ -183,6 +183,7 @@ func TestBackupOverdue(t *testing.T) {
 	require.False(t, overdue(), "no backups are scheduled")
 	w.must(offer("a", false))
 	w.now = w.now.Add(2 * every)
+	w.must(offer("a", false)) // which is no reason to wait again
 	require.False(t, overdue())
 	w.now = w.now.Add(time.Millisecond)
 	require.True(t, overdue(), "the first backup is missing")
@@ -245,6 +246,9 @@ func TestBackupRepeated(t *testing.T) {
 	begun := do(offer("a", true), "begin", false).Begun
 	require.NotZero(t, begun)
 	require.Equal(t, begun, do(offer("a", true), "begin", true).Begun, "a proposal of unknown fate began a backup that nobody makes")
+	for _, again := range []bool{false, true} {
+		require.Zero(t, do(offer("a", false), "renew", again).Begun, "a renewal began a backup")
+	}
 	record := w.saved("a")
 	for _, again := range []bool{false, true} {
 		o, _ := w.do(record, "record", again)
@@ -264,6 +268,7 @@ func TestBackupBadCommands(t *testing.T) {
 	for _, c := range []*ledger.RecordBackup{
 		{Node: "a", Begun: begun},
 		{Node: "a", Begun: begun, File: "x"},
+		{Node: "a", Begun: begun, Bytes: 1},
 		{Node: "a", Begun: begun, Failure: "no such reason"},
 	} {
 		o, _ := w.do(c, "", false)

@@ -28,8 +28,13 @@ func TestAccent(t *testing.T) {
 		"#ffffff": "#ffffff is too light for white text (1.0:1, needs 4.5:1). The closest that works is #767676",
 		"green":   "must be a color such as #0b6b50", "#0b6b5": "must be a color such as #0b6b50", "#0b6b5g": "must be a color such as #0b6b50",
 		"0b6b500": "must be a color such as #0b6b50", "#0b6b500": "must be a color such as #0b6b50",
+		"#0b6b5000": "must be a color such as #0b6b50",
 	} {
 		assert.Equal(t, want, check(accent), accent)
+	}
+	assert.Equal(t, "#767676", ledger.ReadableAccent("#ffffff"))
+	for _, text := range []string{"", "green"} {
+		assert.Empty(t, ledger.ReadableAccent(text), text)
 	}
 	channel := func(c byte) float64 {
 		v := float64(c) / 255

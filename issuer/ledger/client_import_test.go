@@ -230,6 +230,7 @@ func TestImportedSecretIdentity(t *testing.T) {
 			if test.known {
 				require.Len(t, list, 1)
 				require.Equal(t, "a", list[0].ID)
+				require.Zero(t, list[0].HashSum, "only an imported hash has one")
 				return
 			}
 			require.Len(t, list, 2)

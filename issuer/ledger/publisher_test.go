@@ -67,6 +67,43 @@ func TestEndPublisherBounds(t *testing.T) {
 	}
 }
 
+// TestRequestedPublisherBounds verifies how many publishers there may be, and how many of them may
+// wait for a review.
+func TestRequestedPublisherBounds(t *testing.T) {
+	const now = ledger.Time(1_800_000_000_000)
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Agents = "https://api.example.com", "https://app.example.com", ledger.AgentsReviewed
+	for name, test := range map[string]struct {
+		approved, pending int
+		refused           bool
+	}{
+		"one pending less":    {100, 49, false},
+		"too many pending":    {100, 50, true},
+		"one publisher less":  {999, 0, false},
+		"too many publishers": {1000, 0, true},
+	} {
+		var publishers []*ledger.Publisher
+		for n := range test.approved + test.pending {
+			p := &ledger.Publisher{Host: fmt.Sprintf("p%d.example", n), State: ledger.PublisherApproved}
+			if n < test.pending {
+				p.State = ledger.PublisherPending
+			}
+			publishers = append(publishers, p)
+		}
+		v := viewOf(t,
+			tableOf(ledger.TableSettings, []*ledger.Settings{&s}), tableOf(ledger.TablePublishers, publishers),
+			tableOf(ledger.TableUsers, []*ledger.User{{ID: "u-1", Username: "alice"}}),
+			tableOf(ledger.TableSessions, []*ledger.Session{{ID: sessionOf("s"), User: "u-1", CreatedSeq: 1, Created: now, Seen: now}}))
+		o := v.Decide(&ledger.NoteDocument{
+			Actor: ledger.Actor{Session: sessionOf("s")}, URL: "https://agent.example/client", Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/cb"},
+		}, command.Meta{ID: command.ID{1}, Seq: 9, At: int64(now)})
+		require.Equal(t, test.refused, o.Refusal != nil, name)
+		if test.refused {
+			require.Equal(t, ledger.TooManyPublishers, o.Refusal.Cause, name)
+		}
+	}
+}
+
 // TestEndPublisherRefuses: a publisher with more clients than the limit causes an error,
 // and does not stop the nodes.
 func TestEndPublisherRefuses(t *testing.T) {

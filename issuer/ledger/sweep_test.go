@@ -100,6 +100,31 @@ func TestSweepPages(t *testing.T) {
 	require.Equal(t, ledger.Outcome{Count: 1}, o)
 }
 
+// TestSweepDocumentPages verifies the same of clients with a document and of publishers, whose
+// ids are among others.
+func TestSweepDocumentPages(t *testing.T) {
+	w := newEnv(t)
+	for _, line := range []string{
+		"user alice", "sign-in alice", "settings agents=reviewed", "put-publisher approved.example scopes=PROFILE_READ",
+		"import abc owner=alice scopes=PROFILE_READ", "import xyz owner=alice scopes=PROFILE_READ",
+		"document https://approved.example/1 by=alice", "document https://a.example/1 by=alice", "document https://b.example/1 by=alice",
+	} {
+		require.Equal(t, "ok", w.run(line), line)
+	}
+	v, at := w.view(), w.at().Add(7*24*time.Hour)
+	want := []string{ledger.ClientKey("https://a.example/1"), ledger.ClientKey("https://b.example/1")}
+	for limit := 1; limit <= 4; limit++ {
+		require.ElementsMatch(t, want, walkPages(func(from string) ([]string, string) { return v.SweepableDocuments(from, limit, at) }))
+		hosts := []string{"a.example", "b.example"}
+		require.Equal(t, hosts[:min(limit, 2)], v.SweepablePublishers(limit, at))
+	}
+	_, next := v.SweepableDocuments("", 2, at)
+	require.NotEmpty(t, next)
+	_, next = v.SweepableDocuments("", 3, at)
+	require.Empty(t, next, "there are three")
+	require.Empty(t, v.SweepablePublishers(2, at-1), "they still wait")
+}
+
 // walkPages collects the ids of a walk that begins and ends at the zero id.
 func walkPages[ID comparable](page func(from ID) ([]ID, ID)) (all []ID) {
 	var from, zero ID

@@ -95,6 +95,7 @@ func (w *env) showAgents(l line) string {
 		}
 	case "publisher-grants":
 		grants := v.GrantsOfPublisher(l.args["host"], w.at())
+		fmt.Fprintf(&b, "%d users\n", grants.Users)
 		for c := range v.ClientsOfPublisher(l.args["host"]) {
 			fmt.Fprintf(&b, "%s %d\n", c.ClientID(), grants.ByClient[c.ID])
 		}

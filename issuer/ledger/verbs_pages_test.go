@@ -228,8 +228,11 @@ func (w *env) showPages(l line) string {
 		clock := func(t ledger.Time) string { return suffix(t == 0, "never", t.Std().Format(time.TimeOnly)) }
 		fmt.Fprintf(&b, "%d users, %d grants, refreshed %s\n", c.Users, c.Grants, clock(c.Refreshed))
 		if client := v.Client(l.args["id"]); client != nil {
-			of := v.ConnectedTo(client.Owner, w.at())[client.ID]
-			require.Equal(w.t, ledger.Connected{Users: c.Users, Grants: c.Grants, Refreshed: c.Refreshed}, of, "counted for the owner")
+			all := v.ConnectedTo(client.Owner, w.at())
+			require.Equal(w.t, ledger.Connected{Users: c.Users, Grants: c.Grants, Refreshed: c.Refreshed}, all[client.ID], "counted for the owner")
+			for id := range all {
+				require.Equal(w.t, client.Owner, v.Client(id).Owner, "a client of another owner")
+			}
 		}
 		if user, ok := l.args["user"]; ok {
 			one, is := v.ConnectedAs("u-"+user, l.args["id"], w.at())

@@ -66,7 +66,7 @@ func (w *env) command(l line) command.Command {
 		return &ledger.ImportClient{
 			ID: l.name, Owner: "u-" + l.args["owner"], Type: ledger.ClientType(l.or("type", "confidential")),
 			State: ledger.ClientState(l.or("state", "approved")), Legacy: l.bool("legacy"), Profile: l.profile(nil),
-			Secrets: secretsOf(l.list("secrets")), Revoked: secretsOf(l.list("revoked")), Declared: l.list("declared"),
+			Secrets: secretsOf(l.list("secrets")), Revoked: secretsOf(l.list("revoked")), Declared: l.list("declared"), Actor: l.actor(),
 		}
 	case "apply":
 		return w.apply(l)
@@ -216,7 +216,7 @@ func (w *env) settings(l line) command.Command {
 		}
 	}
 	for key, v := range l.args {
-		if key == "seen" || key == "id" {
+		if key == "seen" || key == "id" || key == "by" {
 			continue
 		}
 		if key == "agents" {
@@ -235,7 +235,7 @@ func (w *env) settings(l line) command.Command {
 		require.NoError(w.t, err)
 		*fields[key] = d
 	}
-	c := &ledger.Configure{Settings: s}
+	c := &ledger.Configure{Settings: s, Actor: l.actor()}
 	if seen, ok := l.args["seen"]; ok {
 		c.ExpectedLast = id16(seen)
 	}

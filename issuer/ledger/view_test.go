@@ -81,6 +81,11 @@ func TestRowsWithoutOthers(t *testing.T) {
 		in, _ := viewOf(t, tableOf(ledger.TableSessions, []*ledger.Session{s}), tableOf(ledger.TableUsers, []*ledger.User{u})).SignedIn(s.ID, 1)
 		require.Nil(t, in, "a session of a user who is disabled, deleted or not there")
 	}
+	require.Equal(t, "PROFILE_READ", v.ScopeOf(&ledger.Grant{Client: "gone", Agent: true, Scope: "PROFILE_READ"}))
+	const url = "https://agent.example/client"
+	documents := viewOf(t, tableOf(ledger.TableClients, []*ledger.Client{{ID: ledger.ClientKey(url), Document: &ledger.Document{ClientID: url + "2"}}}))
+	require.Equal(t, "PROFILE_READ", documents.ScopeOf(&ledger.Grant{Client: ledger.ClientKey(url), Agent: true, Scope: "PROFILE_READ"}), "its publisher was removed")
+	require.Nil(t, documents.ClientNamed(url), "another client with the same key")
 	require.Nil(t, v.Client(""))
 	require.Nil(t, v.User(""))
 	require.Nil(t, v.UserByName(""))
