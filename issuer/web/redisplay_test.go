@@ -1,12 +1,15 @@
 package web_test
 
 import (
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
 )
@@ -65,4 +68,30 @@ func patternOf(action string) string {
 		}
 	}
 	return action
+}
+
+// TestThrottledFormIsKept: a form beyond the limit can be sent again as it was, and secrets are not
+// repeated.
+func TestThrottledFormIsKept(t *testing.T) {
+	t.Parallel()
+	w := NewEnv(t)
+	b := w.SignedIn()
+	w.Web.SpendChanges(b.UserID)
+	const path = "/developer/new"
+	page := b.Post(path, With(b.Get(path).Form(t, path), "name", "Zeta <Notes>"))
+	require.Equal(t, http.StatusTooManyRequests, page.StatusCode)
+	assert.NotEmpty(t, page.Header.Get("Retry-After"))
+	assert.Contains(t, page.Text, "Wait 20 seconds, then send it again. Nothing you typed is lost.")
+	again := page.Form(t, path)
+	assert.Equal(t, "Zeta <Notes>", again.Get("name"))
+	w.Advance(20 * time.Second)
+	assert.Equal(t, http.StatusUnprocessableEntity, b.Post(path, again).StatusCode, "it is not complete, but was read")
+
+	w.Web.SpendEndings(Handle(b))
+	const password = "/account/password"
+	page = b.Post(password, With(b.Get(password).Form(t, password), "current", "lantern-one", "new", "lantern-two", "again", "lantern-two"))
+	require.Equal(t, http.StatusTooManyRequests, page.StatusCode)
+	assert.NotContains(t, page.Text, "lantern")
+	assert.NotContains(t, page.Text, "Nothing you typed is lost")
+	assert.Contains(t, page.Text, "Passwords are not kept. Enter it again.")
 }

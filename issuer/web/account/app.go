@@ -55,25 +55,23 @@ func (w *Area) connectedApp(c *site.Request, v site.Session) error {
 	case len(body.Asks.Tier.Texts) > 0: // which the sum leaves out
 		body.Can.Title = "What it can do"
 	}
-	disconnect := one.disconnect(&v)
-	disconnect.Text = disconnectText(&v, client)
 	var pills []ui.Pill
 	if client.Reviewed() && client.Document == nil && client.State == ledger.Approved {
 		pills = append(pills, ui.Pill{Text: "Reviewed by " + w.Brand().Name, Tone: ui.Good})
 	}
 	return w.Show(c, v, "app", ui.Page{
 		Title: one.Name, Picture: one.Picture, Pills: pills, Up: site.Up("Connected apps", parts.PathApps), Body: body,
-		Actions: []ui.Action{{Confirm: disconnect}},
+		Actions: []ui.Action{{Confirm: one.disconnect(&v)}},
 	})
 }
 
 // disconnectText says what the end of a connection means.
-func disconnectText(v *site.Session, client *ledger.Client) string {
+func disconnectText(v *site.Session, state ledger.ClientState) string {
 	text := "It" + endOfAccess(v) + " It keeps what it has copied."
-	if client.State == ledger.Suspended {
-		return text + " You can allow it again once an administrator resumes it."
+	if state == ledger.Suspended {
+		return text + " It can ask you again once an administrator resumes it."
 	}
-	return text + " You can allow it again at any time."
+	return text + " It can ask you again."
 }
 
 // notConnected is the failure for an application that can't use the account. Its name is told only

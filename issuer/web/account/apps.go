@@ -161,7 +161,7 @@ func endOfAccess(v *site.Session) string {
 // disconnect returns the button that disconnects the application, and asks before.
 func (one *connection) disconnect(v *site.Session) *ui.Confirm {
 	return &ui.Confirm{
-		Button: "Disconnect", About: one.Name, Title: "Disconnect " + one.Name + "?", Text: "It" + endOfAccess(v),
+		Button: "Disconnect", About: one.Name, Title: "Disconnect " + one.Name + "?", Text: disconnectText(v, one.State),
 		Do: "Disconnect", Tone: ui.Bad, Form: v.Form(&disconnectForm, url.Values{"client": {one.ClientID}}),
 	}
 }

@@ -67,11 +67,11 @@ func (w *Area) forOwner(f *site.Failure, v *site.Session, r oauth.AuthorizationR
 	f.Owner = help
 	switch f.Cause {
 	case ledger.ClientPending:
-		f.Title, f.Text = client.Name+" is waiting for review", "Submitted "+v.At(client.WaitingSince()).Text
+		f.Title, f.Text = client.Name+" is waiting for review", "Nobody can use it before it is approved. Nothing was shared with it."
+		help.Check = "Submitted " + v.At(client.WaitingSince()).Text + "."
 		if place := parts.QueuePlace(v.View.QueuePosition(ledger.QueueQuery{}, client.ID)); place != "" {
-			f.Text = place + ", submitted " + v.At(client.WaitingSince()).Text
+			help.Check = place + ", submitted " + v.At(client.WaitingSince()).Text + "."
 		}
-		f.Text += ". Nobody can use it before it is approved."
 	case ledger.ClientRejected:
 		f.Title = client.Name + " was not approved"
 		help.Reason, help.By, help.Check = client.Reason, "The reviewer wrote", "Change what the reviewer asked for, and submit it again."

@@ -160,6 +160,13 @@ func (f *Form) strip() bool {
 	return size <= maxRedisplay
 }
 
+// allKept reports whether strip removes nothing that was sent.
+func (f *Form) allKept() bool {
+	return len(f.files) == 0 && !slices.ContainsFunc(f.Kind.Fields, func(d Field) bool {
+		return (d.kind == isSecret || d.private) && strings.Join(f.Values[d.Name], "") != ""
+	})
+}
+
 // NotKept returns the inputs that the user must fill in again on the page that shows a form again:
 // their values are not kept.
 func (f *Form) NotKept() (list []ui.Input) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/limit"
+	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
 // limits bounds what one signed-in user can do on a node.
@@ -28,24 +29,51 @@ func newLimits() *limits {
 	}
 }
 
-// countForm counts a form of the session.
-func (w *Site) countForm(v *Session, kind *FormKind) error {
+// countForm counts a form of the session, or returns how long until one is accepted.
+func (w *Site) countForm(v *Session, kind *FormKind) (wait time.Duration) {
 	counted, key := w.limits.changes, v.User.ID
 	if kind.Ends {
 		counted, key = w.limits.endings, v.Stored.Handle()
 	}
-	if wait := counted.Take(key, w.Ledger.Now().Std()); wait > 0 {
-		return TooManyChanges(wait)
-	}
-	return nil
+	return counted.Take(key, w.Ledger.Now().Std())
 }
 
+// throttled shows a form that was sent too early, to be sent again. Like redisplay, it repeats no
+// secrets and no files.
+func (w *Site) throttled(c *Request, v Session, f *Form, wait time.Duration) error {
+	body := throttledBody{Form: f, Text: tooManyForms + "Wait " + WaitText(wait) + ", then send it again."}
+	if f.allKept() {
+		body.Text += " Nothing you typed is lost."
+	} else {
+		body.Inputs = f.NotKept()
+	}
+	if !f.strip() {
+		return TooManyChanges(wait)
+	}
+	RetryAfter(c, wait)
+	kind := *f.Kind
+	kind.Revisited = false // the page has nothing typed to restore
+	f.Kind, f.status = &kind, http.StatusTooManyRequests
+	return w.own.Show(c, v, "throttled", ui.Page{Title: titleTooMany, Form: f, Body: body})
+}
+
+type throttledBody struct {
+	Form   *Form
+	Text   string
+	Inputs []ui.Input // to be filled in again
+}
+
+const (
+	titleTooMany = "Too many requests"
+	tooManyForms = "You sent many forms in a short time, so this one was not saved. "
+)
+
 // TooManyChanges is the failure for a user who sends too many forms. wait is how long until
-// the next one is accepted.
+// the next one is accepted. The page that showed the form is linked, and no input is repeated.
 func TooManyChanges(wait time.Duration) *Failure {
 	return &Failure{
-		Status: http.StatusTooManyRequests, Title: "Too many requests", After: wait,
-		Text: "You sent many forms in a short time, so this one was not saved. Wait " + WaitText(wait) + ", then use your browser’s Back button and send it again. What you typed is still there.",
+		Status: http.StatusTooManyRequests, Title: titleTooMany, After: wait, Again: "Open the form again",
+		Text: tooManyForms + "Wait " + WaitText(wait) + ", then fill it in again.",
 	}
 }
 

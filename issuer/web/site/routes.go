@@ -67,8 +67,8 @@ func (w *Site) FormFor(who Audience, kind *FormKind, h func(*Request, Session, *
 		if !f.genuine() && !w.resubmitted(c, f) {
 			return w.stale(c, v, f)
 		}
-		if err := w.countForm(&v, kind); err != nil {
-			return err
+		if wait := w.countForm(&v, kind); wait > 0 {
+			return w.throttled(c, v, f, wait)
 		}
 		return w.redisplay(c, f, h(c, v, f))
 	}}
