@@ -21,7 +21,7 @@ func TestProfile(t *testing.T) {
 	assert.NotContains(t, page.Text, "Not set", "only administrators can set it")
 	assert.Contains(t, page.Text, `<code id="account-id">u-ada</code>`)
 	assert.Contains(t, page.Text, "<dt>Clock</dt><dd><bdi>24 hours</bdi></dd>")
-	assert.Contains(t, page.Text, `sign in again on <time datetime="2026-04-03T12:00:00Z" data-exact>3 April 2026, 12:00 UTC</time>`)
+	assert.Contains(t, page.Text, `Ends <time datetime="2026-04-03T12:00:00Z" data-exact>3 April 2026, 12:00 UTC</time> at the latest`)
 	assert.Contains(t, page.Text, `href="/account/password"`)
 
 	w.Must(&ledger.PutUser{ID: "u-ada", Username: "ada", Person: ledger.Person{
