@@ -199,11 +199,8 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		up = site.Up("Reviews", site.PathAdmin)
 	}
 	var actions []ui.Action
-	switch {
-	case body.Waits:
+	if body.Waits {
 		actions = []ui.Action{{Title: "Decide", Path: "#review"}}
-	case client.State == ledger.Approved:
-		actions = []ui.Action{{Title: "Suspend", Path: suspend, Tone: ui.Bad}}
 	}
 	if word := c.Notice(); word == string(ledger.Approve) || word == string(ledger.Reject) {
 		if next := followingReview(v.View, client.ID); next != "" && !body.Waits {

@@ -25,7 +25,7 @@ type queueBody struct {
 type waiting struct {
 	Name, Path  string
 	Owner       parts.Piece
-	Hosts       string // of the website and of the first redirect URI
+	Hosts       []string // of the website and of the first redirect URI
 	Chips       []ui.Pill
 	Since       ui.Stamp
 	Changes     string // the fields that are to change of an approved application; "" for a new one
@@ -150,8 +150,7 @@ func chipsOf(client *ledger.Client, most int) []ui.Pill {
 
 // hostsOf returns the host of the website and, if it is another one, that of the first redirect
 // URI; of a redirect URI with a scheme of its own, the scheme.
-func hostsOf(p *ledger.Profile) string {
-	hosts := []string{}
+func hostsOf(p *ledger.Profile) (hosts []string) {
 	if host := parts.HostOf(p.Website); host != "" {
 		hosts = append(hosts, host)
 	}
@@ -164,7 +163,7 @@ func hostsOf(p *ledger.Profile) string {
 			hosts = append(hosts, host)
 		}
 	}
-	return strings.Join(hosts, " · ")
+	return hosts
 }
 
 // changesOf names the fields that a proposed revision changes.
