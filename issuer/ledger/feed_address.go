@@ -60,10 +60,5 @@ func (u *User) feedKey() []string {
 
 // UserOfFeed returns the user whose feed has the address with that digest, or nil.
 func (v View) UserOfFeed(digest [32]byte) *User {
-	for u := range rows[User](v, TableUsers, "feed", string(digest[:])) {
-		if u.FeedDigest == digest && digest != [32]byte{} {
-			return u
-		}
-	}
-	return nil
+	return first[User](v, TableUsers, "feed", string(digest[:]))
 }

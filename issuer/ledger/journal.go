@@ -176,7 +176,7 @@ func secretEffects(to []Effect, before, after Secrets, of Effect, revoked, added
 	}
 	for i := range after { // only clients have secrets with ends
 		s := &after[i]
-		if had := before.of(s.ID); s.Active() && had != nil && had.Active() && (had.Ends != s.Ends || cleared && s.Ends != 0) {
+		if had := before.of(s.ID); s.Active() && had != nil && (had.Ends != s.Ends || cleared && s.Ends != 0) {
 			e := of
 			e.Kind, e.ID, e.Ends = EffectSecretEnds, s.ID, s.Ends
 			to = append(to, e)

@@ -29,7 +29,7 @@ func (s *replayState) applyClient(e *Effect, at Time) bool {
 			next.Secrets, changed = c.Secrets.restored(*e.Secret, at)
 		}
 	case EffectSecretEnds:
-		if s := c.SecretOf(e.ID); s != nil && s.Active() && s.Ends != e.Ends && (e.Ends == 0 || c.ActiveSecrets() > 1) {
+		if s := c.SecretOf(e.ID); s != nil && s.Active() && s.Ends != e.Ends && c.ActiveSecrets() > 1 {
 			next.Secrets, changed = c.Secrets.ending(e.ID, e.Ends), true
 		}
 	case EffectClientRevoked:

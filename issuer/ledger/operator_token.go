@@ -63,9 +63,6 @@ const (
 
 // OperatorToken returns a token, expired and revoked ones included, or nil.
 func (v View) OperatorToken(id string) *OperatorToken {
-	if id == "" {
-		return nil
-	}
 	return first[OperatorToken](v, TableOperatorTokens, indexID, id)
 }
 
@@ -178,7 +175,7 @@ func (c *AddOperatorToken) Decide(txn *memdb.Txn, m command.Meta) command.Decisi
 
 func (c *AddOperatorToken) check(v View) (field, note string) {
 	switch {
-	case c.ID == "" || checkID(c.ID) != "" || !v.keyKnown(c.Key):
+	case checkID(c.ID) != "" || !v.keyKnown(c.Key):
 		return "token", "is not complete"
 	case checkOperatorName(c.Name) != "":
 		return "name", checkOperatorName(c.Name)
