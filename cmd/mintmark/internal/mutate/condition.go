@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -210,6 +211,13 @@ func wrapAll(root string, patterns []string, chosen func(file string) bool) ([]*
 			}
 			if strings.HasSuffix(file, "_test.go") || !chosen(file) {
 				continue
+			}
+			built, err := build.Default.MatchFile(filepath.Split(path))
+			if err != nil {
+				return nil, nil, err
+			}
+			if !built {
+				continue // a program that generates another file
 			}
 			s, err := wrap(path, file, len(all))
 			if err != nil {
