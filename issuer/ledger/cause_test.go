@@ -31,3 +31,10 @@ func TestEveryCauseHasARow(t *testing.T) {
 		assert.NotEqual(t, "unknown cause", cause.String(), m[1])
 	}
 }
+
+// TestExplanationText verifies that the description of a malformed request, if there is one, is shown in
+// place of the cause.
+func TestExplanationText(t *testing.T) {
+	require.Equal(t, ledger.ClientPending.String(), (&ledger.Explanation{Cause: ledger.ClientPending}).Text())
+	require.Equal(t, "the code is missing", (&ledger.Explanation{Cause: ledger.ClientPending, Note: "The code is missing."}).Text())
+}

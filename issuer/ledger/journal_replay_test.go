@@ -84,6 +84,20 @@ func make201(e ledger.Effect) (list []ledger.Effect) {
 	return list
 }
 
+// TestPreviewBeforeRestore verifies that a preview on a backup that was never restored counts the
+// grants that a replay would end.
+func TestPreviewBeforeRestore(t *testing.T) {
+	w := newEnv(t)
+	for _, line := range []string{"user alice", "sign-in alice", "settings agents=listed", "put-publisher agent.example scopes=PROFILE_READ", "document https://agent.example/client by=alice"} {
+		require.Equal(t, "ok", w.run(line), line)
+	}
+	p, refused := w.view().PreviewReplay(w.seq, []ledger.Record{{Seq: w.seq + 1, At: 1, Effects: []ledger.Effect{
+		{Kind: ledger.EffectClientRevoked, Client: ledger.ClientKey("https://agent.example/client"), RevokedBefore: w.seq + 1},
+	}}})
+	require.Nil(t, refused)
+	require.Equal(t, []ledger.EffectCount{{Kind: ledger.EffectClientRevoked, Changes: 1}}, p.Counts)
+}
+
 // TestReplaysFit verifies that a long journal is split into commands of permitted size, and
 // that no record is lost, split or reordered.
 func TestReplaysFit(t *testing.T) {

@@ -57,6 +57,9 @@ func BenchmarkDecideRefresh(b *testing.B) {
 func TestJournaledEffects(t *testing.T) {
 	g := ledger.GrantID{1}
 	const none = "[]"
+	approved := func(clients int, longRetry bool) *ledger.Publisher {
+		return &ledger.Publisher{Host: "p", State: ledger.PublisherApproved, MaxClients: clients, LongRetry: longRetry}
+	}
 	for name, test := range map[string]struct {
 		before, after any // rows, nil if there is none
 		want          string
@@ -95,6 +98,20 @@ func TestJournaledEffects(t *testing.T) {
 		"client is pending again":  {&ledger.Client{ID: "c", State: ledger.Approved}, &ledger.Client{ID: "c", State: ledger.Pending, Last: command.ID{1}}, "[12]"},
 		"scopes are selected":      {&ledger.Client{ID: "c", Legacy: true}, &ledger.Client{ID: "c", Last: command.ID{1}}, "[15]"},
 		"legacy client is edited":  {&ledger.Client{ID: "c", Legacy: true}, &ledger.Client{ID: "c", Legacy: true, Last: command.ID{1}}, none},
+
+		"token is revoked":           {&ledger.OperatorToken{ID: "t"}, &ledger.OperatorToken{ID: "t", Revoked: 1}, "[23]"},
+		"token was revoked":          {&ledger.OperatorToken{ID: "t", Revoked: 1}, &ledger.OperatorToken{ID: "t", Revoked: 1, Used: 1}, none},
+		"resource server is removed": {&ledger.ResourceServer{ID: "r", Name: "r"}, nil, "[26]"},
+		"its scopes are narrowed":    {&ledger.ResourceServer{ID: "r", Name: "r"}, &ledger.ResourceServer{ID: "r", Name: "r", Scopes: []string{"A"}, Last: command.ID{1}}, "[27]"},
+		"a use there is recorded":    {&ledger.ResourceServer{ID: "r", Name: "r"}, &ledger.ResourceServer{ID: "r", Name: "r", Scopes: []string{"A"}}, none},
+
+		"publisher is rejected":       {approved(10, false), &ledger.Publisher{Host: "p", State: ledger.PublisherRejected}, "[29]"},
+		"publisher was rejected":      {&ledger.Publisher{Host: "p", State: ledger.PublisherRejected}, &ledger.Publisher{Host: "p", State: ledger.PublisherRejected, Reason: "x"}, none},
+		"listed again with less":      {&ledger.Publisher{Host: "p", State: ledger.PublisherRejected, MaxClients: 20}, approved(10, false), none},
+		"publisher has more":          {approved(10, false), approved(20, true), none},
+		"publisher has fewer clients": {approved(20, true), approved(10, true), "[31]"},
+		"publisher is as before":      {approved(10, true), approved(10, true), none},
+		"it may retry for less time":  {approved(10, true), approved(10, false), "[31]"},
 
 		"key is new":             {nil, &ledger.Key{ID: "k", State: ledger.KeyAnnounced}, "[18]"},
 		"key is activated":       {&ledger.Key{ID: "k", State: ledger.KeyAnnounced}, &ledger.Key{ID: "k", State: ledger.KeyActive}, "[19]"},
@@ -136,6 +153,12 @@ func tableFor(row any) string {
 		return ledger.TableUsers
 	case *ledger.Client:
 		return ledger.TableClients
+	case *ledger.OperatorToken:
+		return ledger.TableOperatorTokens
+	case *ledger.ResourceServer:
+		return ledger.TableResourceServers
+	case *ledger.Publisher:
+		return ledger.TablePublishers
 	}
 	return ledger.TableKeys
 }

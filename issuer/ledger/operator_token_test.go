@@ -46,6 +46,8 @@ func TestAddOperatorToken(t *testing.T) {
 		field string
 	}{
 		"name of a valid token": {bad(func(c *ledger.AddOperatorToken) { c.Name = "ci" }), ledger.AlreadyExists, "name"},
+		"no id":                 {bad(func(c *ledger.AddOperatorToken) { c.ID = "" }), ledger.BadField, "token"},
+		"a bad id":              {bad(func(c *ledger.AddOperatorToken) { c.ID = "a b" }), ledger.BadField, "token"},
 		"id of another":         {bad(func(c *ledger.AddOperatorToken) { c.ID = "ot_1" }), ledger.AlreadyExists, ""},
 		"no name":               {bad(func(c *ledger.AddOperatorToken) { c.Name = "" }), ledger.BadField, "name"},
 		"a name with a colon":   {bad(func(c *ledger.AddOperatorToken) { c.Name = "a:b" }), ledger.BadField, "name"},
@@ -66,13 +68,18 @@ func TestAddOperatorToken(t *testing.T) {
 			require.Equal(t, test.field, r.Field)
 		})
 	}
-	w.must(bad(func(c *ledger.AddOperatorToken) { c.Lifetime = 365 * 24 * time.Hour }))
+	year := bad(func(c *ledger.AddOperatorToken) { c.Lifetime = 365 * 24 * time.Hour })
+	for _, again := range []bool{false, true} {
+		o, wrote := w.do(year, "year", again)
+		require.Nil(t, o.Refusal)
+		require.Equal(t, !again, wrote)
+	}
 	w.now = w.now.Add(2 * time.Hour)
 	w.must(newToken("ot_3", "ci", time.Hour, ledger.ScopeRead)) // the first token of this name has expired
 }
 
-// TestOperatorTokensAreBounded verifies the limits on valid tokens and on rows.
-func TestOperatorTokensAreBounded(t *testing.T) {
+// TestOperatorTokenBounds verifies the limits on valid tokens and on rows.
+func TestOperatorTokenBounds(t *testing.T) {
 	w := newEnv(t)
 	w.must(newToken("ot_old", "old", 100*time.Hour, ledger.ScopeRead))
 	w.now = w.now.Add(time.Second)
@@ -118,6 +125,8 @@ func TestRemoteOperator(t *testing.T) {
 	w.must(&ledger.RecordOperation{Actor: token, Operation: "cluster.remove node n3"})
 	require.Equal(t, ledger.Event{Seq: last().Seq, At: last().At, Kind: ledger.EventOperation, Actor: "token:ci", Detail: "cluster.remove node n3"}, *last())
 
+	w.must(&ledger.RecordOperation{Actor: certificate, Operation: "cluster.remove node n4"})
+	require.Equal(t, "certificate:ada", last().Actor)
 	require.Equal(t, ledger.OperatorCertificateRefused, w.refusal(add(ledger.Actor{Operator: true, Certificate: "a:b"}, "eve")).Cause)
 	require.Equal(t, ledger.OperatorTokenUnknown, w.refusal(add(ledger.Actor{Operator: true, Token: "ot_2"}, "eve")).Cause)
 	require.Equal(t, ledger.NotAllowed, w.refusal(add(ledger.Actor{Token: "ot_1"}, "eve")).Cause, "not an operator")
@@ -144,11 +153,18 @@ func TestRemoteOperator(t *testing.T) {
 	w.must(&ledger.SetUserState{Actor: localOperator, User: "u-bob", State: ledger.Demote})
 	w.must(&ledger.SetUserState{Actor: token, User: "u-bob", State: ledger.Enable})
 
-	w.must(&ledger.RevokeOperatorToken{Actor: token, ID: "ot_1"})
+	require.Equal(t, ledger.NotAllowed, w.refusal(&ledger.RevokeOperatorToken{ID: "ot_1"}).Cause)
+	for _, again := range []bool{false, true} {
+		o, wrote := w.do(&ledger.RevokeOperatorToken{Actor: token, ID: "ot_1"}, "revoke", again)
+		require.Nil(t, o.Refusal, "the token revoked itself")
+		require.Equal(t, !again, wrote)
+	}
 	require.Equal(t, "token:ci", last().Actor)
 	require.Equal(t, ledger.OperatorTokenRevoked, w.refusal(add(token, "eve")).Cause)
 	require.Equal(t, ledger.OperatorTokenRevoked, w.refusal(&ledger.RecordOperation{Actor: token, Operation: "x"}).Cause)
-	w.must(&ledger.RevokeOperatorToken{Actor: localOperator, ID: "ot_1"}) // once more
+	o, wrote := w.do(&ledger.RevokeOperatorToken{Actor: localOperator, ID: "ot_1"}, "", false)
+	require.Nil(t, o.Refusal)
+	require.False(t, wrote, "it was revoked again")
 	require.Equal(t, ledger.NotFound, w.refusal(&ledger.RevokeOperatorToken{Actor: localOperator, ID: "ot_9"}).Cause)
 	w.must(newToken("ot_4", "short", time.Minute, ledger.ScopeUsers))
 	w.now = w.now.Add(time.Minute)
@@ -195,6 +211,14 @@ func TestRevokedOperatorTokenStaysRevoked(t *testing.T) {
 		require.Zero(t, w.view().OperatorToken("ot_2").Revoked)
 		require.Nil(t, w.view().OperatorToken("ot_3"))
 	}
+	w.restore("before")
+	w.must(&ledger.BeginRestore{Backup: w.backupSeq})
+	w.must(&ledger.RevokeOperatorToken{Actor: localOperator, ID: "ot_1"})
+	revoked := *w.view().OperatorToken("ot_1")
+	for _, c := range ledger.Replays(w.backupSeq, w.oldJournal) {
+		w.must(c)
+	}
+	require.Equal(t, revoked, *w.view().OperatorToken("ot_1"), "it was revoked again")
 	require.Contains(t, ledger.RevokingEffects(), ledger.EffectOperatorTokenRevoked)
 }
 

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,20 +68,20 @@ func TestEndPublisherBounds(t *testing.T) {
 	}
 }
 
-// TestRequestedPublisherBounds verifies how many publishers there may be, and how many of them may
-// wait for a review.
-func TestRequestedPublisherBounds(t *testing.T) {
+// TestPublisherBounds verifies how many publishers there may be, and how many of them may wait for a
+// review.
+func TestPublisherBounds(t *testing.T) {
 	const now = ledger.Time(1_800_000_000_000)
 	s := ledger.DefaultSettings()
 	s.BaseURL, s.AppURL, s.Agents = "https://api.example.com", "https://app.example.com", ledger.AgentsReviewed
 	for name, test := range map[string]struct {
 		approved, pending int
-		refused           bool
+		requested, listed bool // whether another one may be
 	}{
-		"one pending less":    {100, 49, false},
-		"too many pending":    {100, 50, true},
-		"one publisher less":  {999, 0, false},
-		"too many publishers": {1000, 0, true},
+		"one pending less":    {100, 49, true, true},
+		"too many pending":    {100, 50, false, true},
+		"one publisher less":  {999, 0, true, true},
+		"too many publishers": {1000, 0, false, false},
 	} {
 		var publishers []*ledger.Publisher
 		for n := range test.approved + test.pending {
@@ -94,14 +95,43 @@ func TestRequestedPublisherBounds(t *testing.T) {
 			tableOf(ledger.TableSettings, []*ledger.Settings{&s}), tableOf(ledger.TablePublishers, publishers),
 			tableOf(ledger.TableUsers, []*ledger.User{{ID: "u-1", Username: "alice"}}),
 			tableOf(ledger.TableSessions, []*ledger.Session{{ID: sessionOf("s"), User: "u-1", CreatedSeq: 1, Created: now, Seen: now}}))
-		o := v.Decide(&ledger.NoteDocument{
-			Actor: ledger.Actor{Session: sessionOf("s")}, URL: "https://agent.example/client", Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/cb"},
-		}, command.Meta{ID: command.ID{1}, Seq: 9, At: int64(now)})
-		require.Equal(t, test.refused, o.Refusal != nil, name)
-		if test.refused {
-			require.Equal(t, ledger.TooManyPublishers, o.Refusal.Cause, name)
+		operator, scopes := ledger.Actor{Operator: true}, []string{"PROFILE_READ"}
+		for _, one := range []struct {
+			c       command.Command
+			allowed bool
+		}{
+			{&ledger.NoteDocument{
+				Actor: ledger.Actor{Session: sessionOf("s")}, URL: "https://agent.example/client", Name: "Agent", RedirectURIs: []string{"http://127.0.0.1/cb"},
+			}, test.requested},
+			{&ledger.PutPublisher{Actor: operator, Host: "agent.example", Scopes: scopes}, test.listed},
+			{&ledger.ApplyPublisher{Actor: operator, Host: "agent.example", Scopes: scopes}, test.listed},
+			{&ledger.PutPublisher{Actor: operator, Host: "p60.example", Scopes: scopes}, true},
+			{&ledger.ApplyPublisher{Actor: operator, Host: "p60.example", Scopes: scopes}, true},
+		} {
+			o := v.Decide(one.c, command.Meta{ID: command.ID{1}, Seq: 9, At: int64(now)})
+			require.Equal(t, one.allowed, o.Refusal == nil, "%s: %T", name, one.c)
+			if !one.allowed {
+				require.Equal(t, ledger.TooManyPublishers, o.Refusal.Cause, name)
+			}
 		}
 	}
+}
+
+// TestPublisherFields verifies bounds of fields that a scenario can't write.
+func TestPublisherFields(t *testing.T) {
+	w := newEnv(t)
+	var uris []string
+	for n := range 51 {
+		uris = append(uris, fmt.Sprintf("cursor://a/%d", n))
+	}
+	put := ledger.PutPublisher{Actor: ledger.Actor{Operator: true}, Host: ledger.LocalPublisher, Scopes: []string{"PROFILE_READ"}, RedirectURIs: uris[:50]}
+	w.must(&put)
+	put.RedirectURIs = uris
+	require.Equal(t, "redirect_uris", w.refusal(&put).Field)
+	put.RedirectURIs, put.MaxClients = nil, -1
+	require.Equal(t, "max_clients", w.refusal(&put).Field)
+	end := ledger.EndPublisher{Actor: put.Actor, Host: put.Host, How: ledger.EndReject, Reason: strings.Repeat("x", ledger.MaxReason+1)}
+	require.Equal(t, "reason", w.refusal(&end).Field)
 }
 
 // TestEndPublisherRefuses: a publisher with more clients than the limit causes an error,

@@ -204,6 +204,7 @@ func (w *env) showPages(l line) string {
 	case "person":
 		if u := v.User("u-" + l.args["id"]); u != nil {
 			fmt.Fprintf(&b, "%q %q <%s> %q, subject %q of %q", u.Username, u.Name, u.Email, u.Bio, u.Subject, u.Upstream)
+			require.Equal(w.t, u.FeedDigest == [32]byte{}, u.FeedSince == 0)
 		}
 	case "queue":
 		queue, _ := v.ReviewQueue(ledger.QueueQuery{Limit: 20})
@@ -270,7 +271,7 @@ func (w *env) showPages(l line) string {
 		if u == nil {
 			return "nobody's"
 		}
-		return u.ID
+		return u.ID + " since " + u.FeedSince.Std().Format(time.TimeOnly)
 	case "owner":
 		c := v.Client(l.args["id"])
 		fmt.Fprintf(&b, "owner %s, revision %d, %d active secrets", c.Owner, c.Revision, c.ActiveSecrets())

@@ -63,9 +63,11 @@ func TestGrantState(t *testing.T) {
 // a swept grant in a user's list, and a grant without its client.
 func TestRowsWithoutOthers(t *testing.T) {
 	g := &ledger.Grant{ID: id16("g"), User: "u-1", Client: "gone", Key: 1, CreatedSeq: 1}
-	u := &ledger.User{ID: "u-1", Username: "alice", Grants: []ledger.GrantID{id16("swept"), g.ID}}
+	agent := *g
+	agent.ID, agent.Agent = id16("agent"), true
+	u := &ledger.User{ID: "u-1", Username: "alice", Grants: []ledger.GrantID{id16("swept"), g.ID, agent.ID}}
 	v := viewOf(t,
-		tableOf(ledger.TableGrants, []*ledger.Grant{g}), tableOf(ledger.TableUsers, []*ledger.User{u}),
+		tableOf(ledger.TableGrants, []*ledger.Grant{g, &agent}), tableOf(ledger.TableUsers, []*ledger.User{u}),
 		tableOf(ledger.TableKeys, []*ledger.Key{{ID: "c1", Purpose: ledger.ForCredentials, State: ledger.KeyActive, Number: 1}}))
 	require.Empty(t, v.GrantsOf("u-1", 1))
 	require.Empty(t, v.GrantsOf("u-2", 1))
