@@ -67,7 +67,7 @@ func (v View) RevocationsOf(e *Event) []Revocation {
 		return nil
 	}
 	c := v.Client(r.Client)
-	if c == nil || c.Document == nil {
+	if c == nil {
 		return []Revocation{r}
 	}
 	r.Client = c.ClientID()
