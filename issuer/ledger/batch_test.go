@@ -91,8 +91,13 @@ func drawRedemption(r *rapid.T, grants int, m *machine.Memory) command.Command {
 // TestSingleRowNeedsACredential: a request without a credential of this server reads no
 // grant.
 func TestSingleRowNeedsACredential(t *testing.T) {
-	for _, c := range []command.SingleRow{&ledger.Exchange{}, &ledger.Refresh{}} {
-		_, _, ok := c.SingleRow()
+	ref := &ledger.CredentialRef{Grant: id16("g")}
+	for _, c := range [][2]command.SingleRow{{&ledger.Exchange{}, &ledger.Exchange{Credential: ref}}, {&ledger.Refresh{}, &ledger.Refresh{Credential: ref}}} {
+		_, _, ok := c[0].SingleRow()
 		require.False(t, ok)
+		table, id, ok := c[1].SingleRow()
+		require.True(t, ok)
+		require.Equal(t, ledger.TableGrants, table)
+		require.Equal(t, id16("g"), id)
 	}
 }

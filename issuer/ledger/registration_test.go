@@ -16,6 +16,8 @@ func TestCheckRegistration(t *testing.T) {
 	s.BaseURL, s.AppURL, s.Agents = "https://api.example.com", "https://app.example.com", ledger.AgentsListed
 	v := viewOf(t, tableOf(ledger.TableSettings, []*ledger.Settings{&s}), tableOf(ledger.TablePublishers, []*ledger.Publisher{
 		{Host: "vscode.dev", State: ledger.PublisherApproved},
+		{Host: "pending.dev", State: ledger.PublisherPending},
+		{Host: "rejected.dev", State: ledger.PublisherRejected},
 		{Host: ledger.LocalPublisher, State: ledger.PublisherApproved, RedirectURIs: []string{"cursor://a/cb"}},
 	}))
 	for name, c := range map[string]struct {
@@ -34,6 +36,7 @@ func TestCheckRegistration(t *testing.T) {
 		"unlisted private-use": {[]string{"vscode://a/cb"}, "redirect_uris has a private-use URI that is not listed here"},
 		"this service's":       {[]string{"https://vscode.dev/redirect", "https://app.example.com/cb"}, "redirect_uris[1] is an address of this service, not of the application"},
 		"http":                 {[]string{"http://vscode.dev/"}, "redirect_uris[0] must be https; http is for localhost, 127.0.0.1 and [::1] only"},
+		"http of the host":     {[]string{"https://vscode.dev/a", "http://vscode.dev/"}, "redirect_uris[1] must be https; http is for localhost, 127.0.0.1 and [::1] only"},
 		"none":                 {nil, "redirect_uris must have from 1 to 5 members"},
 		"too many":             {[]string{"http://[::1]/1", "http://[::1]/2", "http://[::1]/3", "http://[::1]/4", "http://[::1]/5", "http://[::1]/6"}, "redirect_uris must have from 1 to 5 members"},
 	} {
@@ -46,5 +49,12 @@ func TestCheckRegistration(t *testing.T) {
 			}
 			require.Equal(t, c.publisher, p.Host)
 		})
+	}
+	for host, cause := range map[string]ledger.Cause{
+		"unknown.dev": ledger.PublisherUnlisted, "pending.dev": ledger.PublisherUnlisted, "rejected.dev": ledger.PublisherIsRejected,
+	} {
+		_, refused := v.CheckRegistration(&oauth.Registration{Name: "Agent", RedirectURIs: []string{"https://" + host + "/cb"}})
+		require.NotNil(t, refused, host)
+		require.Equal(t, cause, refused.Cause, host)
 	}
 }

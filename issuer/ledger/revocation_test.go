@@ -131,6 +131,7 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 			{ledger.Event{Client: "c", User: "u", Detail: "suspend: spam"}, list{{Client: "c"}}},
 			{ledger.Event{Client: "c", User: "u", Detail: "suspend"}, list{{Client: "c"}}},
 			{ledger.Event{Client: "c", User: "u", Detail: "resume"}, list{{Client: "c", Lifted: true}}},
+			{ledger.Event{Client: "doc.1", Detail: "resume"}, list{{Client: "https://agent.example/1", Lifted: true}}},
 			{ledger.Event{Client: "c", User: "u", Detail: "approve"}, nil},
 			{ledger.Event{Client: "c", User: "u", Detail: "reject: suspend"}, nil},
 		},
