@@ -68,7 +68,7 @@ func (s *replayState) secretLists() iter.Seq2[SecretHolder, Secrets] {
 	return func(yield func(SecretHolder, Secrets) bool) {
 		for holder := range s.v.secretLists() {
 			var list Secrets
-			if c := s.clients.get(holder.Client); c != nil && c.State != Deleted {
+			if c := s.clients.get(holder.Client); c != nil {
 				list = c.Secrets
 			}
 			if r := s.resources.get(holder.Resource); r != nil {

@@ -173,12 +173,12 @@ func (h SecretHolder) String() string {
 	return "client " + h.Client
 }
 
-// secretLists returns the secrets of each client that is not deleted and of each resource
-// server. It walks both tables.
+// secretLists returns the secrets of each client and of each resource server; a deleted client
+// has none. It walks both tables.
 func (v View) secretLists() iter.Seq2[SecretHolder, Secrets] {
 	return func(yield func(SecretHolder, Secrets) bool) {
 		for c := range v.Clients() {
-			if c.State != Deleted && !yield(SecretHolder{Client: c.ID}, c.Secrets) {
+			if !yield(SecretHolder{Client: c.ID}, c.Secrets) {
 				return
 			}
 		}
