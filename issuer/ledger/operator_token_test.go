@@ -228,6 +228,7 @@ func TestOperatorTokenKeepsItsKey(t *testing.T) {
 	w := newEnv(t)
 	w.must(newToken("ot_1", "ci", 365*24*time.Hour, ledger.ScopeRead))
 	require.Equal(t, 1, w.view().SecretsUnder(1, w.at()))
+	require.Zero(t, w.view().SecretsUnder(2, w.at()))
 	w.must(&ledger.AddKey{Key: ledger.Key{ID: "c2", Purpose: ledger.ForCredentials, Number: 2, Sealed: []byte("sealed")}})
 	w.must(&ledger.AcknowledgeKeys{Node: "n1", Opened: []string{"c1", "c2", "k1"}})
 	w.must(&ledger.ActivateKey{ID: "c2", Voters: []string{"n1"}})

@@ -166,6 +166,21 @@ func TestCachedJWKSUntil(t *testing.T) {
 	require.Equal(t, cached, promise(3*time.Minute))
 }
 
+// TestFormatDuration verifies that no unit that is zero is shown, and no digit is lost.
+func TestFormatDuration(t *testing.T) {
+	for text, d := range map[string]time.Duration{
+		"0s": 0, "10s": 10 * time.Second, "1m30s": 90 * time.Second, "10m": 10 * time.Minute, "1h": time.Hour, "1h10m": 70 * time.Minute,
+		"10h": 10 * time.Hour, "30d": 720 * time.Hour, "1d12h": 36 * time.Hour, "1d10s": 24*time.Hour + 10*time.Second,
+	} {
+		require.Equal(t, text, ledger.FormatDuration(d))
+	}
+}
+
+// TestHostsOfBadSettings verifies that settings which were not checked yet have no hosts.
+func TestHostsOfBadSettings(t *testing.T) {
+	require.Empty(t, (&ledger.Settings{BaseURL: "http://[", AppURL: ":"}).Hosts())
+}
+
 // TestPlainHTTP verifies that an address without TLS is valid only on the loopback, or if it
 // was accepted.
 func TestPlainHTTP(t *testing.T) {

@@ -145,7 +145,10 @@ func TestSweepBounds(t *testing.T) {
 	w.run("user alice")
 	w.run("sign-in alice")
 	w.run("import app owner=alice secrets=s scopes=PROFILE_READ")
-	var all ledger.Sweep
+	for _, line := range []string{"settings agents=listed", "put-publisher agent.example scopes=PROFILE_READ", "document https://agent.example/client by=alice"} {
+		require.Equal(t, "ok", w.run(line), line)
+	}
+	all := ledger.Sweep{Documents: []string{ledger.ClientKey("https://agent.example/client")}}
 	for i := range 101 {
 		grant := fmt.Sprintf("g%d", i)
 		require.Contains(t, w.run("allow alice client=app scope=PROFILE_READ grant="+grant), "issued")
@@ -167,12 +170,12 @@ func TestSweepBounds(t *testing.T) {
 		o, _ := w.do(&all, "", false)
 		return o.Count
 	}
-	require.Equal(t, 200, sweep(), "100 grants, their user, 99 sessions, no logo")
+	require.Equal(t, 200, sweep(), "100 grants, their user, 99 sessions, no logo, no document")
 	require.Len(t, w.view().User("u-alice").Grants, 1)
 	require.NotNil(t, w.view().Grant(id16("g100")))
 	require.NotNil(t, w.view().Logo([32]byte(all.Logos[0])))
 	all.Grants = all.Grants[1:]
-	require.Equal(t, 2+151+3, sweep(), "a grant, its user, 151 sessions and the logos")
+	require.Equal(t, 2+151+3+1, sweep(), "a grant, its user, 151 sessions, the logos and the document")
 	require.Empty(t, w.view().User("u-alice").Grants)
 	require.Zero(t, sweep(), "nothing is left")
 }
