@@ -72,7 +72,7 @@ func (v View) checkAccount(u *User, username string, p *Person) (field, note str
 func (v View) AccountFaults(u *User, username string, p *Person) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		note := checkUsername(username)
-		if other := v.UserByName(username); note == "" && other != nil && other.ID != u.ID {
+		if other := v.UserByName(username); other != nil && other.ID != u.ID {
 			note = "is taken"
 		}
 		if note == "" && username != u.Username {
