@@ -26,6 +26,8 @@ func TestImportRefusals(t *testing.T) {
 		"greatest id":    {func(c *ledger.ImportClient) { c.ID = strings.Repeat("a", 128) }, ""},
 		"no id":          {func(c *ledger.ImportClient) { c.ID = "" }, "id must have 1 to 128 characters"},
 		"bad id":         {func(c *ledger.ImportClient) { c.ID = "a b" }, "id may hold letters, digits and - _ . ~ @ | only"},
+		"document's id":  {func(c *ledger.ImportClient) { c.ID = "doc.1" }, "id must not begin with doc."},
+		"registered id":  {func(c *ledger.ImportClient) { c.ID = "mmd_1" }, "id must not begin with mmd_"},
 		"no type":        {func(c *ledger.ImportClient) { c.Type = "" }, "type must be confidential or public"},
 		"deleted id":     {func(c *ledger.ImportClient) { c.ID = "gone" }, "id is that of a deleted client, and can not be used again"},
 		"deleted legacy": {func(c *ledger.ImportClient) { c.ID, c.Legacy = "gone", true }, "id is that of a deleted client, and can not be used again"},

@@ -156,6 +156,13 @@ func TestUsageProperties(t *testing.T) {
 	})
 }
 
+// TestUsageOfTomorrow: the clock of the reader may be behind.
+func TestUsageOfTomorrow(t *testing.T) {
+	u := &ledger.Usage{Days: []ledger.DayUsage{{Day: 1, Allows: 1}, {Day: 2, Allows: 1}}}
+	days := u.LastDays(24 * 3600 * 1000) // the second day of 1970
+	require.Equal(t, ledger.DayUsage{Day: 1, Allows: 1}, days[len(days)-1])
+}
+
 // TestReportUsageBounds verifies which reports are refused as a whole.
 func TestReportUsageBounds(t *testing.T) {
 	w := newEnv(t)

@@ -130,6 +130,7 @@ func TestPutUserAgain(t *testing.T) {
 	require.True(t, changed)
 	u := w.view().User("u-1")
 	require.True(t, u.Admin)
+	require.Equal(t, "admin: false → true", w.view().LastEvent().Detail)
 	require.Equal(t, "d2", u.Declared, "the digest under the newest key")
 	require.Equal(t, "hash", u.Password, "no password keeps the password")
 	require.Equal(t, created.Created, u.Created)
@@ -143,11 +144,23 @@ func TestPutUserAgain(t *testing.T) {
 	require.Zero(t, w.view().User("u-1").SessionsRevokedBefore, "the password is the same")
 	require.Empty(t, w.view().User("u-1").Declared)
 
+	stale := &ledger.UserSeen{Username: "al"}
+	o, changed = again(ledger.PutUser{ID: "u-1", Username: "alice", Password: "another", Seen: stale}, "")
+	require.Equal(t, ledger.Conflict, o.Refusal.Cause, "the password is another")
+	require.False(t, changed)
+	o, changed = again(ledger.PutUser{ID: "u-1", Username: "alice", Password: "hash", Seen: stale}, "")
+	require.Nil(t, o.Refusal)
+	require.False(t, changed, "the user is as declared")
+
 	again(ledger.PutUser{ID: "u-1", Username: "alice", Password: "another"}, "")
 	require.Equal(t, "another", w.view().User("u-1").Password)
+	require.Equal(t, "password", w.view().LastEvent().Detail)
 	require.Equal(t, w.seq, w.view().User("u-1").SessionsRevokedBefore)
 
+	w.must(&ledger.PutUser{ID: "u-1", Username: "al", Person: ledger.Person{Name: "Al"}})
+	require.Equal(t, "username, profile", w.view().LastEvent().Detail)
 	w.must(&ledger.PutUser{ID: "u-2", Username: "bob", Password: "hash"})
+	require.Empty(t, w.view().LastEvent().Detail, "all of a new user is new")
 	require.Zero(t, w.view().User("u-2").SessionsRevokedBefore, "a new user has no sessions to end")
 
 	w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-1", State: "delete"})
@@ -169,4 +182,27 @@ func TestPutUserAgain(t *testing.T) {
 	w.must(&ledger.SetPerson{Actor: ledger.Actor{Operator: true}, User: id, Username: id, Person: ledger.Person{Name: "Kim"}})
 	o, _ = again(ledger.PutUser{ID: id, Username: "u_" + strings.Repeat("b", 22)}, "")
 	require.Equal(t, "looks like an identifier that this service makes", o.Refusal.Note)
+}
+
+// TestAccountFaults verifies that a page learns all faults of an account, and that a command reports
+// the first.
+func TestAccountFaults(t *testing.T) {
+	p := ledger.Person{Email: "a\tb", Name: "a\tb", AvatarURL: "me.png", TimeFormat: 13}
+	w := newEnv(t)
+	w.run("user bob")
+	for username, first := range map[string]string{"": "username", "Bob": "username", "alice": "email"} {
+		want := []string{"username", "email", "name", "avatar_url", "time_format"}
+		if username == "alice" {
+			want = want[1:]
+		}
+		var fields []string
+		for field := range w.view().AccountFaults(&ledger.User{ID: "u-1"}, username, &p) {
+			fields = append(fields, field)
+		}
+		assert.Equal(t, want, fields)
+		add := &ledger.AddUser{Actor: ledger.Actor{Operator: true}, ID: "u-1", Username: username, Person: p, Password: "hash"}
+		assert.Equal(t, first, w.refusal(add).Field)
+	}
+	p.Email, p.Name = "", ""
+	assert.Equal(t, "avatar_url", w.refusal(&ledger.PutUser{ID: "u-1", Username: "alice", Person: p}).Field)
 }

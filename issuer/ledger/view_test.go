@@ -71,6 +71,9 @@ func TestRowsWithoutOthers(t *testing.T) {
 		tableOf(ledger.TableKeys, []*ledger.Key{{ID: "c1", Purpose: ledger.ForCredentials, State: ledger.KeyActive, Number: 1}}))
 	require.Empty(t, v.GrantsOf("u-1", 1))
 	require.Empty(t, v.GrantsOf("u-2", 1))
+	require.True(t, v.HasAllowed("u-1", "gone"))
+	require.False(t, v.HasAllowed("u-1", "other"))
+	require.False(t, v.HasAllowed("u-2", "gone"))
 	require.Equal(t, ledger.ClientDeleted, v.GrantEnded(g.ID))
 	require.Equal(t, ledger.ClientDeleted, v.TokensRevoked(g.ID))
 	later := g.Created.Add(ledger.DefaultSettings().CodeLifetime) - 1
