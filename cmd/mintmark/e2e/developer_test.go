@@ -236,7 +236,7 @@ func (j *journey) stage() {
 	different := func(one *tab) {
 		t.Helper()
 		difference := one.text("section:has(ins)")
-		for _, part := range []string{"Before: Puts your trips", "It sells them.", "Added: https://trips.example.com/9", "Adds: BOOKING_WRITE"} {
+		for _, part := range []string{"Before: Puts your trips", "It sells them.", "Adds: https://trips.example.com/9", "Adds: BOOKING_WRITE"} {
 			require.Contains(t, difference, part)
 		}
 		require.Equal(t, 11, one.count("main ins"), "the purpose, nine addresses, a scope")
