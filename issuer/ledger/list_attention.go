@@ -6,9 +6,9 @@ import (
 )
 
 // LacksSecret reports whether c is approved and has no secret to authenticate with. A public client
-// needs none, and that of a metadata document is not its owner's.
+// needs none.
 func (c *Client) LacksSecret() bool {
-	return c.State == Approved && c.Document == nil && !c.Public() && c.ActiveSecrets() == 0
+	return c.State == Approved && !c.Public() && c.ActiveSecrets() == 0
 }
 
 // NeedsOwner reports whether only c's owner can make c usable, go on with its changes or keep it
@@ -23,7 +23,7 @@ func (c *Client) NeedsOwner() bool {
 	case c.State == Deleted:
 		return false
 	}
-	return c.Refused != nil || slices.ContainsFunc(c.Secrets, func(s Secret) bool { return s.Active() && s.Ends != 0 })
+	return c.Refused != nil || slices.ContainsFunc(c.Secrets, func(s Secret) bool { return s.Ends != 0 })
 }
 
 // attentionKey is the index key; nil for a client that does not need its owner.

@@ -83,7 +83,7 @@ func (v View) searched(text string) func(*Client) bool {
 		owner = u.ID
 	}
 	return func(c *Client) bool {
-		return anyContains(search, c.Name, c.ID) || owner != "" && c.Owner == owner
+		return anyContains(search, c.Name, c.ID) || c.Owner == owner
 	}
 }
 

@@ -35,8 +35,8 @@ func (q *EventQuery) Match(e *Event) bool {
 
 // within reports whether k is the named kind, or belongs to the named group, such as "grant".
 func (k EventKind) within(group string) bool {
-	rest, ok := strings.CutPrefix(string(k), group)
-	return ok && (rest == "" || rest[0] == '.')
+	rest := strings.TrimPrefix(string(k), group)
+	return rest == "" || rest[0] == '.'
 }
 
 // hasVerdict reports whether e is a review with one of the verdicts.
@@ -105,7 +105,7 @@ func (v View) eventsWithin(q EventQuery) iter.Seq[*Event] {
 // eventsAfter returns the events of q's time range that are newer than its page, oldest first.
 func (v View) eventsAfter(q EventQuery) iter.Seq[*Event] {
 	after := q.Before
-	if after == 0 && q.From > 0 {
+	if after == 0 {
 		after = v.lastEventBefore(q.From)
 	}
 	all := rowsFrom[Event](v, TableAudit, sequence(after+1))

@@ -17,7 +17,7 @@ type Position struct {
 // positionOf counts the matching rows, and those that are before a page by its first row. It
 // reads up to maxScanned rows.
 func positionOf[R any](all iter.Seq[*R], match, isFirst func(*R) bool) Position {
-	p, read, found := Position{Exact: true}, 0, false
+	p, read := Position{Exact: true}, 0
 	for r := range all {
 		if read++; read > maxScanned {
 			p.Exact = false
@@ -27,8 +27,8 @@ func positionOf[R any](all iter.Seq[*R], match, isFirst func(*R) bool) Position 
 			continue
 		}
 		p.Total++
-		if !found && isFirst(r) {
-			p.First, found = p.Total, true
+		if isFirst(r) {
+			p.First = p.Total
 		}
 	}
 	return p

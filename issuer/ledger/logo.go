@@ -39,16 +39,12 @@ func (v View) Logo(id [32]byte) *Logo { return first[Logo](v, TableLogos, indexI
 // LogoFor returns the logo with a digest, or nil if the user may not see it; user is nil
 // for a request without a session. The logos of this service and of an approved profile are
 // public. A logo that awaits a review, or was refused, is visible only to the client's owner and
-// to administrators.
+// to administrators, that of a draft of the brand only to these.
 func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
-	admin := user != nil && user.Admin
-	switch s := v.Settings(); {
-	case s.Brand.Logo == id:
+	if v.Settings().Brand.Logo == id {
 		return v.Logo(id), true
-	case s.Draft.Logo == id && admin:
-		return v.Logo(id), false
 	}
-	may := admin
+	may := user != nil && user.Admin
 	for c := range rows[Client](v, TableClients, "logo", hex.EncodeToString(id[:])) {
 		if c.Reviewed() && bytes.Equal(c.Logo, id[:]) {
 			return v.Logo(id), true

@@ -153,10 +153,7 @@ func (c *Client) looks() string {
 // likeAnother returns why the name of a client of a publisher could be taken for another
 // publisher's, or for the name of a client that was approved here, or "".
 func (v View) likeAnother(name, publisher string) string {
-	look := Skeleton(name)
-	if look == "" {
-		return ""
-	}
+	look := Skeleton(name) // nothing that is compared with has the empty one
 	for p := range rows[Publisher](v, TablePublishers, indexLooks, look) {
 		if p.Host != publisher {
 			return "is like that of the publisher " + p.Host
@@ -205,7 +202,7 @@ func (v View) Namesakes(name string) iter.Seq[*Client] {
 // letter of Latin with an accent.
 func foreign(r rune) bool {
 	_, known := readings[r]
-	return known && r >= utf8.RuneSelf && (r < 0xaa || r > 0x24f) && (r < 0x1e00 || r > 0x1eff)
+	return known && (r < 0xaa || r > 0x24f) && (r < 0x1e00 || r > 0x1eff)
 }
 
 // unclearName returns why readers could take a user name for another one, or "": it can be read as
