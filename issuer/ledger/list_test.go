@@ -113,18 +113,18 @@ func TestListClients(t *testing.T) {
 			Sort:   rapid.SampledFrom([]ledger.ClientSort{ledger.ClientsByName, ledger.ClientsByCreated, ledger.ClientsByChanged, ledger.ClientsByOwner}).Draw(r, "sort"),
 			Owner:  rapid.SampledFrom([]string{"", "u-1", "u-10", "u-3"}).Draw(r, "of"),
 			State:  rapid.SampledFrom(append(someStates, "")).Draw(r, "in"),
-			Search: rapid.SampledFrom([]string{"", "CAL", "app-1", "ÄPF", "nothing"}).Draw(r, "search"),
+			Search: rapid.SampledFrom([]string{"", "CAL", "app-1", "ÄPF", "ZOE", "nothing"}).Draw(r, "search"),
 			Limit:  rapid.IntRange(1, 12).Draw(r, "limit"),
 		}
 		var want []*ledger.Client
 		for _, c := range all {
 			inState := c.State == q.State || q.State == "" && c.State != ledger.Deleted
 			text := strings.ToLower(c.Name + "\n" + c.ID)
-			if inState && (q.Owner == "" || q.Owner == c.Owner) && strings.Contains(text, strings.ToLower(q.Search)) {
+			if inState && (q.Owner == "" || q.Owner == c.Owner) && (strings.Contains(text, strings.ToLower(q.Search)) || strings.ToLower(q.Search) == ownerName[c.Owner]) {
 				want = append(want, c)
 			}
 		}
-		slices.SortFunc(want, func(a, b *ledger.Client) int {
+		order := func(a, b *ledger.Client) int {
 			first := 0
 			switch q.Sort {
 			case ledger.ClientsByCreated:
@@ -135,13 +135,24 @@ func TestListClients(t *testing.T) {
 				first = cmp.Or(cmp.Compare(ownerName[a.Owner], ownerName[b.Owner]), cmp.Compare(a.Owner, b.Owner))
 			}
 			return cmp.Or(first, cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
-		})
+		}
+		slices.SortFunc(want, order)
 		got := pages(r, q.Limit, func(after string) ([]*ledger.Client, string) { q.After = after; return v.ListClients(q) })
 		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient))
 		for i, c := range want {
 			require.Equal(r, ledger.Position{First: i + 1, Total: len(want), Exact: true}, v.ClientsPosition(q, c.ID))
 		}
 		require.Equal(r, ledger.Position{Total: len(want), Exact: true}, v.ClientsPosition(q, "nobody"))
+		for _, c := range all {
+			if slices.Contains(want, c) || q.Owner != "" && c.Owner != q.Owner || q.State != "" && c.State != q.State {
+				continue
+			}
+			require.Equal(r, ledger.Position{Total: len(want), Exact: true}, v.ClientsPosition(q, c.ID), "it is not in the list any more")
+			q.After = c.ID
+			i, _ := slices.BinarySearchFunc(want, c, order)
+			got, _ := v.ListClients(q)
+			require.Equal(r, ids(want[i:min(i+q.Limit, len(want))], idOfClient), ids(got, idOfClient), "it begins after a row that left the list")
+		}
 
 		if q.Sort == ledger.ClientsByName {
 			q.From = rapid.SampledFrom([]string{"a", "C", "m"}).Draw(r, "from")
@@ -188,6 +199,11 @@ func TestReviewQueue(t *testing.T) {
 			}
 		}
 		require.Equal(r, min(most, waiting), v.CountWaiting(most))
+		if q.Search == "" {
+			latest := slices.Clone(want)
+			slices.Reverse(latest)
+			require.Equal(r, ids(latest[:min(most, len(want))], idOfClient), ids(v.NewestWaiting(most), idOfClient))
+		}
 		if last := len(want) - 1; last >= 0 {
 			q.Back = true
 			got = pagesBack(r, q.Limit, want[last].ID, func(before string) ([]*ledger.Client, string) { q.After = before; return v.ReviewQueue(q) })
@@ -244,6 +260,7 @@ func TestListUsers(t *testing.T) {
 		for i, u := range want {
 			require.Equal(r, ledger.Position{First: i + 1, Total: len(want), Exact: true}, v.UsersPosition(q, u.ID))
 		}
+		require.Equal(r, ledger.Position{Total: len(want), Exact: true}, v.UsersPosition(q, "nobody"))
 
 		if q.Sort == ledger.UsersByUsername {
 			q.From = rapid.SampledFrom([]string{"a", "C", "m"}).Draw(r, "from")
@@ -400,8 +417,8 @@ func TestListsAreBounded(t *testing.T) {
 	require.Zero(t, before)
 }
 
-// TestPositionsAreBounded verifies that a position reads as many rows as a page.
-func TestPositionsAreBounded(t *testing.T) {
+// TestPositionBounds verifies that a position reads as many rows as a page.
+func TestPositionBounds(t *testing.T) {
 	var clients []*ledger.Client
 	for i := range 12_001 {
 		clients = append(clients, &ledger.Client{ID: fmt.Sprintf("%05d", i), State: ledger.Pending, Waiting: ledger.Time(i + 1)})
@@ -421,6 +438,34 @@ func TestPositionsAreBounded(t *testing.T) {
 	require.Equal(t, ledger.Position{First: 1, Total: 12_000}, viewOf(t, tableOf(ledger.TableClients, clients)).ClientsPosition(sorted, "00000"))
 	found, _ = viewOf(t, tableOf(ledger.TableClients, clients[1:])).ListClients(sorted)
 	require.Equal(t, last, found[0].ID)
+
+	var users []*ledger.User
+	for i, c := range clients {
+		users = append(users, &ledger.User{ID: c.ID, Username: c.ID, Created: ledger.Time(i)})
+	}
+	v, byAge := viewOf(t, tableOf(ledger.TableUsers, users)), ledger.UserQuery{Sort: ledger.UsersByCreated, Limit: 1}
+	people, _ := v.ListUsers(byAge)
+	require.Equal(t, "00000", people[0].ID)
+	require.Equal(t, ledger.Position{First: 1, Total: 12_000}, v.UsersPosition(byAge, "00000"))
+}
+
+// TestInitials verifies that the first letter of each name is offered once, and nothing but letters.
+func TestInitials(t *testing.T) {
+	for names, want := range map[string]string{"": "", "alpha Beta beta2 1abc zeta äpfel": "abz", "1abc äpfel": "", "äpfel": "", "zebra": "z", "Zed _x": "z"} {
+		var clients []*ledger.Client
+		var users []*ledger.User
+		for i, name := range strings.Fields(names) {
+			id := fmt.Sprint(i)
+			clients = append(clients, &ledger.Client{ID: id, Owner: "u-1", State: ledger.Approved, Profile: ledger.Profile{Name: name}})
+			users = append(users, &ledger.User{ID: id, Username: name})
+		}
+		v := viewOf(t, tableOf(ledger.TableClients, clients), tableOf(ledger.TableUsers, users))
+		require.Equal(t, want, v.ClientInitials(ledger.ClientQuery{}), names)
+		require.Equal(t, want, v.ClientInitials(ledger.ClientQuery{Owner: "u-1", From: "m"}), names)
+		require.Empty(t, v.ClientInitials(ledger.ClientQuery{Owner: "u-2"}), names)
+		require.Equal(t, want, v.UserInitials(ledger.UserQuery{}), names)
+		require.Empty(t, v.UserInitials(ledger.UserQuery{Admins: true}), names)
+	}
 }
 
 // TestNeedOwner compares with a list that is filtered and sorted as a whole.

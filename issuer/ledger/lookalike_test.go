@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -46,6 +47,7 @@ func TestLikeService(t *testing.T) {
 		"Cal":          {{"Cal", "CAL helper", "The Cаl app", "C a l"}, {"Calendar", "Local", "Call"}},
 		"Zeta Planner": {{"zeta-planner", "ZetaPlanner", "My Zeta Planner", "Mintmark"}, {"Zeta", "Planner", "Zeta Plan"}},
 		"予定":           {{"予定"}, {"予定表", "Helper"}},
+		"***":          {{"Mintmark"}, {"Helper", "..."}},
 	} {
 		s := *v.Settings()
 		s.Brand.Name = service
@@ -75,7 +77,7 @@ func TestSkeleton(t *testing.T) {
 		require.NotEmpty(t, ledger.Skeleton(same[0]))
 	}
 	seen := map[string]string{}
-	for _, name := range []string{"Claude", "Cloud", "Cursor", "Cursors", "助手", "助理", "Ассистент", "Ассистентка", "مساعد", "Helper", "Assistant", "सहायक", "सहायिका"} {
+	for _, name := range []string{"Claude", "Cloud", "Agent 2", "Agent 3", "Agent 8", "Cursor", "Cursors", "助手", "助理", "Ассистент", "Ассистентка", "مساعد", "Helper", "Assistant", "सहायक", "सहायिका"} {
 		s := ledger.Skeleton(name)
 		require.Empty(t, seen[s], "%q", name)
 		seen[s] = name
@@ -101,12 +103,16 @@ func TestSkeletonIsStable(t *testing.T) {
 // alike, is refused at creation and at a change, for administrators and operators.
 func TestUnclearUserNames(t *testing.T) {
 	const mixed, like = "mixes letters of several scripts that look alike", "looks like the name of another user"
+	own := newEnv(t)
+	for _, line := range []string{"user cap", "user root admin", "sign-in root", "person cap by=root username=\u0441\u0430\u0440"} {
+		require.Equal(t, "ok", own.run(line), "nobody is taken for oneself")
+	}
 	for name, note := range map[string]string{
-		"r\u043e\u043et": mixed, "ro\u03c3t": mixed, "\uff52oot": mixed, "\u0430dmin": mixed, "p\u0430yp\u0430l-1": mixed, "\u13a1oot": mixed,
+		"r\u043e\u043et": mixed, "ro\u03c3t": mixed, "\uff52oot": mixed, "\u0430dmin": mixed, "p\u0430yp\u0430l-1": mixed, "\u13a1oot": mixed, "ro\u00a2t": mixed,
 		"\uff52\uff4f\uff4f\uff54": like, "\u0441\u0430\u0440": like, "\U0001d42b\U0001d428\U0001d428\U0001d42d": like, "\u0421\u0410\u0420": like,
 		"\u043e\u0440\u0435r\u0430t\u043er": "is what the audit trail calls the operator of this service",
 
-		"Jos\u00e9": "", "\u0440\u043e\u043c\u0430\u043d": "", "\u0438\u0432\u0430\u043d": "", "\u0438\u0432\u0430\u043d_ivan": "", "\u03bb-user": "", "I\u015f\u0131k": "",
+		"Jos\u00e9": "", "jos\u0065\u0301": "", "nguy\u1ec5n": "", "\u0440\u043e\u043c\u0430\u043d": "", "\u0438\u0432\u0430\u043d": "", "\u0438\u0432\u0430\u043d_ivan": "", "\u03bb-user": "", "I\u015f\u0131k": "",
 		"\u52a9\u624b": "", "ren\u00e9e": "", "stra\u00dfe": "", "\u0410\u0421": "", "root2": "", "cap2": "",
 	} {
 		w := newEnv(t)
@@ -141,4 +147,29 @@ func TestNamesakes(t *testing.T) {
 	require.Less(t, testing.AllocsPerRun(100, func() { _ = v.LikeAnother("Application 7", "local") }), 60.0)
 	require.NotEmpty(t, v.LikeAnother("application-7", "local"))
 	require.Empty(t, v.LikeAnother("Application 1001", "local"))
+	require.Empty(t, v.LikeAnother("...", "agent.example"), "a publisher without a name is like nothing")
+}
+
+// TestNames verifies which names a client has, and that a proposed one counts.
+func TestNames(t *testing.T) {
+	named := func(id, name string, change func(*ledger.Client)) *ledger.Client {
+		c := &ledger.Client{ID: id, State: ledger.Approved, Profile: ledger.Profile{Name: name}}
+		if change != nil {
+			change(c)
+		}
+		return c
+	}
+	proposes := func(name string) func(*ledger.Client) {
+		return func(c *ledger.Client) { c.Proposed = &ledger.Profile{Name: name} }
+	}
+	clients := []*ledger.Client{
+		named("a", "Calendar", nil), named("b", "Planner", proposes("CALENDAR")), named("c", "Calendar", func(c *ledger.Client) { c.State = ledger.Deleted }),
+		named("d", "Planner", proposes("Planner")),
+	}
+	v := viewOf(t, tableOf(ledger.TableClients, clients))
+	require.Equal(t, []string{"a", "b"}, ids(slices.Collect(v.Namesakes("calendar")), idOfClient))
+	require.Equal(t, []string{"b", "d"}, ids(slices.Collect(v.Namesakes("planner")), idOfClient))
+	for i, want := range [][]string{{"Calendar"}, {"Planner", "CALENDAR"}, nil, {"Planner"}} {
+		require.Equal(t, want, clients[i].Names())
+	}
 }
