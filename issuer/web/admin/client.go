@@ -156,6 +156,9 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		kept := slices.DeleteFunc(slices.Clone(client.Scopes), func(s string) bool { return !slices.Contains(client.Proposed.Scopes, s) })
 		body.Scopes, body.Unchanged = parts.ScopeGroups(kept, true), len(kept)
 	}
+	if p := v.View.PublisherOf(client); p != nil {
+		body.Scopes = parts.ScopeGroups(p.Scopes, true)
+	}
 	if body.Refused = parts.RefusedOf(&v, client); body.Refused != nil {
 		body.Refused.Changes = withScopeTexts(body.Refused.Changes)
 	}

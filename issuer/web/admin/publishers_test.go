@@ -313,7 +313,7 @@ func TestReviewOfADocument(t *testing.T) {
 	assert.Contains(t, root.Get("/admin").Text, `<a href="`+path+`">`)
 	assert.Contains(t, root.Get(PublisherPage).Text, "Changes in review")
 	page := root.Get(path)
-	for _, says := range []string{"Changes in its metadata document, read", `<a href="` + PublisherPage + `"><bdi>agent.example</bdi></a>`, "What its publisher may ask for", agent} {
+	for _, says := range []string{"Changes in its metadata document, read", `<a href="` + PublisherPage + `"><bdi>agent.example</bdi></a>`, "The most it gets, as set for its publisher", "BOOKING_READ", agent} {
 		assert.Contains(t, page.Text, says)
 	}
 	assert.NotContains(t, page.Text, "no longer has an account")

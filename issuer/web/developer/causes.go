@@ -142,7 +142,11 @@ func (w *Area) adviceFor(v *site.Session, client *ledger.Client, cause ledger.Ca
 			break
 		}
 		link("Credentials", "secrets")
-		a.Note = "Active secrets: " + cmp.Or(activeSecrets(client), "none") + "."
+		if active := activeSecrets(client); active == importedSecret {
+			a.Note = "The active secret was imported, so its end isn’t known: if your server’s may be wrong, generate another."
+		} else {
+			a.Note = "Active secrets: " + cmp.Or(active, "none") + "."
+		}
 	case atScopes:
 		link("Scopes & URIs", "scopes")
 	case atConnect:

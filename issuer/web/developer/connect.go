@@ -107,6 +107,9 @@ func (w *Area) connecting(v *site.Session, client *ledger.Client) connecting {
 	return to
 }
 
+// importedSecret is what activeSecrets calls secrets that were imported as hashes.
+const importedSecret = "an imported one (end unknown)"
+
 // activeSecrets names the active secrets of a client by their ends, such as "••••KKT8 and ••••-two".
 func activeSecrets(client *ledger.Client) string {
 	var names []string
@@ -116,7 +119,7 @@ func activeSecrets(client *ledger.Client) string {
 		}
 	}
 	if len(names) < client.ActiveSecrets() {
-		names = append(names, "an imported one (end unknown)")
+		names = append(names, importedSecret)
 	}
 	return strings.Join(names, " and ")
 }

@@ -230,7 +230,7 @@ func TestRemoval(t *testing.T) {
 	assert.Equal(t, http.StatusOK, page.StatusCode)
 	for _, text := range []string{
 		"<bdi>Remove 1 scope and 2 redirect URIs now?</bdi>", "<b>Removes:</b> BOOKING_WRITE", "<b>Removes:</b> " + Callback + "/2</del>",
-		"Getting it back needs a review.", "<b>1 person is connected.</b>", "Your other changes are sent for review.", "Choose it again",
+		"Getting them back needs a review.", "<b>1 person is connected.</b>", "Sent for review", "<bdi>A better name</bdi></ins>", "Choose it again",
 		`<input type="hidden" name="name" value="A better name">`, `<input type="hidden" name="scopes" value="BOOKING_READ">`,
 	} {
 		assert.Contains(t, page.Text, text)
@@ -260,8 +260,11 @@ func TestRemovalOnly(t *testing.T) {
 	form.Set("website", w.ClientRow("mine").Website)
 	page := b.Post(edit, form)
 	assert.Contains(t, page.Text, "<bdi>Remove BOOKING_WRITE now?</bdi>")
-	assert.NotContains(t, page.Text, "Your other changes")
+	assert.NotContains(t, page.Text, "Sent for review")
 	assert.NotContains(t, page.Text, "is connected")
+	form.Set("redirect_uris", Callback+"/new")
+	assert.NotContains(t, page.Text, "What you add")
+	assert.Contains(t, b.Post(edit, form).Text, "<b>Adds:</b> "+Callback+"/new")
 	after := b.Done(b.Post(edit, With(page.Form(t, edit), "removed", "BOOKING_WRITE"))).Text
 	assert.Contains(t, after, "<p>Saved. BOOKING_WRITE was removed at once.</p>")
 	assert.Nil(t, w.ClientRow("mine").Proposed)

@@ -88,14 +88,12 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 		body.Recent = append(body.Recent, one)
 		shown, since, opens = shown+r.Times, min(since, r.Since), opens || one.ErrorID != ""
 	}
-	var foot []string
-	if shown < all && since > now.Add(-24*time.Hour) { // the rows are among those of the last day
-		foot = append(foot, ui.Comma(all-shown)+" more aren’t listed.")
-	}
 	if opens {
-		foot = append(foot, "Select one to see its last request.")
+		body.Foot = "Select an error to see its last request. "
 	}
-	body.Foot = strings.Join(foot, " ")
+	if shown < all && since > now.Add(-24*time.Hour) { // the rows are among those of the last day
+		body.Foot += "The list lacks " + ui.Plural(all-shown, "other request") + "."
+	}
 	p := w.pageOfClient(&v, client, "Errors", "errors")
 	p.Body = body
 	return w.Show(c, v, "errors", p)

@@ -11,9 +11,10 @@ import (
 
 // A removal is what an edit of an approved application ends at once, without a review.
 type removal struct {
-	Changes []ui.Difference
-	Names   []string // of scopes and redirect URIs
-	Others  bool     // the edit has other changes, which are reviewed
+	Changes  []ui.Difference
+	Names    []string        // of scopes and redirect URIs
+	Reviewed []ui.Difference // the other changes of the edit
+	Adds     bool            // Reviewed adds scopes or redirect URIs
 }
 
 func removalOf(client *ledger.Client, p ledger.Profile) (r removal) {
@@ -23,7 +24,12 @@ func removalOf(client *ledger.Client, p ledger.Profile) (r removal) {
 		r.Names = append(r.Names, r.Changes[i].Removed...)
 		r.Changes[i].Kept = nil
 	}
-	r.Others = len(ledger.Differences(&narrowed, &p)) > 0
+	r.Reviewed = parts.Differences(&narrowed, &p)
+	for i := range r.Reviewed {
+		d := &r.Reviewed[i]
+		parts.HideLogos(d)
+		d.Kept, r.Adds = nil, r.Adds || len(d.Added) > 0
+	}
 	return r
 }
 

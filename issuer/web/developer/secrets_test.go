@@ -64,7 +64,7 @@ func TestAddSecret(t *testing.T) {
 
 	b.Post(path+"/add", after.Form(t, path+"/add"))
 	full := b.Get(path)
-	assert.Contains(t, full.Text, "revoke the old one first.")
+	assert.Contains(t, full.Text, "To generate another, revoke one first.")
 	assert.NotContains(t, full.Text, path+`/add"`)
 	third := b.Post(path+"/add", With(form, "secret", "s_third"))
 	assert.Equal(t, http.StatusForbidden, third.StatusCode, "the id was chosen by the sender")
