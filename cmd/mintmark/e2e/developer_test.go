@@ -299,7 +299,7 @@ func (j *journey) rotate() {
 	require.Nil(t, j.refresh(next)["error"])
 	b.press(`main a[href$="/secrets"]`)
 	// "Up to 2 secrets are active at a time."
-	require.Contains(t, b.text("main"), "revoke the old one first.")
+	require.Contains(t, b.text("main"), "revoke one first.")
 	// "At most 2 secrets are active at the same time."
 	require.Zero(t, b.count(`main form[action$="/secrets/add"]`))
 	b.do(chromedp.Click(chromedp.CSS("tbody tr:nth-child(2) summary.bad")))
