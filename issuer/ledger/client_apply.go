@@ -61,8 +61,11 @@ func (c *ApplyClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return deny(cause)
 	}
 	old := v.Client(c.ID)
-	if old != nil && old.Document != nil {
+	switch {
+	case old != nil && old.Document != nil:
 		return deny(DocumentOwned)
+	case old != nil && old.Last == m.ID: // the settings may refuse now what they allowed then
+		return accept(Outcome{ID: c.ID})
 	}
 	next, refused := c.declared(v, old, m)
 	switch {

@@ -66,3 +66,21 @@ func TestAppliedDetailIsClipped(t *testing.T) {
 	require.LessOrEqual(t, len(detail), 1003)
 	require.True(t, strings.HasSuffix(detail, "aaa…"), detail)
 }
+
+// TestAppliedTwice verifies that a repetition of an accepted declaration is accepted, also if the
+// settings have changed and would refuse it now.
+func TestAppliedTwice(t *testing.T) {
+	w := newEnv(t)
+	w.run("user alice")
+	c := w.command(parseLine("apply app owner=alice scopes=PROFILE_READ"))
+	_, changed := w.do(c, "once", false)
+	require.True(t, changed)
+	s := *w.view().Settings()
+	s.AppURL = "https://app.example" // the client's redirect URI is the service's own now
+	o, changed := w.do(&ledger.Configure{Settings: s}, "", false)
+	require.True(t, changed)
+	require.Nil(t, o.Refusal)
+	o, changed = w.do(c, "once", true)
+	require.False(t, changed)
+	require.Nil(t, o.Refusal)
+}

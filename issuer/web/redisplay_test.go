@@ -17,7 +17,7 @@ import (
 var (
 	redisplayedForms = []string{
 		"/admin/branding", "/admin/clients/:id/review", "/admin/clients/:id/suspend", "/admin/clients/:id/transfer",
-		"/admin/new-publisher", "/admin/new-resource-server", "/admin/new-user", "/admin/publishers/:host/edit", "/admin/publishers/:host/reject",
+		"/admin/new-publisher", "/admin/new-resource-server", NewUserPage, "/admin/publishers/:host/edit", "/admin/publishers/:host/reject",
 		"/admin/resource-servers/:server/edit", "/admin/resource-servers/:server/remove", "/admin/users/:id/edit",
 		"/developer/clients/:id/delete", "/developer/clients/:id/edit", "/developer/clients/:id/migration", "/developer/clients/:id/secrets/set", "/developer/clients/:id/transfer", "/developer/new",
 	}
@@ -74,7 +74,7 @@ func patternOf(action string) string {
 // repeated.
 func TestThrottledFormIsKept(t *testing.T) {
 	t.Parallel()
-	w := NewEnv(t)
+	w, root := Administration(t)
 	b := w.SignedIn()
 	w.Web.SpendChanges(b.UserID)
 	const path = "/developer/new"
@@ -87,11 +87,24 @@ func TestThrottledFormIsKept(t *testing.T) {
 	w.Advance(20 * time.Second)
 	assert.Equal(t, http.StatusUnprocessableEntity, b.Post(path, again).StatusCode, "it is not complete, but was read")
 
-	w.Web.SpendEndings(Handle(b))
-	const password = "/account/password"
-	page = b.Post(password, With(b.Get(password).Form(t, password), "current", "lantern-one", "new", "lantern-two", "again", "lantern-two"))
-	require.Equal(t, http.StatusTooManyRequests, page.StatusCode)
-	assert.NotContains(t, page.Text, "lantern")
+	page = b.PostParts(path, b.Get(path).Form(t, path), Part{Name: "logo", File: "me.png", Content: strings.Repeat("x", 100_000)})
+	assert.Equal(t, http.StatusTooManyRequests, page.StatusCode)
 	assert.NotContains(t, page.Text, "Nothing you typed is lost")
-	assert.Contains(t, page.Text, "Passwords are not kept. Enter it again.")
+	assert.Contains(t, page.Text, "Files are not kept.")
+
+	w.Web.SpendEndings(Handle(b))
+	w.Web.SpendChanges(root.UserID)
+	for _, test := range []struct {
+		b     *Browser
+		path  string
+		pairs []string
+	}{
+		{b, "/account/password", []string{"current", "lantern-one", "new", "lantern-two", "again", "lantern-two"}},
+		{root, NewUserPage, []string{"username", "eve", "password", "lantern-one"}},
+	} {
+		page := test.b.Post(test.path, With(test.b.Get(test.path).Form(t, test.path), test.pairs...))
+		require.Equal(t, http.StatusTooManyRequests, page.StatusCode)
+		assert.NotContains(t, page.Text, "lantern")
+		assert.Contains(t, page.Text, `href="`+test.path+`">Open the form again</a>`)
+	}
 }

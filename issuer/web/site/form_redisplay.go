@@ -160,9 +160,9 @@ func (f *Form) strip() bool {
 	return size <= maxRedisplay
 }
 
-// allKept reports whether strip removes nothing that was sent.
-func (f *Form) allKept() bool {
-	return len(f.files) == 0 && !slices.ContainsFunc(f.Kind.Fields, func(d Field) bool {
+// confidential reports whether a value was sent that strip removes.
+func (f *Form) confidential() bool {
+	return slices.ContainsFunc(f.Kind.Fields, func(d Field) bool {
 		return (d.kind == isSecret || d.private) && strings.Join(f.Values[d.Name], "") != ""
 	})
 }

@@ -38,17 +38,18 @@ func (w *Site) countForm(v *Session, kind *FormKind) (wait time.Duration) {
 	return counted.Take(key, w.Ledger.Now().Std())
 }
 
-// throttled shows a form that was sent too early, to be sent again. Like redisplay, it repeats no
-// secrets and no files.
+// throttled shows a form that was sent too early, to be sent again. Files are chosen again. A
+// form with passwords or other confidential values isn't shown: its own page asks for them.
 func (w *Site) throttled(c *Request, v Session, f *Form, wait time.Duration) error {
 	body := throttledBody{Form: f, Text: tooManyForms + "Wait " + WaitText(wait) + ", then send it again."}
-	if f.allKept() {
-		body.Text += " Nothing you typed is lost."
-	} else {
-		body.Inputs = f.NotKept()
-	}
-	if !f.strip() {
+	files := len(f.files)+len(f.problems) > 0 // a file that is too large is a problem
+	switch {
+	case f.confidential() || !f.strip():
 		return TooManyChanges(wait)
+	case files:
+		body.Inputs = f.NotKept()
+	default:
+		body.Text += " Nothing you typed is lost."
 	}
 	RetryAfter(c, wait)
 	kind := *f.Kind
