@@ -92,7 +92,7 @@ func (w *Area) errorsPage(c *site.Request, v site.Session) error {
 		body.Foot = "Select an error to see its last request. "
 	}
 	if shown < all && since > now.Add(-24*time.Hour) { // the rows are among those of the last day
-		body.Foot += "The list lacks " + ui.Plural(all-shown, "other request") + "."
+		body.Foot += ui.Comma(shown) + " of " + ui.Plural(all, "request") + " are listed; look up the others by their error_id."
 	}
 	p := w.pageOfClient(&v, client, "Errors", "errors")
 	p.Body = body
