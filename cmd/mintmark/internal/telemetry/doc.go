@@ -3,7 +3,7 @@
 // (AccessLog), with the requests.
 //
 // Each metric is defined in one place: those of requests, tokens and refusals in
-// metrics.go and http.go, those of the node and its cluster in node.go, the causes in
-// causes.go, raft's own in raft.go. testdata/metrics.txt lists them all. No label or
-// attribute names a client, a user or a credential.
+// metrics.go, those of the node and its cluster in node.go, raft's own in raft.go.
+// testdata/metrics.txt lists them all. No label or attribute names a client, a user or a
+// credential.
 package telemetry
