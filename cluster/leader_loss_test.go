@@ -60,14 +60,17 @@ func TestLongestLogCampaignsFirst(t *testing.T) {
 // term would depose the leader when the node is back.
 func TestNoCampaignWithoutAMajority(t *testing.T) {
 	t.Parallel()
-	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: 30 * time.Millisecond, CampaignInterval: 10 * time.Millisecond})
+	// Much longer than a busy machine delays messages: the others must not report a loss before the
+	// node is isolated.
+	const timeout = time.Second
+	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: timeout, CampaignInterval: 10 * time.Millisecond})
 	i := tr.leader()
 	n := tr.nodes[(i+1)%3]
 	term := n.Stats().Term
 	cluster.Isolate(n, true)
 	require.Never(t, func() bool { return n.Stats().Term != term || n.Raft().State() != raft.Follower },
-		time.Second, time.Millisecond)
-	require.Zero(t, len(n.Elector().LossReports(t.Context(), 30*time.Millisecond)))
+		3*timeout, time.Millisecond)
+	require.Zero(t, len(n.Elector().LossReports(t.Context(), timeout)))
 }
 
 // TestLossReports: a node reports the loss of the leader only once both it and the node
