@@ -86,10 +86,10 @@ func (w *Prover) Authenticate(c *site.Request, view ledger.View, name, password 
 }
 
 // account returns a user and the hash to verify against. The hash is "" for a user who
-// may not sign in: verifying then costs the same and fails.
+// may not sign in: verifying then costs the same and fails. A deleted user has no name.
 func account(view ledger.View, name string) (*ledger.User, string) {
 	u := view.UserByName(name)
-	if u == nil || u.Disabled || u.Deleted {
+	if u == nil || u.Disabled {
 		return nil, ""
 	}
 	return u, u.Password

@@ -26,14 +26,15 @@ const Confirmed = "confirmed"
 var ReauthNotices = site.Notices{Confirmed: "You have confirmed that it is you. You can go on now."}
 
 // RequireReauth makes a form ask the user to authenticate again if the sign-in is too
-// old, or if the command refused the form for that reason. to is reauth.To.
+// old, if the command refused the form for that reason, or if a wrong password was sent.
+// to is reauth.To.
 func (w *Prover) RequireReauth(v *site.Session, f *site.Form, to string) {
-	if v.Stored.Fresh(w.Ledger.Now()) && !f.SignInTooOld() {
+	if v.Stored.Fresh(w.Ledger.Now()) && !f.SignInTooOld() && f.Error(site.OwnPassword) == "" {
 		return
 	}
 	proof := &site.Reauth{To: to, Password: w.HasLocalPassword(v.User)}
 	f.RequireReauth(proof)
-	if w.Upstream == nil || v.User.Upstream == "" || proof.Password {
+	if w.Upstream == nil || v.User.Upstream == "" {
 		return
 	}
 	page := f.Kind.Address(f.Kind.Page, f.Values.Get)
@@ -88,12 +89,17 @@ func (w *Prover) checkReauth(c *site.Request, v *site.Session, f *site.Form) (bo
 	if err != nil {
 		return false, fmt.Errorf("check a password: %w", err)
 	}
-	if u != nil && u.ID == v.User.ID {
-		refused, err := w.ProposeReauth(c, v, &ledger.Reauthenticate{VerifiedHash: sha256.Sum256([]byte(u.Password))})
+	if u != nil { // the name may be another user's by now; the command compares the hash
+		refused, err := w.Propose(c, v, "reauthenticate", &ledger.Reauthenticate{
+			Session: v.Stored.ID, VerifiedHash: sha256.Sum256([]byte(u.Password)),
+		})
 		if err != nil {
 			return false, err
 		}
 		if refused == nil {
+			s := *v.Stored
+			s.Authenticated = w.Ledger.Now()
+			v.Stored = &s
 			attempt.Reset()
 			attempt.Device.Password = DevicePasswordOf(u)
 			w.SaveDevice(c, attempt.Device)
@@ -103,16 +109,4 @@ func (w *Prover) checkReauth(c *site.Request, v *site.Session, f *site.Form) (bo
 	w.RecordFailure(c, v.User, ledger.PasswordWrong)
 	f.AddProblem(site.OwnPassword, "is not right")
 	return false, nil
-}
-
-// ProposeReauth proposes a proof of identity for the session, and updates v if it was accepted.
-func (w *Prover) ProposeReauth(c *site.Request, v *site.Session, proof *ledger.Reauthenticate) (*ledger.Refusal, error) {
-	proof.Session = v.Stored.ID
-	refused, err := w.Propose(c, v, "reauthenticate", proof)
-	if refused == nil && err == nil {
-		s := *v.Stored
-		s.Authenticated = w.Ledger.Now()
-		v.Stored = &s
-	}
-	return refused, err
 }

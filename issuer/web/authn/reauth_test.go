@@ -13,11 +13,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/upstream/upstreamtest"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 	"github.com/mintmark-auth/mintmark/issuer/web/authn"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
 )
 
@@ -137,6 +140,109 @@ func TestOtherActsNeedNoFreshSignIn(t *testing.T) {
 	token := tokens[len(tokens)-1][1]
 	root.Done(root.Post(AdaPage+"/state", url.Values{"token": {token}, "state": {"disable"}}))
 	assert.True(t, w.UserByName("ada").Disabled)
+}
+
+// behind is the ledger of a node whose clock is slow.
+type behind struct{ site.Ledger }
+
+func (l behind) Now() ledger.Time { return l.Ledger.Now().Add(-time.Minute) }
+
+// TestReauthOnASlowNode verifies that a node which considers the sign-in recent asks for the
+// password after the command's refusal.
+func TestReauthOnASlowNode(t *testing.T) {
+	w, root := Administration(t)
+	w.Web.Ledger = behind{w}
+	w.Advance(ledger.ReauthenticateAfter)
+	res := root.Press(GivePage, GivePage, "username", "bob")
+	assert.Equal(t, http.StatusForbidden, res.StatusCode)
+	assert.Contains(t, res.Text, OwnField)
+	form := With(res.Form(t, GivePage), "username", "bob", "own_password", Password)
+	assert.Equal(t, http.StatusSeeOther, root.Post(GivePage, form).StatusCode)
+}
+
+// TestUnaskedPassword verifies that a password is verified, and asked for again, even if the sign-in
+// has become recent since the page asked for it.
+func TestUnaskedPassword(t *testing.T) {
+	for name, a := range acts {
+		t.Run(name, func(t *testing.T) {
+			w, root, failures := Failing(t)
+			form := With(root.Get(a.page).Form(t, a.action), a.fields...)
+			res := root.Post(a.action, With(form, "own_password", "not the password"))
+			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+			assert.Contains(t, res.Text, "Your password is not right.")
+			assert.Contains(t, res.Text, OwnField)
+			assert.Equal(t, map[ledger.Cause]int{ledger.PasswordWrong: 1}, failures)
+			assert.False(t, a.done(w))
+		})
+	}
+}
+
+// TestNoPasswordHere verifies that a password which is sent for a user without one is ignored.
+func TestNoPasswordHere(t *testing.T) {
+	w, p, root := UpstreamRoot(t)
+	root = w.BrowserFrom(root)
+	root.SignInUpstream(root.Get("/auth/sign-in"), p, "s-zoe")
+	assert.Equal(t, http.StatusSeeOther, root.Press(GivePage, GivePage, "username", "bob", "own_password", "x").StatusCode)
+}
+
+// TestLongPasswordIsNotHashed verifies that no password is hashed that can't be right.
+func TestLongPasswordIsNotHashed(t *testing.T) {
+	w, root, failures := Failing(t)
+	w.Advance(time.Hour)
+	hashed := len(w.Hashed)
+	res := root.Press(GivePage, GivePage, "username", "bob", "own_password", strings.Repeat("x", credential.MaxPassword+1))
+	assert.Contains(t, res.Text, "Your password is not right.")
+	assert.Len(t, w.Hashed, hashed)
+	assert.Empty(t, failures)
+}
+
+// TestReauthIsNotProved verifies that nothing is done, and no wrong password recorded, if the
+// password can't be verified or the proof is not recorded.
+func TestReauthIsNotProved(t *testing.T) {
+	proof := func(out ledger.Outcome, err error) func(command.Command) (*ledger.Outcome, error) {
+		return func(c command.Command) (*ledger.Outcome, error) {
+			if _, ok := c.(*ledger.Reauthenticate); ok {
+				return &out, err
+			}
+			return nil, nil
+		}
+	}
+	for name, test := range map[string]struct {
+		prepare func(w *Env, root *Browser)
+		refused bool // the password is not right any more
+	}{
+		"no place in the queue": {prepare: func(w *Env, root *Browser) {
+			delete(root.Cookies, "mintmark-device")
+			authn.FillHashQueue(w.Web.Prover)
+		}},
+		"not verified": {prepare: func(w *Env, _ *Browser) {
+			w.Web.Prover.Passwords = failingHasher{Passwords: w, check: map[string]error{PasswordHash(): oauth.ErrUnavailable}}
+		}},
+		"not decided": {prepare: func(w *Env, _ *Browser) { w.Decide = proof(ledger.Outcome{}, oauth.ErrUnavailable) }},
+		"unknown":     {prepare: func(w *Env, _ *Browser) { w.Decide = proof(ledger.Outcome{Unknown: true}, nil) }},
+		"refused": {refused: true, prepare: func(w *Env, _ *Browser) {
+			w.Decide = proof(ledger.Outcome{Refusal: &ledger.Refusal{Cause: ledger.PasswordChanged}}, nil)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, root, failures := Failing(t)
+			w.Advance(time.Hour)
+			form := With(root.Get(GivePage).Form(t, GivePage), "username", "bob", "own_password", Password)
+			test.prepare(w, root)
+			res := root.Post(GivePage, form)
+			if test.refused {
+				assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+				assert.Contains(t, res.Text, "Your password is not right.")
+				assert.Contains(t, res.Text, OwnField, "it is asked for again")
+				assert.Equal(t, map[ledger.Cause]int{ledger.PasswordWrong: 1}, failures)
+			} else {
+				assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+				assert.NotEmpty(t, res.Header.Get("Retry-After"))
+				assert.Empty(t, failures)
+			}
+			assert.Equal(t, "u-ada", w.ClientRow("calendar").Owner)
+		})
+	}
 }
 
 // TestReauthOutlivesAMistake verifies that the password need not be entered again after
@@ -281,6 +387,7 @@ func TestConfirmElsewhereIsForOneSession(t *testing.T) {
 	other.SignInUpstream(other.Get("/auth/sign-in"), p, "s-zoe")
 	w.Advance(time.Hour)
 	assert.Equal(t, http.StatusForbidden, other.Get(address).StatusCode)
+	assert.Equal(t, "/auth/sign-in", w.Browser().Get(authn.PathConfirm).Header.Get("Location"), "without a session, and to no page")
 	u, err := url.Parse(address)
 	require.NoError(t, err)
 	elsewhere := u.Query()
@@ -303,15 +410,42 @@ func TestSilentSignInElsewhereIsNotFresh(t *testing.T) {
 	again.Get(GivePage).ConfirmLink(t)
 }
 
-// TestReauthenticationWithoutMeans covers a user with neither a password here nor a provider.
+// TestReauthenticationWithoutMeans covers users with neither a password here nor a provider.
 func TestReauthenticationWithoutMeans(t *testing.T) {
-	w, _, _ := UpstreamRoot(t, func(c *web.Config) { c.NoPasswords = true })
-	w.Must(&ledger.PutUser{ID: "u-root", Username: "root", Password: PasswordHash(), Admin: true})
-	root := w.Browser()
-	w.Must(&ledger.SignIn{Session: credential.SessionDigest("left"), User: "u-root", VerifiedHash: sha256.Sum256([]byte(PasswordHash()))})
-	root.SetSession("left", 0)
+	for name, prepare := range map[string]func(t *testing.T) (*Env, *Browser){
+		"passwords are not used any more": func(t *testing.T) (*Env, *Browser) {
+			w, _, _ := UpstreamRoot(t, func(c *web.Config) { c.NoPasswords = true })
+			w.Must(&ledger.PutUser{ID: "u-root", Username: "root", Password: PasswordHash(), Admin: true})
+			root := w.Browser()
+			w.Must(&ledger.SignIn{Session: credential.SessionDigest("left"), User: "u-root", VerifiedHash: sha256.Sum256([]byte(PasswordHash()))})
+			root.SetSession("left", 0)
+			return w, root
+		},
+		"the provider is not used any more": func(t *testing.T) (*Env, *Browser) {
+			w, _, root := UpstreamRoot(t)
+			w.Web.Prover.Upstream = nil
+			return w, root
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, root := prepare(t)
+			w.Advance(time.Hour)
+			page := root.Get(GivePage)
+			assert.Contains(t, page.Text, "Sign out and sign in again")
+			assert.Equal(t, http.StatusForbidden, root.Post(GivePage, With(page.Form(t, GivePage), "username", "bob")).StatusCode)
+		})
+	}
+}
+
+// TestReauthenticationWithBothMeans verifies that a user with a password here is not sent to the
+// provider.
+func TestReauthenticationWithBothMeans(t *testing.T) {
+	w, p, root := UpstreamRoot(t)
+	w.Must(&ledger.SetPassword{Actor: Operator, User: w.UpstreamUser(p, "s-zoe").ID, Password: PasswordHash()})
+	root.SignInUpstream(root.Get("/auth/sign-in"), p, "s-zoe")
 	w.Advance(time.Hour)
 	page := root.Get(GivePage)
-	assert.Contains(t, page.Text, "Sign out and sign in again")
-	assert.Equal(t, http.StatusForbidden, root.Post(GivePage, With(page.Form(t, GivePage), "username", "bob")).StatusCode)
+	assert.Contains(t, page.Text, OwnField)
+	assert.NotContains(t, page.Text, "Confirm with")
+	assert.Equal(t, http.StatusSeeOther, root.Press(GivePage, GivePage, "username", "bob", "own_password", Password).StatusCode)
 }

@@ -68,7 +68,9 @@ func (w *Area) finishConfirm(c *site.Request, a *upstreamAttempt, answer upstrea
 		}
 		return w.confirmError(c, a.To, err)
 	}
-	refused, err := w.prover.ProposeReauth(c, &v, &ledger.Reauthenticate{Issuer: who.Issuer, Subject: who.Subject, Authenticated: authTime(who)})
+	refused, err := w.Propose(c, &v, "reauthenticate", &ledger.Reauthenticate{
+		Session: v.Stored.ID, Issuer: who.Issuer, Subject: who.Subject, Authenticated: authTime(who),
+	})
 	switch {
 	case err != nil:
 		return err

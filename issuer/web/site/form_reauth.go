@@ -17,7 +17,7 @@ func OwnPasswordField() Field { return SecretField(OwnPassword, "Your password")
 type Reauth struct {
 	Password bool
 	Provider string
-	Address  string // the link that begins the sign-in at Provider; "" with Password
+	Address  string // the link that begins the sign-in at Provider; pages with Password don't show it
 	NewTab   bool   // the link opens in another tab, to keep the input in this one
 	To       string // what needs it, if only one choice of the form does, such as "add an administrator"; or ""
 }
