@@ -1,6 +1,7 @@
 package signin_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"html"
@@ -104,6 +105,7 @@ func TestGarbageCookies(t *testing.T) {
 		garbage := []string{
 			"", "garbage", "garbage.900000", id + ".1", id, strings.Repeat("A", 128), sealed[:len(sealed)-1], sealed + "AAAA",
 			Sealer{}.SealDevice(make([]byte, 56)), Sealer{}.SealSession(nil), Sealer{}.SealSession(make([]byte, 8)),
+			Sealer{}.SealSession(bytes.Repeat([]byte{1}, 8)), Sealer{}.SealSession(make([]byte, 256)),
 		}
 		stranger, started := w.Browser(), time.Now()
 		for _, value := range garbage {

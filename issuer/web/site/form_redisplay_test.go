@@ -192,6 +192,22 @@ func TestFormsThatAreNotShownAgain(t *testing.T) {
 	}
 }
 
+// TestThrottledFormIsBounded verifies that a form with more than may be shown again is not repeated
+// when it comes too early.
+func TestThrottledFormIsBounded(t *testing.T) {
+	for size, kept := range map[int]bool{10 << 10: true, 32 << 10: false} {
+		s := newSpecimen(t)
+		b := s.SignedIn()
+		form := With(filledSpecimen(t, b), "secret", "", "purpose", strings.Repeat("x", size))
+		s.Web.SpendChanges(b.UserID)
+		page := b.Post(specimenPath, form)
+		require.Equal(t, http.StatusTooManyRequests, page.StatusCode)
+		assert.Equal(t, kept, strings.Contains(page.Text, "Nothing you typed is lost."), size)
+		assert.Equal(t, !kept, strings.Contains(page.Text, `href="`+specimenPage+`">Open the form again</a>`), size)
+		assert.Equal(t, kept, strings.Contains(page.Text, "Calendar"), size)
+	}
+}
+
 // flip changes a character of a sealed text.
 func flip(text string) string {
 	letters := []byte(text)

@@ -182,6 +182,7 @@ func TestNoLeaderContact(t *testing.T) {
 	b := w.SignedIn()
 	w.NoLeaderContact = true
 	assert.Equal(t, http.StatusOK, b.Get("/account").StatusCode, "a fresh view is available")
+	assert.Zero(t, w.PacedViews.Load(), "a session doesn't share the views of requests without one")
 	page := b.Get(At(Good()))
 	w.Lag()
 	w.Must(&ledger.SignOut{Session: credential.SessionDigest(b.Session())})
