@@ -30,18 +30,18 @@
 //	issuer/requestlog  the record of a request for the access log
 //	issuer/limit, issuer/security  limits on failures, and the log of them
 //	issuer/journal, issuer/backup  files that survive the cluster
-//	issuer/restore     a cluster from a backup and journals; used by cmd/mintmark only
+//	issuer/restore     restores a cluster from a backup and journals; used by cmd/mintmark only
 //
 // # The walk of a refresh
 //
 // Each station names its files. Paths begin at the root of the repository.
 //
 //  1. Parse. issuer/endpoint/token.go handles the request, and issuer/endpoint/guess_limit.go
-//     limits guesses at secrets. issuer/oauth/token.go reads the parameters: parameters.go a form
-//     or JSON, client_credentials.go the client's.
+//     limits guesses at secrets. issuer/oauth/token.go reads the parameters: parameters.go decodes a
+//     form or JSON, client_credentials.go the credentials of the client.
 //  2. Make the command. issuer/token.go verifies the MAC of the token (issuer/credential/chain.go)
-//     with the keys of issuer/keyring/ring.go, which also make the digests of the secret. A token
-//     whose MAC is wrong is refused by this node, without the log. A secret that was imported as
+//     with the keys of issuer/keyring/ring.go, which also make the digests of the secret. This node
+//     refuses a token with a wrong MAC by itself, without the log. A secret that was imported as
 //     the hash of another system is replaced at its first use: issuer/hashed_secret.go.
 //  3. Propose. issuer/replica/ledger.go proposes the command. cluster/forward.go takes it to the
 //     leader, where cluster/propose.go decides it on a view first. If the refusal may be due to

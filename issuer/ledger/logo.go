@@ -39,7 +39,7 @@ func (v View) Logo(id [32]byte) *Logo { return first[Logo](v, TableLogos, indexI
 // LogoFor returns the logo with a digest, or nil if the user may not see it; user is nil
 // for a request without a session. The logos of this service and of an approved profile are
 // public. A logo that awaits a review, or was refused, is visible only to the client's owner and
-// to administrators, that of a draft of the brand only to these.
+// to administrators. The logo of a draft of the brand is visible only to administrators.
 func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
 	if v.Settings().Brand.Logo == id {
 		return v.Logo(id), true

@@ -153,7 +153,7 @@ func (c *Client) looks() string {
 // likeAnother returns why the name of a client of a publisher could be taken for another
 // publisher's, or for the name of a client that was approved here, or "".
 func (v View) likeAnother(name, publisher string) string {
-	look := Skeleton(name) // nothing that is compared with has the empty one
+	look := Skeleton(name) // no row is indexed by an empty one
 	for p := range rows[Publisher](v, TablePublishers, indexLooks, look) {
 		if p.Host != publisher {
 			return "is like that of the publisher " + p.Host

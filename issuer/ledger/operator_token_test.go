@@ -138,7 +138,7 @@ func TestRemoteOperator(t *testing.T) {
 	require.Equal(t, ledger.LocalOnly, w.refusal(&ledger.SetUserState{Actor: certificate, User: "u-bob", State: ledger.Promote}).Cause)
 	w.must(&ledger.SetPassword{Actor: token, User: "u-bob", Password: "hash"})
 	w.must(&ledger.SetUserState{Actor: localOperator, User: "u-bob", State: ledger.Promote})
-	w.must(&ledger.PutUser{Actor: token, ID: "u-bob", Username: "bob", Admin: true, Password: "hash"}) // as bob is
+	w.must(&ledger.PutUser{Actor: token, ID: "u-bob", Username: "bob", Admin: true, Password: "hash"}) // no change: bob is an administrator
 	require.Equal(t, ledger.LocalOnly, w.refusal(&ledger.SetPassword{Actor: token, User: "u-bob", Password: "other"}).Cause)
 	require.Equal(t, ledger.LocalOnly, w.refusal(&ledger.PutUser{Actor: token, ID: "u-bob", Username: "bob", Password: "other"}).Cause)
 	require.Equal(t, ledger.LocalOnly, w.refusal(&ledger.AddUser{Actor: token, ID: "u-eve", Username: "eve", Password: "hash", Admin: true}).Cause)

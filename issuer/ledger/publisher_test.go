@@ -76,7 +76,7 @@ func TestPublisherBounds(t *testing.T) {
 	s.BaseURL, s.AppURL, s.Agents = "https://api.example.com", "https://app.example.com", ledger.AgentsReviewed
 	for name, test := range map[string]struct {
 		approved, pending int
-		requested, listed bool // whether another one may be
+		requested, listed bool // whether one more may be requested, or listed
 	}{
 		"one pending less":    {100, 49, true, true},
 		"too many pending":    {100, 50, false, true},

@@ -100,8 +100,8 @@ func TestSweepPages(t *testing.T) {
 	require.Equal(t, ledger.Outcome{Count: 1}, o)
 }
 
-// TestSweepDocumentPages verifies the same of clients with a document and of publishers, whose
-// ids are among others.
+// TestSweepDocumentPages verifies that pages of any size have each client with a document that can be
+// swept, and that the list of publishers is limited.
 func TestSweepDocumentPages(t *testing.T) {
 	w := newEnv(t)
 	for _, line := range []string{

@@ -44,17 +44,17 @@ type unknownName struct {
 	Search     ui.Action
 }
 
-// An auditDay has the events of a day, or of a page.
+// An auditDay has the events of one day, or all events of a page that has no headings for days.
 type auditDay struct {
-	Date   string // "" for a page
+	Date   string // the heading; "" for none
 	Events []parts.Told
 }
 
-// More reports whether one of the filters is set that a phone shows on request only.
+// More reports whether a filter is set that a narrow window folds away.
 func (b *auditBody) More() bool { return b.Form.Get("user")+b.Form.Get("from")+b.Form.Get("to") != "" }
 
-// Days returns the events by their days, unless a filter is set: then most days have few, and each
-// event has its date.
+// Days groups the events by day. With a filter, few events fall on the same day, so there is one
+// group, and each event shows its own date.
 func (b *auditBody) Days() (days []auditDay) {
 	if len(b.Filters) > 0 {
 		return []auditDay{{Events: b.Events}}

@@ -69,7 +69,7 @@ type brandingBody struct {
 	Shown     string // the accent as the light theme shows it, if it had to be made darker
 }
 
-// brandDefaults are what is shown where a field is empty; "" for nothing.
+// brandDefaults are the values that take effect where a field is empty; "" where nothing does.
 type brandDefaults struct{ Name, Accent, Forgot string }
 
 func (w *Area) brandingPage(c *site.Request, v site.Session) error {

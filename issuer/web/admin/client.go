@@ -216,20 +216,20 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		notice = clientNotice(c, client)
 	}
 	var (
-		undo *ui.Undo
-		more string
+		button *ui.NoticeButton
+		more   string
 	)
 	if client.State == ledger.Suspended || client.State == ledger.Rejected {
 		if notice == "" {
 			body.Verdict = verdictOf(events, told)
 		} else if more = toldOf(v.View, client); body.Resume != nil {
-			undo, body.Resume = &ui.Undo{Form: body.Resume, Do: "Resume"}, nil
+			button, body.Resume = &ui.NoticeButton{Form: body.Resume, Do: "Resume"}, nil
 		}
 	}
 	return w.showAdmin(c, v, "client", ui.Page{
 		Title: client.Name, Up: up, Actions: actions, Picture: parts.PictureOf(&client.Profile), Pills: parts.ClientPills(client),
 		Copy:   &ui.Copy{ID: "client-id", Label: "client ID", Value: client.ClientID()},
-		Notice: notice, More: more, See: approved, Undo: undo, Form: sent, Body: body, Rows: len(body.History), Truncate: func(n int) {
+		Notice: notice, More: more, See: approved, Button: button, Form: sent, Body: body, Rows: len(body.History), Truncate: func(n int) {
 			// The page is too large: what decides about the application remains.
 			body.History = told[:n]
 			for _, group := range body.Scopes {
@@ -328,7 +328,8 @@ func scopeTexts(names []string) (words []string) {
 	return words
 }
 
-// forAdmins rewrites the text of a scope, which addresses the user, for an administrator.
+// forAdmins rewords the text of a scope for administrators: it is written for the user, as in "your
+// teams".
 var forAdmins = strings.NewReplacer("your ", "the ", "'", "’")
 
 // newPowers splits what controls other people into what a change adds and what is allowed already. A

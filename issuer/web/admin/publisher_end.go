@@ -28,7 +28,8 @@ func newPublisherEnd(how ledger.PublisherEnd, p site.Purpose, fields ...site.Fie
 	return &publisherEnd{how, site.FormKind{Purpose: p, Action: path, Page: path, Fields: append([]site.Field{site.BoundField("expected_last")}, fields...)}}
 }
 
-// redirect leads to the page with the notice of what was done. connected reports whether somebody was.
+// redirect redirects to the page that confirms what was done. connected is whether anybody was
+// connected to the publisher before.
 func (e *publisherEnd) redirect(c *site.Request, host string, connected bool) error {
 	word, path, of := "revoked", parts.PublisherPath(host), ""
 	switch {

@@ -109,7 +109,7 @@ func (w *Area) reviewQueue(c *site.Request, v site.Session) error {
 }
 
 // approvedNotice returns the notice about another application that was just approved, with a link to
-// that application; "" and nil if none was.
+// that application. Both are zero if no application was approved.
 func approvedNotice(c *site.Request, v ledger.View) (text string, link *ui.Link) {
 	client := v.Client(c.NoticeOf())
 	if client == nil {

@@ -28,7 +28,7 @@ var (
 		Purpose: forRemoveResource, Action: pathAdminResource + "/remove", Page: pathAdminResource + "/remove", Undone: "Nothing was removed.",
 		Fields: []site.Field{site.BoundField("resource"), site.BoundField("expected_last"), site.TextField("name", "Name of the resource server")},
 	}
-	// The value "no" of the field only selects all scopes. Any other value, or none, selects the
+	// All scopes are meant if the form field named "only" is "no". Any other value, or none, means the
 	// ticked ones, so that an incomplete form never shows more.
 	resourceFields = []site.Field{
 		site.TextField("name", "Username"), site.TextField("only", "Introspection answers").Chosen().Worded(onlyText),
@@ -124,7 +124,7 @@ func (w *Area) showResource(c *site.Request, v site.Session, s *ledger.ResourceS
 		Title: s.Name, Up: site.Up("Resource servers", parts.PathAdminResources), Actions: []ui.Action{{Title: "Edit", Path: body.Edit, About: "name and scopes"}}, Notice: resourceNotices.Text(c), Form: add,
 	}
 	if c.Notice() == "registered" && s.ActiveSecrets() == 0 && add.Reauth() == nil {
-		page.Undo, body.Add = &ui.Undo{Form: add, Do: "Generate secret"}, nil
+		page.Button, body.Add = &ui.NoticeButton{Form: add, Do: "Generate secret"}, nil
 	}
 	page.Body = body
 	return w.showAdmin(c, v, "resource", page)

@@ -155,7 +155,7 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	switch {
 	case u.Deleted || !u.Disabled:
 	case p.Notice != "" && c.Notice() == string(ledger.Disable):
-		p.Undo = &ui.Undo{Form: body.Forms[string(ledger.Enable)], Do: "Enable account"}
+		p.Button = &ui.NoticeButton{Form: body.Forms[string(ledger.Enable)], Do: "Enable account"}
 	default:
 		body.Disabled = disabledBy(events, told)
 	}

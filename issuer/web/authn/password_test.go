@@ -16,7 +16,7 @@ import (
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
 )
 
-// failingHasher fails with an error, beside which its results mean nothing.
+// failingHasher returns errors, with results that the caller must ignore.
 type failingHasher struct {
 	authn.Passwords
 	check map[string]error // by hash

@@ -27,7 +27,7 @@ var ReauthNotices = site.Notices{Confirmed: "You have confirmed that it is you. 
 
 // RequireReauth makes a form ask the user to authenticate again if the sign-in is too
 // old, if the command refused the form for that reason, or if a wrong password was sent.
-// to is reauth.To.
+// to is stored as Reauth.To.
 func (w *Prover) RequireReauth(v *site.Session, f *site.Form, to string) {
 	if v.Stored.Fresh(w.Ledger.Now()) && !f.SignInTooOld() && f.Error(site.OwnPassword) == "" {
 		return

@@ -107,10 +107,11 @@ func (w *Area) connecting(v *site.Session, client *ledger.Client) connecting {
 	return to
 }
 
-// importedSecret is what activeSecrets calls secrets that were imported as hashes.
+// importedSecret stands in activeSecrets for secrets that were imported as hashes.
 const importedSecret = "an imported one (end unknown)"
 
-// activeSecrets names the active secrets of a client by their ends, such as "••••KKT8 and ••••-two".
+// activeSecrets lists the active secrets of a client by their last characters, such as "••••KKT8 and
+// ••••-two".
 func activeSecrets(client *ledger.Client) string {
 	var names []string
 	for i := range client.Secrets {

@@ -13,13 +13,13 @@ type Clock struct {
 	Now    time.Time
 }
 
-// A Stamp is a time for display: the template "time" has the text, "exact" the exact time, "time2" both,
-// "short" the short one.
+// A Stamp is a time for display: the template "time" shows Text, "exact" shows Exact, "time2" shows both, and
+// "short" shows Short.
 type Stamp struct {
 	ISO   string // for <time datetime>
 	Text  string // relative within a week, else the date
 	Exact string // date, time of day and zone; the date for a day
-	Short string // like Exact, for lists: without the year if it is this one, or the user's zone; "" for a day
+	Short string // Exact shortened for lists: without the current year and the user's zone; "" for a day
 	Date  string // such as "4 March 2026"
 	Clock string // the time of day; "" for a day
 	Ago   bool   // Text is relative

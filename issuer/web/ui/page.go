@@ -28,11 +28,11 @@ type Page struct {
 	Actions []Action
 	Tabs    []Tab
 
-	Notice string // what was just done
-	More   string // follows Notice, but is not in the document's title
-	See    *Link  // follows More: what Notice is about, if that is on another page
-	Undo   *Undo  // beside Notice; nil if a click neither undoes nor goes on with that
-	Form   Form   // the form whose problems the layout shows
+	Notice string        // what was just done
+	More   string        // follows Notice, but is not in the document's title
+	See    *Link         // follows More: what Notice is about, if that is on another page
+	Button *NoticeButton // beside Notice; nil for none
+	Form   Form          // the form whose problems the layout shows
 	Body   any
 
 	// Rows and Truncate are for a page with a list. If the page exceeds MaxWeight, Truncate
@@ -125,8 +125,9 @@ func (s *Shell) Waiting() string {
 	return ""
 }
 
-// An Undo is a form of the site with one button, which undoes what was just done or goes on with it.
-type Undo struct {
+// A NoticeButton is a form of the site with one button, which undoes what was just done or takes the
+// next step.
+type NoticeButton struct {
 	Form any
 	Do   string
 }
