@@ -51,7 +51,7 @@ type round struct {
 }
 
 // barrier waits for a Barrier that starts after the call, at most
-// Config.ProposeTimeout. It is for authenticated callers and for this node itself.
+// Config.LeaderTimeout. It is for authenticated callers and for this node itself.
 func (n *Node) barrier(ctx context.Context) error { return n.waitBarrier(ctx, &n.barriers.all) }
 
 // unauthenticatedBarrier is barrier for unauthenticated callers. It is paced.
@@ -62,7 +62,10 @@ func (n *Node) unauthenticatedBarrier(ctx context.Context) error {
 func (n *Node) waitBarrier(ctx context.Context, b *barriers) error {
 	err := n.checks.excluded()
 	if err == nil {
-		err = b.wait(ctx, n.config.ProposeTimeout)
+		// Not ProposeTimeout, although the round goes on until then: the caller has proposed
+		// nothing yet, so it is soon to hear that this is not possible, such as while the
+		// leader's disk hangs.
+		err = b.wait(ctx, n.config.LeaderTimeout)
 	}
 	switch {
 	case err == nil:

@@ -85,8 +85,8 @@ type Config struct {
 	// ProposeTimeout is how long Propose tries, when its context does not end
 	// earlier. Default: 5 s.
 	ProposeTimeout time.Duration
-	// LeaderTimeout is how long Propose and ViewFresh wait for a leader to be
-	// known, as long as nothing was proposed. Default: 1 s.
+	// LeaderTimeout is how long Propose waits for a leader to be known, as long as nothing
+	// was proposed, and how long ViewFresh, ViewPaced and Ready wait. Default: 1 s.
 	LeaderTimeout time.Duration
 	// QueueTimeout is how long a command may wait to be put into the log, half
 	// of it in the queue and half of it before raft; then nothing was proposed.

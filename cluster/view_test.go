@@ -167,6 +167,30 @@ func TestFreshViewOfAFollower(t *testing.T) {
 	require.Equal(t, uint64(7), machinetest.Find(txn, "a").Value)
 }
 
+// TestFreshViewReportsSoonThatTheLeaderHangs: a caller has proposed nothing yet, so it does not
+// have to wait as long as for a proposal.
+func TestFreshViewReportsSoonThatTheLeaderHangs(t *testing.T) {
+	t.Parallel()
+	var gates []*gate
+	tr := newCluster3(t, func(c *cluster.Config) {
+		g := newGate()
+		gates = append(gates, g)
+		*c = cluster.WithHooks(*c, cluster.Hooks{Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, g} }})
+		c.LeaderTimeout, c.ProposeTimeout = time.Second, time.Hour
+	})
+	leader := tr.leader()
+	gates[leader].shut()
+	defer gates[leader].open()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	follower := tr.nodes[(leader+1)%3]
+	_, err := follower.ViewFresh(ctx)
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	_, err = follower.ViewPaced(ctx)
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	require.NoError(t, ctx.Err(), "it waited for the leader's answer")
+}
+
 // TestBarrierUnderWayIsNotShared: a Barrier that is under way may have entered the log
 // before the write that a later caller wants to see. Callers that come meanwhile share
 // the next Barrier.
