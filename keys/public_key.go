@@ -9,9 +9,8 @@ import (
 	"fmt"
 )
 
-// A PublicKey is a verification key (RFC 7517 §4), which is published and, as JSON, replicated.
+// A PublicKey is a verification key (RFC 7517 §4), which is published and replicated as JSON.
 type PublicKey struct {
-	_   [0]func() // prevents ==; use Equal
 	kid string
 	alg Algorithm
 	jwk []byte // canonical: encoded by this package from the key alone
@@ -54,29 +53,8 @@ type claims struct{ kid, use, alg string }
 // KeyID returns the RFC 7638 thumbprint.
 func (p PublicKey) KeyID() string { return p.kid }
 
-// Algorithm returns the only algorithm that the key verifies.
-func (p PublicKey) Algorithm() Algorithm { return p.alg }
-
 // JWK returns a copy of the JSON: kty, kid, use "sig", alg and the public members of the key.
 func (p PublicKey) JWK() []byte { return append([]byte(nil), p.jwk...) }
-
-// MarshalText implements [encoding.TextMarshaler] with the JWK.
-func (p PublicKey) MarshalText() ([]byte, error) {
-	if p.kid == "" {
-		return nil, ErrNoKey
-	}
-	return p.JWK(), nil
-}
-
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (p *PublicKey) UnmarshalText(jwk []byte) (err error) {
-	*p, err = ParsePublicKey(jwk)
-	return err
-}
-
-// Equal reports whether both are the same key. It compares the kids, which are digests of
-// the keys.
-func (p PublicKey) Equal(other PublicKey) bool { return p.kid != "" && p.kid == other.kid }
 
 // algorithmOf derives the algorithm from the type of key, so that a key can't be used
 // with another algorithm (RFC 8725 §3.1).

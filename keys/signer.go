@@ -75,9 +75,6 @@ func (s *Signer) PKCS8() ([]byte, error) {
 // KeyID returns the JWK thumbprint of the public key (RFC 7638, SHA-256, base64url).
 func (s *Signer) KeyID() string { return s.public.kid }
 
-// Algorithm returns the algorithm of Sign.
-func (s *Signer) Algorithm() Algorithm { return s.public.alg }
-
 // Alg returns the value of the header parameter "alg" (RFC 7515 §4.1.1).
 func (s *Signer) Alg() string { return string(s.public.alg) }
 

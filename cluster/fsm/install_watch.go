@@ -12,7 +12,6 @@ const installWatchLimit = 3
 //
 // It is used by the goroutine that applies the log.
 type installWatch struct {
-	limit int    // default: installWatchLimit
 	count int    // installations without progress
 	first uint64 // index of the first of them
 }
@@ -25,11 +24,7 @@ func (w *installWatch) installed(index uint64) (stuck bool) {
 		w.first = index
 	}
 	w.count++
-	limit := w.limit
-	if limit <= 0 {
-		limit = installWatchLimit
-	}
-	if w.count < limit {
+	if w.count < installWatchLimit {
 		return false
 	}
 	w.count = 0
