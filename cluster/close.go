@@ -75,10 +75,10 @@ func (n *Node) stopRaft() error {
 // lifecycle has the channels by which a node stops.
 type lifecycle struct {
 	closing   chan struct{} // closed first: nothing new
-	stopped   chan struct{} // closed when raft is stopped: no request is answered after that
+	stopped   chan struct{} // closed before raft is stopped: no request is answered after that
 	closeOnce sync.Once
 	closeErr  error
-	running   sync.WaitGroup // goroutines of this package, but for those of await
+	running   sync.WaitGroup // goroutines of this package, but for those of transport.Await
 }
 
 func newLifecycle() lifecycle {

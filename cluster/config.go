@@ -28,8 +28,8 @@ type Config struct {
 	// Now is the wall clock that stamps commands. Default: time.Now.
 	Now func() time.Time
 	// Elapsed is time that runs on whatever happens to the wall clock, suspended
-	// time included, by which a jump of Now is found: see Elapsed. Default: Now
-	// itself, which then may be set at will.
+	// time included, by which a jump of Now is found: see watchdog.Elapsed.
+	// Default: Now itself, which then may be set at will.
 	Elapsed func() time.Duration
 	// Synchronised returns nil if something keeps the clock that Now reads right, and
 	// otherwise why not. now is a reading of that clock. It is called only at a start.

@@ -13,8 +13,9 @@ import (
 )
 
 // TransferLeadership transfers leadership to a member, or with "" to the voter that
-// whose log is longest. It returns when the old leader has contact to the new one. The
-// error is a *RefusedError if that member can't lead now.
+// election.Elector.FallbackTarget returns, else to the one that raft chooses. It returns
+// when the old leader has contact to the new one. The error is a *RefusedError if that
+// member can't lead now.
 func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 	to := ""
 	if name != "" {

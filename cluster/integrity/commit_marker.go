@@ -45,8 +45,8 @@ type CommitMarker struct {
 	err         error // of the last write
 }
 
-// Advance records that entries up to p were applied. Positions before the noted one are
-// ignored: after a start, entries that the note covers are applied again.
+// Advance records that entries up to p were applied. A position that is not after the
+// current one is ignored: after a start, entries that the marker covers are applied again.
 func (c *CommitMarker) Advance(p Position) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -57,8 +57,8 @@ func CheckRemoved(dir string) error {
 	return r.err()
 }
 
-// Removed is whether a running node has learnt that it was removed. Node, Now, Isolate
-// and Log are set before it is used.
+// Removed is whether a running node has learnt that it was removed. The exported fields
+// are set before it is used.
 type Removed struct {
 	Dir     string // the node's data folder
 	Node    string // its id

@@ -85,10 +85,9 @@ func damagedPeerList(path string, err error) error {
 	return fmt.Errorf("read peer list from %s: %w: %w", path, err, ErrRebuiltFile)
 }
 
-// Replace replaces the list, on disk first.
+// Replace replaces the list in memory, then the file: a removed member is refused even if
+// the file can't be written.
 func (r *PeerList) Replace(l PeerListData) error {
-	// In memory first, so that a removed member is refused even if the file can't be
-	// written.
 	if err := r.Set(l); err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func NewNetwork(self string, c *Endpoint, r *member.PeerList, cred *member.Crede
 	}
 }
 
-// Start accepts connections. serve, NotServed and LogHandshake must be set.
+// Start accepts connections. Serve, NotServed and LogHandshake must be set.
 func (n *Network) Start() {
 	if n.config != nil {
 		n.startOnce.Do(func() { n.running.Go(n.acceptAll) })

@@ -31,7 +31,7 @@ const (
 	OpProposeConnected       = 8  // OpPropose, for a command that was answered ReplyConfirm and whose client is still connected
 	OpCampaign               = 9  // from a leader that can no longer lead: campaign
 	OpRemove                 = 10 // remove a member, see encodeRemoval; reply: the index of the removal
-	OpLeaderLoss             = 11 // the body is a time (ms, u32); reply: a claim, once no leader was heard for that time, or one was heard
+	OpLeaderLoss             = 11 // the body is a time (ms, u32); reply: an election.LossReport, once no leader was heard for that long, or one was
 	OpUnauthenticatedBarrier = 12 // OpBarrier for unauthenticated callers: see barriers
 )
 
@@ -42,7 +42,7 @@ const (
 	ReplyFailed      = 3 // body: what is wrong with the request
 	ReplyNotLeading  = 4 // nothing was proposed; another node may lead
 	ReplyConfirm     = 5 // nothing was proposed: the decision would report reuse, see command.Decision.ReuseDetected
-	ReplyNoMajority  = 6 // too few voters can be reached; body: which, and what to do
+	ReplyNoMajority  = 6 // too few voters can be reached; body: why
 	ReplyRefused     = 7 // a rule forbids it; body: the code of the error (see package errcode), a zero byte, and why
 )
 

@@ -160,7 +160,7 @@ func (a *clockAnchor) followDrift(l ClockReading) time.Duration {
 
 // NewClock makes a clock that must be accepted before it stamps. wall is read like
 // time.Now, with a monotonic reading, which gives the age of a check. elapsed is
-// monotonic and counts the time for which the machine was suspended: see clockElapsed.
+// monotonic and counts the time for which the machine was suspended: see Elapsed.
 func NewClock(wall func() time.Time, elapsed func() time.Duration) *Clock {
 	c := &Clock{wall: wall, elapsed: elapsed}
 	c.last.Store(&clockCheck{err: errClockDataNotLoaded})
