@@ -50,6 +50,7 @@ func (n *Node) Seq() uint64                  { return n.core.Seq() }
 func (n *Node) Closing() bool                { return n.isClosing() }
 func Live(n *Node) int64                     { return n.live.get() }
 func RecordLive(n *Node, at int64)           { n.live.recordLive(at) }
+func CollectLive(n *Node) bool               { return n.live.collect() }
 func SilentMembers(n *Node) int              { return len(n.statuses.silent(nil)) }
 func CheckMembership(n *Node)                { n.membership.check(n.statuses.others()) }
 func ClockConfirmed(n *Node) bool            { return n.statuses.clockVote(n.Voters()).Confirms() }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // A halt is time in which nothing could be decided: there was no leader, the leader
@@ -44,7 +45,7 @@ func (l *liveness) recordLive(at int64) {
 	l.log.Info("outage ended", "took", length.Round(time.Millisecond))
 	future := l.apply(entry)
 	l.run(func() {
-		if future.Error() != nil {
+		if transport.Await(future, l.stopped) != nil {
 			l.reset(from) // the next leader, or this one, tries again
 		}
 	})
@@ -52,9 +53,10 @@ func (l *liveness) recordLive(at int64) {
 
 // collect asks the voters until when commands could be decided. This node, which is
 // about to lead, goes on from the newest answer. It returns false if no
-// majority answers. A leader decides only while a majority hears from it, so any
-// majority has a voter that knows the last moment. If fewer than a majority know
-// one, this node starts from its own clock, and no halt is recorded.
+// majority answers, and then changes nothing, so that the next attempt still finds the
+// halt. A leader decides only while a majority hears from it, so any majority has a voter
+// that knows the last moment. If a majority answers and less than a majority knows one,
+// this node starts from its own clock, and no halt is recorded.
 func (l *liveness) collect() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
 	defer cancel()
@@ -85,6 +87,9 @@ func (l *liveness) collect() bool {
 			return true
 		}
 	}
+	if answered <= len(voters)/2 {
+		return false
+	}
 	l.reset(l.now().UnixMilli())
-	return answered > len(voters)/2
+	return true
 }

@@ -168,3 +168,29 @@ func TestAllStoppedIsAHalt(t *testing.T) {
 	require.InDelta(t, away.Seconds(), haltOf(t, tr.nodes[0]).Seconds(), 20)
 	tr.requireSameState()
 }
+
+// TestUnansweredQueriesAreNoEndOfAHalt: a node that is elected, and then can't ask a
+// majority when commands could last be decided, does not forget what it knows itself.
+func TestUnansweredQueriesAreNoEndOfAHalt(t *testing.T) {
+	t.Parallel()
+	const away = 5 * time.Minute
+	tr := newCluster3(t)
+	tr.waitLive(time.Second)
+	for _, n := range tr.nodes {
+		shut(t, n)
+	}
+	start := func(i int) {
+		tr.relisten(i)
+		tr.nodes[i] = open(t, startedLater(tr.confs[i], away))
+	}
+	start(0)
+	known := cluster.Live(tr.nodes[0])
+	require.NotZero(t, known)
+	require.False(t, cluster.CollectLive(tr.nodes[0]), "the other nodes do not run")
+	require.Equal(t, known, cluster.Live(tr.nodes[0]))
+	start(1)
+	start(2)
+	tr.settle(3)
+	require.InDelta(t, away.Seconds(), haltOf(t, tr.nodes[0]).Seconds(), 20)
+	tr.requireSameState()
+}

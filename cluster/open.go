@@ -197,6 +197,9 @@ func (n *Node) assemble() {
 	isolate := func(reason uint32) func() { return func() { network.Isolate(reason, true) } }
 	start := func(f func()) { n.running.Go(f) }
 	newRaftApply := func(entry []byte) raft.ApplyFuture { return n.raft.Apply(entry, n.config.QueueTimeout/2) }
+	if n.config.hooks.Apply != nil {
+		newRaftApply = func(entry []byte) raft.ApplyFuture { return n.config.hooks.Apply(n.raft, entry) }
+	}
 
 	c := &n.checks
 	c.removed.Dir, c.removed.Node, c.removed.Now, c.removed.Log = n.config.Dir, id, n.config.Now, n.log
@@ -231,9 +234,6 @@ func (n *Node) assemble() {
 		queue: make(chan *request, n.config.QueueSize), entries: make(chan struct{}, maxEntriesInFlight), built: make(chan struct{}),
 		proposeTimeout: n.config.ProposeTimeout, queueTimeout: n.config.QueueTimeout,
 		stamp: g.stamp, live: l, apply: newRaftApply, closing: n.closing, stopped: n.stopped,
-	}
-	if n.config.hooks.Apply != nil {
-		n.pipeline.apply = func(entry []byte) raft.ApplyFuture { return n.config.hooks.Apply(n.raft, entry) }
 	}
 	b := &n.barriers
 	b.all.pass = func() error { return n.passBarrier(transport.OpBarrier) }

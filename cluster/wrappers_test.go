@@ -20,6 +20,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 	"github.com/mintmark-auth/mintmark/cluster/transport"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
 // TestNodeVotesInOneRecord: the node stores its own votes through the wrapper, in one
@@ -131,6 +132,43 @@ func TestForgottenFuture(t *testing.T) {
 		require.ErrorIs(t, err, cluster.ErrUnknown)
 	case <-time.After(10 * time.Second):
 		t.Fatal("the proposer waits for ever")
+	}
+}
+
+// lateFuture is a future that completes when the channel is closed.
+type lateFuture struct {
+	raft.ApplyFuture
+	completed <-chan struct{}
+}
+
+func (f lateFuture) Error() error {
+	<-f.completed
+	return nil
+}
+
+// TestForgottenFutureOfAHalt: a node stops although raft has not completed the future of
+// a halt.
+func TestForgottenFutureOfAHalt(t *testing.T) {
+	t.Parallel()
+	completed, proposed := make(chan struct{}), make(chan struct{}, 1)
+	c := config(t, "")
+	c.Elapsed = watchdog.Elapsed() // otherwise a leader's jump of time is no halt
+	n := open(t, cluster.WithHooks(c, cluster.Hooks{
+		Apply: func(*raft.Raft, []byte) raft.ApplyFuture {
+			proposed <- struct{}{}
+			return lateFuture{completed: completed}
+		},
+	}))
+	t.Cleanup(func() { close(completed) }) // before open's, which would wait otherwise
+	cluster.RecordLive(n, time.Now().Add(time.Minute).UnixMilli())
+	<-proposed
+	closed := make(chan error, 1)
+	go func() { closed <- n.Close(context.Background()) }()
+	select {
+	case err := <-closed:
+		require.NoError(t, err)
+	case <-time.After(20 * time.Second):
+		t.Fatal("the node waits for ever")
 	}
 }
 
