@@ -86,8 +86,9 @@ func (w *Area) lookUp(c *site.Request, v *site.Session, r oauth.AuthorizationReq
 	return err
 }
 
-// recordDocument proposes what was fetched, and continues on a view that includes it. The error is
-// a *clientdoc.Error for a document that the ledger does not accept.
+// recordDocument proposes what was fetched, and continues on a view that includes it. Afterwards
+// v may have no user. The error is a *clientdoc.Error for a document that the ledger does not
+// accept.
 func (w *Area) recordDocument(c *site.Request, v *site.Session, d clientdoc.Document, age time.Duration) error {
 	out, index, err := w.Ledger.Propose(c.R.Context(), &ledger.NoteDocument{
 		Actor: v.Actor(), URL: d.ClientID, Name: d.Name, Website: d.Website, RedirectURIs: d.RedirectURIs, Digest: d.Digest, Age: age,
@@ -99,8 +100,14 @@ func (w *Area) recordDocument(c *site.Request, v *site.Session, d clientdoc.Docu
 		return fmt.Errorf("record a metadata document: %w", oauth.ErrUnavailable)
 	case out.Refusal != nil && out.Refusal.Cause == ledger.BadField:
 		return w.config.Documents.Refuse(d.ClientID, "in the metadata document, "+out.Refusal.Field+" "+out.Refusal.Note)
+	case out.Refusal != nil && out.Refusal.Cause == ledger.NotSignedIn: // since the session was looked up
+		c.User, v.User, v.Stored = "", nil, nil
+		return nil
 	case out.Refusal != nil:
-		return w.explainAgent(out.Refusal.Cause, d.ClientID, "")
+		if f := w.explainAgent(out.Refusal.Cause, d.ClientID, ""); f != nil {
+			return f
+		}
+		return fmt.Errorf("record a metadata document: %s", out.Refusal.Cause)
 	}
 	w.SetSession(c, v.ID, index)
 	view, err := w.Ledger.ViewAt(c.R.Context(), index)

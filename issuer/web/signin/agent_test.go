@@ -32,6 +32,7 @@ type publisher struct {
 	requested []string   // paths
 	documents map[string]map[string]any
 	down      bool
+	onRequest func() // nil, or called for each request
 }
 
 const (
@@ -50,6 +51,9 @@ func (p *publisher) serve(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requested = append(p.requested, r.URL.Path)
+	if p.onRequest != nil {
+		p.onRequest()
+	}
 	d := p.documents[r.URL.Path]
 	if d == nil || p.down {
 		http.NotFound(w, r)
@@ -425,6 +429,21 @@ func TestPublisherChangesWhilePageIsOpen(t *testing.T) {
 			require.Equal(t, "access_denied", b.Decide(page, "cancel").Location(t, agentCallback).Get("error"), "Cancel cancels nevertheless")
 		})
 	}
+}
+
+// TestSignOutWhileADocumentIsFetched: whoever signs out meanwhile is asked to sign in.
+func TestSignOutWhileADocumentIsFetched(t *testing.T) {
+	w, p := newAgentEnv(t, ledger.AgentsListed)
+	w.List("example.com")
+	b := w.SignedIn()
+	p.onRequest = func() {
+		w.Must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.SignOutUser})
+	}
+	page := b.Get(At(agentRequest()))
+	require.Equal(t, http.StatusOK, page.StatusCode, page.Text)
+	require.Contains(t, page.Text, `name="password"`)
+	require.Equal(t, 1, p.requests())
+	require.Empty(t, w.View().ClientNamed(agentID), "nothing was recorded")
 }
 
 // TestTwentyAgents: a user connects twenty.
