@@ -9,9 +9,6 @@ import (
 // Problems is ClusterStatus.problems.
 func Problems(s ClusterStatus, now time.Time) []string { return s.problems(now) }
 
-// IsOrigin is isOrigin.
-var IsOrigin = isOrigin
-
 // Scopes returns the scope of every operation; "local" is for the local socket only.
 func Scopes() map[string]ledger.OperatorScope {
 	all := map[string]ledger.OperatorScope{}

@@ -16,7 +16,7 @@ import (
 // be accepted explicitly.
 func (q NewCluster) checkOrigin(field, text string) error {
 	switch {
-	case !isOrigin(text):
+	case !IsOrigin(text):
 		return badField("cluster", field, "must be scheme://host or scheme://host:port, http or https, in lower case, without a path")
 	case ledger.PlainHTTP(text) && !q.PlainHTTP:
 		return codedField("cluster", field, ErrPlainHTTP.Error(), ErrPlainHTTP)
@@ -26,7 +26,9 @@ func (q NewCluster) checkOrigin(field, text string) error {
 
 var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9._-]{0,251}[a-z0-9_])?$`)
 
-func isOrigin(text string) bool {
+// IsOrigin reports whether a text is an origin, by http or https, in the canonical spelling: that
+// of browsers, in lower case and without the scheme's usual port.
+func IsOrigin(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || text != u.Scheme+"://"+u.Host {
 		return false

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -54,8 +55,8 @@ func (o *Options) Check(from Sources) error {
 	expect(KeyJoin, o.Join != "" || o.TokenFile == "", "the address of a node, since token-file is given")
 
 	o.PublicURL, o.AppURL = strings.TrimSuffix(o.PublicURL, "/"), strings.TrimSuffix(o.AppURL, "/")
-	expect(KeyPublicURL, o.PublicURL == "" || isOrigin(o.PublicURL), ExpectedOrigin)
-	expect(KeyAppURL, o.AppURL == "" || isOrigin(o.AppURL), ExpectedOrigin)
+	expect(KeyPublicURL, o.PublicURL == "" || admin.IsOrigin(o.PublicURL), ExpectedOrigin)
+	expect(KeyAppURL, o.AppURL == "" || admin.IsOrigin(o.AppURL), ExpectedOrigin)
 	for _, u := range []struct{ key, origin string }{{KeyPublicURL, o.PublicURL}, {KeyAppURL, o.AppURL}} {
 		if !o.PlainHTTP && ledger.PlainHTTP(u.origin) {
 			errs = append(errs, wrapSettingError(u.key, from, ErrPlainHTTP))
@@ -66,7 +67,7 @@ func (o *Options) Check(from Sources) error {
 	expect(KeyTrustedProxy, err == nil, "addresses or networks such as 10.0.0.0/8")
 	errs = append(errs, o.checkSignIn(from))
 	errs = append(errs, o.checkBackup(from))
-	expect(KeyOTLPEndpoint, o.OTLPEndpoint == "" || isOrigin(strings.TrimSuffix(o.OTLPEndpoint, "/")), ExpectedOrigin)
+	expect(KeyOTLPEndpoint, o.OTLPEndpoint == "" || isServer(strings.TrimSuffix(o.OTLPEndpoint, "/")), expectedServer)
 	expect(KeyDrain, o.Drain >= 0, "a duration that is not negative")
 	expect(KeyStopTimeout, o.StopTimeout >= time.Millisecond, "a duration of at least 1ms")
 	_, known := ParseLogLevel(o.LogLevel)
@@ -78,7 +79,8 @@ func (o *Options) Check(from Sources) error {
 const (
 	expectedName   = "a name of " + member.NameRule
 	expectedDial   = "HOST:PORT that others can reach"
-	ExpectedOrigin = "scheme://host or scheme://host:port, http or https, and nothing behind it"
+	expectedServer = "scheme://host or scheme://host:port, http or https, and nothing behind it"
+	ExpectedOrigin = expectedServer + ", in lower case and without the usual port"
 )
 
 var (
@@ -198,9 +200,8 @@ func isHost(host string) bool {
 	return err == nil || hostName.MatchString(host)
 }
 
-// isOrigin reports whether a text is an origin in canonical form; origins are compared
-// character by character in tokens.
-func isOrigin(text string) bool {
+// isServer reports whether a text is the address of an http or https server, without a path.
+func isServer(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !isHost(u.Hostname()) {
 		return false
