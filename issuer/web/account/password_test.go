@@ -84,8 +84,8 @@ func TestChangePasswordAttempts(t *testing.T) {
 	}
 	res := b.ChangePassword(Password, Another, Another)
 	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
-	assert.Equal(t, "10", res.Header.Get("Retry-After"))
-	assert.Contains(t, res.Text, "Too many attempts. Try again in 10 seconds.")
+	assert.Equal(t, "180", res.Header.Get("Retry-After"))
+	assert.Contains(t, res.Text, "Too many attempts. Try again in 3 minutes.")
 	b.Address = "198.51.100.7"
 	assert.Equal(t, http.StatusTooManyRequests, b.ChangePassword(Password, Another, Another).StatusCode, "from another address")
 	other := w.SignedIn()

@@ -42,7 +42,7 @@ func newAttempts() *attempts {
 		// A device whose limit is used up is treated like any other browser until its user signs
 		// in again, so the refill may be slow.
 		device:   limit.New(1.0/3600, 10, 10_000),
-		session:  limit.New(0.1, 10, 10_000),
+		session:  limit.New(20.0/3600, 10, 10_000),
 		upstream: limit.NewNetworks(1, 60, 10_000),
 		accepted: limit.New(0.05, 200, 10_000),
 	}
