@@ -161,7 +161,7 @@ func NewJWKS(c JWKSConfig) (*JWKS, error) {
 	for i, text := range append([]string{c.URL}, c.MoreURLs...) {
 		u, err := parseURL(text, c.SkipHTTPS)
 		if err != nil {
-			return nil, fmt.Errorf("new key source: JWKSConfig.URL %w", err)
+			return nil, fmt.Errorf("new key source: JWKSConfig.%s %w", urlField(i), err)
 		}
 		j.origins = append(j.origins, origin{i, u})
 	}
@@ -179,6 +179,14 @@ func NewJWKS(c JWKSConfig) (*JWKS, error) {
 	defer j.mu.Unlock()
 	j.begin(j.now(), CauseStart)
 	return j, nil
+}
+
+// urlField names the field of a configuration that has the i-th of its addresses.
+func urlField(i int) string {
+	if i == 0 {
+		return "URL"
+	}
+	return fmt.Sprintf("MoreURLs[%d]", i-1)
 }
 
 // parseURL parses the URL of a key set or of a feed. Its errors follow the name of the

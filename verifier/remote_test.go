@@ -508,6 +508,8 @@ func TestNewJWKSRefusesAnUnsafeConfig(t *testing.T) {
 			assert.Equal(t, tt.ok, err == nil, "%v", err)
 		})
 	}
+	_, err := verifier.NewJWKS(verifier.JWKSConfig{URL: "https://one.example/jwks", MoreURLs: []string{"https://two.example/jwks", "http://three.example/jwks"}})
+	assert.EqualError(t, err, "new key source: JWKSConfig.MoreURLs[1] is not https")
 }
 
 // JB06: a token with a link to its key causes no request.

@@ -132,10 +132,10 @@ func newRevocations(c RevocationsConfig, v *Verifier) (*revocations, error) {
 	if c.URL == "" {
 		c.URL = v.issuers[0] + RevocationsPath
 	}
-	for _, text := range append([]string{c.URL}, c.MoreURLs...) {
+	for i, text := range append([]string{c.URL}, c.MoreURLs...) {
 		u, err := parseURL(text, c.SkipHTTPS)
 		if err != nil {
-			return nil, fmt.Errorf("RevocationsConfig.URL %w", err)
+			return nil, fmt.Errorf("RevocationsConfig.%s %w", urlField(i), err)
 		}
 		r.origins = append(r.origins, u)
 	}

@@ -233,6 +233,9 @@ func TestRevocationsRefused(t *testing.T) {
 		change(c)
 		_, err := verifier.New(verifier.Config{Issuer: issuer, Audience: audience, Revocations: c})
 		assert.Error(t, err, name)
+		if name == "more" {
+			assert.ErrorContains(t, err, "RevocationsConfig.MoreURLs[0] is not an absolute http URL")
+		}
 	}
 }
 
