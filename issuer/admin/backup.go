@@ -80,7 +80,7 @@ func parts(in io.Reader, sizes []int64, left int64, what, most string) ([][]byte
 		if n, err := io.CopyN(&b, in, size); err != nil {
 			return nil, fmt.Errorf("read %s: got %d of %d bytes: %w", what, n, size, err)
 		}
-		all = append(all, append([]byte{}, b.Bytes()...))
+		all = append(all, b.Bytes())
 	}
 	return all, nil
 }

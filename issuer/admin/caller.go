@@ -49,7 +49,7 @@ func NewCaller(dataDir string) (*Caller, error) {
 			DialContext: dial, ResponseHeaderTimeout: patience, DisableCompression: true,
 		}}
 	}
-	return &Caller{http: client(answerTimeout), streams: client(0), base: "http://local", place: path, Timeout: DefaultTimeout}, nil
+	return &Caller{http: client(answerTimeout), streams: client(0), base: "http://local", place: path}, nil
 }
 
 const (

@@ -47,7 +47,7 @@ func NewRemoteCaller(s RemoteServer) (*Caller, error) {
 		}
 	}
 	return &Caller{
-		http: client(answerTimeout), streams: client(0), base: s.URL, place: s.URL, remote: true, Timeout: DefaultTimeout,
+		http: client(answerTimeout), streams: client(0), base: s.URL, place: s.URL, remote: true,
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,8 @@ func (c *Caller) withProbe(ctx context.Context) (context.Context, func()) {
 }
 
 func (c *Caller) probe(ctx context.Context, end context.CancelCauseFunc) {
-	half := c.Timeout / 2
+	timeout := cmp.Or(c.Timeout, DefaultTimeout)
+	half := timeout / 2
 	pause := time.NewTicker(half)
 	defer pause.Stop()
 	for {
@@ -40,7 +42,7 @@ func (c *Caller) probe(ctx context.Context, end context.CancelCauseFunc) {
 			return
 		}
 		if c.isUnresponsive(ctx, half) {
-			end(&timeoutError{c.Timeout})
+			end(&timeoutError{timeout})
 			return
 		}
 	}

@@ -89,7 +89,7 @@ func (c *call) secretIDs(subject string, given []DeclaredSecret, secrets ledger.
 }
 
 // countGrants adds each live grant to what of returns for it, unless that is nil. It walks the
-// users, since grants are indexed by neither.
+// users, since grants have no index by client, publisher or resource server.
 func (c *call) countGrants(v ledger.View, of func(*ledger.Grant) *LiveGrants) {
 	now := c.Ledger.Now()
 	for u := range v.Users() {

@@ -58,8 +58,7 @@ func (c *call) importClient(ctx context.Context, q LegacyClient) (Imported, erro
 	}
 	result := ResultImported
 	if old := v.Client(q.ID); old != nil {
-		switch {
-		case slices.Contains(cmd.Declared, old.Declared):
+		if slices.Contains(cmd.Declared, old.Declared) {
 			return Imported{q.ID, ResultUnchanged}, nil
 		}
 		cmd.State, result = old.State, ResultChanged // an import doesn't change the state

@@ -40,13 +40,13 @@ func (c *call) setClient(ctx context.Context, q ClientEdit) (EditedClient, error
 	if cmd.Revision == 0 {
 		cmd.Revision = old.Revision
 	}
-	replace(&cmd.Profile.Name, q.Name)
-	replace(&cmd.Profile.Purpose, q.Purpose)
-	replace(&cmd.Profile.Website, q.Website)
-	replace(&cmd.Profile.PrivacyURL, q.PrivacyURL)
-	replace(&cmd.Profile.TermsURL, q.TermsURL)
-	replace(&cmd.Profile.RedirectURIs, q.RedirectURIs)
-	replace(&cmd.Profile.Scopes, q.Scopes)
+	set(&cmd.Profile.Name, q.Name)
+	set(&cmd.Profile.Purpose, q.Purpose)
+	set(&cmd.Profile.Website, q.Website)
+	set(&cmd.Profile.PrivacyURL, q.PrivacyURL)
+	set(&cmd.Profile.TermsURL, q.TermsURL)
+	set(&cmd.Profile.RedirectURIs, q.RedirectURIs)
+	set(&cmd.Profile.Scopes, q.Scopes)
 	if err := checkScopes(clientSubject(q.ID), cmd.Profile.Scopes); err != nil {
 		return EditedClient{}, err
 	}
@@ -59,10 +59,4 @@ func (c *call) setClient(ctx context.Context, q ClientEdit) (EditedClient, error
 		Dropped:  old.Proposed != nil && !now.Proposed,
 		Migrated: old.Legacy && now.Kind == "scoped",
 	}, err
-}
-
-func replace[T any](field *T, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }

@@ -10,6 +10,6 @@
 // The package makes no decisions: each change is a command of package ledger, sent as an
 // operator, or a call of [Cluster]. Access to the socket is controlled by the file system.
 // An operator on another machine needs a token, which the ledger verifies, or a certificate
-// of the operators' authority, and the scope that the table of routes has for the operation. A node that belongs to no cluster yet serves a [Setup]
-// there until it does.
+// of the operators' authority, and the scope that the table of routes has for the operation.
+// A node that belongs to no cluster yet serves a [Setup] there until it does.
 package admin

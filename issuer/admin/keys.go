@@ -27,8 +27,7 @@ type Key struct {
 	Retired   time.Time `json:"retired,omitzero"`
 	NextStep  time.Time `json:"next_step,omitzero"` // the step is not taken before this time
 	// Secrets is the number of active secrets and valid operator tokens that are recorded under
-	// a credential key. A
-	// retiring key is kept while there are any.
+	// a credential key. A retiring key is kept while there are any.
 	Secrets int `json:"secrets,omitempty"`
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // A NewPublisher lists a publisher: a host whose metadata documents are clients, or "local" for
-// the programs on the user's computer, which register themselves. It approves
-// one that is pending or rejected.
+// the programs on the user's computer, which register themselves. It approves one that is
+// pending or rejected.
 type NewPublisher struct {
 	Host       string   `json:"host"`
 	Name       string   `json:"name,omitempty"`

@@ -184,7 +184,10 @@ func (c *call) removeResourceServer(ctx context.Context, q ResourceServerRef) (R
 		return RemovedResourceServer{}, err
 	}
 	v, err := c.view(ctx)
-	return RemovedResourceServer{ID: out.ID, Grants: v.GrantsFor(old)}, err
+	if err != nil {
+		return RemovedResourceServer{}, err
+	}
+	return RemovedResourceServer{ID: out.ID, Grants: v.GrantsFor(old)}, nil
 }
 
 func (c *call) addResourceSecret(ctx context.Context, q NewResourceSecret) (AddedSecret, error) {

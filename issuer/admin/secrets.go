@@ -34,7 +34,7 @@ func (c *call) addSecret(ctx context.Context, q NewSecret) (AddedSecret, error) 
 		return AddedSecret{}, err
 	}
 	s.Name = q.Name
-	cmd := &ledger.AddSecret{Actor: c.actor, Client: q.Client, Secret: s, EndOld: q.OldEndsIn}
+	cmd := &ledger.AddSecret{Actor: c.actor, Client: client.ID, Secret: s, EndOld: q.OldEndsIn}
 	if _, err := c.propose(ctx, subject, cmd); err != nil {
 		return AddedSecret{}, addDetails(err, client, c.Ledger.Now())
 	}
@@ -53,7 +53,7 @@ func (c *call) revokeSecret(ctx context.Context, q SecretRef) (Done, error) {
 		return Done{}, err
 	}
 	subject := clientSubject(q.Client) + ": secret " + q.ID
-	cmd := &ledger.RevokeSecret{Actor: c.actor, Client: q.Client, Secret: q.ID}
+	cmd := &ledger.RevokeSecret{Actor: c.actor, Client: client.ID, Secret: q.ID}
 	if _, err := c.propose(ctx, subject, cmd); err != nil {
 		return Done{}, addDetails(err, client, c.Ledger.Now())
 	}
@@ -75,11 +75,11 @@ func (c *call) setSecret(ctx context.Context, q SecretEdit) (Secret, error) {
 		return Secret{}, err
 	}
 	subject := clientSubject(q.Client) + ": secret " + q.ID
-	cmd := &ledger.SetSecret{Actor: c.actor, Client: q.Client, Secret: q.ID, Name: q.Name, EndsIn: q.EndsIn}
+	cmd := &ledger.SetSecret{Actor: c.actor, Client: client.ID, Secret: q.ID, Name: q.Name, EndsIn: q.EndsIn}
 	if _, err := c.propose(ctx, subject, cmd); err != nil {
 		return Secret{}, addDetails(err, client, c.Ledger.Now())
 	}
-	now, err := c.showClient(ctx, ClientRef{ID: q.Client})
+	now, err := c.showClient(ctx, ClientRef{ID: client.ID})
 	if err != nil {
 		return Secret{}, err
 	}
