@@ -119,26 +119,13 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 	}
 	body := &adminClientBody{
 		Client: client, Created: v.At(client.Created), Changed: v.At(client.Changed), Owner: linkOwner(v.View, client), Secrets: client.ActiveSecrets(),
-		Website: parts.HostOf(client.Website), Privacy: parts.HostOf(client.PrivacyURL), Terms: parts.HostOf(client.TermsURL), Scopes: parts.ScopeGroups(client.Scopes, true),
+		Website: parts.HostOf(client.Website), Privacy: parts.HostOf(client.PrivacyURL), Terms: parts.HostOf(client.TermsURL),
 		Waits: client.AwaitsReview(), Since: v.At(client.WaitingSince()), NameWarnings: nameWarningsOf(v.View, client),
 		OthersCard: ui.Card{ID: "others", Title: "Owner’s other applications"},
 	}
 	w.countPeople(c, &v, body.NameWarnings)
 	if client.State != ledger.Deleted {
-		asked, before := client.Scopes, scope.Set{}
-		if client.Proposed != nil {
-			asked, before = client.Proposed.Scopes, scope.FromClaim(strings.Join(client.Scopes, " "))
-		}
-		body.Tier = parts.AsksOf(strings.Join(asked, " "), before).Tier
-		if client.Legacy {
-			body.Tier.Title, body.Tier.Texts = "Full access", []ui.TierText{{Text: "It can do everything that its users can. It was registered before there were scopes."}}
-		}
-		if client.Proposed != nil && !before.Empty() {
-			body.Tier.Texts, body.Held = newPowers(client)
-		}
-		for i := range body.Tier.Texts {
-			body.Tier.Texts[i].Text = forAdmins.Replace(body.Tier.Texts[i].Text)
-		}
+		body.Tier, body.Held = tierOf(client)
 		body.Others, body.OthersCard.Action = othersOf(v.View, client)
 	}
 	if client.State == ledger.Approved || client.State == ledger.Suspended {
@@ -151,66 +138,30 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 		body.Transfer = parts.AdminClientPath(client.ID) + "/transfer"
 		body.OwnerProblem = ownerProblem(v.View.User(client.Owner))
 	}
+	scopes := client.Scopes
 	if client.Proposed != nil {
 		body.Changes = withScopeTexts(parts.Differences(&client.Profile, client.Proposed))
-		kept := slices.DeleteFunc(slices.Clone(client.Scopes), func(s string) bool { return !slices.Contains(client.Proposed.Scopes, s) })
-		body.Scopes, body.Unchanged = parts.ScopeGroups(kept, true), len(kept)
+		scopes = slices.DeleteFunc(slices.Clone(scopes), func(s string) bool { return !slices.Contains(client.Proposed.Scopes, s) })
+		body.Unchanged = len(scopes)
 	}
 	if p := v.View.PublisherOf(client); p != nil {
-		body.Scopes = parts.ScopeGroups(p.Scopes, true)
+		scopes = p.Scopes
 	}
+	body.Scopes = parts.ScopeGroups(scopes, true)
 	if body.Refused = parts.RefusedOf(&v, client); body.Refused != nil {
 		body.Refused.Changes = withScopeTexts(body.Refused.Changes)
 	}
 	if body.Waits {
-		body.Review = parts.ClientAt(&v, &reviewForm, client, sent)
-		body.Chips = chipsOf(client, 4)
-		body.Place = placeOf(v.View.QueuePosition(ledger.QueueQuery{}, client.ID))
-		body.Decision = ui.Card{ID: "review", Title: "Decision"}
-		if next := followingReview(v.View, client.ID); next != "" {
-			body.Decision.Action = &ui.Action{Title: "Skip", About: "to the next review", Path: parts.AdminClientPath(next), Small: true}
-		}
-		if len(body.Stats) > 0 {
-			body.Use = body.Stats[0].Value + " people connected · " + body.Stats[1].Value + " authorizations in 30 days"
-			body.Stats = nil
-		}
-		body.About = aboutOwner(&v, client, len(body.Others) > 0)
+		body.addReview(&v, sent)
 	}
-	var danger ui.Danger
-	suspend := parts.AdminClientPath(client.ID) + "/suspend"
-	switch client.State {
-	case ledger.Approved:
-		danger.Lines = append(danger.Lines, ui.DangerLine{
-			Title: "Suspend the application", Text: "Nobody can use it until an administrator resumes it.", Action: &ui.Action{Title: "Suspend", Path: suspend, Tone: ui.Bad},
-		})
-	case ledger.Suspended:
+	if client.State == ledger.Suspended {
 		body.Resume = parts.ClientAt(&v, &resumeForm, client, sent)
 	}
-	if body.Transfer != "" {
-		danger.Lines = append(danger.Lines, ui.DangerLine{
-			Title: "Transfer the application", Text: "Another user becomes the owner without having to accept.", Action: &ui.Action{Title: "Transfer", Path: body.Transfer},
-		})
-	}
-	if len(danger.Lines) > 0 && client.State != ledger.Pending {
-		body.Danger = &danger
-	}
+	body.Danger = clientDanger(client, body.Transfer)
 	events := v.View.HistoryOf(client.ID, historyRows)
 	told := parts.Sentences(v.View, events, v.Clock(), parts.Reader{Admin: true, Links: true, On: client.ID})
 	body.History, body.HistoryCard = told, historyCard("client", client.ID)
-	up := site.Up("All applications", parts.PathAdminClients)
-	if body.Waits {
-		up = site.Up("Reviews", site.PathAdmin)
-	}
-	var actions []ui.Action
-	if body.Waits {
-		actions = []ui.Action{{Title: "Decide", Path: "#review"}}
-	}
-	if word := c.Notice(); word == string(ledger.Approve) || word == string(ledger.Reject) {
-		if next := followingReview(v.View, client.ID); next != "" && !body.Waits {
-			actions = []ui.Action{{Title: "Next review", Path: parts.AdminClientPath(next), Primary: true}}
-			up = site.Up("Reviews", site.PathAdmin)
-		}
-	}
+	up, actions := upFromClient(c, v.View, client)
 	notice, approved := approvedNotice(c, v.View)
 	if approved == nil {
 		notice = clientNotice(c, client)
@@ -242,6 +193,78 @@ func (w *Area) showAdminClient(c *site.Request, v site.Session, sent *site.Form)
 			}
 		},
 	})
+}
+
+// tierOf returns what a client asks for that controls other people, and of a proposed revision what
+// is new, and what the client already may do.
+func tierOf(client *ledger.Client) (tier ui.Tier, held []string) {
+	asked, before := client.Scopes, scope.Set{}
+	if client.Proposed != nil {
+		asked, before = client.Proposed.Scopes, scope.FromClaim(strings.Join(client.Scopes, " "))
+	}
+	tier = parts.AsksOf(strings.Join(asked, " "), before).Tier
+	if client.Legacy {
+		tier.Title, tier.Texts = "Full access", []ui.TierText{{Text: "It can do everything that its users can. It was registered before there were scopes."}}
+	}
+	if client.Proposed != nil && !before.Empty() {
+		tier.Texts, held = newPowers(client)
+	}
+	for i := range tier.Texts {
+		tier.Texts[i].Text = forAdmins.Replace(tier.Texts[i].Text)
+	}
+	return tier, held
+}
+
+// addReview adds what a decision needs. The figures of an application that is in use become one
+// line of it.
+func (b *adminClientBody) addReview(v *site.Session, sent *site.Form) {
+	b.Review = parts.ClientAt(v, &reviewForm, b.Client, sent)
+	b.Chips = chipsOf(b.Client, 4)
+	b.Place = placeOf(v.View.QueuePosition(ledger.QueueQuery{}, b.Client.ID))
+	b.Decision = ui.Card{ID: "review", Title: "Decision"}
+	if next := followingReview(v.View, b.Client.ID); next != "" {
+		b.Decision.Action = &ui.Action{Title: "Skip", About: "to the next review", Path: parts.AdminClientPath(next), Small: true}
+	}
+	if len(b.Stats) > 0 {
+		b.Use = b.Stats[0].Value + " people connected · " + b.Stats[1].Value + " authorizations in 30 days"
+		b.Stats = nil
+	}
+	b.About = aboutOwner(v, b.Client, len(b.Others) > 0)
+}
+
+// clientDanger has what can be done to a client, or is nil. transfer is the path of the page for
+// another owner; "" if there can be none.
+func clientDanger(client *ledger.Client, transfer string) *ui.Danger {
+	var danger ui.Danger
+	if client.State == ledger.Approved {
+		danger.Lines = append(danger.Lines, ui.DangerLine{
+			Title: "Suspend the application", Text: "Nobody can use it until an administrator resumes it.",
+			Action: &ui.Action{Title: "Suspend", Path: parts.AdminClientPath(client.ID) + "/suspend", Tone: ui.Bad},
+		})
+	}
+	if transfer != "" {
+		danger.Lines = append(danger.Lines, ui.DangerLine{
+			Title: "Transfer the application", Text: "Another user becomes the owner without having to accept.", Action: &ui.Action{Title: "Transfer", Path: transfer},
+		})
+	}
+	if len(danger.Lines) == 0 || client.State == ledger.Pending {
+		return nil
+	}
+	return &danger
+}
+
+// upFromClient returns the link above the title of a client's page and the buttons beside it: an
+// administrator who reviews goes back to the queue, and after a decision to the next review.
+func upFromClient(c *site.Request, v ledger.View, client *ledger.Client) (*ui.Link, []ui.Action) {
+	if client.AwaitsReview() {
+		return site.Up("Reviews", site.PathAdmin), []ui.Action{{Title: "Decide", Path: "#review"}}
+	}
+	if word := c.Notice(); word == string(ledger.Approve) || word == string(ledger.Reject) {
+		if next := followingReview(v, client.ID); next != "" {
+			return site.Up("Reviews", site.PathAdmin), []ui.Action{{Title: "Next review", Path: parts.AdminClientPath(next), Primary: true}}
+		}
+	}
+	return site.Up("All applications", parts.PathAdminClients), nil
 }
 
 // toldOf returns the reason of the last decision, and who was told; "" if none was given.
