@@ -741,7 +741,7 @@ func TestOffersTellNoNames(t *testing.T) {
 		res := other.Submit(path, path, "username", name)
 		assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 		assert.Equal(t, "60", res.Header.Get("Retry-After"))
-		assert.Contains(t, res.Text, "You have made many offers.")
+		assert.Contains(t, res.Text, "You have made many offers. Try again in 1 minute.")
 		assert.Contains(t, res.Text, `value="`+name+`"`, "input must be kept")
 	}
 	w.Advance(time.Minute)

@@ -49,8 +49,6 @@ func (w *Area) showTransfer(c *site.Request, v site.Session, client *ledger.Clie
 	return w.Show(c, v, "transfer", ui.Page{Title: "Transfer " + client.Name, Up: upToSettings(client), Notice: clientNotices.Text(c), Form: f, Body: body})
 }
 
-const alertTooManyOffers = "You have made many offers. Please wait a little before you make another."
-
 // recipientOf returns the name of an offer's recipient for display: the user name that
 // the owner entered, and not the real name, which the owner may not know.
 func recipientOf(view ledger.View, o *ledger.Offer) string { return parts.UsernameOf(view.User(o.To)) }
@@ -66,7 +64,7 @@ func (w *Area) offer(c *site.Request, v site.Session, f *site.Form, client *ledg
 	}
 	if wait := w.offers.Take(v.User.ID, w.Ledger.Now().Std()); wait > 0 {
 		site.RetryAfter(c, wait)
-		f.SetAlert(alertTooManyOffers, http.StatusTooManyRequests)
+		f.SetAlert("You have made many offers. Try again in "+site.WaitText(wait)+".", http.StatusTooManyRequests)
 		return w.showTransfer(c, v, client, f)
 	}
 	refused, err := w.Propose(c, &v, "offer a client", &ledger.OfferClient{Actor: v.Actor(), ID: client.ID, Username: name})
