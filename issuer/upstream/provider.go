@@ -123,8 +123,8 @@ func (p *Provider) Begin(proofs AuthRequest, anew bool) (string, error) {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
 	}
 	if !proofs.Since.IsZero() {
-		// max_age is sent instead of prompt=login, because only max_age makes the provider
-		// send auth_time, which proves the new sign-in.
+		// max_age is sent beside prompt=login, because only max_age makes the provider send
+		// auth_time, which proves the new sign-in.
 		options = append(options, oauth2.SetAuthURLParam("max_age", "0"))
 	}
 	return m.oauth.AuthCodeURL(proofs.State, options...), nil

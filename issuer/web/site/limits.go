@@ -14,7 +14,7 @@ type limits struct {
 	// length is bounded, and nobody may displace the events of others. Consent forms are
 	// not counted, since the ledger limits them over all nodes.
 	changes *limit.Limiter
-	// endings counts forms that only end something, by session: see FormKind.ends. An
+	// endings counts forms that only end something, by session: see FormKind.Ends. An
 	// attacker with a stolen session can't prevent the user from ending it by sending
 	// forms. Nothing ends twice, so there are no more events of endings than of
 	// beginnings, which are limited.

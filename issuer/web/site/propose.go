@@ -26,7 +26,7 @@ func (w *Site) Propose(c *Request, v *Session, doing string, command command.Com
 	switch out.Refusal.Cause {
 	case ledger.NotSignedIn:
 		return nil, c.SignInFirst()
-	case ledger.NotFound, ledger.NotAllowed: // as in admit, the page doesn't exist for this user
+	case ledger.NotFound, ledger.NotAllowed: // as in Admit, the page doesn't exist for this user
 		return nil, ErrNotFound
 	}
 	return out.Refusal, nil

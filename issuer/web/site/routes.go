@@ -5,6 +5,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
 )
 
@@ -14,7 +15,7 @@ const PathAccount = "/account"
 // Paths that other packages and services refer to.
 const (
 	PathHome      = "/"
-	PathAuthorize = "/auth/oauth2/authorize" // service document, section 4.1
+	PathAuthorize = oauth.PathAuthorize // service document, section 4.1
 	PathSignIn    = "/auth/sign-in"
 	PathSignOut   = "/auth/sign-out"
 )

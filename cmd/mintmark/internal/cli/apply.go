@@ -100,7 +100,7 @@ func (m *management) apply(cmd *cobra.Command, d *declare.Declaration, o apply.O
 	p := newPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	return plan.Do(ctx, c, func(s *apply.Step, result string) error {
 		p.remark("%s: %s", s.Subject(), result)
-		return p.flush()
+		return p.writeErr()
 	})
 }
 

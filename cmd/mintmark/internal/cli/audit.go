@@ -124,7 +124,7 @@ func (m *management) writeEvents(cmd *cobra.Command, events []admin.Event) error
 	for _, row := range auditRows(events) {
 		p.line("%s", joinCells(row))
 	}
-	return p.flush()
+	return p.writeErr()
 }
 
 // joinCells formats a row of a table without aligned columns.

@@ -186,6 +186,7 @@ func TestPeopleOnTheCommandLine(t *testing.T) {
 
 	require.Contains(t, c.OK("", "user", "disable", "bob"), "disabled")
 	require.Contains(t, c.OK("", "user", "enable", "bob"), "enabled")
+	require.Equal(t, "user bob is signed out everywhere\n", c.OK("", "user", "sign-out", "bob"))
 	require.Contains(t, c.OK("", "user", "delete", "bob", "--yes"), "deleted")
 	require.Regexp(t, `(?m)user\.state +operator +- +`+bob.ID+` +- +delete$`, c.OK("", "audit", "--kind", "user", "--limit", "1"))
 }

@@ -63,7 +63,7 @@ func (m *management) backupSave() *cobra.Command {
 			}
 			p := newPrinter(cmd.ErrOrStderr(), cmd.ErrOrStderr())
 			showSaved(p, saved, offline)
-			return p.flush()
+			return p.writeErr()
 		}
 		if err := backup.Create(saved.File, write); err != nil {
 			return err
@@ -187,14 +187,15 @@ func (m *management) backupRestore() *cobra.Command {
 		return nil
 	})
 	c.Long = `Make the waiting node the first of a cluster with the state of a backup. With -
-as FILE the backup is read from standard input. What has happened since then comes from a journal (mintmark cluster backup journal).
+as FILE the backup is read from standard input. What has happened since then comes
+from a journal (mintmark cluster backup journal).
 
 The files may be sealed under different cluster keys: the node's own, one that
 lies beside it (cluster.key.old), or one that is named. What is restored is sealed
 under the node's own.
 
 A journal goes with a backup only where both are of the same timeline of the cluster.
-Each restore begins another life.`
+Each restore begins a new timeline.`
 	c.Flags().StringArrayVar(&journals, "journal", nil, "`FILE` with a node's journal of what happened since (repeatable: nodes complete each other)")
 	c.Flags().StringArrayVar(&keyFiles, config.KeyClusterKeyFile, nil,
 		"`FILE` with a cluster key that the backup or a journal is sealed under, where that is not the waiting node's own (repeatable)")

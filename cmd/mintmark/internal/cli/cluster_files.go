@@ -26,7 +26,7 @@ import (
 )
 
 func (m *management) backupInspect() *cobra.Command {
-	return command("inspect FILE", "Show what a backup contains, and verify it; needs no key and no node", func(cmd *cobra.Command, args []string) error {
+	return command("inspect FILE", "Show what a backup contains, and check that the file is complete; needs no key and no node", func(cmd *cobra.Command, args []string) error {
 		f, err := openInput(cmd, args[0])
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ With systemd, on each machine with the folder of its node (n1 here):
   mintmark unit --config /var/lib/mintmark/config.yaml > /etc/systemd/system/mintmark.service
   systemctl enable --now mintmark`
 
-// A generation is what "cluster generate" is told.
+// generateOptions are the flags of "cluster generate".
 type generateOptions struct {
 	nodes             []string // NAME=HOST:PORT
 	publicURL, appURL string

@@ -48,7 +48,7 @@ func (m *management) clusterRecover() *cobra.Command {
 		}
 		out := newPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
 		showLost(out, p, server.RestoreReport(lost), o.confirmed)
-		if err := errors.Join(out.flush(), o.confirm(p)); err != nil {
+		if err := errors.Join(out.writeErr(), o.confirm(p)); err != nil {
 			return err
 		}
 		attached, err := lost.Attachment()

@@ -20,8 +20,8 @@ func configCommand() *cobra.Command {
 	return c
 }
 
-const aboutConfig = `A flag goes before the environment, that before the file of --config, that
-before the default. The file is YAML and spells a key as the flag:
+const aboutConfig = `A flag overrides the environment, which overrides the file of --config, which
+overrides the default. The file is YAML and spells a key as the flag:
 
     cluster-listen: 10.0.0.1:8300
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,11 @@ const (
 	aboutAPIOpenAPI  = "programs: the endpoints of the API (OpenAPI 3.1, JSON)"
 	operatorsOpenAPI = "operators-openapi"
 )
+
+// printed are all documents that the command prints.
+var printed = append(slices.Clone(docs.All),
+	docs.Document{Name: apiOpenAPI, About: aboutAPIOpenAPI},
+	docs.Document{Name: operatorsOpenAPI, About: "programs: the operations of operators-listen (OpenAPI 3.1, JSON)"})
 
 // docsCommand prints the documents in the binary. It asks no node.
 func docsCommand() *cobra.Command {
@@ -48,11 +54,12 @@ func docsCommand() *cobra.Command {
 			return err
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
 			var names []string
-			for _, d := range docs.All {
-				if len(args) == 0 {
-					names = append(names, d.Name+"\t"+d.About)
-				}
+			for _, d := range printed {
+				names = append(names, d.Name+"\t"+d.About)
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
@@ -60,8 +67,8 @@ func docsCommand() *cobra.Command {
 }
 
 func unknownDocument(name string) error {
-	names := []string{apiOpenAPI, operatorsOpenAPI}
-	for _, d := range docs.All {
+	var names []string
+	for _, d := range printed {
 		names = append(names, d.Name)
 	}
 	text := fmt.Sprintf("unknown document %q", name)
@@ -73,12 +80,11 @@ func unknownDocument(name string) error {
 
 func listDocuments(cmd *cobra.Command) error {
 	p := newPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
-	rows := make([][]string, len(docs.All))
-	for i, d := range docs.All {
+	rows := make([][]string, len(printed))
+	for i, d := range printed {
 		rows[i] = []string{d.Name, d.About}
 	}
-	rows = append(rows, []string{apiOpenAPI, aboutAPIOpenAPI}, []string{operatorsOpenAPI, "programs: the operations of operators-listen (OpenAPI 3.1, JSON)"})
 	p.table([]string{"NAME", "FOR"}, rows)
 	p.remark("authors of APIs: %s", docs.Elsewhere)
-	return p.flush()
+	return p.writeErr()
 }

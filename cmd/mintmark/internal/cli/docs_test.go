@@ -34,7 +34,9 @@ func TestDocs(t *testing.T) {
 	require.Empty(t, r.Out)
 	require.Contains(t, runLine(t, "docs", "disater").Err, "; did you mean disaster? (mintmark docs")
 
-	require.Contains(t, runLine(t, "__complete", "docs", "").Out, "disaster\t")
+	for _, name := range []string{"disaster", "openapi", "operators-openapi"} {
+		require.Contains(t, runLine(t, "__complete", "docs", "").Out, name+"\t")
+	}
 	require.NotContains(t, runLine(t, "__complete", "docs", "disaster", "").Out, "install")
 }
 

@@ -10,7 +10,7 @@ import (
 // Exit codes that programs may rely on.
 const (
 	ExitOK          = 0
-	ExitLocal       = 1 // or a local fault: a file that can't be read
+	ExitLocal       = 1 // wrong usage, or a local fault: a file that can't be read
 	ExitRefused     = 2
 	ExitNotFound    = 3
 	ExitUnreachable = 4

@@ -142,7 +142,7 @@ func (m *management) reporter(cmd *cobra.Command) func(lineReport) error {
 				p.remark("line %d: %s", r.Line, r.Warning)
 			}
 		}
-		return p.flush()
+		return p.writeErr()
 	}
 }
 

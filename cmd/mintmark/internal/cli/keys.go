@@ -39,9 +39,10 @@ NEXT STEP is what a key becomes, and when at the earliest: one that is active is
 rotated when it is as old as the setting rotate_every says, and "-" where that is
 off.
 
-SECRETS are the client secrets that are recorded under a credential key. One
-moves to the key in use when its application uses it; a retiring key goes at its
-next step, or when none is left.`
+SECRETS counts the active secrets of clients and resource servers, and the valid
+operator tokens, that are recorded under a credential key. A secret moves to the
+active key when it is used. A retiring key is dropped at its next step, or as soon
+as none is left under it.`
 	return c
 }
 

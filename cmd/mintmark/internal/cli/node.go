@@ -204,7 +204,7 @@ func (m *management) show(cmd *cobra.Command, answer any, text func(*printer)) e
 	}
 	p := newPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	text(p)
-	return p.flush()
+	return p.writeErr()
 }
 
 // readSecret reads a secret from a file, or from standard input where path is "-": see

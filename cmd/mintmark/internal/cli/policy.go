@@ -66,11 +66,13 @@ The exit code is 2 when something is found.`,
 				p.line("%s", f)
 			}
 			if len(findings) > 0 {
-				p.recordErr(&foundError{len(findings)})
-				return p.flush()
+				if err := p.writeErr(); err != nil {
+					return err
+				}
+				return &foundError{len(findings)}
 			}
 			p.line("%d routes, %d rows: nothing found", len(routes), len(table.Rows()))
-			return p.flush()
+			return p.writeErr()
 		},
 	}
 	c.Flags().StringVar(&description, "openapi", "", "the service's OpenAPI description, 3 or Swagger 2")

@@ -52,9 +52,8 @@ func openAPIRoutes(text []byte, base string) ([]policy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		methods := operations
 		extra, _ := item["additionalOperations"].(map[string]any) // OpenAPI 3.2
-		for _, method := range slices.Concat(methods, slices.Sorted(maps.Keys(extra))) {
+		for _, method := range slices.Concat(operations, slices.Sorted(maps.Keys(extra))) {
 			operation, ok := item[method]
 			if !ok {
 				if operation, ok = extra[method]; !ok {

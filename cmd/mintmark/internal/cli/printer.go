@@ -20,7 +20,8 @@ type printer struct {
 
 func newPrinter(out, remarks io.Writer) *printer { return &printer{out: out, remarks: remarks} }
 
-func (p *printer) flush() error { return p.err }
+// writeErr returns the first error of writing.
+func (p *printer) writeErr() error { return p.err }
 
 func (p *printer) recordErr(err error) {
 	if p.err == nil {

@@ -43,7 +43,7 @@ func TestRecoverySaysWhatMayComeBack(t *testing.T) {
 			var out strings.Builder
 			p := newPrinter(&out, &out)
 			showLost(p, others, test.report, test.sure)
-			require.NoError(t, p.flush())
+			require.NoError(t, p.writeErr())
 			for _, text := range test.says {
 				require.Contains(t, out.String(), text)
 			}

@@ -52,7 +52,7 @@ func secretGenerateCommand() *cobra.Command {
 		if digest || made.File != "" {
 			p.line("%s", made.SHA256)
 		}
-		return p.flush()
+		return p.writeErr()
 	})
 	c.Long = `Make a client secret of 256 random bits, in the format of those that Mintmark makes
 itself: failed tries never lock such a client out, as they do where a secret was

@@ -101,6 +101,10 @@ func (m *management) userState(state, short string) *cobra.Command {
 	return command(state+" USER", short, func(cmd *cobra.Command, args []string) error {
 		q := admin.UserStateChange{User: args[0], State: state}
 		return runOperation(m, cmd, admin.SetUserState, q, func(p *printer, u admin.User) {
+			if state == "sign-out" {
+				p.line("user %s is signed out everywhere", args[0])
+				return
+			}
 			p.line("user %s is %s", args[0], u.State)
 		})
 	})

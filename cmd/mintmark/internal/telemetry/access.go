@@ -16,8 +16,7 @@ const accessRate = 100
 
 // An AccessLog writes one line for each request. Requests beyond accessRate in a second
 // have none; one line has their number. Failures are counted by themselves, so that other
-// requests never push them out. A nil *AccessLog
-// writes nothing.
+// requests never push them out. A nil *AccessLog writes nothing.
 type AccessLog struct {
 	log      *slog.Logger
 	clientIP func(*http.Request) string
