@@ -65,8 +65,8 @@ func (h *hashedSecrets) find(ctx context.Context, list []ledger.Secret, presente
 
 // upgradeSecret replaces the hash that another system made of a client's secret, at the first
 // use of the secret, so that the client authenticates by a digest from then on, in this request
-// too. It does nothing for a client that authenticates without, and none for a wrong secret:
-// what follows refuses it. The endpoints have limited how often secrets are guessed at.
+// too. It does nothing without a secret, or with a wrong one, which the authentication that
+// follows refuses. The endpoints have limited how often secrets are guessed at.
 //
 // If it finds no hash that matches, and mayLag is set, it also reads a fresh view: the client may
 // have been imported at another node a moment ago. Rubbish must not cause that.

@@ -49,7 +49,8 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	}
 	if outcome.Refusal != nil {
 		refused := i.publicError(r.Client.ID, *outcome.Refusal)
-		refused.Genuine = parse == nil && refused.Code == oauth.InvalidGrant && outcome.Refusal.Cause != ledger.NotACredential // another client's
+		// NotACredential about a code or token that this server issued: it is another client's.
+		refused.Genuine = parse == nil && refused.Code == oauth.InvalidGrant && outcome.Refusal.Cause != ledger.NotACredential
 		return oauth.TokenResponse{}, refused
 	}
 	response, err := i.mint(ctx, outcome.Issued, index)

@@ -13,6 +13,9 @@ import (
 // ErrExposed reports a key file that others than its owner can read or write.
 var ErrExposed = errors.New("key file is open to others than its owner (want mode 0600 or 0400)")
 
+// ErrDamagedFile reports a file of cluster keys whose content is not keys.
+var ErrDamagedFile = errors.New("the key file was truncated or changed")
+
 // ReadClusterKey reads a key file. It refuses a file with any permission for group or
 // others, since its contents may already be known.
 func ReadClusterKey(path string) (ClusterKey, error) { return readClusterKey(path, 0o077) }
@@ -29,7 +32,7 @@ func readClusterKey(path string, exposed fs.FileMode) (ClusterKey, error) {
 	}
 	key, err := ParseClusterKey(text)
 	if err != nil {
-		return ClusterKey{}, fmt.Errorf("%s has no valid cluster key, it was truncated or changed: replace it with a copy, or with that of another node: %w", path, err)
+		return ClusterKey{}, fmt.Errorf("read cluster key %s: %w: %w", path, ErrDamagedFile, err)
 	}
 	return key, nil
 }

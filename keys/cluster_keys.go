@@ -12,11 +12,12 @@ import (
 // ErrKeyNotStored reports a cluster key that this node doesn't have.
 var ErrKeyNotStored = errors.New("not stored on this node")
 
-// A FixedError is the reason why a node can't store another cluster key than its own, and
-// what the operator can do.
-type FixedError struct{ Reason string }
-
-func (e *FixedError) Error() string { return e.Reason }
+// Reasons why a node can't store another cluster key than its own.
+var (
+	ErrLinkedFile   = errors.New("the key file is not a regular file, so it is not replaced")
+	ErrReadOnlyFile = errors.New("the key file is read-only")
+	ErrForeignFile  = errors.New("the file of the previous key was not written by this node")
+)
 
 // ClusterKeys has the cluster keys of a node: the current key and, during a change of the
 // cluster key, the keys that may replace it; after the change also the previous key, for what

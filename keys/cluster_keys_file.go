@@ -60,7 +60,7 @@ func readClusterKeys(path string) ([]ClusterKey, error) {
 	}
 	list, err := parseClusterKeys(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s has no valid cluster keys: correct it, or move it away: %w", path, err)
+		return nil, fmt.Errorf("read cluster keys %s: %w: %w", path, ErrDamagedFile, err)
 	}
 	return list, nil
 }
@@ -106,7 +106,7 @@ func StoreClusterKeys(file string, text []byte) error {
 }
 
 // Changeable returns nil if another key can be stored and can replace the current one, and
-// otherwise a *FixedError.
+// otherwise the reason.
 func (c *ClusterKeys) Changeable() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,19 +115,19 @@ func (c *ClusterKeys) Changeable() error {
 
 func (c *ClusterKeys) changeable() error {
 	if c.fixed != "" {
-		return &FixedError{c.fixed}
+		return errors.New(c.fixed)
 	}
 	info, err := os.Lstat(c.file)
 	switch {
 	case err != nil:
-		return &FixedError{"its cluster key file can't be read: " + err.Error()}
+		return fmt.Errorf("replace cluster key: %w", err)
 	case !info.Mode().IsRegular():
-		return &FixedError{c.file + ", its cluster key, is not a regular file, so the node does not replace it: put the key itself there (mode 0600), and start the node again"}
+		return fmt.Errorf("replace cluster key %s: %w", c.file, ErrLinkedFile)
 	case info.Mode().Perm()&0o200 == 0:
-		return &FixedError{c.file + ", its cluster key, is read-only: chmod u+w permits the node to change it"}
+		return fmt.Errorf("replace cluster key %s: %w", c.file, ErrReadOnlyFile)
 	}
 	if err := c.checkPreviousFile(); err != nil {
-		return &FixedError{err.Error()}
+		return fmt.Errorf("replace cluster key: %w", err)
 	}
 	// Only writing to the folder shows whether it is writable.
 	part := c.file + suffixPart
@@ -136,7 +136,7 @@ func (c *ClusterKeys) changeable() error {
 		err = errors.Join(f.Close(), os.Remove(part))
 	}
 	if err != nil {
-		return &FixedError{"the folder of " + c.file + ", its cluster key, is not writable: " + err.Error()}
+		return fmt.Errorf("replace cluster key: %w", err)
 	}
 	return nil
 }
@@ -146,10 +146,10 @@ func (c *ClusterKeys) changeable() error {
 func (c *ClusterKeys) checkPreviousFile() error {
 	path := c.file + suffixPrevious
 	list, err := readClusterKeys(path)
-	if err == nil && !slices.ContainsFunc(list, func(k ClusterKey) bool { return !k.Equal(c.current) && !containsKey(c.previous, k) }) {
-		return nil
+	if slices.ContainsFunc(list, func(k ClusterKey) bool { return !k.Equal(c.current) && !containsKey(c.previous, k) }) {
+		return fmt.Errorf("%s: %w", path, ErrForeignFile)
 	}
-	return fmt.Errorf("%s, the file of the previous cluster key, was not written by this node: move it away", path)
+	return err
 }
 
 // AddPending stores keys beside the current one, in the text form of Text or ClusterKey.Text.

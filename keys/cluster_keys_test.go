@@ -154,29 +154,31 @@ func TestCrashWhileTheClusterKeyChanges(t *testing.T) {
 
 func TestClusterKeysThatStay(t *testing.T) {
 	a, b := newClusterKey(t), newClusterKey(t)
-	for name, make := range map[string]func(t *testing.T) *keys.ClusterKeys{
-		"given": func(*testing.T) *keys.ClusterKeys { return keys.FixedClusterKey(a, "it is in the environment") },
-		"read-only": func(t *testing.T) *keys.ClusterKeys {
+	for name, test := range map[string]struct {
+		why  string
+		make func(t *testing.T) *keys.ClusterKeys
+	}{
+		"given": {"it is in the environment", func(*testing.T) *keys.ClusterKeys { return keys.FixedClusterKey(a, "it is in the environment") }},
+		"read-only": {keys.ErrReadOnlyFile.Error(), func(t *testing.T) *keys.ClusterKeys {
 			path := keyFile(t, a)
 			require.NoError(t, os.Chmod(path, 0o400))
 			return openKeys(t, path)
-		},
-		"link": func(t *testing.T) *keys.ClusterKeys {
+		}},
+		"link": {keys.ErrLinkedFile.Error(), func(t *testing.T) *keys.ClusterKeys {
 			path := filepath.Join(t.TempDir(), "link")
 			require.NoError(t, os.Symlink(keyFile(t, a), path))
 			return openKeys(t, path)
-		},
-		"folder that takes nothing": func(t *testing.T) *keys.ClusterKeys {
+		}},
+		"folder that takes nothing": {"cluster.key.part: is a directory", func(t *testing.T) *keys.ClusterKeys {
 			path := keyFile(t, a)
 			require.NoError(t, os.Mkdir(path+".part", 0o700))
 			return openKeys(t, path)
-		},
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := make(t)
-			var fixed *keys.FixedError
-			require.ErrorAs(t, c.Changeable(), &fixed)
-			require.ErrorAs(t, c.AddPending(b.Text()), &fixed)
+			c := test.make(t)
+			require.ErrorContains(t, c.Changeable(), test.why)
+			require.ErrorContains(t, c.AddPending(b.Text()), test.why)
 			require.NoError(t, c.AddPending(a.Text()), "the key is stored already")
 			require.ErrorIs(t, c.Activate(b.ID()), keys.ErrKeyNotStored)
 			require.NoError(t, c.Activate(a.ID()))
@@ -232,6 +234,7 @@ func TestOpenClusterKeysRefusesBadFiles(t *testing.T) {
 		require.NoError(t, os.Truncate(path+suffix, 20))
 		_, err = keys.OpenClusterKeys(path)
 		require.ErrorIs(t, err, keys.ErrBadKey)
+		require.ErrorIs(t, err, keys.ErrDamagedFile)
 		require.NoError(t, os.Remove(path+suffix))
 	}
 	_, err := keys.OpenClusterKeys(path + ".none")
@@ -291,18 +294,25 @@ func TestAddOpenOnly(t *testing.T) {
 // not write, is not overwritten.
 func TestAnothersOldKey(t *testing.T) {
 	a, b, precious := newClusterKey(t), newClusterKey(t), newClusterKey(t)
-	for name, text := range map[string][]byte{"a key": precious.Text(), "some text": []byte("do not lose this\n"), "nothing": {}} {
+	for name, test := range map[string]struct {
+		text []byte
+		why  error
+	}{
+		"a key":     {precious.Text(), keys.ErrForeignFile},
+		"some text": {[]byte("do not lose this\n"), keys.ErrDamagedFile},
+		"nothing":   {[]byte{}, keys.ErrDamagedFile},
+	} {
 		t.Run(name, func(t *testing.T) {
+			text := test.text
 			path := keyFile(t, a)
 			c := openKeys(t, path)
 			require.NoError(t, c.AddPending(b.Text()))
 			require.NoError(t, os.WriteFile(path+".old", text, 0o600))
 
-			var fixed *keys.FixedError
-			require.ErrorAs(t, c.Changeable(), &fixed)
-			require.ErrorContains(t, fixed, path+".old")
-			require.ErrorContains(t, fixed, "move it")
-			require.NotContains(t, fixed.Error(), string(precious.Text()))
+			err := c.Changeable()
+			require.ErrorIs(t, err, test.why)
+			require.ErrorContains(t, err, path+".old")
+			require.NotContains(t, err.Error(), string(precious.Text()))
 			require.Error(t, c.Activate(b.ID()), "a change that has begun")
 			got, err := os.ReadFile(path + ".old")
 			require.NoError(t, err)

@@ -98,7 +98,7 @@ func (e *ClockJumpError) Error() string {
 	}
 	said := fmt.Sprintf("the wall clock jumped %s by %s", way, e.By.Abs().Round(time.Millisecond))
 	if e.Unconfirmed.Abs() > ClockTolerance {
-		said += fmt.Sprintf(", and by %s before that, for which nobody vouched", e.Unconfirmed.Round(time.Millisecond))
+		said += fmt.Sprintf("; unconfirmed earlier jumps: %s", e.Unconfirmed.Round(time.Millisecond))
 	}
 	return said
 }

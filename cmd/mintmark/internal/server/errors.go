@@ -22,6 +22,9 @@ var (
 	// ErrPrivilegedPort is in an error of listening.
 	ErrPrivilegedPort = errors.New("a port below 1024 needs the capability CAP_NET_BIND_SERVICE")
 
+	// ErrWorldWritable reports a data folder whose files anybody may have replaced.
+	ErrWorldWritable = errors.New("everybody may write to the data folder, and so replace what is in it")
+
 	ErrDevData      = errors.New("the data was made for development, and has users and clients whose passwords everybody may know")
 	ErrNotDevData   = errors.New("the data was not made for development, and would get users and clients whose passwords everybody knows")
 	ErrOtherAddress = errors.New("the addresses must be the same")

@@ -47,7 +47,7 @@ func TestDataFolderModes(t *testing.T) {
 	}
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o777))
-	require.ErrorContains(t, makeDataDir(dir, slog.New(slog.DiscardHandler)), "everybody may write to")
+	require.ErrorIs(t, makeDataDir(dir, slog.New(slog.DiscardHandler)), ErrWorldWritable)
 
 	made := filepath.Join(t.TempDir(), "new")
 	require.NoError(t, makeDataDir(made, slog.New(slog.NewTextHandler(io.Discard, nil))))

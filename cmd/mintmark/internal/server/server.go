@@ -480,7 +480,7 @@ func makeDataDir(dir string, log *slog.Logger) error {
 	switch {
 	case err != nil:
 	case i.Mode().Perm()&0o002 != 0:
-		return fmt.Errorf("everybody may write to %s, and so replace what is in it: chmod o-w %s", dir, dir)
+		return fmt.Errorf("open %s: %w", dir, ErrWorldWritable)
 	case i.Mode().Perm()&0o077 != 0:
 		log.Warn("data folder found open to other accounts of this machine", "data_dir", dir, "mode", fmt.Sprintf("%04o", i.Mode().Perm()), "expected", "0700")
 	}
