@@ -203,7 +203,7 @@ func shortID(id string) string { return id[:min(len(id), 12)] }
 func (a *Authorities) set(ctx context.Context, old []*member.Authority, list []member.Authority) error {
 	slices.SortFunc(list, func(a, b member.Authority) int { return strings.Compare(a.ID, b.ID) })
 	_, err := a.state.decide(ctx, &member.SetAuthorities{
-		Authorities: list, PreviousIDs: mapped(old, func(a *member.Authority) string { return a.ID }), PreviousDigest: member.DigestOf(member.AuthorityValues(old)),
+		Authorities: list, PreviousDigest: member.DigestOf(member.AuthorityValues(old)),
 	})
 	return err
 }

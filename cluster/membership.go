@@ -193,14 +193,6 @@ func (n *Node) reconcileLevel(ctx context.Context, all []*member.Member) error {
 // Members returns the members as this node knows them.
 func (n *Node) Members() []member.Member { return n.folder.PeerList.Get().Members }
 
-func mapped[A, B any](list []A, f func(A) B) []B {
-	out := make([]B, len(list))
-	for i, a := range list {
-		out[i] = f(a)
-	}
-	return out
-}
-
 // isMember reports whether the state has a member, or the peer list while there is no
 // state yet.
 func (n *Node) isMember(id string) bool {

@@ -326,5 +326,9 @@ func (p *peerStatuses) reportExit(err error) {
 }
 
 func serverIDs(ids []string) []raft.ServerID {
-	return mapped(ids, func(id string) raft.ServerID { return raft.ServerID(id) })
+	out := make([]raft.ServerID, len(ids))
+	for i, id := range ids {
+		out[i] = raft.ServerID(id)
+	}
+	return out
 }

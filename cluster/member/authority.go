@@ -51,8 +51,9 @@ func DigestOf(all []Authority) []byte {
 	return sum[:]
 }
 
-// check is the part of SetAuthorities.Decide about announced authorities. done reports
-// that the list is already as requested.
+// check returns why the list may not replace that in the state, "" if it may: it must be
+// based on that list, one authority signs, and one that begins to sign was announced and
+// is accepted by every member. done reports that the list is already as requested.
 func (c *SetAuthorities) check(txn *memdb.Txn, old []*Authority) (why string, done bool) {
 	had := DigestOf(AuthorityValues(old))
 	switch {

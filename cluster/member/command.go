@@ -204,28 +204,20 @@ func (c *RaiseLevel) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 // the same ones sealed again.
 type SetAuthorities struct {
 	Authorities    []Authority `cbor:"1,keyasint"`
-	PreviousIDs    []string    `cbor:"2,keyasint"`           // ids of the authorities that were read; if they differ, the command is based on an old list
-	PreviousDigest []byte      `cbor:"3,keyasint,omitempty"` // DigestOf the authorities that were read
+	PreviousDigest []byte      `cbor:"3,keyasint"` // DigestOf the authorities that were read
 }
 
 // Kind implements command.Command.
 func (*SetAuthorities) Kind() command.Kind { return kindAuthority }
 
 // Decide refuses to remove an authority that issued a member's certificate.
-func (c *SetAuthorities) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+func (c *SetAuthorities) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	old := Authorities(txn)
-	if len(c.PreviousDigest) > 0 {
-		switch why, done := c.check(txn, old); {
-		case done:
-			return acceptMember("")
-		case why != "":
-			return refuseConfirmFresh(errors.New(why))
-		}
-	} else if !slices.EqualFunc(old, c.PreviousIDs, func(a *Authority, id string) bool { return a.ID == id }) && !m.Again {
-		return refuseConfirmFresh(errors.New("the authorities were changed concurrently"))
-	}
-	if len(c.Authorities) == 0 {
-		return refuseMember(errors.New("no authority would be left"))
+	switch why, done := c.check(txn, old); {
+	case done:
+		return acceptMember("")
+	case why != "":
+		return refuseConfirmFresh(errors.New(why))
 	}
 	kept := func(id string) bool {
 		return slices.ContainsFunc(c.Authorities, func(a Authority) bool { return a.ID == id })
