@@ -152,6 +152,42 @@ func (n *Node) connectLeader(ctx context.Context, leader string, again bool, dea
 	return n.net.peers.Connect(ctx, leader)
 }
 
+// viaLeader has the leader carry out an operator's request. While do returns errNotLeading
+// it is repeated, for patience at most.
+func (n *Node) viaLeader(ctx context.Context, patience time.Duration, do func(election.Route) error) error {
+	deadline := time.Now().Add(patience)
+	for {
+		w := n.leader.Route()
+		err := do(w)
+		if !errors.Is(err, errNotLeading) {
+			return err
+		}
+		if n.awaitRoute(ctx, w, deadline) != nil {
+			return n.explainUnavailable(ctx, err)
+		}
+	}
+}
+
+// askLeader forwards an operator's request to another node that leads, and returns the
+// answer.
+func (n *Node) askLeader(ctx context.Context, w election.Route, op byte, body []byte) ([]byte, error) {
+	if !w.OtherLeads(n.ID()) {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+	}
+	answer, err := n.net.peers.Ask(ctx, w.Leader, nil, op, body, n.config.ProposeTimeout)
+	switch {
+	case errors.Is(err, transport.ErrNotSent):
+		return nil, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
+	case answer.Status == transport.ReplyFailed: // the node may not know the request
+		return nil, &member.RefusedError{Reason: string(answer.Body)}
+	case answer.Status != transport.ReplyOK:
+		return nil, replyError(answer)
+	}
+	return answer.Body, nil
+}
+
 // errorReply encodes the error of an operator's request for the node that forwarded it.
 func errorReply(err error) transport.Reply {
 	var few *NoMajorityError

@@ -89,42 +89,26 @@ func (n *Node) Remove(ctx context.Context, name string, force bool) error {
 	if m == nil {
 		return &member.NoNodeError{Name: name}
 	}
-	patience := time.Now().Add(n.config.ProposeTimeout)
-	for {
-		w := n.leader.Route()
-		err := n.removeVia(ctx, w, m.ID, force)
-		if !errors.Is(err, errNotLeading) {
-			return err
-		}
-		if n.awaitRoute(ctx, w, patience) != nil {
-			return n.explainUnavailable(ctx, err)
-		}
-	}
+	return n.viaLeader(ctx, n.config.ProposeTimeout, func(w election.Route) error {
+		return n.removeVia(ctx, w, m.ID, force)
+	})
 }
 
 // removeVia has the leader remove a member.
 func (n *Node) removeVia(ctx context.Context, w election.Route, id string, force bool) error {
-	switch {
-	case w.Leading:
+	if w.Leading {
 		_, err := n.removeLocal(ctx, id, force)
 		return err
-	case !w.OtherLeads(n.ID()):
-		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
-	answer, err := n.net.peers.Ask(ctx, w.Leader, nil, transport.OpRemove, encodeRemoval(id, force), n.config.ProposeTimeout)
+	own := id == n.ID()
+	answer, err := n.askLeader(ctx, w, transport.OpRemove, encodeRemoval(id, force))
 	switch {
-	case errors.Is(err, transport.ErrNotSent):
-		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
-	case err != nil && id == string(n.id) && n.membership.confirm(ctx, w.Leader):
+	case own && errors.Is(err, ErrUnknown) && n.membership.confirm(ctx, w.Leader):
 		return nil // this node's own removal ended the connection that the answer would have come by
 	case err != nil:
-		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
-	case answer.Status == transport.ReplyFailed: // the node may not know the request
-		return &member.RefusedError{Reason: string(answer.Body)}
-	case answer.Status != transport.ReplyOK:
-		return replyError(answer)
-	case id != string(n.id) && len(answer.Body) == 8:
-		return n.awaitRefused(ctx, id, binary.BigEndian.Uint64(answer.Body))
+		return err
+	case !own && len(answer) == 8:
+		return n.awaitRefused(ctx, id, binary.BigEndian.Uint64(answer))
 	}
 	return nil
 }

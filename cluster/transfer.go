@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/election"
 	"github.com/mintmark-auth/mintmark/cluster/member"
@@ -25,38 +24,13 @@ func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 		}
 		to = m.ID
 	}
-	patience := time.Now().Add(n.config.LeaderTimeout)
-	for {
-		w := n.leader.Route()
-		err := n.transferVia(ctx, w, to)
-		if !errors.Is(err, errNotLeading) {
-			return err
+	return n.viaLeader(ctx, n.config.LeaderTimeout, func(w election.Route) error {
+		if w.Leading {
+			return n.transferChecked(ctx, to)
 		}
-		if n.awaitRoute(ctx, w, patience) != nil {
-			return n.explainUnavailable(ctx, err)
-		}
-	}
-}
-
-func (n *Node) transferVia(ctx context.Context, w election.Route, to string) error {
-	switch {
-	case w.Leading:
-		return n.transferChecked(ctx, to)
-	case !w.OtherLeads(n.ID()):
-		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
-	}
-	answer, err := n.net.peers.Ask(ctx, w.Leader, nil, transport.OpTransfer, []byte(to), n.config.ProposeTimeout)
-	switch {
-	case errors.Is(err, transport.ErrNotSent):
-		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
-	case err != nil:
-		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
-	case answer.Status == transport.ReplyFailed: // the node may not know the request
-		return &member.RefusedError{Reason: string(answer.Body)}
-	case answer.Status != transport.ReplyOK:
-		return replyError(answer)
-	}
-	return nil
+		_, err := n.askLeader(ctx, w, transport.OpTransfer, []byte(to))
+		return err
+	})
 }
 
 // transferChecked is transferLeadership for operators: raft's errors don't explain why a
