@@ -151,7 +151,7 @@ func (n *Node) Stats() status.Stats {
 	}
 	samples, now := n.statuses.last()
 	for id, p := range samples {
-		if _, member := n.folder.PeerList.Member(id); !member || now-p.at > 3*watchdogInterval {
+		if _, member := n.folder.PeerList.Member(id); !member || now-p.at > unreachableAfter {
 			continue
 		}
 		s.Reachable++

@@ -91,11 +91,7 @@ func (o *Overview) someLackLeader() bool {
 
 func (n *Node) overview(ctx context.Context) Overview {
 	if err := n.Removed(); err != nil {
-		name := n.config.Name
-		if me, ok := n.folder.PeerList.Member(string(n.id)); ok {
-			name = me.Name
-		}
-		return Overview{ID: string(n.id), Name: name, Level: n.core.Level(), Removed: err.Error()}
+		return Overview{ID: string(n.id), Name: n.Name(), Level: n.core.Level(), Removed: err.Error()}
 	}
 	if err := n.Duplicate(); err != nil {
 		return Overview{ID: string(n.id), Name: n.nameOf(string(n.id)), Level: n.core.Level(), Duplicate: err.Error()}

@@ -81,7 +81,7 @@ func Open(c Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	if err := os.Chmod(filepath.Join(dir, "wal-meta.db"), ModeFile); err != nil {
+	if err := os.Chmod(filepath.Join(dir, WalMetaFile), ModeFile); err != nil {
 		return nil, errors.Join(fmt.Errorf("restrict log files: %w", err), w.Close())
 	}
 	fatal := func(err error) { c.Fatal(fmt.Errorf("log in %s: %w", dir, err)) }

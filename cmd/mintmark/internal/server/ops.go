@@ -3,14 +3,13 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // clusterOps implements admin.Cluster: the cluster for operators' commands.
@@ -85,8 +84,6 @@ func operatorError(err error) error {
 	var few *cluster.NoMajorityError
 	var refused *member.RefusedError
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &unknown):
 		return &admin.Problem{Class: admin.NotFound, Text: unknown.Error()}
 	case errors.As(err, &uninvited):
@@ -95,12 +92,8 @@ func operatorError(err error) error {
 		return &admin.Problem{Class: admin.Unavailable, Code: cluster.ErrNoMajority.Code(), Text: few.Error()}
 	case errors.As(err, &refused):
 		return refusal{refused}
-	case errors.Is(err, cluster.ErrUnknown):
-		return fmt.Errorf("%w: %w", oauth.ErrOutcomeUnknown, err)
-	case errors.Is(err, cluster.ErrUnavailable):
-		return fmt.Errorf("%w: %w", oauth.ErrUnavailable, err)
 	}
-	return err
+	return replica.Unavailable(err)
 }
 
 type refusal struct{ error }

@@ -52,6 +52,7 @@ func TestOperatorErrors(t *testing.T) {
 	require.Equal(t, admin.NotFound, operatorError(&cluster.NoInvitationError{Name: "n9"}).(*admin.Problem).Class)
 	require.ErrorIs(t, operatorError(cluster.ErrUnavailable), oauth.ErrUnavailable)
 	require.ErrorIs(t, operatorError(cluster.ErrUnknown), oauth.ErrOutcomeUnknown)
+	require.NoError(t, operatorError(nil))
 }
 
 // TestDevMarkIsOnDisk: the mark is on disk when markDev returns, so that a power cut
