@@ -34,8 +34,7 @@ type Keyring struct {
 	ring   atomic.Pointer[Ring]
 	openMu sync.Mutex // held while a new ring is opened
 
-	reloading  chan struct{} // has an element during a Reload
-	reloadedAt time.Time     // when the last Reload requested a view; guarded by reloading
+	reloads reloads
 
 	fresh chan struct{} // closed once the ring is not older than the start
 }
@@ -45,7 +44,7 @@ func New(c Config) *Keyring {
 	if c.FreshWait == 0 {
 		c.FreshWait = 3 * time.Second
 	}
-	return &Keyring{Config: c, reloading: make(chan struct{}, 1), fresh: make(chan struct{})}
+	return &Keyring{Config: c, reloads: newReloads(), fresh: make(chan struct{})}
 }
 
 // Ring returns the keys that this node has opened, or nil before the first Reopen.
@@ -61,36 +60,6 @@ func (k *Keyring) Reopen() error {
 	}
 	k.ring.Store(r)
 	return nil
-}
-
-// reloadPause is the minimum time between two reloads. Anybody can name a key that doesn't
-// exist, which must not cause a request to the leader each time.
-const reloadPause = 250 * time.Millisecond
-
-// Reload opens the keys of a state that is not older than the call. Concurrent calls share
-// one request. The error is oauth.ErrUnavailable if no leader answers.
-func (k *Keyring) Reload(ctx context.Context) error {
-	called := time.Now()
-	select {
-	case k.reloading <- struct{}{}:
-	case <-ctx.Done():
-		return replica.Unavailable(ctx.Err())
-	}
-	defer func() { <-k.reloading }()
-	if k.reloadedAt.After(called) {
-		return nil
-	}
-	select {
-	case <-time.After(time.Until(k.reloadedAt.Add(reloadPause))):
-	case <-ctx.Done():
-		return replica.Unavailable(ctx.Err())
-	}
-	began := time.Now()
-	if _, err := k.Ledger.ViewPaced(ctx); err != nil {
-		return err
-	}
-	k.reloadedAt = began
-	return k.Reopen()
 }
 
 // Signer returns the signing key that the outcome of the command at index names.
