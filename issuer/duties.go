@@ -10,15 +10,24 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/schedule"
 )
 
-// dutyPause is the time between two rounds of the leader's duties, none of which is urgent.
-const dutyPause = 5 * time.Second
+const (
+	// dutyPause is the time between two rounds of the leader's duties, none of which is urgent.
+	dutyPause = 5 * time.Second
+
+	// reportPause is the time between two reports of what a node has counted. A crash loses
+	// the counts since the last report.
+	reportPause = 5 * time.Minute
+
+	// lastReportWait is how long Close waits for the last report.
+	lastReportWait = time.Second
+)
 
 // startDuties starts the duties of every node and those of the leader. Close ends them.
 func (i *Issuer) startDuties(ctx context.Context) {
 	ctx, i.stop = context.WithCancel(ctx)
 	i.serveRevocations(ctx)
 	i.done.Go(func() { i.recordSecretUses(ctx) })
-	i.done.Go(func() { i.reportUsage(ctx) })
+	i.done.Go(func() { i.repeatReport(ctx, i.ReportUsage, "usage of clients not reported") })
 	i.done.Go(func() { i.Rekey.Follow(ctx) })
 	i.done.Go(func() { i.Keyring.LoadFresh(ctx) })
 	i.done.Go(func() { i.runBackups(ctx) })
@@ -27,7 +36,26 @@ func (i *Issuer) startDuties(ctx context.Context) {
 	}
 	if i.config.Failures != nil {
 		i.done.Go(func() { i.config.Failures.Run(ctx) })
-		i.done.Go(func() { i.reportFailures(ctx) })
+		i.done.Go(func() { i.repeatReport(ctx, i.ReportFailures, "failed authentications not reported") })
+	}
+}
+
+// repeatReport calls report until ctx ends, and then once more. It logs failed if that fails.
+func (i *Issuer) repeatReport(ctx context.Context, report func(context.Context) error, failed string) {
+	ticker := time.NewTicker(reportPause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			if err := report(ctx); err != nil && ctx.Err() == nil {
+				i.config.Log.Warn(failed, "error", err)
+			}
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReportWait)
+			defer cancel()
+			_ = report(last) // a cluster that stops may have no leader any more
+			return
+		}
 	}
 }
 
@@ -35,22 +63,33 @@ func (i *Issuer) startDuties(ctx context.Context) {
 func (i *Issuer) lead(ctx context.Context) {
 	ticker := time.NewTicker(dutyPause)
 	defer ticker.Stop()
-	var sweep sweeper
+	duties := i.leaderDuties()
 	for {
-		i.Keyring.Step(ctx)
-		i.Keyring.RotateDue(ctx)
-		i.forgetNodes(ctx)
-		i.Rekey.CompleteRewrap(ctx)
-		i.sumFailures(ctx)
-		i.endSecrets(ctx)
-		if err := sweep.run(ctx, i); err != nil && ctx.Err() == nil {
-			i.config.Log.Warn("sweep failed", "error", err)
+		for _, duty := range duties {
+			if ctx.Err() != nil {
+				return
+			}
+			duty(ctx)
 		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// leaderDuties are the duties of one leadership. They log no error once their context has
+// ended: the next leader continues.
+func (i *Issuer) leaderDuties() []func(context.Context) {
+	var sweep sweeper
+	return []func(context.Context){
+		i.Keyring.Step, i.Keyring.RotateDue, i.forgetNodes, i.Rekey.CompleteRewrap, i.sumFailures, i.endSecrets,
+		func(ctx context.Context) {
+			if err := sweep.run(ctx, i); err != nil && ctx.Err() == nil {
+				i.config.Log.Warn("sweep failed", "error", err)
+			}
+		},
 	}
 }
 
@@ -64,7 +103,7 @@ func (i *Issuer) forgetNodes(ctx context.Context) {
 		if slices.ContainsFunc(members, func(m member.Member) bool { return m.ID == n.ID }) {
 			continue
 		}
-		if _, _, err := i.Propose(ctx, &ledger.ForgetNode{Node: n.ID}); err != nil {
+		if _, _, err := i.Propose(ctx, &ledger.ForgetNode{Node: n.ID}); err != nil && ctx.Err() == nil {
 			i.config.Log.Warn("node row not removed", "node", n.ID, "error", err)
 		}
 	}

@@ -2,10 +2,14 @@ package issuer
 
 import (
 	"context"
+	"log/slog"
+	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // Command returns the command that a request to the token endpoint becomes.
@@ -42,6 +46,15 @@ func (i *Issuer) SweepOnce(ctx context.Context) error {
 
 // EndSecrets runs a duty of the leader.
 func (i *Issuer) EndSecrets(ctx context.Context) { i.endSecrets(ctx) }
+
+// LeaderDuties returns the duties of the leader.
+func (i *Issuer) LeaderDuties() []func(context.Context) { return i.leaderDuties() }
+
+// BeginTimeline runs a duty of the leader on a node without an issuer.
+func BeginTimeline(ctx context.Context, n *cluster.Node, log *slog.Logger) {
+	i := &Issuer{Ledger: replica.New(replica.Config{Node: n, Clock: time.Now}), config: Config{Log: log}}
+	i.beginTimeline(ctx)
+}
 
 // SweepEvents runs the sweep of an audit trail with that limit of events.
 func (i *Issuer) SweepEvents(ctx context.Context, most int) error {

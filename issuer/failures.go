@@ -2,34 +2,17 @@ package issuer
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// reportEvery is how often a node reports the failures that it has counted. A crash loses
-// those since the last report.
-const reportEvery = 5 * time.Minute
-
-func (i *Issuer) reportFailures(ctx context.Context) {
-	ticker := time.NewTicker(reportEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			if err := i.ReportFailures(ctx); err != nil && ctx.Err() == nil {
-				i.config.Log.Warn("failed authentications not reported", "error", err)
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // ReportFailures adds the failures that this node has counted since its last report to the
-// report of the current hour. It does nothing if there are none.
+// report of the current hour. It does nothing if there are none. Failures that may have been
+// added already are not added again.
 func (i *Issuer) ReportFailures(ctx context.Context) error {
 	counts := i.config.Failures.Drain()
 	if counts.SignIns == 0 && counts.Authentications == 0 {
@@ -39,7 +22,9 @@ func (i *Issuer) ReportFailures(ctx context.Context) error {
 	if err == nil && outcome.Refusal == nil {
 		return nil
 	}
-	i.config.Failures.AddBack(counts)
+	if !errors.Is(err, oauth.ErrOutcomeUnknown) {
+		i.config.Failures.AddBack(counts)
+	}
 	if err == nil {
 		err = keyring.Refused(outcome.Refusal.Cause.String())
 	}
@@ -49,7 +34,7 @@ func (i *Issuer) ReportFailures(ctx context.Context) error {
 // sumFailures sums the reports of each past hour in one event.
 func (i *Issuer) sumFailures(ctx context.Context) {
 	for _, hour := range i.View().FailureHours(i.Now()) {
-		if _, _, err := i.Propose(ctx, &ledger.SumFailures{Hour: hour}); err != nil {
+		if _, _, err := i.Propose(ctx, &ledger.SumFailures{Hour: hour}); err != nil && ctx.Err() == nil {
 			i.config.Log.Warn("failed authentications not summed", "error", err)
 		}
 	}

@@ -13,9 +13,13 @@ const timelinePause = 200 * time.Millisecond
 // beginTimeline gives a cluster its first timeline. The leader calls it. Backups and
 // journals name the timeline that they belong to.
 func (i *Issuer) beginTimeline(ctx context.Context) {
-	for len(i.View().Timelines()) == 0 {
-		if _, _, err := i.Propose(ctx, &ledger.BeginTimeline{}); err == nil {
+	for logged := false; len(i.View().Timelines()) == 0; logged = true {
+		_, _, err := i.Propose(ctx, &ledger.BeginTimeline{})
+		if err == nil {
 			return
+		}
+		if !logged && ctx.Err() == nil {
+			i.config.Log.Warn("first timeline not begun, retrying", "error", err)
 		}
 		select {
 		case <-time.After(timelinePause):

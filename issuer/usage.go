@@ -8,21 +8,15 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-const (
-	// maxUsageCounts is how many clients and hours a node counts between two reports. What is
-	// answered to further ones is not counted.
-	maxUsageCounts = 10_000
-
-	// lastReportWait is how long Close waits for the last report.
-	lastReportWait = time.Second
-)
+// maxUsageCounts is how many clients and hours a node counts between two reports. What is
+// answered to further ones is not counted.
+const maxUsageCounts = 10_000
 
 // usageCounts counts the refreshes and refusals that this node answers, until they are reported.
 type usageCounts struct {
@@ -80,24 +74,6 @@ func (i *Issuer) CountRefusal(client string) {
 
 func (i *Issuer) countRefresh(client string) {
 	i.usage.add(ledger.HourOf(i.Now()), ledger.UsageCount{Client: client, Refreshes: 1})
-}
-
-func (i *Issuer) reportUsage(ctx context.Context) {
-	ticker := time.NewTicker(reportEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			if err := i.ReportUsage(ctx); err != nil && ctx.Err() == nil {
-				i.config.Log.Warn("usage of clients not reported", "error", err)
-			}
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReportWait)
-			defer cancel()
-			_ = i.ReportUsage(last) // a cluster that stops may have no leader any more
-			return
-		}
-	}
 }
 
 // ReportUsage adds what this node has counted since its last report to the figures of the

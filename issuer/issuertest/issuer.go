@@ -1,6 +1,7 @@
 package issuertest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -16,10 +17,12 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
+	"github.com/mintmark-auth/mintmark/issuer/security"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -35,6 +38,11 @@ type Issuer struct {
 	ClusterKeys *keys.ClusterKeys
 	Offset      atomic.Int64 // of the clock, in nanoseconds
 	Skew        atomic.Int64 // of the issuer's clock against that of its node, in nanoseconds
+
+	// Of the next Start; they may be nil.
+	Log           *slog.Logger
+	Failures      *security.Recorder
+	ApplyObserver machine.Observer
 }
 
 // New starts an issuer with the user "u-alice" and the client "app" with the secret
@@ -62,11 +70,13 @@ func New(t testing.TB) *Issuer {
 func (b *Issuer) Start() {
 	b.T.Helper()
 	now := func() time.Time { return time.Now().Add(time.Duration(b.Offset.Load())) }
-	log := slog.New(slog.DiscardHandler)
-	node, err := cluster.Open(b.T.Context(), cluster.Config{Dir: b.Dir, Bootstrap: true, Machine: replica.Machine(), Logger: log, Now: now})
+	log := cmp.Or(b.Log, slog.New(slog.DiscardHandler))
+	node, err := cluster.Open(b.T.Context(), cluster.Config{
+		Dir: b.Dir, Bootstrap: true, Machine: replica.Machine(), ApplyObserver: b.ApplyObserver, Logger: log, Now: now,
+	})
 	require.NoError(b.T, err)
 	b.Issuer, err = issuer.New(b.T.Context(), issuer.Config{
-		Node: node, ClusterKeys: b.ClusterKeys, Version: "test", Log: log, Rand: rand.Reader,
+		Node: node, ClusterKeys: b.ClusterKeys, Version: "test", Log: log, Rand: rand.Reader, Failures: b.Failures,
 		Now: func() time.Time { return now().Add(time.Duration(b.Skew.Load())) },
 	})
 	require.NoError(b.T, err)

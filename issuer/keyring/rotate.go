@@ -45,9 +45,9 @@ func (k *Keyring) Step(ctx context.Context) {
 		}
 		outcome, _, err := k.Ledger.Propose(ctx, step)
 		switch {
-		case err != nil:
+		case err != nil && ctx.Err() == nil:
 			k.Log.Warn("key step failed", "key", key.ID, "error", err)
-		case outcome.Refusal == nil:
+		case err == nil && outcome.Refusal == nil:
 			k.Log.Info("key step taken", "key", key.ID, "from", string(key.State))
 		}
 	}
@@ -62,10 +62,11 @@ func (k *Keyring) RotateDue(ctx context.Context) {
 			continue
 		}
 		id, err := k.Add(ctx, p)
-		if err != nil {
+		switch {
+		case err != nil && ctx.Err() == nil:
 			k.Log.Warn("key rotation failed", "purpose", p, "error", err)
-			continue
+		case err == nil:
+			k.Log.Info("key announced on schedule", "key", id, "purpose", p)
 		}
-		k.Log.Info("key announced on schedule", "key", id, "purpose", p)
 	}
 }
