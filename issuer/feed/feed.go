@@ -1,7 +1,7 @@
 package feed
 
 import (
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,8 +93,13 @@ func (f *Feed) Update(view func() ledger.View) bool {
 	if len(more) > 0 {
 		f.revoked, f.last = append(f.revoked, more...), more[len(more)-1].Seq
 	}
-	// The list is ordered by At only to within MaxAhead, which Window includes.
-	f.revoked = f.revoked[sort.Search(len(f.revoked), func(i int) bool { return f.revoked[i].At >= from }):]
+	// Only the beginning is removed, since the list is not ordered by At: a resumption is
+	// followed by an earlier revocation of the client, whose At may be days old.
+	kept := slices.IndexFunc(f.revoked, func(r ledger.Revocation) bool { return r.At >= from })
+	if kept < 0 {
+		kept = len(f.revoked)
+	}
+	f.revoked = f.revoked[kept:]
 	if before == (version{f.timeline, f.last}) {
 		return false
 	}

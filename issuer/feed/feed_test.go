@@ -187,6 +187,33 @@ func TestOldOnesGo(t *testing.T) {
 	})
 }
 
+// TestOldOnesAmongOthers verifies that a revocation is kept before one of an earlier time, as
+// the resumption of a client lists it whose grants were revoked before.
+func TestOldOnesAmongOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newEnv(t)
+		w.put(ledger.TableClients, &ledger.Client{ID: "doc.1", State: ledger.Approved, TokensRevokedBefore: now(), Document: &ledger.Document{ClientID: "https://agent.example/1"}})
+		time.Sleep(24 * time.Hour)
+		disable := func() { w.event(ledger.Event{Kind: ledger.EventUserState, User: "u", Detail: "disable", TokensRevokedBefore: now()}) }
+		disable()
+		w.event(ledger.Event{Kind: ledger.EventClientReviewed, Client: "doc.1", Detail: "resume"})
+		w.endGrant(0xa1)
+		w.catchUp()
+		revoked := w.poll("", 0).Revoked
+		require.Len(t, revoked, 4)
+		assert.Equal(t, "u", revoked[0].Subject)
+		assert.Equal(t, "https://agent.example/1", revoked[1].Client)
+		assert.True(t, revoked[1].Lifted)
+
+		time.Sleep(feed.Window + ledger.MaxAhead + time.Second)
+		disable()
+		w.catchUp()
+		revoked = w.poll("", 0).Revoked
+		require.Len(t, revoked, 1, "expired revocations stay")
+		assert.Equal(t, "u", revoked[0].Subject)
+	})
+}
+
 func TestLongPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newEnv(t)
