@@ -28,7 +28,7 @@ func (l *liveness) recordLive(at int64) {
 	defer l.haltMu.Unlock()
 	// Without Config.Elapsed the clock may be set at will, as in tests. A step of it
 	// while this node leads is no halt.
-	from, length := l.record(at, l.core.StateTime(), l.tellOwn)
+	from, length := l.record(at, l.core.StateTime(), l.countOwn)
 	if length < leastHalt {
 		return
 	}

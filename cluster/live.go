@@ -51,7 +51,7 @@ type liveness struct {
 	leader   *election.Elector
 	statuses *peerStatuses
 	now      func() time.Time
-	tellOwn  bool // see record
+	countOwn bool // see record
 	stamp    func() (int64, error)
 	newID    func(*command.ID) error
 	apply    func(entry []byte) raft.ApplyFuture
@@ -84,15 +84,15 @@ func (l *liveness) reset(at int64) {
 // record records a stamp of this process, which leads. It returns the moment at
 // which commands could last be decided, which is not before applied, the time of the
 // last command, and how long nothing could be decided since then. Time in which this
-// process led counts only if tellOwn is set.
-func (l *liveness) record(at, applied int64, tellOwn bool) (from int64, length time.Duration) {
+// process led counts only if countOwn is set.
+func (l *liveness) record(at, applied int64, countOwn bool) (from int64, length time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at <= l.at {
 		return l.at, 0
 	}
 	from = max(l.at, applied)
-	if tellOwn || !l.own {
+	if countOwn || !l.own {
 		length = time.Duration(at-from) * time.Millisecond
 	}
 	l.at, l.own = at, true

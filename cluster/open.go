@@ -194,64 +194,78 @@ func (n *Node) connect(log hclog.Logger) error {
 // does not run yet.
 func (n *Node) assemble() {
 	id, list, network := string(n.id), n.folder.PeerList, n.net.network
-	isolate := func(reason uint32) func() { return func() { network.Isolate(reason, true) } }
+	networked, elapsed := n.config.Network != nil, n.config.elapsedClock()
 	start := func(f func()) { n.running.Go(f) }
-	newRaftApply := func(entry []byte) raft.ApplyFuture { return n.raft.Apply(entry, n.config.QueueTimeout/2) }
-	if n.config.hooks.Apply != nil {
-		newRaftApply = func(entry []byte) raft.ApplyFuture { return n.config.hooks.Apply(n.raft, entry) }
-	}
+	n.completeChecks()
 
-	c := &n.checks
-	c.removed.Dir, c.removed.Node, c.removed.Now, c.removed.Log = n.config.Dir, id, n.config.Now, n.log
-	c.removed.Isolate = isolate(transport.IsolationRemoved)
-	c.duplicates.NameOf, c.duplicates.Isolate, c.duplicates.Log = n.nameOf, isolate(transport.IsolationDuplicate), n.log
-	c.rollback = integrity.NewLogHandshake(integrity.NewRollbackDetector(n.folder, c.duplicates.Incarnations))
-
-	n.watchdog = newWatchdog(&n.config)
 	n.statuses = &peerStatuses{
-		self: id, own: n.status, peers: n.net.peers, list: list, networked: n.config.Network != nil, log: n.log, nameOf: n.nameOf,
-		now: n.config.Now, elapsed: n.watchdog.elapsed, checks: c, live: &n.live,
+		self: id, own: n.status, peers: n.net.peers, list: list, networked: networked, log: n.log, nameOf: n.nameOf,
+		now: n.config.Now, elapsed: elapsed, checks: &n.checks, live: &n.live,
 		samples: make(map[string]peerSample), roundDone: make(chan struct{}),
 	}
 	n.authorities.silent = func() []string { return n.statuses.silent(nil) }
+	n.checks.rollback = integrity.NewLogHandshake(integrity.NewRollbackDetector(n.folder, n.checks.duplicates.Incarnations), integrity.LogHandshakeConfig{
+		Duplicates: n.checks.duplicates, NameOf: n.nameOf, Log: n.log, Fatal: n.config.Fatal, Go: start, Closing: n.closing,
+		NextRound:  n.statuses.nextRound,
+		CloseConns: func() { network.CloseConns(func(string) bool { return true }) },
+	})
 	n.leader = election.New(election.Config{
 		ID: n.id, Log: n.log, Transport: n.net.raft, Peers: n.net.peers, NameOf: n.nameOf, CallTimeout: statusTimeout,
 		CampaignInterval: n.config.hooks.CampaignInterval, LossTimeout: n.config.hooks.LeaderLossTimeout,
-		Ready: n.readyToLead, OnLeader: c.rollback.RecordLed, Candidates: n.statuses.candidates,
+		Ready: n.readyToLead, OnLeader: n.checks.rollback.RecordLed, Candidates: n.statuses.candidates,
 		Go: start, Closing: n.closing, Stopped: n.stopped,
 	})
-	g := n.watchdog
-	g.stateTime, g.network, g.leader, g.statuses, g.rollback, g.stopped = n.core.StateTime, network, n.leader, n.statuses, c.rollback, n.stopped
-	h := c.rollback
-	h.Duplicates, h.NameOf, h.Log, h.Fatal, h.Go, h.Closing = c.duplicates, n.nameOf, n.log, n.config.Fatal, start, n.closing
-	h.NextRound = n.statuses.nextRound
-	h.CloseConns = func() { network.CloseConns(func(string) bool { return true }) }
+	n.watchdog = n.newWatchdog(elapsed)
 
-	l := &n.live
-	l.dir, l.log, l.core, l.leader, l.statuses, l.now = n.config.Dir, n.log, n.core, n.leader, n.statuses, n.config.Now
-	l.tellOwn, l.stamp, l.newID, l.apply, l.run, l.stopped = n.config.Elapsed != nil, g.stamp, n.newCommandID, newRaftApply, start, n.stopped
+	raftApply := func(entry []byte) raft.ApplyFuture { return n.raft.Apply(entry, n.config.QueueTimeout/2) }
+	n.live = liveness{
+		dir: n.config.Dir, log: n.log, core: n.core, leader: n.leader, statuses: n.statuses, now: n.config.Now,
+		countOwn: n.config.Elapsed != nil, stamp: n.watchdog.stamp, newID: n.newCommandID, apply: raftApply, run: start, stopped: n.stopped,
+	}
 	n.pipeline = pipeline{
 		queue: make(chan *request, n.config.QueueSize), entries: make(chan struct{}, maxEntriesInFlight), built: make(chan struct{}),
 		proposeTimeout: n.config.ProposeTimeout, queueTimeout: n.config.QueueTimeout,
-		stamp: g.stamp, live: l, apply: newRaftApply, closing: n.closing, stopped: n.stopped,
+		stamp: n.watchdog.stamp, live: &n.live, apply: raftApply, closing: n.closing, stopped: n.stopped,
 	}
-	b := &n.barriers
-	b.all.pass = func() error { return n.passBarrier(transport.OpBarrier) }
-	b.unauthenticated.pass = func() error { return n.passBarrier(transport.OpUnauthenticatedBarrier) }
-	b.unauthenticated.pace = unauthenticatedPace
-	for _, one := range []*barriers{&b.all, &b.unauthenticated} {
-		one.closing, one.run = n.closing, start
+	if n.config.hooks.Apply != nil {
+		n.pipeline.apply = func(entry []byte) raft.ApplyFuture { return n.config.hooks.Apply(n.raft, entry) }
+	}
+	n.barriers = nodeBarriers{
+		all: barriers{
+			pass: func() error { return n.passBarrier(transport.OpBarrier) }, closing: n.closing, run: start,
+		},
+		unauthenticated: barriers{
+			pass: func() error { return n.passBarrier(transport.OpUnauthenticatedBarrier) }, closing: n.closing, run: start,
+			pace: unauthenticatedPace,
+		},
 	}
 	n.bootstrap = &staticBootstrap{config: &n.config, id: n.id, folder: n.folder, net: n.net, core: n.core, state: n}
 	n.secrets = &SecretExchange{
-		self: id, state: n, networked: n.config.Network != nil, peers: n.net.peers, list: list, voters: n.Voters, isMember: n.isMember,
+		self: id, state: n, networked: networked, peers: n.net.peers, list: list, voters: n.Voters, isMember: n.isMember,
 		timeout: n.config.ProposeTimeout, receive: n.config.ReceiveSecret, byName: n.config.SecretByName,
 	}
-	network.Serve, network.LogHandshake = n.servePeers, c.rollback.Shake
+
+	network.Serve = n.servePeers
+	network.LogHandshake = n.checks.rollback.Shake
 	network.NotServed = func(protocol string) bool { return protocol != transport.ProtocolPeer && n.bootstrap.waiting() }
 	n.net.raft.OnAck = func(id string, index, term, committed uint64) {
-		c.rollback.RecordAck(id, integrity.Position{Index: index, Term: term}, committed)
+		n.checks.rollback.RecordAck(id, integrity.Position{Index: index, Term: term}, committed)
 	}
+}
+
+// completeChecks sets what the checks that Open made need of the folder and the network.
+func (n *Node) completeChecks() {
+	isolate := func(reason uint32) func() { return func() { n.net.network.Isolate(reason, true) } }
+	r := n.checks.removed
+	r.Dir = n.config.Dir
+	r.Node = string(n.id)
+	r.Now = n.config.Now
+	r.Isolate = isolate(transport.IsolationRemoved)
+	r.Log = n.log
+	d := n.checks.duplicates
+	d.NameOf = n.nameOf
+	d.Isolate = isolate(transport.IsolationDuplicate)
+	d.Log = n.log
 }
 
 // readyToLead makes this node, which was elected and has applied everything that was

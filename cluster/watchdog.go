@@ -45,24 +45,29 @@ type nodeWatchdog struct {
 const watchdogInterval = time.Second
 
 // newWatchdog begins to watch. It returns when the disk is known to work, or not to.
-func newWatchdog(c *Config) *nodeWatchdog {
-	g := &nodeWatchdog{
-		dir: c.Dir, log: c.Logger, now: c.Now, elapsed: c.Elapsed, trustClock: c.TrustClock, synchronised: c.Synchronised,
-		networked: c.Network != nil, wake: make(chan struct{}, 1),
-	}
-	if g.elapsed == nil {
-		// Config.Now may be set at will, as in tests, and is the only clock then.
-		start := c.Now()
-		g.elapsed = func() time.Duration { return c.Now().Sub(start) }
-	}
-	g.clock = watchdog.NewClock(c.Now, g.elapsed)
+func (n *Node) newWatchdog(elapsed func() time.Duration) *nodeWatchdog {
+	c := &n.config
 	var files watchdog.DiskProber = &watchdog.DiskFolder{Dir: c.Dir}
 	if c.hooks.Disk != nil {
 		files = c.hooks.Disk
 	}
-	g.disk = watchdog.NewDisk(watchdog.DiskConfig{Prober: files})
-	g.start.accepted = make(chan struct{})
-	return g
+	return &nodeWatchdog{
+		dir: c.Dir, log: n.log, now: c.Now, elapsed: elapsed, trustClock: c.TrustClock, synchronised: c.Synchronised,
+		stateTime: n.core.StateTime, networked: c.Network != nil, network: n.net.network,
+		leader: n.leader, statuses: n.statuses, rollback: n.checks.rollback, stopped: n.stopped,
+		clock: watchdog.NewClock(c.Now, elapsed), disk: watchdog.NewDisk(watchdog.DiskConfig{Prober: files}),
+		start: clockStart{accepted: make(chan struct{})}, wake: make(chan struct{}, 1),
+	}
+}
+
+// elapsedClock returns the clock by which a jump of Now is found.
+func (c *Config) elapsedClock() func() time.Duration {
+	if c.Elapsed != nil {
+		return c.Elapsed
+	}
+	// Now may be set at will, as in tests, and is the only clock then.
+	start := c.Now()
+	return func() time.Duration { return c.Now().Sub(start) }
 }
 
 // stamp returns the time for a command, in milliseconds since the Unix epoch. It

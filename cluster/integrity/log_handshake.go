@@ -35,9 +35,17 @@ const (
 
 // LogHandshake compares this node's log with what other members remember of it, and
 // the logs of other members with what this node remembers. A node whose folder is an
-// older copy isolates itself and ends. All fields are set before it is used.
+// older copy isolates itself and ends.
 type LogHandshake struct {
 	*RollbackDetector
+	LogHandshakeConfig
+
+	votersAsked chan struct{}         // closed when AskVoters is over
+	rolledBack  atomic.Pointer[error] // set once this node finds that its folder is an older copy: it is isolated and about to end
+}
+
+// LogHandshakeConfig is what a LogHandshake needs of its node.
+type LogHandshakeConfig struct {
 	Duplicates *DuplicateCheck
 	NameOf     func(id string) string
 	CloseConns func() // closes all connections of this node
@@ -46,15 +54,12 @@ type LogHandshake struct {
 	Go         func(func())           // starts a goroutine that the end of the node waits for
 	NextRound  func() <-chan struct{} // closed when all members were asked for their status once more
 	Closing    <-chan struct{}        // closed when the node closes
-
-	votersAsked chan struct{}         // closed when AskVoters is over
-	rolledBack  atomic.Pointer[error] // set once this node finds that its folder is an older copy: it is isolated and about to end
 }
 
 // NewLogHandshake returns a handshake that lets raft have no connection before AskVoters
 // is over.
-func NewLogHandshake(r *RollbackDetector) *LogHandshake {
-	return &LogHandshake{RollbackDetector: r, votersAsked: make(chan struct{})}
+func NewLogHandshake(r *RollbackDetector, c LogHandshakeConfig) *LogHandshake {
+	return &LogHandshake{RollbackDetector: r, LogHandshakeConfig: c, votersAsked: make(chan struct{})}
 }
 
 // Shake runs on both sides before raft gets the connection. It returns only after
