@@ -34,54 +34,54 @@ type clockStart struct {
 func (s *clockStart) finish() { s.acceptedOnce.Do(func() { close(s.accepted) }) }
 
 // checkStartClock accepts the clock that this node started with, if it is confirmed.
-func (g *nodeWatchdog) checkStartClock() {
-	g.start.mu.Lock()
-	defer g.start.mu.Unlock()
-	if !g.start.loaded.Load() || !g.clock.IsStarting() {
+func (w *nodeWatchdog) checkStartClock() {
+	w.start.mu.Lock()
+	defer w.start.mu.Unlock()
+	if !w.start.loaded.Load() || !w.clock.IsStarting() {
 		return
 	}
-	seen := g.clock.TakeReading()
-	g.statuses.drop() // what is known of them may have been read off a clock that was set since
-	g.statuses.poll()
+	seen := w.clock.TakeReading()
+	w.statuses.drop() // what is known of them may have been read off a clock that was set since
+	w.statuses.poll()
 	t := watchdog.ClockEvidence{
-		Trusted: g.trustClock, KernelErr: g.synchronised(seen.Wall), Voters: g.statuses.clockVote(g.leader.Voters()),
+		Trusted: w.trustClock, KernelErr: w.synchronised(seen.Wall), Voters: w.statuses.clockVote(w.leader.Voters()),
 	}
-	t.LastRun, t.Unconfirmed = g.readLastRun()
-	if v, _ := g.clock.Report(); v.HasReference {
+	t.LastRun, t.Unconfirmed = w.readLastRun()
+	if v, _ := w.clock.Report(); v.HasReference {
 		t.PriorContest = watchdog.ClockContest{Ahead: v.Ahead, Unconfirmed: v.Unconfirmed}
 	}
-	if at := g.stateTime(); at > 0 {
+	if at := w.stateTime(); at > 0 {
 		t.Stamp = time.UnixMilli(at)
 	}
 	now := seen.Wall.Round(0)
-	doubt, unvouched := watchdog.EvaluateStartClock(now, t), t.ResidualJump(now)
-	if by, lasts, contested := g.clock.Jump(); doubt != nil && contested && t.Voters.AcceptsJump(by, lasts) {
-		doubt, unvouched = nil, by
+	doubt, unconfirmed := watchdog.EvaluateStartClock(now, t), t.ResidualJump(now)
+	if by, lasts, contested := w.clock.Jump(); doubt != nil && contested && t.Voters.AcceptsJump(by, lasts) {
+		doubt, unconfirmed = nil, by
 	}
-	switch s := &g.start; {
+	switch s := &w.start; {
 	case doubt == nil:
-		if g.clock.AcceptReading(seen, unvouched) {
-			g.logClockAccepted(t, seen.After)
+		if w.clock.AcceptReading(seen, unconfirmed) {
+			w.logClockAccepted(t, seen.After)
 			s.finish()
 		}
 		return
 	case doubt == watchdog.ErrClockNoMajority: // nor can it do anything yet without them
 	case !s.warned:
 		s.warned, s.warnedAt = true, seen.After
-		g.log.Warn("clock not confirmed, deciding nothing", "error", doubt)
+		w.log.Warn("clock not confirmed, deciding nothing", "error", doubt)
 	case !s.operatorAsked && seen.After-s.warnedAt > watchdog.ClockOperatorDelay:
 		s.operatorAsked = true
-		g.log.Error("clock not confirmed in time, waiting for an operator", "error", doubt)
+		w.log.Error("clock not confirmed in time, waiting for an operator", "error", doubt)
 	}
-	g.clock.SetStartError(doubt, seen)
+	w.clock.SetStartError(doubt, seen)
 }
 
-func (g *nodeWatchdog) logClockAccepted(t watchdog.ClockEvidence, now time.Duration) {
+func (w *nodeWatchdog) logClockAccepted(t watchdog.ClockEvidence, now time.Duration) {
 	switch {
-	case g.start.warned:
-		g.log.Warn("clock confirmed", "after", now-g.start.warnedAt)
+	case w.start.warned:
+		w.log.Warn("clock confirmed", "after", now-w.start.warnedAt)
 	case t.Stamp.IsZero() && t.LastRun.IsZero() && t.KernelErr != nil && !t.Trusted && !t.Voters.Confirms():
-		g.log.Warn("clock of a new data folder accepted unconfirmed", "kernel", t.KernelErr)
+		w.log.Warn("clock of a new data folder accepted unconfirmed", "kernel", t.KernelErr)
 	}
 }
 
@@ -91,23 +91,23 @@ func (g *nodeWatchdog) logClockAccepted(t watchdog.ClockEvidence, now time.Durat
 const lastRunFile = "last-run"
 
 // readLastRun reads lastRunFile. It returns the zero time if that is not known.
-func (g *nodeWatchdog) readLastRun() (at time.Time, unvouched time.Duration) {
+func (w *nodeWatchdog) readLastRun() (at time.Time, unconfirmed time.Duration) {
 	var ms, sum int64
-	if err := watchdog.ReadTimes(filepath.Join(g.dir, lastRunFile), &ms, &sum); err != nil || ms == 0 {
+	if err := watchdog.ReadTimes(filepath.Join(w.dir, lastRunFile), &ms, &sum); err != nil || ms == 0 {
 		return time.Time{}, 0
 	}
 	return time.UnixMilli(ms), time.Duration(sum) * time.Millisecond
 }
 
 // writeLastRun writes lastRunFile, unless this node knows too little of its clock.
-func (g *nodeWatchdog) writeLastRun() error {
-	g.start.writeMu.Lock()
-	defer g.start.writeMu.Unlock()
-	v, _ := g.clock.Report()
+func (w *nodeWatchdog) writeLastRun() error {
+	w.start.writeMu.Lock()
+	defer w.start.writeMu.Unlock()
+	v, _ := w.clock.Report()
 	if !v.HasReference {
 		return nil
 	}
-	if err := watchdog.WriteTimes(filepath.Join(g.dir, lastRunFile), watchdog.StampOf(v.Wall), (v.Ahead + v.Unconfirmed).Milliseconds()); err != nil {
+	if err := watchdog.WriteTimes(filepath.Join(w.dir, lastRunFile), watchdog.StampOf(v.Wall), (v.Ahead + v.Unconfirmed).Milliseconds()); err != nil {
 		return fmt.Errorf("write time of last run: %w", err)
 	}
 	return nil
@@ -115,23 +115,23 @@ func (g *nodeWatchdog) writeLastRun() error {
 
 // writeLastRunIfDue is writeLastRun once a minute, and when it is due. It does not wait
 // for the disk.
-func (g *nodeWatchdog) writeLastRunIfDue() {
-	s, now := &g.start, g.elapsed()
+func (w *nodeWatchdog) writeLastRunIfDue() {
+	s, now := &w.start, w.elapsed()
 	young := s.writtenAt != 0 && now-s.writtenAt < lastRunInterval
-	if v, _ := g.clock.Report(); young && !s.writeDue.Load() || !v.HasReference || s.asyncWrite.Swap(true) {
+	if v, _ := w.clock.Report(); young && !s.writeDue.Load() || !v.HasReference || s.asyncWrite.Swap(true) {
 		return
 	}
 	s.writeDue.Store(false)
 	s.writtenAt = now
 	go func() {
 		defer s.asyncWrite.Store(false)
-		_ = g.writeLastRun() // the next start knows less; the disk watchdog logs what is wrong with the disk
+		_ = w.writeLastRun() // the next start knows less; the disk watchdog logs what is wrong with the disk
 	}()
 }
 
 // writeLastRunNow is called when the clock jumped or came back: a kill soon after must
 // not lose the unconfirmed jump.
-func (g *nodeWatchdog) writeLastRunNow() {
-	g.start.writeDue.Store(true)
-	g.writeLastRunIfDue()
+func (w *nodeWatchdog) writeLastRunNow() {
+	w.start.writeDue.Store(true)
+	w.writeLastRunIfDue()
 }

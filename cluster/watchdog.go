@@ -73,185 +73,185 @@ func (c *Config) elapsedClock() func() time.Duration {
 // stamp returns the time for a command, in milliseconds since the Unix epoch. It
 // returns an error while the clock is in doubt, state time is too far ahead of the
 // clocks, or the disk is full: then the command is not proposed.
-func (g *nodeWatchdog) stamp() (int64, error) {
-	at, err := g.clock.Read()
-	if err == nil && g.disk.State().Space == watchdog.SpaceOut {
+func (w *nodeWatchdog) stamp() (int64, error) {
+	at, err := w.clock.Read()
+	if err == nil && w.disk.State().Space == watchdog.SpaceOut {
 		err = watchdog.ErrNoSpace
 	}
 	if err == nil {
-		if err := g.stateTimeTrouble(max(g.stateTime(), at), at); err != nil {
+		if err := w.stateTimeTrouble(max(w.stateTime(), at), at); err != nil {
 			return 0, fmt.Errorf("%w: %w", ErrUnavailable, err) // no other node could stamp either
 		}
 		return at, nil
 	}
-	if !g.networked {
+	if !w.networked {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	// Another node can decide: the proposer waits until one leads.
 	select {
-	case g.wake <- struct{}{}:
+	case w.wake <- struct{}{}:
 	default:
 	}
 	return 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 }
 
 // run runs until raft is told to stop.
-func (g *nodeWatchdog) run() {
+func (w *nodeWatchdog) run() {
 	ticker := time.NewTicker(watchdogInterval)
 	defer ticker.Stop()
-	defer g.disk.Close()
-	r := &reachability{began: g.elapsed(), silent: make(map[string]bool)}
+	defer w.disk.Close()
+	r := &reachability{began: w.elapsed(), silent: make(map[string]bool)}
 	for {
-		state, over := g.disk.Get()
-		g.watchDisk(state)
+		state, over := w.disk.Get()
+		w.watchDisk(state)
 		select {
 		case <-over:
 			continue
-		case <-g.wake:
-			g.watchClock()
+		case <-w.wake:
+			w.watchClock()
 			continue
 		case <-ticker.C:
-		case <-g.stopped:
+		case <-w.stopped:
 			return
 		}
-		g.statuses.poll()
-		g.statuses.endRound()
-		g.statuses.logReachability(r)
-		g.watchClock()
-		g.rollback.RecordLeaderEntries(g.leader.Voters())
-		g.writeLastRunIfDue()
+		w.statuses.poll()
+		w.statuses.endRound()
+		w.statuses.logReachability(r)
+		w.watchClock()
+		w.rollback.RecordLeaderEntries(w.leader.Voters())
+		w.writeLastRunIfDue()
 	}
 }
 
 // watchDisk isolates a node whose disk is not writable from the other nodes,
 // so that they elect one whose disk is (hashicorp/raft #503, #614).
-func (g *nodeWatchdog) watchDisk(s watchdog.DiskState) {
+func (w *nodeWatchdog) watchDisk(s watchdog.DiskState) {
 	away := s.Bad() || s.Space == watchdog.SpaceOut
-	if leading, _ := g.leader.Get(); leading && away && g.networked {
-		g.leader.AskToCampaign()
+	if leading, _ := w.leader.Get(); leading && away && w.networked {
+		w.leader.AskToCampaign()
 	}
-	if g.networked && g.network.Isolate(transport.IsolationDisk, away) {
+	if w.networked && w.network.Isolate(transport.IsolationDisk, away) {
 		if away {
-			g.log.Error("disk not writable, isolating node", "error", s.Trouble(), "free", s.Free)
+			w.log.Error("disk not writable, isolating node", "error", s.Trouble(), "free", s.Free)
 		} else {
-			g.log.Warn("disk writable again, node no longer isolated")
+			w.log.Warn("disk writable again, node no longer isolated")
 		}
 	}
-	if leading, _ := g.leader.Get(); leading && s.Space == watchdog.SpaceLow && g.leader.MaybeTransfer(g.leader.TransferTarget()) {
-		g.log.Warn("disk space low, leadership transferred", "free", s.Free)
+	if leading, _ := w.leader.Get(); leading && s.Space == watchdog.SpaceLow && w.leader.MaybeTransfer(w.leader.TransferTarget()) {
+		w.log.Warn("disk space low, leadership transferred", "free", s.Free)
 	}
 }
 
 // isolation describes why this node has isolated itself because of its disk. It
 // returns "" if it has not.
-func (g *nodeWatchdog) isolation() string {
-	s := g.disk.State()
-	if !g.network.IsIsolated(transport.IsolationDisk) || s.Trouble() == nil {
+func (w *nodeWatchdog) isolation() string {
+	s := w.disk.State()
+	if !w.network.IsIsolated(transport.IsolationDisk) || s.Trouble() == nil {
 		return ""
 	}
-	return g.diskError(s).Error()
+	return w.diskError(s).Error()
 }
 
 // diskError describes the trouble of the disk, with its path and free space.
-func (g *nodeWatchdog) diskError(s watchdog.DiskState) error {
-	return fmt.Errorf("the disk under %s (%d MiB free): %w", g.dir, s.Free>>20, s.Trouble())
+func (w *nodeWatchdog) diskError(s watchdog.DiskState) error {
+	return fmt.Errorf("the disk under %s (%d MiB free): %w", w.dir, s.Free>>20, s.Trouble())
 }
 
 // watchClock applies the clock rule (watchdog/clock.go): a node whose clock is not within the
 // tolerance of a majority's does not lead.
-func (g *nodeWatchdog) watchClock() {
-	voters := g.leader.Voters()
-	g.updateClockBehind(voters)
-	if g.clock.IsStarting() {
-		g.checkStartClock()
+func (w *nodeWatchdog) watchClock() {
+	voters := w.leader.Voters()
+	w.updateClockBehind(voters)
+	if w.clock.IsStarting() {
+		w.checkStartClock()
 		return
 	}
-	leading, _ := g.leader.Get()
-	_, err := g.clock.Read()
-	g.logClockJump(err, len(voters) > 1 && leading)
+	leading, _ := w.leader.Get()
+	_, err := w.clock.Read()
+	w.logClockJump(err, len(voters) > 1 && leading)
 	switch {
-	case err == nil && leading && g.statuses.clockVote(voters).MustStepDown():
-		g.log.Error("leader clock disagreed with a majority of the voters, stepping down")
-		if !g.leader.MaybeTransfer(g.leader.FallbackTarget()) {
-			g.leader.SuspendLeadership()
+	case err == nil && leading && w.statuses.clockVote(voters).MustStepDown():
+		w.log.Error("leader clock disagreed with a majority of the voters, stepping down")
+		if !w.leader.MaybeTransfer(w.leader.FallbackTarget()) {
+			w.leader.SuspendLeadership()
 		}
 	case err != nil:
-		if leading && len(voters) > 1 && !g.leader.MaybeTransfer(g.leader.FallbackTarget()) {
-			g.leader.SuspendLeadership()
+		if leading && len(voters) > 1 && !w.leader.MaybeTransfer(w.leader.FallbackTarget()) {
+			w.leader.SuspendLeadership()
 		}
-		g.resolveClockJump(voters)
+		w.resolveClockJump(voters)
 	}
 }
 
 // logClockJump logs each jump, and its end, once.
-func (g *nodeWatchdog) logClockJump(err error, stepsDown bool) {
-	if errors.Is(err, g.loggedJump) {
+func (w *nodeWatchdog) logClockJump(err error, stepsDown bool) {
+	if errors.Is(err, w.loggedJump) {
 		return
 	}
 	switch {
 	case err == nil:
-		g.log.Warn("clock accepted again")
+		w.log.Warn("clock accepted again")
 	case stepsDown:
-		g.log.Error("clock jumped, stepping down", "error", err)
+		w.log.Error("clock jumped, stepping down", "error", err)
 	default:
-		g.log.Error("clock jumped, deciding nothing until it is accepted", "error", err)
+		w.log.Error("clock jumped, deciding nothing until it is accepted", "error", err)
 	}
-	g.loggedJump = err
-	g.writeLastRunNow()
+	w.loggedJump = err
+	w.writeLastRunNow()
 }
 
 // resolveClockJump accepts a clock that jumped where the rule lets it. What is known of
 // the others' clocks was read off the one before.
-func (g *nodeWatchdog) resolveClockJump(voters []string) {
-	seen := g.clock.TakeReading()
-	g.statuses.drop()
-	g.statuses.poll()
-	by, lasts, jumped := g.clock.Jump()
-	vote := g.statuses.clockVote(voters)
+func (w *nodeWatchdog) resolveClockJump(voters []string) {
+	seen := w.clock.TakeReading()
+	w.statuses.drop()
+	w.statuses.poll()
+	by, lasts, jumped := w.clock.Jump()
+	vote := w.statuses.clockVote(voters)
 	switch {
 	case !jumped:
-	case vote.Confirms() && g.clock.AcceptReading(seen, vote.Unconfirmed):
-		g.log.Warn("clock jump accepted, confirmed by the other nodes", "by", by)
-	case vote.AcceptsJump(by, lasts) && g.clock.AcceptReading(seen, by):
-		g.log.Warn("clock jump accepted, other nodes jumped too", "by", by)
+	case vote.Confirms() && w.clock.AcceptReading(seen, vote.Unconfirmed):
+		w.log.Warn("clock jump accepted, confirmed by the other nodes", "by", by)
+	case vote.AcceptsJump(by, lasts) && w.clock.AcceptReading(seen, by):
+		w.log.Warn("clock jump accepted, other nodes jumped too", "by", by)
 	default:
 		return
 	}
-	g.writeLastRunNow()
+	w.writeLastRunNow()
 }
 
 // clockAgrees reports whether this node's clock allows it to lead. It asks the other
 // members if it does not know enough of their clocks.
-func (g *nodeWatchdog) clockAgrees() bool {
-	voters := g.leader.Voters()
+func (w *nodeWatchdog) clockAgrees() bool {
+	voters := w.leader.Voters()
 	if len(voters) < 2 {
 		return true // stamp refuses what a jump makes doubtful
 	}
-	if _, err := g.clock.Read(); err != nil {
+	if _, err := w.clock.Read(); err != nil {
 		return false
 	}
-	if !g.statuses.clockVote(voters).MayLead() {
-		g.statuses.poll()
+	if !w.statuses.clockVote(voters).MayLead() {
+		w.statuses.poll()
 	}
-	g.updateClockBehind(voters)
-	return g.statuses.clockVote(voters).MayLead()
+	w.updateClockBehind(voters)
+	return w.statuses.clockVote(voters).MayLead()
 }
 
 // acceptClock makes a node whose clock jumped, or is not believed at a start, trust
 // the clock as it is. If it returns an error, the node trusts the clock until it
 // stops, and may doubt it again at its next start.
-func (g *nodeWatchdog) acceptClock() error {
-	g.clock.Accept()
-	g.statuses.drop()
-	g.start.finish()
-	return g.writeLastRun()
+func (w *nodeWatchdog) acceptClock() error {
+	w.clock.Accept()
+	w.statuses.drop()
+	w.start.finish()
+	return w.writeLastRun()
 }
 
 // stateTimeTrouble returns a *StateTimeError if at is too far ahead of the clocks of a
 // majority. now is the time of this node's clock. If too few other clocks are known,
 // it is compared with that alone. at and now are milliseconds since the Unix epoch.
-func (g *nodeWatchdog) stateTimeTrouble(at, now int64) error {
-	if by := g.aheadOfClocks(at, now); by > watchdog.ClockTolerance {
+func (w *nodeWatchdog) stateTimeTrouble(at, now int64) error {
+	if by := w.aheadOfClocks(at, now); by > watchdog.ClockTolerance {
 		return &watchdog.StateTimeError{At: time.UnixMilli(at), By: by}
 	}
 	return nil
@@ -259,26 +259,26 @@ func (g *nodeWatchdog) stateTimeTrouble(at, now int64) error {
 
 // aheadOfClocks returns how far at is ahead of the clocks of a majority, negative if it
 // is behind. at, and now of this node's clock, are milliseconds since the Unix epoch.
-func (g *nodeWatchdog) aheadOfClocks(at, now int64) time.Duration {
+func (w *nodeWatchdog) aheadOfClocks(at, now int64) time.Duration {
 	most := watchdog.MaxClockOffset.Milliseconds()
 	ahead := min(max(at-now, -most), most)
-	return time.Duration(ahead)*time.Millisecond + time.Duration(g.behind.Load())
+	return time.Duration(ahead)*time.Millisecond + time.Duration(w.behind.Load())
 }
 
 // updateClockBehind records how far the clocks of a majority are behind this node's.
-func (g *nodeWatchdog) updateClockBehind(voters []string) {
-	g.behind.Store(int64(watchdog.ClockBehind(raft.ServerID(g.statuses.self), serverIDs(voters), g.statuses.clockSamples())))
+func (w *nodeWatchdog) updateClockBehind(voters []string) {
+	w.behind.Store(int64(watchdog.ClockBehind(raft.ServerID(w.statuses.self), serverIDs(voters), w.statuses.clockSamples())))
 }
 
 // wallMillis returns the time of this node's clock, which may have jumped, in
 // milliseconds since the Unix epoch.
-func (g *nodeWatchdog) wallMillis() int64 { return watchdog.StampOf(g.now()) }
+func (w *nodeWatchdog) wallMillis() int64 { return watchdog.StampOf(w.now()) }
 
 // checkStamp returns why this node would refuse to stamp if it led now, or nil.
-func (g *nodeWatchdog) checkStamp() error {
-	at, err := g.clock.Read()
+func (w *nodeWatchdog) checkStamp() error {
+	at, err := w.clock.Read()
 	if err != nil {
-		return g.clock.Trouble()
+		return w.clock.Trouble()
 	}
-	return g.stateTimeTrouble(max(g.stateTime(), at), at)
+	return w.stateTimeTrouble(max(w.stateTime(), at), at)
 }

@@ -20,8 +20,8 @@ type duplicateReport struct {
 	lastSeen time.Time // when the peer last heard from the duplicate
 }
 
-func (t *duplicateReport) err() error {
-	return fmt.Errorf("%w (reported by %s: started at %s)", member.ErrDuplicateNode, t.by, time.UnixMilli(t.other.Started).UTC().Format(time.RFC3339))
+func (r *duplicateReport) err() error {
+	return fmt.Errorf("%w (reported by %s: started at %s)", member.ErrDuplicateNode, r.by, time.UnixMilli(r.other.Started).UTC().Format(time.RFC3339))
 }
 
 // DuplicateCheck detects other processes of this node, and of the other members. The
@@ -51,8 +51,8 @@ func NewDuplicateCheck(now time.Time) (*DuplicateCheck, error) {
 // Err returns nil, or an error that wraps member.ErrDuplicateNode if this process was
 // started later than another one of this node: then it has isolated itself.
 func (d *DuplicateCheck) Err() error {
-	if t := d.isolated.Load(); t != nil {
-		return t.err()
+	if r := d.isolated.Load(); r != nil {
+		return r.err()
 	}
 	return nil
 }
@@ -79,13 +79,13 @@ func (d *DuplicateCheck) Report(by string, other Incarnation, unseen time.Durati
 		return
 	}
 	now := time.Now()
-	t := &duplicateReport{other, d.NameOf(by), now, now.Add(-unseen)}
-	later := d.Self.Compare(t.other) > 0
-	if known := d.reported.Swap(t); known == nil || known.other != t.other {
-		d.Log.Error("duplicate of this node reported", "by", t.by,
-			"other_started", time.UnixMilli(t.other.Started).UTC(), "isolated", later, "error", member.ErrDuplicateNode)
+	r := &duplicateReport{other, d.NameOf(by), now, now.Add(-unseen)}
+	later := d.Self.Compare(r.other) > 0
+	if known := d.reported.Swap(r); known == nil || known.other != r.other {
+		d.Log.Error("duplicate of this node reported", "by", r.by,
+			"other_started", time.UnixMilli(r.other.Started).UTC(), "isolated", later, "error", member.ErrDuplicateNode)
 	}
-	if later && d.isolated.CompareAndSwap(nil, t) {
+	if later && d.isolated.CompareAndSwap(nil, r) {
 		d.Isolate()
 	}
 }
@@ -95,8 +95,8 @@ func (d *DuplicateCheck) Trouble() error {
 	if err := d.Err(); err != nil {
 		return err
 	}
-	if t := d.reported.Load(); t != nil && time.Since(t.at) < DuplicateRetention {
-		return fmt.Errorf("%w%s", t.err(), describeLastSeen(time.Since(t.lastSeen)))
+	if r := d.reported.Load(); r != nil && time.Since(r.at) < DuplicateRetention {
+		return fmt.Errorf("%w%s", r.err(), describeLastSeen(time.Since(r.lastSeen)))
 	}
 	return nil
 }

@@ -69,15 +69,15 @@ func newIncarnations() *Incarnations {
 	}
 }
 
-func (t *Incarnations) Now() time.Duration { return time.Since(t.began) }
+func (in *Incarnations) Now() time.Duration { return time.Since(in.began) }
 
 // observe records a message of an incarnation, received now and sent no earlier than since,
 // which is negative if that is not known. It reports whether the member has a duplicate
 // that was not reported before.
-func (t *Incarnations) observe(id string, r Incarnation, since, now time.Duration) (news bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all := t.observed[id]
+func (in *Incarnations) observe(id string, r Incarnation, since, now time.Duration) (news bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	all := in.observed[id]
 	at := -1
 	for i := range all {
 		if all[i].incarnation == r {
@@ -89,21 +89,21 @@ func (t *Incarnations) observe(id string, r Incarnation, since, now time.Duratio
 			all = append(all[:0:0], all[1:]...)
 		}
 		all, at = append(all, observation{incarnation: r, first: now, last: -1}), len(all)
-		t.observed[id] = all
+		in.observed[id] = all
 	}
 	s := &all[at]
 	s.heard, s.last = max(s.heard, now), max(s.last, since)
-	duplicate := t.hasDuplicateLocked(id, now)
-	news = duplicate && !t.reported[id]
-	t.reported[id] = duplicate
+	duplicate := in.hasDuplicateLocked(id, now)
+	news = duplicate && !in.reported[id]
+	in.reported[id] = duplicate
 	return news
 }
 
 // hasDuplicateLocked is called with mu held.
-func (t *Incarnations) hasDuplicateLocked(id string, now time.Duration) bool {
-	all := t.observed[id]
+func (in *Incarnations) hasDuplicateLocked(id string, now time.Duration) bool {
+	all := in.observed[id]
 	for i := range all {
-		if _, _, ok := t.duplicateLocked(id, all[i].incarnation, now); ok {
+		if _, _, ok := in.duplicateLocked(id, all[i].incarnation, now); ok {
 			return true
 		}
 	}
@@ -112,8 +112,8 @@ func (t *Incarnations) hasDuplicateLocked(id string, now time.Duration) bool {
 
 // duplicateLocked returns another incarnation of a member that ran at the same time as r, and how
 // long ago its last message was received. It is called with mu held.
-func (t *Incarnations) duplicateLocked(id string, r Incarnation, now time.Duration) (other Incarnation, unseen time.Duration, ok bool) {
-	all := t.observed[id]
+func (in *Incarnations) duplicateLocked(id string, r Incarnation, now time.Duration) (other Incarnation, unseen time.Duration, ok bool) {
+	all := in.observed[id]
 	for i := range all {
 		for j := range all {
 			a, b := &all[i], &all[j]
@@ -127,41 +127,41 @@ func (t *Incarnations) duplicateLocked(id string, r Incarnation, now time.Durati
 
 // DuplicateOf returns another incarnation of a member that ran at the same time as r, and how long
 // ago its last message was received.
-func (t *Incarnations) DuplicateOf(id string, r Incarnation) (other Incarnation, unseen time.Duration, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.duplicateLocked(id, r, t.Now())
+func (in *Incarnations) DuplicateOf(id string, r Incarnation) (other Incarnation, unseen time.Duration, ok bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.duplicateLocked(id, r, in.Now())
 }
 
 // hasDuplicate reports whether two incarnations of a member ran within DuplicateRetention.
-func (t *Incarnations) hasDuplicate(id string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.hasDuplicateLocked(id, t.Now())
+func (in *Incarnations) hasDuplicate(id string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.hasDuplicateLocked(id, in.Now())
 }
 
 // DuplicateUnseen reports whether two processes ran as one member within DuplicateRetention, and how
 // long ago the last message of the more silent one was received.
-func (t *Incarnations) DuplicateUnseen(id string) (unseen time.Duration, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := t.Now()
-	for _, s := range t.observed[id] {
-		if _, since, found := t.duplicateLocked(id, s.incarnation, now); found {
+func (in *Incarnations) DuplicateUnseen(id string) (unseen time.Duration, ok bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	now := in.Now()
+	for _, s := range in.observed[id] {
+		if _, since, found := in.duplicateLocked(id, s.incarnation, now); found {
 			unseen, ok = max(unseen, since), true
 		}
 	}
 	return unseen, ok
 }
 
-func (t *Incarnations) Token(id string) StatusToken {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.tokens[id]
+func (in *Incarnations) Token(id string) StatusToken {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.tokens[id]
 }
 
-func (t *Incarnations) SetToken(id string, k StatusToken) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.tokens[id] = k
+func (in *Incarnations) SetToken(id string, k StatusToken) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.tokens[id] = k
 }

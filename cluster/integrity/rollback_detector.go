@@ -83,8 +83,8 @@ type Rollback struct {
 var ErrRolledBack = errcode.New("folder_rolled_back", "its data folder is an older copy, so the other nodes refuse it")
 
 // Err returns an error that wraps ErrRolledBack. Callers put the member's name beside it.
-func (o *Rollback) Err() error {
-	return fmt.Errorf("%w: it had log entry %d, and its log now ends at entry %d", ErrRolledBack, o.Had, o.Has)
+func (r *Rollback) Err() error {
+	return fmt.Errorf("%w: it had log entry %d, and its log now ends at entry %d", ErrRolledBack, r.Had, r.Has)
 }
 
 // get is called with mu held.

@@ -59,25 +59,25 @@ func NewPeerList(dir string) *PeerList { return &PeerList{Path: filepath.Join(di
 
 // OpenPeerList reads the file of a node's folder. If there is none, the list is empty.
 func OpenPeerList(dir string) (*PeerList, error) {
-	r := NewPeerList(dir)
-	data, err := os.ReadFile(r.Path)
+	p := NewPeerList(dir)
+	data, err := os.ReadFile(p.Path)
 	if errors.Is(err, os.ErrNotExist) {
-		return r, nil
+		return p, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read peer list: %w", err)
 	}
 	var l PeerListData
 	if err := json.Unmarshal(data, &l); err != nil {
-		return nil, damagedPeerList(r.Path, err)
+		return nil, damagedPeerList(p.Path, err)
 	}
 	if !peerListIntact(data, l.Sum) {
-		return nil, damagedPeerList(r.Path, errors.New("checksum mismatch"))
+		return nil, damagedPeerList(p.Path, errors.New("checksum mismatch"))
 	}
-	if err := r.Set(l); err != nil {
-		return nil, damagedPeerList(r.Path, err)
+	if err := p.Set(l); err != nil {
+		return nil, damagedPeerList(p.Path, err)
 	}
-	return r, nil
+	return p, nil
 }
 
 // damagedPeerList is the error for a damaged file.
@@ -87,16 +87,16 @@ func damagedPeerList(path string, err error) error {
 
 // Replace replaces the list in memory, then the file: a removed member is refused even if
 // the file can't be written.
-func (r *PeerList) Replace(l PeerListData) error {
-	if err := r.Set(l); err != nil {
+func (p *PeerList) Replace(l PeerListData) error {
+	if err := p.Set(l); err != nil {
 		return err
 	}
-	data, err := encodePeerList(r.Get())
+	data, err := encodePeerList(p.Get())
 	if err != nil {
 		return fmt.Errorf("encode peer list: %w", err)
 	}
-	err = durable.Replace(r.Path, data)
-	r.fileStale.Store(err != nil)
+	err = durable.Replace(p.Path, data)
+	p.fileStale.Store(err != nil)
 	if err != nil {
 		return fmt.Errorf("write peer list: %w", err)
 	}
@@ -104,7 +104,7 @@ func (r *PeerList) Replace(l PeerListData) error {
 }
 
 // Set replaces the list in memory only.
-func (r *PeerList) Set(l PeerListData) error {
+func (p *PeerList) Set(l PeerListData) error {
 	roots := x509.NewCertPool()
 	for i := range l.Authorities {
 		cert, err := x509.ParseCertificate(l.Authorities[i].Certificate)
@@ -119,10 +119,10 @@ func (r *PeerList) Set(l PeerListData) error {
 			settled++
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l.MostMembers = max(l.MostMembers, r.list.MostMembers, settled)
-	r.list, r.roots = l, roots
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l.MostMembers = max(l.MostMembers, p.list.MostMembers, settled)
+	p.list, p.roots = l, roots
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (r *PeerList) Set(l PeerListData) error {
 // keeps its old seal until this node can open the new one, which later reports: the node
 // must be able to issue a certificate before it has a state. The file is written only if
 // keep is set.
-func (r *PeerList) UpdateFrom(txn *memdb.Txn, opens func(*Authority) bool, keep bool) (changed, later bool, err error) {
+func (p *PeerList) UpdateFrom(txn *memdb.Txn, opens func(*Authority) bool, keep bool) (changed, later bool, err error) {
 	s := machine.ReadStatus(txn)
 	l := PeerListData{Seq: s.Seq, Level: s.Level}
 	for _, m := range All(txn) {
@@ -139,7 +139,7 @@ func (r *PeerList) UpdateFrom(txn *memdb.Txn, opens func(*Authority) bool, keep 
 	for _, a := range Authorities(txn) {
 		l.Authorities = append(l.Authorities, *a)
 	}
-	old := r.Get()
+	old := p.Get()
 	for i := range l.Authorities {
 		a := &l.Authorities[i]
 		j := slices.IndexFunc(old.Authorities, func(o Authority) bool { return o.ID == a.ID })
@@ -148,13 +148,13 @@ func (r *PeerList) UpdateFrom(txn *memdb.Txn, opens func(*Authority) bool, keep 
 		}
 	}
 	if len(l.Members) == 0 || l.Seq < old.Seq || l.Level == old.Level &&
-		slices.EqualFunc(old.Members, l.Members, sameMember) && slices.EqualFunc(old.Authorities, l.Authorities, sameAuthority) && old.Seq > 0 && !r.fileStale.Load() {
+		slices.EqualFunc(old.Members, l.Members, sameMember) && slices.EqualFunc(old.Authorities, l.Authorities, sameAuthority) && old.Seq > 0 && !p.fileStale.Load() {
 		return false, later, nil
 	}
 	if !keep {
-		return true, later, r.Set(l)
+		return true, later, p.Set(l)
 	}
-	return true, later, r.Replace(l)
+	return true, later, p.Replace(l)
 }
 
 func sameMember(a, b Member) bool {
@@ -167,30 +167,30 @@ func sameAuthority(a, b Authority) bool {
 }
 
 // Get returns the list. Its slices must not be changed.
-func (r *PeerList) Get() PeerListData {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.list
+func (p *PeerList) Get() PeerListData {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.list
 }
 
 // Empty reports whether the list has no members.
-func (r *PeerList) Empty() bool { return len(r.Get().Members) == 0 }
+func (p *PeerList) Empty() bool { return len(p.Get().Members) == 0 }
 
 // Member returns the member with an id.
-func (r *PeerList) Member(id string) (Member, bool) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for i := range r.list.Members {
-		if r.list.Members[i].ID == id {
-			return r.list.Members[i], true
+func (p *PeerList) Member(id string) (Member, bool) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for i := range p.list.Members {
+		if p.list.Members[i].ID == id {
+			return p.list.Members[i], true
 		}
 	}
 	return Member{}, false
 }
 
 // Authority returns the authority that signs, or nil.
-func (r *PeerList) Authority() *Authority {
-	if list := r.Signers(); len(list) > 0 {
+func (p *PeerList) Authority() *Authority {
+	if list := p.Signers(); len(list) > 0 {
 		return list[0]
 	}
 	return nil
@@ -198,12 +198,12 @@ func (r *PeerList) Authority() *Authority {
 
 // Signers returns the authorities whose certificates every member accepts, the one that
 // signs first.
-func (r *PeerList) Signers() []*Authority {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+func (p *PeerList) Signers() []*Authority {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
 	var list []*Authority
-	for i := range r.list.Authorities {
-		if a := &r.list.Authorities[i]; a.Made > 0 {
+	for i := range p.list.Authorities {
+		if a := &p.list.Authorities[i]; a.Made > 0 {
 			list = append(list, a)
 		}
 	}
@@ -213,31 +213,31 @@ func (r *PeerList) Signers() []*Authority {
 
 // Announced returns the id of the authority that will sign once every member knows it, or
 // "".
-func (r *PeerList) Announced() string {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for i := range r.list.Authorities {
-		if r.list.Authorities[i].Made == 0 {
-			return r.list.Authorities[i].ID
+func (p *PeerList) Announced() string {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for i := range p.list.Authorities {
+		if p.list.Authorities[i].Made == 0 {
+			return p.list.Authorities[i].ID
 		}
 	}
 	return ""
 }
 
 // Pool returns the authorities whose certificates are accepted.
-func (r *PeerList) Pool() *x509.CertPool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.roots
+func (p *PeerList) Pool() *x509.CertPool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.roots
 }
 
 // Owner returns the id of the member with this key, or "".
-func (r *PeerList) Owner(hash []byte) string {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for i := range r.list.Members {
-		if bytes.Equal(r.list.Members[i].Key, hash) {
-			return r.list.Members[i].ID
+func (p *PeerList) Owner(hash []byte) string {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for i := range p.list.Members {
+		if bytes.Equal(p.list.Members[i].Key, hash) {
+			return p.list.Members[i].ID
 		}
 	}
 	return ""

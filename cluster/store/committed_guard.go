@@ -27,21 +27,21 @@ var ErrCommittedTruncated = errcode.New("committed_truncated", "the leader's log
 
 // DeleteRange implements raft.LogStore. Deleting the beginning of the log is compaction,
 // and deleting all of it follows the installation of a snapshot.
-func (a *committedGuard) DeleteRange(from, to uint64) error {
-	first, err := a.FirstIndex()
+func (g *committedGuard) DeleteRange(from, to uint64) error {
+	first, err := g.FirstIndex()
 	if err != nil {
 		return err
 	}
-	last, err := a.LastIndex()
+	last, err := g.LastIndex()
 	if err != nil {
 		return err
 	}
-	if from > first && to == last && from <= a.commitIndex() {
+	if from > first && to == last && from <= g.commitIndex() {
 		err := fmt.Errorf("entry %d of the log: %w", from, ErrCommittedTruncated)
-		a.fatal(err)
+		g.fatal(err)
 		return err
 	}
-	return a.checksumStore.DeleteRange(from, to)
+	return g.checksumStore.DeleteRange(from, to)
 }
 
 var _ raft.LogStore = (*committedGuard)(nil)

@@ -34,46 +34,46 @@ func newVerifyingStore(logs raft.LogStore, report verifier.ReportFn) *verifyingS
 
 // restart starts a new verifier. A verification in progress on the old one has a range
 // that no longer exists, so its result is not reported.
-func (c *verifyingStore) restart() {
+func (s *verifyingStore) restart() {
 	var v *verifier.LogStore
 	began := make(chan struct{})
-	v = verifier.NewLogStore(nopCloseStore{c.LogStore}, isCheckpoint, func(r verifier.VerificationReport) {
-		if <-began; c.current.Load() == v {
-			c.report(r)
+	v = verifier.NewLogStore(nopCloseStore{s.LogStore}, isCheckpoint, func(r verifier.VerificationReport) {
+		if <-began; s.current.Load() == v {
+			s.report(r)
 		}
 	}, &metrics.NoOpCollector{})
 	close(began)
-	if before := c.current.Swap(v); before != nil {
+	if before := s.current.Swap(v); before != nil {
 		_ = before.Close()
 	}
 }
 
 // StoreLog implements raft.LogStore.
-func (c *verifyingStore) StoreLog(log *raft.Log) error { return c.current.Load().StoreLog(log) }
+func (s *verifyingStore) StoreLog(log *raft.Log) error { return s.current.Load().StoreLog(log) }
 
 // StoreLogs implements raft.LogStore.
-func (c *verifyingStore) StoreLogs(logs []*raft.Log) error { return c.current.Load().StoreLogs(logs) }
+func (s *verifyingStore) StoreLogs(logs []*raft.Log) error { return s.current.Load().StoreLogs(logs) }
 
 // DeleteRange implements raft.LogStore. Raft truncates the end of a log in the goroutine
 // that also writes to it, and deletes the beginning in another one.
-func (c *verifyingStore) DeleteRange(first, last uint64) error {
-	end, err := c.LastIndex()
+func (s *verifyingStore) DeleteRange(first, last uint64) error {
+	end, err := s.LastIndex()
 	if err != nil {
 		return err
 	}
 	if last >= end {
-		c.restart()
+		s.restart()
 	}
-	return c.LogStore.DeleteRange(first, last)
+	return s.LogStore.DeleteRange(first, last)
 }
 
 // IsMonotonic implements raft.MonotonicLogStore.
-func (c *verifyingStore) IsMonotonic() bool { return c.current.Load().IsMonotonic() }
+func (s *verifyingStore) IsMonotonic() bool { return s.current.Load().IsMonotonic() }
 
 // Close closes the log. Raft must have stopped.
-func (c *verifyingStore) Close() error {
-	err := c.current.Swap(nil).Close()
-	if below, ok := c.LogStore.(io.Closer); ok {
+func (s *verifyingStore) Close() error {
+	err := s.current.Swap(nil).Close()
+	if below, ok := s.LogStore.(io.Closer); ok {
 		err = errors.Join(err, below.Close())
 	}
 	return err
@@ -83,8 +83,8 @@ func (c *verifyingStore) Close() error {
 type nopCloseStore struct{ raft.LogStore }
 
 // IsMonotonic implements raft.MonotonicLogStore.
-func (u nopCloseStore) IsMonotonic() bool {
-	m, ok := u.LogStore.(raft.MonotonicLogStore)
+func (s nopCloseStore) IsMonotonic() bool {
+	m, ok := s.LogStore.(raft.MonotonicLogStore)
 	return ok && m.IsMonotonic()
 }
 

@@ -20,8 +20,8 @@ type dialError struct {
 	err  error
 }
 
-func (u *dialError) Error() string { return u.text }
-func (u *dialError) Unwrap() error { return u.err }
+func (e *dialError) Error() string { return e.text }
+func (e *dialError) Unwrap() error { return e.err }
 
 // errNoAnswer reports that a call was not answered in time.
 var errNoAnswer = errors.New("no answer in time")

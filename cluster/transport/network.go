@@ -72,9 +72,9 @@ type Network struct {
 
 var _ raft.StreamLayer = (*Network)(nil)
 
-func NewNetwork(self string, c *Endpoint, r *member.PeerList, cred *member.Credentials, warn func(string, ...any)) *Network {
+func NewNetwork(self string, c *Endpoint, list *member.PeerList, cred *member.Credentials, warn func(string, ...any)) *Network {
 	return &Network{
-		self: self, config: c, peerList: r, credentials: cred, warn: warn,
+		self: self, config: c, peerList: list, credentials: cred, warn: warn,
 		accepted: make(chan net.Conn), done: make(chan struct{}), conns: make(map[*peerConn]struct{}),
 		handshaking: unauthenticatedConns{limit: maxHandshakes}, joining: unauthenticatedConns{limit: maxJoining},
 	}

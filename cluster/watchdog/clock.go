@@ -336,23 +336,23 @@ func (c *Clock) Accept() {
 }
 
 // AcceptReading accepts a clock that was judged by a reading, unless it has moved since.
-// unvouched becomes the sum of unconfirmed jumps. It reports whether the clock was
+// unconfirmed becomes the sum of unconfirmed jumps. It reports whether the clock was
 // accepted.
-func (c *Clock) AcceptReading(judged ClockReading, unvouched time.Duration) bool {
+func (c *Clock) AcceptReading(judged ClockReading, unconfirmed time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.takeReadingLocked()
 	if l.offsetFrom(judged.anchor().zero).Abs() > clockJitter {
 		return false
 	}
-	c.anchor(l, unvouched)
+	c.anchor(l, unconfirmed)
 	return true
 }
 
 // anchor is called with mu held.
-func (c *Clock) anchor(l ClockReading, unvouched time.Duration) {
+func (c *Clock) anchor(l ClockReading, unconfirmed time.Duration) {
 	c.expected = l.anchor()
-	c.baseline = c.expected.earlier(unvouched)
+	c.baseline = c.expected.earlier(unconfirmed)
 	c.last.Store(&clockCheck{at: l.Wall})
 }
 

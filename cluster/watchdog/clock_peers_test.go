@@ -283,11 +283,11 @@ func TestJumpsLeftInAClock(t *testing.T) {
 	const m = time.Minute
 	ran := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
-		name      string
-		unvouched time.Duration
-		stopped   time.Duration // by the clock
-		change    func(*ClockEvidence)
-		want      time.Duration
+		name        string
+		unconfirmed time.Duration
+		stopped     time.Duration // by the clock
+		change      func(*ClockEvidence)
+		want        time.Duration
 	}{
 		{"none", 0, 3 * m, nil, 0},
 		{"stopped for a while", 4 * m, 3 * m, nil, 4 * m},
@@ -302,7 +302,7 @@ func TestJumpsLeftInAClock(t *testing.T) {
 		{"a majority vouches", 4 * m, 0, func(t *ClockEvidence) { t.Voters = ClockVote{agree: 3, steady: 2, Unconfirmed: m} }, m},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			traces := ClockEvidence{LastRun: ran, Unconfirmed: tc.unvouched, KernelErr: errors.New("not synchronised")}
+			traces := ClockEvidence{LastRun: ran, Unconfirmed: tc.unconfirmed, KernelErr: errors.New("not synchronised")}
 			if tc.change != nil {
 				tc.change(&traces)
 			}

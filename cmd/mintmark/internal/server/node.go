@@ -123,7 +123,7 @@ func (s *Server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 	if err := s.restoreTarget(s.Keys).BeginRecovered(ctx, conf.Dir, s.Journal.Journal, s.nodeName()); err != nil {
 		return fmt.Errorf("begin timeline: %w", err)
 	}
-	s.labelTasks.Go(func() { restore.KeepLabel(s.stopping, s.Node, s.Journal, s.nodeName()) })
+	s.stateTasks.Go(func() { restore.KeepLabel(s.stopping, s.Node, s.Journal, s.nodeName()) })
 	return nil
 }
 

@@ -141,7 +141,7 @@ type Server struct {
 	certificateTasks sync.WaitGroup // of the listeners' certificates
 	stopCertificates context.CancelFunc
 
-	labelTasks   sync.WaitGroup // of the label of the journal, and of the numbers
+	stateTasks   sync.WaitGroup // of the label of the journal, and of the numbers
 	numbers      atomic.Pointer[ledger.Numbers]
 	waitReason   atomic.Pointer[string] // the reason why the node waits; nil at first
 	initRequests chan admin.NewCluster  // addresses for a cluster without them
@@ -266,7 +266,7 @@ func (s *Server) open(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	close(s.opened)
-	s.labelTasks.Go(s.keepNumbers)
+	s.stateTasks.Go(s.keepNumbers)
 	s.setWaitReason(stillStarting)
 	var err error
 	if c.Cluster != nil {
@@ -451,7 +451,7 @@ func (s *Server) Close(ctx context.Context) error {
 	} else if s.clusterListener != nil {
 		errs = append(errs, s.clusterListener.Close())
 	}
-	s.labelTasks.Wait()
+	s.stateTasks.Wait()
 	if s.Journal != nil {
 		errs = append(errs, s.Journal.Journal.Close())
 	}
