@@ -102,8 +102,8 @@ func (e *Elector) lossReport(ctx context.Context, patience time.Duration) LossRe
 // campaignsBefore reports whether a node should campaign before another one: only the
 // longest log wins for certain. A log that is long with entries of an old term, which
 // is rare, is refused votes, and the next node campaigns.
-func (c *LossReport) campaignsBefore(o *LossReport) bool {
-	return cmp.Or(cmp.Compare(o.Last, c.Last), cmp.Compare(c.ID, o.ID)) < 0
+func (r *LossReport) campaignsBefore(o *LossReport) bool {
+	return cmp.Or(cmp.Compare(o.Last, r.Last), cmp.Compare(r.ID, o.ID)) < 0
 }
 
 // ServeLossReport answers OpLeaderLoss.

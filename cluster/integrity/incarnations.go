@@ -19,8 +19,8 @@ type Incarnation struct {
 	Number  uint64 `cbor:"2,keyasint"` // random
 }
 
-func (r Incarnation) Compare(other Incarnation) int {
-	return cmp.Or(cmp.Compare(r.Started, other.Started), cmp.Compare(r.Number, other.Number))
+func (i Incarnation) Compare(other Incarnation) int {
+	return cmp.Or(cmp.Compare(i.Started, other.Started), cmp.Compare(i.Number, other.Number))
 }
 
 // An observation is the interval in which an incarnation is known to have run: from first

@@ -141,8 +141,8 @@ type clockAnchor struct {
 	driftUntil time.Duration // elapsed time up to which zero has followed the drift
 }
 
-func (l ClockReading) anchor() clockAnchor {
-	return clockAnchor{l.Wall.Round(0).Add(-(l.before + (l.After-l.before)/2)), l.After}
+func (r ClockReading) anchor() clockAnchor {
+	return clockAnchor{r.Wall.Round(0).Add(-(r.before + (r.After-r.before)/2)), r.After}
 }
 
 func (a clockAnchor) earlier(by time.Duration) clockAnchor {
@@ -150,11 +150,11 @@ func (a clockAnchor) earlier(by time.Duration) clockAnchor {
 }
 
 // followDrift follows the drift, and returns the movement that exceeds it.
-func (a *clockAnchor) followDrift(l ClockReading) time.Duration {
-	moved := l.offsetFrom(a.zero)
-	allowed := max(l.After-a.driftUntil, 0) / clockDriftDivisor
+func (a *clockAnchor) followDrift(r ClockReading) time.Duration {
+	moved := r.offsetFrom(a.zero)
+	allowed := max(r.After-a.driftUntil, 0) / clockDriftDivisor
 	drift := min(max(moved, -allowed), allowed)
-	a.zero, a.driftUntil = a.zero.Add(drift), l.After
+	a.zero, a.driftUntil = a.zero.Add(drift), r.After
 	return moved - drift
 }
 
@@ -198,8 +198,8 @@ func (c *Clock) readCached() (time.Time, bool) {
 }
 
 // covers reports whether now needs no check of its own.
-func (k *clockCheck) covers(now time.Time) bool {
-	return withinCheckTTL(now.Sub(k.at)) && withinCheckTTL(now.Round(0).Sub(k.at)) // monotonic, and wall
+func (c *clockCheck) covers(now time.Time) bool {
+	return withinCheckTTL(now.Sub(c.at)) && withinCheckTTL(now.Round(0).Sub(c.at)) // monotonic, and wall
 }
 
 func withinCheckTTL(sinceCheck time.Duration) bool {
@@ -213,22 +213,22 @@ func (c *Clock) check() (int64, error) {
 	if c.IsStarting() {
 		return 0, last.err
 	}
-	l := c.takeReadingLocked()
+	r := c.takeReadingLocked()
 	var moved time.Duration
 	if last.err == nil {
-		moved = c.expected.followDrift(l)
-		_ = c.baseline.followDrift(l)
+		moved = c.expected.followDrift(r)
+		_ = c.baseline.followDrift(r)
 	} else {
-		moved = l.offsetFrom(c.expected.zero)
+		moved = r.offsetFrom(c.expected.zero)
 	}
 	if moved.Abs() <= ClockTolerance {
-		c.expected.driftUntil, c.baseline.driftUntil = l.After, l.After
-		c.last.Store(&clockCheck{at: l.Wall})
-		return StampOf(l.Wall), nil
+		c.expected.driftUntil, c.baseline.driftUntil = r.After, r.After
+		c.last.Store(&clockCheck{at: r.Wall})
+		return StampOf(r.Wall), nil
 	}
 	jump, known := last.err.(*ClockJumpError)
 	if !known || c.jumpedAgain(moved) {
-		c.jumpedBy, c.jumpedAt = moved, l.After
+		c.jumpedBy, c.jumpedAt = moved, r.After
 		jump = &ClockJumpError{By: moved, Unconfirmed: c.unconfirmed()}
 		c.last.Store(&clockCheck{err: jump})
 	}
@@ -291,8 +291,8 @@ func (c *Clock) Jump() (by, lasts time.Duration, ok bool) {
 	if _, err := c.check(); err == nil || c.IsStarting() && !c.contested {
 		return 0, 0, false
 	}
-	l := c.takeReadingLocked()
-	return l.offsetFrom(c.baseline.zero), l.After - c.jumpedAt, true
+	r := c.takeReadingLocked()
+	return r.offsetFrom(c.baseline.zero), r.After - c.jumpedAt, true
 }
 
 // ClockReport is the time of a clock, and the reference time of its node.
@@ -313,11 +313,11 @@ func (c *Clock) Report() (ClockReport, error) {
 	if err == nil {
 		return ClockReport{Wall: c.last.Load().at, HasReference: true, Unconfirmed: c.unconfirmed()}, nil
 	}
-	l := c.takeReadingLocked()
+	r := c.takeReadingLocked()
 	if c.IsStarting() && !c.contested {
-		return ClockReport{Wall: l.Wall}, err
+		return ClockReport{Wall: r.Wall}, err
 	}
-	return ClockReport{Wall: l.Wall, HasReference: true, Ahead: l.offsetFrom(c.expected.zero), Unconfirmed: c.unconfirmed()}, err
+	return ClockReport{Wall: r.Wall, HasReference: true, Ahead: r.offsetFrom(c.expected.zero), Unconfirmed: c.unconfirmed()}, err
 }
 
 // TakeReading reads the clocks, for AcceptReading.
@@ -341,19 +341,19 @@ func (c *Clock) Accept() {
 func (c *Clock) AcceptReading(judged ClockReading, unconfirmed time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := c.takeReadingLocked()
-	if l.offsetFrom(judged.anchor().zero).Abs() > clockJitter {
+	r := c.takeReadingLocked()
+	if r.offsetFrom(judged.anchor().zero).Abs() > clockJitter {
 		return false
 	}
-	c.anchor(l, unconfirmed)
+	c.anchor(r, unconfirmed)
 	return true
 }
 
 // anchor is called with mu held.
-func (c *Clock) anchor(l ClockReading, unconfirmed time.Duration) {
-	c.expected = l.anchor()
+func (c *Clock) anchor(r ClockReading, unconfirmed time.Duration) {
+	c.expected = r.anchor()
 	c.baseline = c.expected.earlier(unconfirmed)
-	c.last.Store(&clockCheck{at: l.Wall})
+	c.last.Store(&clockCheck{at: r.Wall})
 }
 
 // ClockReading is the wall clock, read between two readings of the elapsed one.
@@ -367,12 +367,12 @@ type ClockReading struct {
 func (c *Clock) takeReadingLocked() ClockReading {
 	var best ClockReading
 	for i := range clockReadAttempts {
-		var l ClockReading
-		l.before = c.elapsed()
-		l.Wall = c.wall()
-		l.After = c.elapsed()
-		if i == 0 || l.After-l.before < best.After-best.before {
-			best = l
+		var r ClockReading
+		r.before = c.elapsed()
+		r.Wall = c.wall()
+		r.After = c.elapsed()
+		if i == 0 || r.After-r.before < best.After-best.before {
+			best = r
 		}
 		if best.After-best.before < clockReadWindow {
 			break
@@ -383,12 +383,12 @@ func (c *Clock) takeReadingLocked() ClockReading {
 
 // offsetFrom returns how far the wall clock is from its time expected by the elapsed
 // clock, and zero if that is within the error of the reading.
-func (l ClockReading) offsetFrom(zero time.Time) time.Duration {
-	wall := l.Wall.Round(0)
-	if from := zero.Add(l.before); wall.Before(from) {
+func (r ClockReading) offsetFrom(zero time.Time) time.Duration {
+	wall := r.Wall.Round(0)
+	if from := zero.Add(r.before); wall.Before(from) {
 		return wall.Sub(from)
 	}
-	if to := zero.Add(l.After); wall.After(to) {
+	if to := zero.Add(r.After); wall.After(to) {
 		return wall.Sub(to)
 	}
 	return 0

@@ -76,26 +76,26 @@ type ClockEvidence struct {
 
 // contest returns the contest of the clock by voters, or nil. An earlier contest counts
 // until a voter has the time of the clock as reference time.
-func (t ClockEvidence) contest() *ClockContest {
+func (e ClockEvidence) contest() *ClockContest {
 	switch {
-	case t.Voters.contests():
-		return &t.Voters.contest
-	case t.Voters.steady == 0 && t.PriorContest.Ahead.Abs() > ClockTolerance:
-		return &t.PriorContest
+	case e.Voters.contests():
+		return &e.Voters.contest
+	case e.Voters.steady == 0 && e.PriorContest.Ahead.Abs() > ClockTolerance:
+		return &e.PriorContest
 	}
 	return nil
 }
 
 // ResidualJump returns the sum of the unconfirmed jumps that are still in the clock.
-func (t ClockEvidence) ResidualJump(now time.Time) time.Duration {
+func (e ClockEvidence) ResidualJump(now time.Time) time.Duration {
 	switch {
-	case t.Trusted, t.KernelErr == nil:
+	case e.Trusted, e.KernelErr == nil:
 		return 0
-	case t.Voters.Confirms():
-		return t.Voters.Unconfirmed
+	case e.Voters.Confirms():
+		return e.Voters.Unconfirmed
 	}
-	since := now.Sub(t.LastRun.Add(-t.Unconfirmed))
-	return min(max(since, min(t.Unconfirmed, 0)), max(t.Unconfirmed, 0))
+	since := now.Sub(e.LastRun.Add(-e.Unconfirmed))
+	return min(max(since, min(e.Unconfirmed, 0)), max(e.Unconfirmed, 0))
 }
 
 // EvaluateStartClock returns why a clock is not accepted at a start, or nil if it is.

@@ -108,7 +108,7 @@ type diskResult struct {
 // The caller calls Close.
 func NewDisk(c DiskConfig) *Disk {
 	c.interval, c.limit = cmp.Or(c.interval, diskInterval), cmp.Or(c.limit, diskLimit)
-	w := &Disk{
+	d := &Disk{
 		config:    c,
 		requests:  make(chan struct{}),
 		results:   make(chan diskResult, 1),
@@ -117,107 +117,107 @@ func NewDisk(c DiskConfig) *Disk {
 		waitDone:  make(chan struct{}),
 		writeDone: make(chan struct{}),
 	}
-	w.current.Store(&diskReport{changed: make(chan struct{})})
-	go w.write()
-	go w.wait()
-	<-w.ready
-	return w
+	d.current.Store(&diskReport{changed: make(chan struct{})})
+	go d.write()
+	go d.wait()
+	<-d.ready
+	return d
 }
 
 // State returns the state of the disk.
-func (w *Disk) State() DiskState { return w.current.Load().state }
+func (d *Disk) State() DiskState { return d.current.Load().state }
 
 // Get returns the state of the disk, and a channel that is closed when the state changes:
 // when the disk begins or stops to hang or to fail, or reaches another level of space.
-func (w *Disk) Get() (DiskState, <-chan struct{}) {
-	r := w.current.Load()
+func (d *Disk) Get() (DiskState, <-chan struct{}) {
+	r := d.current.Load()
 	return r.state, r.changed
 }
 
 // Close ends the probe. It waits for a write that is within the limit, so that nothing
 // touches the folder afterwards. A write that hangs ends later, with its goroutine, when
 // the disk returns. Close is called once.
-func (w *Disk) Close() {
-	close(w.stop)
-	<-w.waitDone
+func (d *Disk) Close() {
+	close(d.stop)
+	<-d.waitDone
 }
 
 // write makes the writes, in a goroutine of its own.
-func (w *Disk) write() {
-	defer close(w.writeDone)
-	defer w.config.Prober.Close()
-	for range w.requests {
+func (d *Disk) write() {
+	defer close(d.writeDone)
+	defer d.config.Prober.Close()
+	for range d.requests {
 		var a diskResult
-		a.err = w.config.Prober.Probe()
-		a.free, a.total, a.spaceErr = w.config.Prober.Space()
-		w.results <- a
+		a.err = d.config.Prober.Probe()
+		a.free, a.total, a.spaceErr = d.config.Prober.Space()
+		d.results <- a
 	}
 }
 
 // wait requests writes and awaits their results, in a goroutine of its own.
-func (w *Disk) wait() {
-	defer close(w.waitDone)
-	for w.round() && w.pause() {
+func (d *Disk) wait() {
+	defer close(d.waitDone)
+	for d.round() && d.pause() {
 	}
-	close(w.requests)
-	if w.State().Hung {
+	close(d.requests)
+	if d.State().Hung {
 		return
 	}
-	late := time.NewTimer(w.config.limit)
+	late := time.NewTimer(d.config.limit)
 	defer late.Stop()
 	select {
-	case <-w.writeDone:
+	case <-d.writeDone:
 	case <-late.C: // closing the file hangs
 	}
 }
 
 // pause waits until the next round. It returns false when the probe ends.
-func (w *Disk) pause() bool {
-	timer := time.NewTimer(w.config.interval)
+func (d *Disk) pause() bool {
+	timer := time.NewTimer(d.config.interval)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-w.stop:
+	case <-d.stop:
 		return false
 	}
 }
 
 // round makes one write and publishes its result. It returns false if the probe ends
 // while the write hangs.
-func (w *Disk) round() bool {
+func (d *Disk) round() bool {
 	began := time.Now()
-	w.requests <- struct{}{}
-	answer, ok := w.awaitResult()
+	d.requests <- struct{}{}
+	answer, ok := d.awaitResult()
 	if !ok {
-		s := w.State()
+		s := d.State()
 		if s.Hung = true; s.Since.IsZero() {
 			s.Since = began
 		}
-		w.publish(s)
+		d.publish(s)
 		select {
-		case answer = <-w.results:
-		case <-w.stop:
+		case answer = <-d.results:
+		case <-d.stop:
 			return false
 		}
 	}
-	w.publish(w.nextState(answer, began))
+	d.publish(d.nextState(answer, began))
 	return true
 }
 
 // awaitResult waits for the result up to the limit.
-func (w *Disk) awaitResult() (diskResult, bool) {
-	step := time.NewTicker(max(w.config.limit/diskSteps, 1))
+func (d *Disk) awaitResult() (diskResult, bool) {
+	step := time.NewTicker(max(d.config.limit/diskSteps, 1))
 	defer step.Stop()
 	for range diskSteps {
 		select {
-		case a := <-w.results:
+		case a := <-d.results:
 			return a, true
 		case <-step.C:
 		}
 	}
 	select {
-	case a := <-w.results: // arrived at the same moment
+	case a := <-d.results: // arrived at the same moment
 		return a, true
 	default:
 		return diskResult{}, false
@@ -225,8 +225,8 @@ func (w *Disk) awaitResult() (diskResult, bool) {
 }
 
 // nextState returns the state after a result.
-func (w *Disk) nextState(a diskResult, began time.Time) DiskState {
-	s := w.State()
+func (d *Disk) nextState(a diskResult, began time.Time) DiskState {
+	s := d.State()
 	s.Hung, s.Err = false, a.err
 	switch {
 	case errors.Is(a.spaceErr, errors.ErrUnsupported):
@@ -235,7 +235,7 @@ func (w *Disk) nextState(a diskResult, began time.Time) DiskState {
 	case a.total == 0: // the file system reports no size
 		s.Free, s.Space = 0, spaceOK
 	default:
-		low, out := spaceThresholds(a.total, w.config.low)
+		low, out := spaceThresholds(a.total, d.config.low)
 		s.Free, s.Space = a.free, s.Space.next(a.free, low, out)
 	}
 	switch {
@@ -248,16 +248,16 @@ func (w *Disk) nextState(a diskResult, began time.Time) DiskState {
 }
 
 // publish publishes a state.
-func (w *Disk) publish(s DiskState) {
-	was := w.current.Load()
+func (d *Disk) publish(s DiskState) {
+	was := d.current.Load()
 	next := &diskReport{state: s, changed: was.changed}
 	changed := s.Hung != was.state.Hung || (s.Err == nil) != (was.state.Err == nil) || s.Space != was.state.Space
 	if changed {
 		next.changed = make(chan struct{})
 	}
-	w.current.Store(next)
+	d.current.Store(next)
 	if changed {
 		close(was.changed)
 	}
-	w.once.Do(func() { close(w.ready) })
+	d.once.Do(func() { close(d.ready) })
 }

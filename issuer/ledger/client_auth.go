@@ -111,9 +111,9 @@ func (v View) authenticateSender(p ClientAuth, genuine bool) (a authentication, 
 	return a, d, false
 }
 
-func (p ClientAuth) matches(s *Secret) (known, match bool) {
-	for i := range p.Digests {
-		if d := &p.Digests[i]; d.Key == s.Key {
+func (a ClientAuth) matches(s *Secret) (known, match bool) {
+	for i := range a.Digests {
+		if d := &a.Digests[i]; d.Key == s.Key {
 			known = true
 			match = subtle.ConstantTimeCompare(d.MAC[:], s.Digest[:]) == 1
 		}
@@ -160,12 +160,12 @@ func (v View) withSecretUse(m command.Meta, p ClientAuth, secrets Secrets, index
 
 // activeDigest returns the digest of the presented secret under the active key, if s is
 // not recorded under that key already.
-func (p ClientAuth) activeDigest(v View, s *Secret) (Digest, bool) {
+func (a ClientAuth) activeDigest(v View, s *Secret) (Digest, bool) {
 	active := v.ActiveKey(ForCredentials)
 	if active == nil || s.Key == active.Number {
 		return Digest{}, false
 	}
-	for _, d := range p.Digests {
+	for _, d := range a.Digests {
 		if d.Key == active.Number {
 			return d, true
 		}

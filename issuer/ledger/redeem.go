@@ -14,11 +14,11 @@ type CredentialRef struct {
 }
 
 // singleRow is command.SingleRow of a command that redeems a credential.
-func (l *CredentialRef) singleRow() (table string, id [16]byte, ok bool) {
-	if l == nil {
+func (r *CredentialRef) singleRow() (table string, id [16]byte, ok bool) {
+	if r == nil {
 		return "", id, false
 	}
-	return TableGrants, l.Grant, true
+	return TableGrants, r.Grant, true
 }
 
 // A redemption is one attempt to spend a credential, as far as Exchange and Refresh do the
