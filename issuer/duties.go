@@ -27,7 +27,9 @@ func (i *Issuer) startDuties(ctx context.Context) {
 	ctx, i.stop = context.WithCancel(ctx)
 	i.serveRevocations(ctx)
 	i.done.Go(func() { i.recordSecretUses(ctx) })
-	i.done.Go(func() { i.repeatReport(ctx, i.ReportUsage, "usage of clients not reported") })
+	i.done.Go(func() {
+		repeatReport(ctx, i.ReportUsage, func(err error) { i.config.Log.Warn("usage of clients not reported", "error", err) })
+	})
 	i.done.Go(func() { i.Rekey.Follow(ctx) })
 	i.done.Go(func() { i.Keyring.LoadFresh(ctx) })
 	i.done.Go(func() { i.runBackups(ctx) })
@@ -36,19 +38,21 @@ func (i *Issuer) startDuties(ctx context.Context) {
 	}
 	if i.config.Failures != nil {
 		i.done.Go(func() { i.config.Failures.Run(ctx) })
-		i.done.Go(func() { i.repeatReport(ctx, i.ReportFailures, "failed authentications not reported") })
+		i.done.Go(func() {
+			repeatReport(ctx, i.ReportFailures, func(err error) { i.config.Log.Warn("failed authentications not reported", "error", err) })
+		})
 	}
 }
 
-// repeatReport calls report until ctx ends, and then once more. It logs failed if that fails.
-func (i *Issuer) repeatReport(ctx context.Context, report func(context.Context) error, failed string) {
+// repeatReport calls report until ctx ends, and then once more. logFailed logs an error.
+func repeatReport(ctx context.Context, report func(context.Context) error, logFailed func(error)) {
 	ticker := time.NewTicker(reportPause)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
 			if err := report(ctx); err != nil && ctx.Err() == nil {
-				i.config.Log.Warn(failed, "error", err)
+				logFailed(err)
 			}
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReportWait)
