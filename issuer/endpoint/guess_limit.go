@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
@@ -55,12 +56,14 @@ func (g *guessLimiter) try(c oauth.ClientCredentials, address string, now time.T
 	if c.Secret == "" || credential.IsSecret(c.Secret) {
 		return 0, func(error) {}
 	}
-	pair := failureKey(c.ID, address)
+	// The name of a resource server is found whatever its case.
+	holder := strings.ToLower(c.ID)
+	pair := failureKey(holder, address)
 	var undo func()
 	if g.recent.Has(pair, now) {
 		wait, undo = g.authenticated.Try(pair, now)
 	} else {
-		wait, undo = g.unauthenticated.Try(c.ID, now)
+		wait, undo = g.unauthenticated.Try(holder, now)
 	}
 	return wait, func(err error) {
 		var refused *oauth.Error

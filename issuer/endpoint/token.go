@@ -182,8 +182,8 @@ func writeThrottled(w http.ResponseWriter, wait time.Duration, id string) {
 	})
 }
 
-// failureKey joins client and address. All ids that no client can have share one key, so
-// that long ones can't fill the memory.
+// failureKey joins client and address. The ids of agents are hashed, and all others that are
+// longer than that of a client share one key, so that long ids can't fill the memory.
 func failureKey(client, address string) string {
 	if client = ledger.ClientKey(client); len(client) > ledger.MaxID {
 		client = ""
