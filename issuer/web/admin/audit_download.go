@@ -39,15 +39,27 @@ func (w *Area) auditDownload(c *site.Request, v site.Session) error {
 	if c.IsHead() {
 		return nil
 	}
-	out := bufio.NewWriter(c)
+	out := bufio.NewWriter(&download{c})
 	lines := json.NewEncoder(out)
 	for e := range v.View.EventsMatching(q) {
 		if lines.Encode(recordOf(v.View, e)) != nil {
-			return nil // the browser has disconnected
+			return nil // the browser has disconnected, or reads nothing
 		}
 	}
 	_ = out.Flush() // the browser may have disconnected
 	return nil
+}
+
+// downloadTimeout is how long a browser may take to read a part of a download.
+const downloadTimeout = 30 * time.Second
+
+// A download is a response that takes longer than the server's timeout for others.
+type download struct{ *site.Request }
+
+func (d *download) Write(b []byte) (int, error) {
+	// The error is that of a writer without deadlines.
+	_ = http.NewResponseController(d.ResponseWriter).SetWriteDeadline(time.Now().Add(downloadTimeout))
+	return d.Request.Write(b)
 }
 
 func recordOf(v ledger.View, e *ledger.Event) eventRecord {

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -184,4 +185,43 @@ func TestEventWords(t *testing.T) {
 		assert.Equal(t, want, strings.Count(page, `<option value="`+string(kind)+`">`), kind)
 	}
 	assert.Equal(t, 2, strings.Count(page, `<option value="client.reviewed:`))
+}
+
+// A deadlineWriter records whether each write of a body had a deadline of its own.
+type deadlineWriter struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+	without  int // writes
+}
+
+func (w *deadlineWriter) SetWriteDeadline(t time.Time) error {
+	w.deadline = t
+	return nil
+}
+
+func (w *deadlineWriter) Write(b []byte) (int, error) {
+	if w.deadline.IsZero() {
+		w.without++
+	}
+	w.deadline = time.Time{}
+	return w.ResponseRecorder.Write(b)
+}
+
+// TestAuditDownloadOutlastsTheTimeoutOfTheServer: a large download over a slow line takes longer
+// than other responses may.
+func TestAuditDownloadOutlastsTheTimeoutOfTheServer(t *testing.T) {
+	w, root := Administration(t)
+	for range 30 {
+		w.SignedIn()
+	}
+	r := httptest.NewRequest(http.MethodGet, "/admin/audit.jsonl", nil)
+	r.Header.Set("Test-Address", root.Address)
+	for name, value := range root.Cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	out := &deadlineWriter{ResponseRecorder: httptest.NewRecorder()}
+	w.Handler.ServeHTTP(out, r)
+	require.Equal(t, http.StatusOK, out.Code)
+	require.Greater(t, out.Body.Len(), 5000, "several writes")
+	require.Zero(t, out.without)
 }

@@ -127,7 +127,7 @@ func (w *Area) showAdminUser(c *site.Request, v site.Session, sent *site.Form) e
 	for _, state := range userActions {
 		body.Forms[string(state)] = v.Form(&userStateForm, url.Values{"id": {u.ID}, "state": {string(state)}})
 	}
-	if sent != nil {
+	if sent != nil && sent.Kind == &userStateForm {
 		body.Forms[sent.Get("state")] = sent
 	}
 	w.prover.RequireReauth(&v, body.Forms[string(ledger.Promote)], "")
@@ -289,7 +289,7 @@ func (b *adminUserBody) connectedLine(v *site.Session, app parts.Piece, client s
 		return line
 	}
 	f := v.Form(&disconnectUserForm, url.Values{"id": {b.User.ID}, "client": {client}})
-	open := sent != nil && sent.Get("client") == client
+	open := sent != nil && sent.Kind == &disconnectUserForm && sent.Get("client") == client
 	if open {
 		f = sent
 	}

@@ -80,6 +80,21 @@ func TestDisconnectUser(t *testing.T) {
 	assert.Empty(t, w.View().GrantsOf("u-ada", w.Now()))
 }
 
+// TestRefusedFormOnThePageOfAUser: a form of one kind is no form of the others on the page.
+func TestRefusedFormOnThePageOfAUser(t *testing.T) {
+	w, root := Administration(t)
+	w.Advance(16 * time.Minute) // root has to enter the password again
+	w.SignedIn().Allow()
+	for _, password := range []string{"", "wrong"} {
+		res := root.Post(AdaPage+"/state", map[string][]string{
+			"state": {"promote"}, "token": {stateToken(root, "u-ada\x00promote")}, site.OwnPassword: {password},
+		})
+		require.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, res.Text)
+		assert.Contains(t, res.Text, "Disconnect The calendar app")
+	}
+	assert.False(t, w.UserByName("ada").Admin)
+}
+
 func TestUserStates(t *testing.T) {
 	w, root := Administration(t)
 	ada := w.SignedIn()
