@@ -414,6 +414,22 @@ func TestLogo(t *testing.T) {
 	}
 }
 
+// TestLogoApprovedWhileANodeLags: no shared cache stores a response that sets a session cookie.
+func TestLogoApprovedWhileANodeLags(t *testing.T) {
+	w, _ := Administration(t)
+	ada := w.SignedIn()
+	w.WithLogo("waiting")
+	ada.Get(LogoAddress)
+	w.Advance(15 * time.Minute)
+	w.Lag()
+	w.Must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "waiting", Verdict: ledger.Approve, Revision: w.View().Client("waiting").Revision})
+	w.NoLeaderContact = true
+	res := ada.Get(LogoAddress)
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	require.NotEmpty(t, res.Cookies())
+	require.NotContains(t, res.Header.Get("Cache-Control"), "public")
+}
+
 // TestLogoBeforeItsReview verifies that a picture that was not reviewed is visible to its
 // owner and reviewers only, and is not stored in shared caches.
 func TestLogoBeforeItsReview(t *testing.T) {

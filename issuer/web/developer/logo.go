@@ -26,7 +26,7 @@ func (w *Area) logo(c *site.Request) error {
 		if v.Unavailable {
 			return site.ErrSessionUnavailable
 		}
-		l, public = v.View.LogoFor(v.User, id)
+		l, _ = v.View.LogoFor(v.User, id) // not public: the answer may set the session cookie
 	}
 	if l == nil {
 		return site.ErrNotFound
