@@ -18,6 +18,9 @@ const (
 	// counterPauseFactor is the length of the pause after a walk, relative to the walk. It
 	// limits counting to a fraction of one CPU.
 	counterPauseFactor = 4
+	// counterPatience is how long after a number was last asked for a walk may begin. So numbers
+	// that nobody waits for any more don't delay those of others.
+	counterPatience = 30 * time.Second
 )
 
 // Counters has numbers by name, such as that of the users connected to each client. Counting
@@ -36,7 +39,8 @@ type counter[T any] struct {
 	at    ledger.Time // time of the view
 	known bool
 	stale time.Time
-	done  chan struct{} // closed when the walk ends; nil if there is none
+	asked time.Time     // when a walk was last asked for
+	done  chan struct{} // closed when the walk ends or is given up; nil if there is none
 }
 
 // NewCounters returns counters without numbers.
@@ -90,6 +94,7 @@ func (n *Counters[T]) startCount(name string, now ledger.Time, walk func() T) ch
 	one := n.byName[name]
 	switch {
 	case one != nil && one.done != nil:
+		one.asked = time.Now()
 		return one.done
 	case one != nil && time.Now().Before(one.stale):
 		return nil
@@ -99,7 +104,7 @@ func (n *Counters[T]) startCount(name string, now ledger.Time, walk func() T) ch
 		one = &counter[T]{}
 		n.byName[name] = one
 	}
-	one.done = make(chan struct{})
+	one.asked, one.done = time.Now(), make(chan struct{})
 	go n.count(one, now, walk)
 	return one.done
 }
@@ -122,6 +127,10 @@ func (n *Counters[T]) evict() bool {
 func (n *Counters[T]) count(one *counter[T], now ledger.Time, walk func() T) {
 	n.running <- struct{}{}
 	began := time.Now()
+	if n.giveUp(one, began) {
+		<-n.running
+		return
+	}
 	is := walk()
 	took := time.Since(began)
 	time.AfterFunc(counterPauseFactor*took, func() { <-n.running })
@@ -132,4 +141,17 @@ func (n *Counters[T]) count(one *counter[T], now ledger.Time, walk func() T) {
 	one.stale = time.Now().Add(counterFreshFactor * took)
 	close(one.done)
 	one.done = nil
+}
+
+// giveUp ends a walk that nobody has asked for lately, before it begins, and reports whether it
+// did. The last number stays, and is evicted before others.
+func (n *Counters[T]) giveUp(one *counter[T], now time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if now.Sub(one.asked) <= counterPatience {
+		return false
+	}
+	close(one.done)
+	one.done = nil
+	return true
 }
