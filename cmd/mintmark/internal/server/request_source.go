@@ -23,8 +23,7 @@ func fairRequests(next http.Handler, most int, trusted proxy.Trusted) http.Handl
 		ok := inProgress.add(sources)
 		mu.Unlock()
 		if !ok {
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "There are too many requests at a time.", http.StatusTooManyRequests)
+			writeUnavailable(w, http.StatusTooManyRequests, "There are too many requests at a time. Try again.")
 			return
 		}
 		defer func() {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -66,10 +67,14 @@ func TestRequestsOfOneSource(t *testing.T) {
 				o.status <- 0
 				return
 			}
-			_, _ = io.Copy(io.Discard, res.Body)
+			text, _ := io.ReadAll(res.Body)
 			_ = res.Body.Close()
 			if res.ProtoMajor != 2 {
 				o.status <- -1
+			}
+			if res.StatusCode == http.StatusTooManyRequests && (res.Header.Get("Content-Type") != "application/json" ||
+				res.Header.Get("Cache-Control") != "no-store" || !strings.Contains(string(text), `"error":"temporarily_unavailable"`)) {
+				o.status <- -2 // RFC 6749 §5.2
 			}
 			o.status <- res.StatusCode
 		}()

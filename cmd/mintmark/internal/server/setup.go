@@ -21,8 +21,8 @@ func (s *Server) openOnRequest(ctx context.Context, conf cluster.Config) error {
 	do := func(ctx context.Context, how func() error) error {
 		select {
 		case asked <- how:
+		case <-s.stopping: // nobody receives after a failed attempt
 		case <-ctx.Done():
-			return ctx.Err()
 		}
 		return s.awaitStart(ctx)
 	}

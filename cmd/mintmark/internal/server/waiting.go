@@ -129,13 +129,18 @@ func (f *startupHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		(*h).ServeHTTP(w, r)
 		return
 	}
+	writeUnavailable(w, http.StatusServiceUnavailable, "The server does not serve yet. Try again.")
+}
+
+// writeUnavailable writes an error of a request that reaches no endpoint.
+func writeUnavailable(w http.ResponseWriter, status int, description string) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Retry-After", "1")
-	w.WriteHeader(http.StatusServiceUnavailable)
+	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]string{
-		"error": string(oauth.TemporarilyUnavailable), "error_description": "The server does not serve yet. Try again.",
+		"error": string(oauth.TemporarilyUnavailable), "error_description": description,
 	})
 }
