@@ -147,6 +147,15 @@ func TestGatherUnit(t *testing.T) {
 	require.Equal(t, doctor.Warning, checkOf(t, shipped, "ports", o).State)
 	require.Equal(t, doctor.OK, checkOf(t, system(t, packaging.Unit{LowPorts: true}, ""), "ports", o).State)
 	require.Equal(t, doctor.OK, checkOf(t, system(t, packaging.Unit{}, "AmbientCapabilities=CAP_NET_BIND_SERVICE\n"), "ports", o).State)
+	require.Equal(t, doctor.Warning, checkOf(t, system(t, packaging.Unit{LowPorts: true}, "AmbientCapabilities=\n"), "ports", o).State, "an empty value resets the list")
+	replaced := system(t, packaging.Unit{LowPorts: true}, "")
+	vendor := filepath.Join(replaced, "usr/lib/systemd/system/mintmark.service.d")
+	require.NoError(t, os.MkdirAll(vendor, 0o700))
+	for name, want := range map[string]doctor.State{"override.conf": doctor.OK, "vendor.conf": doctor.Warning} {
+		require.NoError(t, os.WriteFile(filepath.Join(vendor, name), []byte("[Service]\nAmbientCapabilities=\n"), 0o600))
+		require.Equal(t, want, checkOf(t, replaced, "ports", o).State, name)
+		require.NoError(t, os.Remove(filepath.Join(vendor, name)))
+	}
 }
 
 // TestGatherCredential: the cluster key is not missing if systemd has it as a credential.

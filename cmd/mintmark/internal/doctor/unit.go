@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -33,12 +35,16 @@ func readUnit(root, dataDir string) *Unit {
 			break
 		}
 	}
-	for _, dir := range folders {
-		dropIns, _ := filepath.Glob(filepath.Join(root, dir, name+".d", "*.conf"))
-		for _, path := range dropIns {
-			if text, err := os.ReadFile(path); err == nil {
-				u.add(text)
-			}
+	dropIns := map[string]string{} // path by name: one in /etc replaces one of the same name
+	for _, dir := range slices.Backward(folders) {
+		paths, _ := filepath.Glob(filepath.Join(root, dir, name+".d", "*.conf"))
+		for _, path := range paths {
+			dropIns[filepath.Base(path)] = path
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(dropIns)) {
+		if text, err := os.ReadFile(dropIns[name]); err == nil {
+			u.add(text)
 		}
 	}
 	for _, word := range u.settings["ExecStart"] {
@@ -52,7 +58,11 @@ func readUnit(root, dataDir string) *Unit {
 func (u *Unit) add(text []byte) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		key, value, found := strings.Cut(strings.TrimSpace(lines.Text()), "=")
-		if found && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, ";") {
+		switch {
+		case !found || strings.HasPrefix(key, "#") || strings.HasPrefix(key, ";"):
+		case strings.TrimSpace(value) == "": // resets a list
+			delete(u.settings, key)
+		default:
 			u.settings[key] = append(u.settings[key], strings.Fields(value)...)
 		}
 	}
