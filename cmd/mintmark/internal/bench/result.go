@@ -2,6 +2,7 @@ package bench
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -49,13 +50,13 @@ func (l *Load) result(workers []worker, measured time.Duration) Result {
 	return r
 }
 
-// percentile is that of a sorted list: the least value that a part p of all does not
-// exceed.
+// percentile returns that of a sorted list in milliseconds: the least value that a part p of
+// all does not exceed.
 func percentile(sorted []time.Duration, p float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	i := min(int(float64(len(sorted))*p), len(sorted)-1)
+	i := max(0, int(math.Ceil(float64(len(sorted))*p))-1)
 	return float64(sorted[i].Microseconds()) / 1e3
 }
 
