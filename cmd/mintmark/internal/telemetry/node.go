@@ -55,7 +55,7 @@ var nodeGauges = []struct {
 	{"mintmark_cluster_lag_entries", "Log entries that the leader has committed and this node has not applied.", func(s NodeSample) float64 { return float64(s.Lag) }, nil},
 	{"mintmark_cluster_members", "Members of the cluster.", func(s NodeSample) float64 { return float64(s.Members) }, nil},
 	{
-		"mintmark_cluster_members_reachable", "Members that answer this node, including itself. Absent if unknown.",
+		"mintmark_cluster_members_reachable", "Members that answer this node, including itself.",
 		func(s NodeSample) float64 { return float64(s.Reachable) },
 		nil,
 	},
