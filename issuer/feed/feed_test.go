@@ -194,7 +194,9 @@ func TestOldOnesAmongOthers(t *testing.T) {
 		w := newEnv(t)
 		w.put(ledger.TableClients, &ledger.Client{ID: "doc.1", State: ledger.Approved, TokensRevokedBefore: now(), Document: &ledger.Document{ClientID: "https://agent.example/1"}})
 		time.Sleep(24 * time.Hour)
-		disable := func() { w.event(ledger.Event{Kind: ledger.EventUserState, User: "u", Detail: "disable", TokensRevokedBefore: now()}) }
+		disable := func() {
+			w.event(ledger.Event{Kind: ledger.EventUserState, User: "u", Detail: "disable", TokensRevokedBefore: now()})
+		}
 		disable()
 		w.event(ledger.Event{Kind: ledger.EventClientReviewed, Client: "doc.1", Detail: "resume"})
 		w.endGrant(0xa1)
