@@ -355,19 +355,27 @@ func (c *NoteDocument) first(v View, m command.Meta, who caller, old *Client) co
 		return deny(TooManyDocuments)
 	}
 	next := &Client{ID: ClientKey(c.URL), Type: Public, Owner: publisherOwner(host), State: Approved, Created: stateTime(m)}
+	profile := c.profile()
 	if old != nil { // its publisher was removed; the grants of that time have ended
 		next = old.changed(m)
 		next.Proposed, next.Refused = nil, nil
-		if old.State == Pending { // the publisher's review is one of it
+		switch {
+		case old.State == Pending: // the publisher's review is one of it
 			next.State = Approved
+		case old.State == Rejected && !old.Profile.equal(&profile):
+			next.replaced()
 		}
 	}
 	next.Changed, next.Last = stateTime(m), m.ID
-	next.Profile = Profile{Name: c.Name, Website: c.Website, RedirectURIs: c.RedirectURIs}
+	next.Profile = profile
 	next.Document = c.document(old, m)
 	next.Revision++
 	next.queue(old, m)
 	return accept(Outcome{ID: next.ID}, append(changes, put(TableClients, next), c.event(m, kind, who, next.ID))...)
+}
+
+func (c *NoteDocument) profile() Profile {
+	return Profile{Name: c.Name, Website: c.Website, RedirectURIs: c.RedirectURIs}
 }
 
 func (c *NoteDocument) document(old *Client, m command.Meta) *Document {
@@ -380,19 +388,22 @@ func (c *NoteDocument) document(old *Client, m command.Meta) *Document {
 }
 
 // again records that a known document was fetched again. What it removes counts at once; a
-// new name or another redirection URI is a proposed revision.
+// new name or another redirection URI is a proposed revision, unless nothing of the client was
+// approved: then the review is of the whole.
 func (c *NoteDocument) again(v View, m command.Meta, who caller, old *Client) command.Decision {
 	next := old.changed(m)
 	next.Document = c.document(old, m)
 	if c.Digest == old.Document.Digest {
 		return accept(Outcome{ID: old.ID}, put(TableClients, next))
 	}
-	p := Profile{Name: c.Name, Website: c.Website, RedirectURIs: c.RedirectURIs}
+	p := c.profile()
 	next.Website = p.Website
 	switch {
-	case v.PublisherOf(old).State == PublisherPending:
+	case old.Profile.equal(&p):
+		next.Proposed = nil
+	case v.PublisherOf(old).State == PublisherPending && old.State != Rejected:
 		next.Profile = p
-	case len(intersect(old.RedirectURIs, p.RedirectURIs)) == 0:
+	case old.unreviewed() || len(intersect(old.RedirectURIs, p.RedirectURIs)) == 0:
 		next.Profile, next.Proposed, next.Refused = p, nil, nil
 		next.replaced()
 	default:
@@ -412,11 +423,16 @@ func (c *NoteDocument) again(v View, m command.Meta, who caller, old *Client) co
 	return accept(Outcome{ID: old.ID}, put(TableClients, next), c.event(m, EventDocumentChanged, who, old.ID))
 }
 
+// unreviewed reports whether nothing of c was approved. c has a document.
+func (c *Client) unreviewed() bool {
+	return c.State == Pending || c.State == Rejected || c.Document.Replaced
+}
+
 // replaced records that nothing of what was reviewed of c is left.
 func (c *Client) replaced() {
 	switch c.State {
-	case Approved:
-		c.State = Pending
+	case Approved, Rejected:
+		c.State, c.Reason = Pending, ""
 	case Suspended:
 		d := *c.Document
 		d.Replaced = true

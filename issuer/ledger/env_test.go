@@ -179,6 +179,7 @@ func (w *env) check() {
 		require.False(w.t, c.Public() && len(c.Secrets) > 0, c.ID)
 		w.checkLogo(c.Profile)
 		if c.Proposed != nil {
+			require.NotContains(w.t, []ledger.ClientState{ledger.Pending, ledger.Rejected}, c.State, "%s: two reviews at once", c.ID)
 			w.checkLogo(*c.Proposed)
 			require.Nil(w.t, c.Refused)
 		}

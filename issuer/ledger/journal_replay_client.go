@@ -15,7 +15,7 @@ func (s *replayState) applyClient(e *Effect, at Time) bool {
 		changed = true
 	case EffectClientNarrowed:
 		changed = next.retain(e.URIs, e.Scopes)
-		if c.Document != nil && len(intersect(c.RedirectURIs, e.URIs)) == 0 {
+		if c.Document != nil && (c.unreviewed() || len(intersect(c.RedirectURIs, e.URIs)) == 0) {
 			next.replaced() // by URIs that nobody may have reviewed
 		}
 	case EffectScopesSelected:
@@ -64,6 +64,9 @@ func (c *Client) applyState(state ClientState, reason string) bool {
 		return false
 	}
 	c.State, c.Reason = state, reason
+	if state == Pending || state == Rejected { // the next review is of the whole
+		c.Proposed = nil
+	}
 	return true
 }
 
