@@ -99,4 +99,9 @@ func TestAfterALeak(t *testing.T) {
 	require.Equal(t, "ended", ended[0].State)
 	require.Equal(t, ledger.KeyNotRecorded.String(), ended[0].EndCause)
 	require.Zero(t, ask(t, c, admin.ShowUser, admin.UserRef{User: "alice"}).Grants)
+
+	// Until the node's keyring follows, a new secret would be one that nobody could use.
+	p := refused(t, c, admin.AddSecret, admin.NewSecret{Client: "cal-app"})
+	require.Equal(t, admin.Unavailable, p.Class)
+	require.ErrorContains(t, p, "nothing was changed")
 }

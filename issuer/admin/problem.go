@@ -82,8 +82,11 @@ func ofError(class Class, err error) *Problem {
 
 func refusal(subject string, r *ledger.Refusal) *Problem {
 	p := &Problem{Class: Refused, Subject: subject, Cause: r.Cause, Text: r.Cause.String(), Field: r.Field, Note: r.Note}
-	if r.Cause == ledger.NotFound {
+	switch r.Cause {
+	case ledger.NotFound:
 		p.Class = NotFound
+	case ledger.KeyNotRecorded: // of a new secret: this node's keyring lags for a moment
+		p.Class, p.Text = Unavailable, "the active credential key has just changed, and nothing was changed"
 	}
 	return p
 }

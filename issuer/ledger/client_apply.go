@@ -151,7 +151,7 @@ func (c *ApplyClient) declared(v View, old *Client, m command.Meta) (*Client, *R
 	case c.Type == Public && len(c.Secrets) > 0:
 		return bad("secrets", "must be empty for a public client")
 	default:
-		if next.Secrets, refused = next.Secrets.declared(c.Secrets, stateTime(m)); refused != nil {
+		if next.Secrets, refused = next.Secrets.declared(v, c.Secrets, stateTime(m)); refused != nil {
 			return nil, refused
 		}
 		if had > 0 && next.ActiveSecrets() == 0 {
@@ -189,7 +189,7 @@ const maxManager = 64
 // declared returns l after a declaration of all secrets that are to be active, or why it can't
 // be done. A secret that was revoked never becomes active again: it may have been revoked
 // because it leaked.
-func (l Secrets) declared(secrets []DeclaredSecret, at Time) (Secrets, *Refusal) {
+func (l Secrets) declared(v View, secrets []DeclaredSecret, at Time) (Secrets, *Refusal) {
 	bad := func(note string) (Secrets, *Refusal) { return nil, outcome(badField("secrets", note)).Refusal }
 	if len(secrets) > MaxActiveSecrets {
 		r := outcome(deny(TooManySecrets)).Refusal
@@ -209,6 +209,8 @@ func (l Secrets) declared(secrets []DeclaredSecret, at Time) (Secrets, *Refusal)
 			return bad("has the same secret twice")
 		case j < 0 && all.index(d.New.ID) >= 0:
 			return nil, outcome(deny(AlreadyExists)).Refusal
+		case j < 0 && !d.New.verifiable(v):
+			return nil, outcome(deny(KeyNotRecorded)).Refusal
 		case j < 0:
 			added = append(added, d.New.at(at))
 		case !all[j].Active():

@@ -14,6 +14,7 @@ import (
 func TestDeclaredSecrets(t *testing.T) {
 	w := newEnv(t)
 	require.Equal(t, "ok", w.run("user alice"))
+	require.Equal(t, "ok", w.run("add-key c2 purpose=credential number=2"))
 	apply := func(secrets ...ledger.DeclaredSecret) (ledger.Outcome, bool) {
 		c := w.command(parseLine("apply app owner=alice scopes=PROFILE_READ")).(*ledger.ApplyClient)
 		c.NamesSecrets, c.Secrets = true, secrets

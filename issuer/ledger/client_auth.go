@@ -43,8 +43,9 @@ func (a authentication) confirmFresh(d command.Decision) command.Decision {
 // invalid_client; only the sealed cause distinguishes them.
 //
 // again is true if the node could not compute the digest that decides, because the secret
-// is recorded under a key that the node has not opened yet. Secrets under a dropped key
-// can never be verified again.
+// is recorded under a key that the node has not opened yet. A secret under a dropped key is
+// refused even if its digest matches: the key may have leaked, and a node whose keyring lags
+// still sends digests under it.
 func (v View) authenticate(p ClientAuth) (a authentication, cause Cause, again bool) {
 	c := v.Client(p.Client)
 	if c == nil || c.State == Deleted {
@@ -79,8 +80,10 @@ func (v View) matchSecret(p ClientAuth, secrets Secrets) (index int, cause Cause
 		known, match := p.matches(s)
 		switch {
 		case s.Hash != "": // the node verifies it first: see UpgradeSecret
-		case match && s.Active():
+		case match && s.Active() && v.keyKnown(s.Key):
 			return i, NoCause, false
+		case match && s.Active():
+			cause = SecretKeyDropped
 		case match:
 			cause = SecretRevoked
 		case known || !s.Active():

@@ -30,6 +30,10 @@ func (n NewSecret) at(t Time) Secret {
 	return s
 }
 
+// verifiable reports whether a client can authenticate by the secret. A node whose keyring
+// lags makes the digest under a key that was dropped.
+func (n *NewSecret) verifiable(v View) bool { return n.Hash != "" || v.keyKnown(n.Key) }
+
 // is reports whether a row has the secret as s.
 func (n *NewSecret) is(s *Secret) bool {
 	if n.Hash != "" {
@@ -115,6 +119,9 @@ func (c *CreateClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if c.Secret != nil {
 		if note := c.Secret.check(); note != "" {
 			return badField("secret", note)
+		}
+		if !c.Secret.verifiable(v) {
+			return deny(KeyNotRecorded)
 		}
 		row.Secrets = []Secret{c.Secret.at(stateTime(m))}
 	}

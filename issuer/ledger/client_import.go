@@ -124,6 +124,9 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 		if note := all[i].check(); note != "" {
 			return bad("secrets", note)
 		}
+		if !all[i].verifiable(v) {
+			return outcome(deny(KeyNotRecorded)).Refusal
+		}
 		if old == nil || all[i].Hash == "" {
 			continue
 		}

@@ -221,6 +221,7 @@ func TestImportedSecretIdentity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
 			w.run("user alice")
+			w.run("add-key c2 purpose=credential number=2")
 			w.run("import app owner=alice secrets=a scopes=PROFILE_READ")
 			n := secretOf("a")
 			test.change(&n)

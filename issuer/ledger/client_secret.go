@@ -53,6 +53,9 @@ func (c *AddSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if note := checkText(c.Secret.Name, 0, MaxSecretName); note != "" {
 		return badField("name", note)
 	}
+	if !c.Secret.verifiable(v) {
+		return deny(KeyNotRecorded)
+	}
 	next, detail := old.changed(m), c.Secret.ID
 	next.Secrets = old.Secrets.added(c.Secret, stateTime(m))
 	if c.EndOld != 0 {

@@ -261,12 +261,18 @@ func (l line) actor() ledger.Actor {
 	return ledger.Actor{Operator: true}
 }
 
-// secretOf returns a secret: its digest, or for hash:… a hash that another system made.
+// secretOf returns a secret: its digest, under the first key unless the name ends in "@" and
+// another key's number, or for hash:… a hash that another system made.
 func secretOf(name string) ledger.NewSecret {
 	if strings.HasPrefix(name, "hash:") {
 		return ledger.NewSecret{ID: name, Hash: name}
 	}
-	return ledger.NewSecret{ID: name, Key: 1, Digest: digestUnder(1, name), Tail: "tail"}
+	name, number, _ := strings.Cut(name, "@")
+	key := uint32(1)
+	if n, err := strconv.ParseUint(number, 10, 32); err == nil {
+		key = uint32(n)
+	}
+	return ledger.NewSecret{ID: name, Key: key, Digest: digestUnder(key, name), Tail: "tail"}
 }
 
 // digestUnder returns the digest of a secret under a credential key.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -109,6 +110,7 @@ func TestLogoFor(t *testing.T) {
 func TestGreatestClientFits(t *testing.T) {
 	w := newEnv(t)
 	w.run("user bob")
+	w.run(fmt.Sprintf("add-key c%d purpose=credential number=%[1]d", math.MaxUint32))
 	picture := append([]byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte{0xff}, ledger.MaxLogo-8)...)
 	sum := sha256.Sum256(picture)
 	p := ledger.Profile{
@@ -120,7 +122,7 @@ func TestGreatestClientFits(t *testing.T) {
 		p.RedirectURIs = append(p.RedirectURIs, uri+strings.Repeat("a", 1024-len(uri)))
 	}
 	id := strings.Repeat("a", ledger.MaxID)
-	secret := ledger.NewSecret{ID: id, Key: 1 << 31, Digest: sum, Tail: "tail"}
+	secret := ledger.NewSecret{ID: id, Key: math.MaxUint32, Digest: sum, Tail: "tail"}
 	actor := ledger.Actor{Session: sum, Operator: true}
 	create := &ledger.CreateClient{Actor: actor, ID: id, Owner: "u-bob", Type: ledger.Confidential, Profile: p, Secret: &secret, Logo: picture}
 	w.must(create)

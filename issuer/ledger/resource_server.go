@@ -154,6 +154,9 @@ func (c *PutResourceServer) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 	if v.resourceNameTaken(c.Name, c.ID) {
 		return taken("name")
 	}
+	if c.Secret != nil && !c.Secret.verifiable(v) {
+		return deny(KeyNotRecorded)
+	}
 	next, kind := &ResourceServer{ID: c.ID, Created: stateTime(m), Number: v.freeNumber(), CreatedSeq: m.Seq}, EventResourceAdded
 	if old != nil {
 		if old.Name == c.Name && slices.Equal(old.Scopes, scopes) {
@@ -235,6 +238,8 @@ func (c *AddResourceSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 		return deny(Conflict)
 	case !who.fresh(m):
 		return deny(SignInTooOld)
+	case !c.Secret.verifiable(v):
+		return deny(KeyNotRecorded)
 	}
 	next := old.changed(m)
 	next.Secrets = old.Secrets.added(c.Secret, stateTime(m))

@@ -99,7 +99,7 @@ func (c *ApplyResourceServer) declared(v View, old *ResourceServer, m command.Me
 	}
 	if c.NamesSecrets {
 		var refused *Refusal
-		if next.Secrets, refused = old.Secrets.declared(c.Secrets, stateTime(m)); refused != nil {
+		if next.Secrets, refused = old.Secrets.declared(v, c.Secrets, stateTime(m)); refused != nil {
 			return nil, refused
 		}
 	}

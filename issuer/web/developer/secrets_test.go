@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
@@ -230,6 +231,25 @@ func TestNewSecretAgain(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestSecretUnderDroppedKey verifies that a node whose keyring lags behind an emergency adds no
+// secret that nobody could use, and that the form can be sent again.
+func TestSecretUnderDroppedKey(t *testing.T) {
+	w := NewEnv(t)
+	b := w.SignedIn()
+	form := b.AddSecretForm()
+	w.Decide = func(c command.Command) (*ledger.Outcome, error) {
+		if c, ok := c.(*ledger.AddSecret); ok {
+			c.Secret.Key = 7
+		}
+		return nil, nil
+	}
+	res := b.Post(SecretsPath+"/add", form)
+	assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+	assert.Empty(t, ShownSecret.FindString(res.Text))
+	w.Decide = nil
+	assert.NotEmpty(t, ShownSecret.FindString(b.Post(SecretsPath+"/add", form).Text))
 }
 
 // TestAddSecretOnTwoPages verifies that two pages that are open at the same time add one secret.

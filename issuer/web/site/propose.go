@@ -21,6 +21,8 @@ func (w *Site) Propose(c *Request, v *Session, doing string, command command.Com
 	case out.Refusal == nil:
 		w.SetSession(c, v.ID, index)
 		return nil, nil
+	case out.Refusal.Cause == ledger.KeyNotRecorded: // of a new secret: this node's keyring lags for a moment
+		return nil, fmt.Errorf("%s: the key of the secret was dropped: %w", doing, oauth.ErrUnavailable)
 	}
 	c.Cause = out.Refusal.Cause
 	switch out.Refusal.Cause {

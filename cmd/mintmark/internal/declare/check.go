@@ -20,6 +20,7 @@ func (d *Declaration) Check(settings ledger.Settings) error {
 	}
 	s := NewScratch()
 	s.Insert(ledger.TableSettings, &settings)
+	s.Insert(ledger.TableKeys, &ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: scratchKey, State: ledger.KeyActive})
 	for i := range d.Users {
 		u := &d.Users[i]
 		if r := s.Do(&ledger.PutUser{ID: u.DefaultID(), Username: u.Username, Person: u.Person, Admin: u.Admin}); r != nil {
@@ -98,12 +99,15 @@ func (c *Client) Import() *ledger.ImportClient {
 	}
 }
 
+// scratchKey is the number of the credential key of the scratch state.
+const scratchKey = 1
+
 func scratchSecret(s *Secret) ledger.NewSecret {
 	if s.Hash != "" {
 		return ledger.NewSecret{ID: s.Field, Hash: s.Hash.Reveal()}
 	}
 	sum := s.Sum()
-	return ledger.NewSecret{ID: fmt.Sprintf("%x", sum[:8]), Digest: sum}
+	return ledger.NewSecret{ID: fmt.Sprintf("%x", sum[:8]), Key: scratchKey, Digest: sum}
 }
 
 func (d *Declaration) checkSettings(s ledger.Settings) error {

@@ -132,6 +132,9 @@ func (s fixtureStep) resolveOwner(v ledger.View) {
 // that a file with a mistake changes nothing.
 func (f *fixtures) dryRunOn(v ledger.View, due []fixtureStep) error {
 	scratch := declare.NewScratch()
+	for k := range v.Keys() {
+		scratch.Insert(ledger.TableKeys, k)
+	}
 	user := func(u *ledger.User) {
 		if u != nil {
 			scratch.Insert(ledger.TableUsers, u)
