@@ -58,8 +58,11 @@ func (c *call) importClient(ctx context.Context, q LegacyClient) (Imported, erro
 	}
 	result := ResultImported
 	if old := v.Client(q.ID); old != nil {
-		if slices.Contains(cmd.Declared, old.Declared) {
-			return Imported{q.ID, ResultUnchanged}, nil
+		if i := slices.Index(cmd.Declared, old.Declared); i >= 0 {
+			if i > 0 { // under an older key: the ledger renews the digest, and nothing else
+				_, err = c.propose(ctx, subject, cmd)
+			}
+			return Imported{q.ID, ResultUnchanged}, err
 		}
 		cmd.State, result = old.State, ResultChanged // an import doesn't change the state
 	}

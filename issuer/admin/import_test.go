@@ -23,6 +23,12 @@ func TestImportIsIdempotent(t *testing.T) {
 	before := w.Proposals.Load()
 	require.Equal(t, admin.ResultUnchanged, ask(t, c, admin.ImportClient, legacyApp()).Result)
 	require.Equal(t, before, w.Proposals.Load())
+	w.Rotated.Store(true)
+	for range 2 {
+		require.Equal(t, admin.ResultUnchanged, ask(t, c, admin.ImportClient, legacyApp()).Result)
+		require.Equal(t, before+1, w.Proposals.Load(), "its digest is renewed once")
+	}
+	require.Equal(t, "suspended", ask(t, c, admin.ShowClient, admin.ClientRef{ID: "old-app"}).State)
 
 	changed := legacyApp()
 	changed.Name = "Older App"

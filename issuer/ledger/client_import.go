@@ -42,8 +42,16 @@ func (c *ImportClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return deny(cause)
 	}
 	old := v.Client(c.ID)
-	if old != nil && (old.Last == m.ID || slices.Contains(c.Declared, old.Declared)) {
+	switch {
+	case old == nil:
+	case old.Last == m.ID || old.Declared == newest(c.Declared) && old.Declared != "":
 		return accept(Outcome{ID: c.ID})
+	case slices.Contains(c.Declared, old.Declared):
+		// Under an older key, which will be dropped: then the declaration would be taken for
+		// another one, and a secret that was revoked since would be valid again.
+		renewed := *old
+		renewed.Declared, renewed.Last = newest(c.Declared), m.ID
+		return accept(Outcome{ID: c.ID}, put(TableClients, &renewed))
 	}
 	if refused := c.check(v, old); refused != nil {
 		return command.Decision{Outcome: Outcome{Refusal: refused}}

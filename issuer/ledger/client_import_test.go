@@ -109,7 +109,11 @@ func TestImportAgain(t *testing.T) {
 
 	o, changed := declare("second", "alice", "d2", "d1")
 	require.Equal(t, ledger.Outcome{ID: "app"}, o)
-	require.False(t, changed, "the same declaration, under an older key")
+	require.True(t, changed, "the same declaration, under an older key")
+	require.Equal(t, "d2", app().Declared)
+	require.Equal(t, "first", app().Name)
+	_, changed = declare("second again", "alice", "d2")
+	require.False(t, changed)
 
 	w.run("now +1h")
 	require.Equal(t, "ok", w.run("offer app to=bob"))

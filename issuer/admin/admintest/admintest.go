@@ -47,6 +47,7 @@ type Env struct {
 	Proposals atomic.Int64
 	Paced     atomic.Int64 // calls of ViewPaced
 	Slow      atomic.Bool  // whether views wait until the caller gives up
+	Rotated   atomic.Bool  // whether Declared has a digest under a newer key too
 
 	// Cluster is set for a node with peers, before Config or Serve is called.
 	Cluster *Cluster
@@ -195,10 +196,17 @@ func (w *Env) SecretDigests(sum [32]byte) []ledger.Digest {
 	return []ledger.Digest{{Key: 1, MAC: credential.DigestOfSHA256(w.key.MAC("secret"), sum)}}
 }
 
-// Declared returns a keyed digest.
-func (w *Env) Declared(text []byte) []string {
-	sum := w.key.MAC("declared").Sum(text)
-	return []string{hex.EncodeToString(sum[:])}
+// Declared returns keyed digests, under the newest key first.
+func (w *Env) Declared(text []byte) (all []string) {
+	keys := []string{"declared"}
+	if w.Rotated.Load() {
+		keys = []string{"newer", "declared"}
+	}
+	for _, key := range keys {
+		sum := w.key.MAC(key).Sum(text)
+		all = append(all, hex.EncodeToString(sum[:]))
+	}
+	return all
 }
 
 // ErrorID seals a cause.
