@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,3 +150,25 @@ func TestFailedInit(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(n.Dir, "raft")))
 	require.Contains(t, n.refused(t), "is the journal of another cluster, or of this one before its data was lost")
 }
+
+// TestNoOneReadsTheAnnouncement: a node that can't write its addresses closes what it has
+// opened, and reports why it ends.
+func TestNoOneReadsTheAnnouncement(t *testing.T) {
+	t.Parallel()
+	c := newTestNode(t)
+	c.close()
+	o := config.Default()
+	o.DataDir, o.Name, o.Drain = c.dir, "n1", 0
+	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	err := server.Run(t.Context(), server.RunOptions{
+		Version: version, Options: o, Stdout: closedPipe{}, Stderr: io.Discard, Log: slog.New(slog.DiscardHandler),
+	})
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+	s, err := server.Start(t.Context(), c.conf)
+	require.NoError(t, err, "the folder is not in use")
+	require.NoError(t, s.Close(t.Context()))
+}
+
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 
@@ -64,7 +66,7 @@ func Run(ctx context.Context, r RunOptions) error {
 		c.Log.Warn("raft metrics not exported", "error", err)
 	}
 	if err := s.Announce(r.Stdout); err != nil {
-		return err
+		return errors.Join(fmt.Errorf("announce addresses: %w", err), s.closeWithin(ctx, o.Drain+o.StopTimeout))
 	}
 	manager.serving(s.Settings.BaseURL)
 	log.Info("node started", "name", s.Node.Name(), "base_url", s.Settings.BaseURL, "app_url", s.Settings.AppURL,

@@ -401,9 +401,14 @@ func (s *Server) UntilStopped(ctx context.Context, within time.Duration, stoppin
 	case err = <-s.failed:
 	}
 	stopping()
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	return errors.Join(err, s.closeWithin(ctx, within))
+}
+
+// closeWithin is Close with a limit. ctx may have ended.
+func (s *Server) closeWithin(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	return errors.Join(err, s.Close(closing))
+	return s.Close(ctx)
 }
 
 // Close stops the server in order: it reports "not ready" and still answers for Drain; it
@@ -427,7 +432,9 @@ func (s *Server) Close(ctx context.Context) error {
 		s.Issuer.Revocations().Close() // ends the requests of waiting readers
 	}
 	if s.serving {
-		errs = append(errs, s.public.Shutdown(ctx))
+		if err := s.public.Shutdown(ctx); err != nil {
+			errs = append(errs, err, s.public.Close())
+		}
 	} else if s.publicListener != nil {
 		errs = append(errs, s.publicListener.Close())
 	}
@@ -449,7 +456,10 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.Node != nil {
 		errs = append(errs, s.Node.Close(ctx))
 	} else if s.clusterListener != nil {
-		errs = append(errs, s.clusterListener.Close())
+		// A node that failed to open may have closed it.
+		if err := s.clusterListener.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
 	}
 	s.stateTasks.Wait()
 	if s.Journal != nil {

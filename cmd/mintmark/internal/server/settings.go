@@ -15,7 +15,7 @@ import (
 // server that waits for them.
 var ErrNoSettings = errors.New("the cluster has no settings yet")
 
-// settingsPause is the time between two checks for settings that another node proposed.
+// settingsPause is the least time between two checks for settings that another node proposed.
 const settingsPause = 100 * time.Millisecond
 
 // configure returns the cluster's settings, after it has written those that the server
@@ -35,7 +35,8 @@ func (s *Server) configure(ctx context.Context) (ledger.Settings, error) {
 			return wanted, fmt.Errorf("wait for cluster settings: %w", ctx.Err())
 		case fresh != nil:
 			s.setWaitReason("no settings are known to this node, and no leader is known")
-			continue // each attempt waits for a leader
+			s.sleep(ctx, settingsPause) // a node that the others refuse does not wait for a leader
+			continue
 		}
 		current = *ledger.At(view).Settings()
 		if wanted, err = complete(current); errors.Is(err, ErrNoSettings) {
@@ -87,18 +88,24 @@ func (s *Server) awaitAddresses() error {
 	}
 	s.setWaitReason(ErrNoAddresses.Error())
 	s.config.Log.Warn("cluster found without addresses, waiting for an operator", "error", ErrNoAddresses)
-	return s.setAdminHandler(s.waitingHandler(func(ctx context.Context, c admin.NewCluster) error {
-		if err := s.checkNewCluster(c); err != nil {
-			return err
-		}
-		select {
-		case s.initRequests <- c:
-		case <-s.started: // another node or operator was faster
-			return refusal{errors.New("this node belongs to a cluster already")}
-		case <-s.stopping:
-		}
-		return s.awaitStart(ctx)
-	}))
+	return s.setAdminHandler(s.waitingHandler(s.passAddresses))
+}
+
+// passAddresses passes the addresses of an operator to proposeInitialSettings, and returns
+// when the node serves.
+func (s *Server) passAddresses(ctx context.Context, c admin.NewCluster) error {
+	if err := s.checkNewCluster(c); err != nil {
+		return err
+	}
+	select {
+	case s.initRequests <- c:
+	case <-s.started: // another node or operator was faster
+		return refusal{errors.New("this node belongs to a cluster already")}
+	case <-s.stopping:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return s.awaitStart(ctx)
 }
 
 func (s *Server) writeSettings(ctx context.Context, c *ledger.Configure) error {
