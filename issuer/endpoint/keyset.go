@@ -43,7 +43,7 @@ func serveDocument(w http.ResponseWriter, r *http.Request, contentType string, b
 	h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(maxAge.Seconds())))
 	if etag != "" {
 		h.Set("ETag", etag)
-		if r.Header.Get("If-None-Match") == etag {
+		if oauth.MatchesETag(r.Header["If-None-Match"], etag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}

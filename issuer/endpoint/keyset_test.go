@@ -25,10 +25,14 @@ func TestKeySet(t *testing.T) {
 	require.Equal(t, w.Header(), head.Header())
 	require.Empty(t, head.Body.String())
 
-	same := s.do(http.MethodGet, oauth.PathJWKS, "If-None-Match", `"tag"`)
-	require.Equal(t, http.StatusNotModified, same.Code)
-	require.Empty(t, same.Body.String())
-	require.Equal(t, http.StatusOK, s.do(http.MethodGet, oauth.PathJWKS, "If-None-Match", `"old"`).Code)
+	for _, tags := range []string{`"tag"`, `W/"tag"`, `"old", W/"tag"`, "*"} {
+		same := s.do(http.MethodGet, oauth.PathJWKS, "If-None-Match", tags)
+		require.Equal(t, http.StatusNotModified, same.Code, tags)
+		require.Empty(t, same.Body.String())
+	}
+	for _, tags := range []string{`"old"`, "tag", `W/"old"`} {
+		require.Equal(t, http.StatusOK, s.do(http.MethodGet, oauth.PathJWKS, "If-None-Match", tags).Code, tags)
+	}
 }
 
 // TestMetadata covers RFC 8414 §3.2.

@@ -60,7 +60,10 @@ func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httpro
 	query := r.URL.Query()
 	if text := query.Get("wait"); text != "" {
 		if atMost, err = strconv.Atoi(text); err != nil || atMost < 0 || atMost > maxWait {
-			writeError(w, http.StatusBadRequest, &oauth.Error{Code: oauth.InvalidRequest, Description: "wait is not a number of seconds from 0 to 60."})
+			writeError(w, http.StatusBadRequest, &oauth.Error{
+				Code: oauth.InvalidRequest, Description: "wait is not a number of seconds from 0 to 60.",
+				ID: e.Server.ErrorID("", ledger.Refusal{Code: oauth.InvalidRequest, Cause: ledger.RequestMalformed}),
+			})
 			return
 		}
 	}

@@ -51,7 +51,9 @@ func TestRevocations(t *testing.T) {
 		}, w.Header())
 	}
 	for _, wait := range []string{"-1", "61", "x", "1.5"} {
-		requireError(t, s.feed("?wait="+wait, calendar...), http.StatusBadRequest, oauth.InvalidRequest)
+		w := s.feed("?wait="+wait, calendar...)
+		requireError(t, w, http.StatusBadRequest, oauth.InvalidRequest)
+		require.Contains(t, w.Body.String(), `"error_id":"`)
 	}
 	require.Empty(t, s.failures)
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web/attention"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	"github.com/mintmark-auth/mintmark/issuer/web/ui"
@@ -80,7 +81,7 @@ func (w *Area) feed(c *site.Request) error {
 	h := c.Header()
 	h.Set("Cache-Control", "private, max-age=300")
 	h.Set("ETag", etag)
-	if matches(c.R.Header["If-None-Match"], etag) {
+	if oauth.MatchesETag(c.R.Header["If-None-Match"], etag) {
 		c.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -97,18 +98,6 @@ func tooManyReads(wait time.Duration) *site.Failure {
 		Status: http.StatusTooManyRequests, Title: "Too many requests", After: wait,
 		Text: "Try again in " + site.WaitText(wait) + ".",
 	}
-}
-
-// matches reports whether If-None-Match has the tag (RFC 9110 §13.1.2).
-func matches(header []string, etag string) bool {
-	for _, line := range header {
-		for tag := range strings.SplitSeq(line, ",") {
-			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == etag || tag == "*" {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // atom returns the feed of a user as a document.
