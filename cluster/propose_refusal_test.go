@@ -64,7 +64,7 @@ func TestProposeWithoutALeader(t *testing.T) {
 	n := open(t, c)
 	n.Elector().BeginElection()
 	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
-	require.EqualError(t, err, cluster.ErrUnavailable.Error()+": no leader is known")
+	require.EqualError(t, err, cluster.ErrUnavailable.Error()+": no leader was reached")
 	for _, cmd := range []command.Command{&machinetest.Set{Name: "a"}, &machinetest.Raise{Name: "a", Known: 7}} {
 		require.EqualValues(t, transport.ReplyNotLeading, cluster.ServeProposal(n, cmd, command.ID{1}, true, 0))
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // ErrNotLeading is the reason of an error when the node that was asked does not lead.
-var ErrNotLeading = errors.New("no leader is known")
+var ErrNotLeading = errors.New("no leader was reached")
 
 // Peers makes calls to other nodes; *transport.Peers does.
 type Peers interface {

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -13,6 +14,9 @@ import (
 func NewTransport(layer raft.StreamLayer) raft.Transport {
 	return New(layer, store.NewLogger(slog.New(slog.DiscardHandler)))
 }
+
+// Track registers a connection with a peer.
+func (n *Network) Track(peer string, c net.Conn) (net.Conn, error) { return n.track(peer, c) }
 
 // ClampCommitIndex is clampCommitIndex.
 var ClampCommitIndex = clampCommitIndex

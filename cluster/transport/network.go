@@ -127,13 +127,8 @@ func (n *Network) Connect(id, protocol string, timeout time.Duration) (net.Conn,
 	if n.config == nil {
 		return nil, fmt.Errorf("dial node %s: this node has no network", id)
 	}
-	switch reasons := n.isolated.Load(); {
-	case reasons&IsolationRemoved != 0:
-		return nil, member.ErrRemoved
-	case reasons&IsolationDuplicate != 0:
-		return nil, member.ErrDuplicateNode
-	case reasons != 0:
-		return nil, errIsolated
+	if err := n.isolationError(); err != nil {
+		return nil, err
 	}
 	m, ok := n.peerList.Member(id)
 	if !ok {
@@ -161,7 +156,20 @@ func (n *Network) DialUnauthenticated(ctx context.Context, m member.Member, own 
 	return d.DialContext(ctx, "tcp", m.Address)
 }
 
-var errIsolated = errors.New("this node is isolated until its disk responds")
+var errIsolated = errors.New("this node is isolated until its disk is writable")
+
+// isolationError returns why this node is isolated, nil if it is not.
+func (n *Network) isolationError() error {
+	switch reasons := n.isolated.Load(); {
+	case reasons&IsolationRemoved != 0:
+		return member.ErrRemoved
+	case reasons&IsolationDuplicate != 0:
+		return member.ErrDuplicateNode
+	case reasons != 0:
+		return errIsolated
+	}
+	return nil
+}
 
 // clientConfig is for dialling one member.
 func (n *Network) clientConfig(id, protocol string) *tls.Config {
@@ -354,8 +362,11 @@ func (n *Network) track(peer string, c net.Conn) (net.Conn, error) {
 		return nil, errors.Join(net.ErrClosed, p.Close())
 	default:
 	}
-	// Removed or isolated since the handshake began.
-	if _, member := n.peerList.Member(peer); peer != "" && !member || n.isolated.Load() != 0 {
+	// Isolated or removed since the handshake began.
+	if err := n.isolationError(); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	if _, member := n.peerList.Member(peer); peer != "" && !member {
 		return nil, errors.Join(errors.New("peer was removed"), p.Close())
 	}
 	return p, nil
