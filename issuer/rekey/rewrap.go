@@ -58,8 +58,12 @@ func (r *Rekeyer) Rewrap(ctx context.Context, force bool) (RewrapResult, error) 
 	defer r.rewrapMu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, rewrapTimeout)
 	defer cancel()
-	if id, err := r.resumeRewrap(ctx); err != nil || id != "" {
-		return RewrapResult{id, true, r.nodesBehind(ctx, id, force)}, err
+	id, err := r.resumeRewrap(ctx)
+	if err != nil {
+		return RewrapResult{}, err
+	}
+	if id != "" {
+		return RewrapResult{id, true, r.nodesBehind(ctx, id, force)}, nil
 	}
 	key, err := r.distributeKey(ctx, force)
 	if err != nil {
