@@ -88,6 +88,10 @@ func (w *env) do(c command.Command, name string, again bool) (ledger.Outcome, bo
 		require.LessOrEqual(w.t, o.At, w.at().Add(ledger.MaxAhead))
 	}
 	w.check()
+	if outcome.Refusal == nil {
+		repeated := w.view().Decide(c, command.Meta{ID: command.ID(id16(name)), Seq: w.seq + 1, At: w.now.UnixMilli(), Again: true, Halted: w.halted.Milliseconds()})
+		require.Nil(w.t, repeated.Refusal, "%T is refused when it is proposed again", c)
+	}
 	return outcome, wrote
 }
 

@@ -19,11 +19,13 @@ type DropKey struct {
 func (*DropKey) Kind() command.Kind { return KindDropKey }
 
 // Decide refuses while something valid still needs the key. The active key is never
-// dropped; another must be activated first.
+// dropped; another must be activated first. A repeated command whose key is gone is accepted.
 func (c *DropKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	k := v.Key(c.ID)
 	switch {
+	case k == nil && m.Again:
+		return accept(Outcome{ID: c.ID})
 	case k == nil:
 		return deny(NotFound)
 	case k.State == KeyActive:

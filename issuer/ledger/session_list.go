@@ -81,11 +81,14 @@ func (*EndSession) Kind() command.Kind { return KindEndSession }
 // Decide also accepts a session that has ended already.
 func (c *EndSession) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
+	s := v.Session(c.Session)
+	if s == nil && m.Again { // it may have been the actor's own
+		return accept(Outcome{})
+	}
 	who, cause := v.identify(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
 	}
-	s := v.Session(c.Session)
 	switch {
 	case s == nil:
 		return accept(Outcome{ID: who.name()})

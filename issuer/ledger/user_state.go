@@ -41,11 +41,14 @@ func (*SetUserState) Kind() command.Kind { return KindSetUserState }
 // Decide changes one row, which ends all sessions and grants of the user.
 func (c *SetUserState) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
+	old := v.User(c.User)
+	if old != nil && old.Last == m.ID { // it may have ended the actor's own session
+		return accept(Outcome{ID: c.User})
+	}
 	who, cause := v.identifyAdministrator(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
 	}
-	old := v.User(c.User)
 	switch {
 	case old == nil || old.Deleted:
 		return deny(NotFound)
@@ -74,7 +77,7 @@ func (c *SetUserState) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	default:
 		return badField("state", "must be enable, disable, delete, promote, demote or sign-out")
 	}
-	if old.Last == m.ID || next.Admin == old.Admin && next.Disabled == old.Disabled && !next.Deleted && c.State != SignOutUser {
+	if next.Admin == old.Admin && next.Disabled == old.Disabled && !next.Deleted && c.State != SignOutUser {
 		return accept(Outcome{ID: c.User})
 	}
 	if c.State == Promote && !who.fresh(m) {
