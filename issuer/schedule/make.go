@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -79,9 +80,9 @@ func (t *Task) prune(last string) {
 // record proposes a result until it is decided or ctx ends.
 func (t *Task) record(ctx context.Context, c *ledger.RecordBackup) {
 	for {
-		outcome, _, err := t.Ledger.Propose(ctx, c)
+		outcome, index, err := t.Ledger.Propose(ctx, c)
 		switch {
-		case err == nil && outcome.Refusal == nil:
+		case err == nil && (outcome.Refusal == nil || t.recorded(ctx, index, c)):
 			return
 		case err == nil:
 			t.Log.Warn("result of backup not recorded: another node took over", "file", c.File)
@@ -93,6 +94,22 @@ func (t *Task) record(ctx context.Context, c *ledger.RecordBackup) {
 			return
 		}
 	}
+}
+
+// recorded reports whether a result that was refused had been recorded before: the outcome of
+// an earlier proposal may have been unknown.
+func (t *Task) recorded(ctx context.Context, index uint64, c *ledger.RecordBackup) bool {
+	v, err := t.Ledger.ViewAt(ctx, index)
+	if err != nil {
+		return false
+	}
+	s := v.BackupSchedule()
+	if c.Failure == "" {
+		return s.Saved != nil && s.Saved.File == c.File && s.Saved.At == c.Begun
+	}
+	return slices.ContainsFunc(s.Failed, func(f ledger.FailedBackup) bool {
+		return f.Node == c.Node && f.Reason == c.Failure && f.At >= c.Begun
+	})
 }
 
 // spaceEvery is after how many bytes the free space is looked at again. The folder may be

@@ -57,6 +57,7 @@ type node struct {
 
 	mu     sync.Mutex    // guards the following
 	cut    bool          // the node reaches no leader
+	lost   bool          // the outcome of the next result is unknown, although it is decided
 	fail   error         // returned by writing
 	hang   chan struct{} // writing blocks until it is closed
 	damage bool          // written backups can't be read back
@@ -260,12 +261,19 @@ func (l nodeLedger) InTouch() bool {
 
 func (l nodeLedger) Propose(_ context.Context, c command.Command) (ledger.Outcome, uint64, error) {
 	l.n.mu.Lock()
-	cut := l.n.cut
+	cut, lost := l.n.cut, false
+	if _, result := c.(*ledger.RecordBackup); result {
+		lost, l.n.lost = l.n.lost, false
+	}
 	l.n.mu.Unlock()
 	if cut {
 		return ledger.Outcome{}, 0, oauth.ErrUnavailable
 	}
-	return l.n.c.do(c), 0, nil
+	out := l.n.c.do(c)
+	if lost {
+		return ledger.Outcome{}, 0, oauth.ErrOutcomeUnknown
+	}
+	return out, 0, nil
 }
 
 func run(d time.Duration) {
@@ -467,6 +475,26 @@ func TestDiskThatHangs(t *testing.T) {
 		require.Equal(t, saved, *c.schedule().Saved)
 		require.Contains(t, n.logText(), "result of backup not recorded")
 	})
+}
+
+// TestUnknownOutcomeOfAResult verifies that a result which was recorded, but whose outcome did
+// not reach the node, is not reported as lost.
+func TestUnknownOutcomeOfAResult(t *testing.T) {
+	for name, fail := range map[string]error{"saved": nil, "failed": syscall.ENOSPC} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCluster3(t)
+				run(time.Minute)
+				n, saved := c.chosen(), *c.schedule().Saved
+				n.set(func() { n.lost, n.fail = true, fail })
+				run(every)
+				require.False(t, n.lost)
+				require.Equal(t, fail == nil, c.schedule().Saved.Node == n.name)
+				require.NotEqual(t, saved, *c.schedule().Saved)
+				require.NotContains(t, n.logText(), "not recorded")
+			})
+		})
+	}
 }
 
 // TestNoLeader: while there is no leader, no backup is recorded as failed.
