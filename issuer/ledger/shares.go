@@ -21,7 +21,7 @@ const (
 func (v View) actorClass(actor string) actorClass {
 	if u := v.User(actor); u != nil && !u.Admin {
 		return classUsers
-	} else if u != nil || actor == Operator {
+	} else if u != nil || actor == Operator || RemoteOperator(actor) {
 		return classAdministrators
 	}
 	return classClients

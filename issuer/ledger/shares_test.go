@@ -206,6 +206,8 @@ func TestSharesOfFew(t *testing.T) {
 		want   string // actors of the removed events, in order
 	}{
 		"an operator is no application":  {[]events{{ledger.Operator, 12}, {"app-1", 8}, {"app-2", 8}, {"app-3", 4}}, "app-1 app-2"},
+		"nor is one with a token":        {[]events{{"token:ci", 12}, {"app-1", 8}, {"app-2", 8}, {"app-3", 4}}, "app-1 app-2"},
+		"nor one with a certificate":     {[]events{{"certificate:ci", 12}, {"app-1", 8}, {"app-2", 8}, {"app-3", 4}}, "app-1 app-2"},
 		"the fullest class":              {[]events{{"boss", 18}, {"a", 14}}, "boss boss"},
 		"the fullest class, other order": {[]events{{"boss", 14}, {"a", 18}}, "a a"},
 		"two of a class in turn":         {[]events{{"a", 17}, {"b", 17}}, "a b a b"},
