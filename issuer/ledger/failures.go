@@ -175,7 +175,11 @@ func (*ReportFailures) Kind() command.Kind { return KindReportFailures }
 // reports the failures for the current hour.
 func (c *ReportFailures) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
+	r := FailureReport{ID: failureReportID(c.Hour, c.Node), Hour: c.Hour, Last: m.ID}
+	old := first[FailureReport](v, TableFailures, indexID, r.ID)
 	switch {
+	case old != nil && old.Last == m.ID:
+		return accept(Outcome{ID: r.ID})
 	case c.Node == "" || len(c.Node) > MaxID:
 		return badField("node", "is empty or too long")
 	case c.Hour > HourOf(stateTime(m))+1:
@@ -183,11 +187,7 @@ func (c *ReportFailures) Decide(txn *memdb.Txn, m command.Meta) command.Decision
 	case stateTime(m) >= hourOver(c.Hour):
 		return deny(Conflict)
 	}
-	r := FailureReport{ID: failureReportID(c.Hour, c.Node), Hour: c.Hour, Last: m.ID}
-	if old := first[FailureReport](v, TableFailures, indexID, r.ID); old != nil {
-		if old.Last == m.ID {
-			return accept(Outcome{ID: r.ID})
-		}
+	if old != nil {
 		r.SignIns, r.Authentications = old.SignIns, old.Authentications
 	}
 	r.SignIns = r.SignIns.plus(c.SignIns.known(func(id string) bool { return v.User(id) != nil }), maxTallied)

@@ -67,16 +67,17 @@ func TestFailuresOfAnHour(t *testing.T) {
 	require.Equal(t, "1020 failed client authentications", w.failures()[1])
 }
 
-// TestFailuresReportedTwice verifies that a report with a lost response is counted once.
+// TestFailuresReportedTwice verifies that a report with a lost response is counted once, also
+// if it is repeated after the last reports of its hour.
 func TestFailuresReportedTwice(t *testing.T) {
 	w := newEnv(t)
 	hour := ledger.HourOf(w.at())
 	c := ledger.NewReportFailures("n1", hour, signIns(nil, 5))
-	for range 2 {
+	for _, wait := range []time.Duration{0, 0, 65 * time.Minute} {
+		w.now = w.now.Add(wait)
 		o, _ := w.do(c, "the same", true)
 		require.Nil(t, o.Refusal)
 	}
-	w.now = w.now.Add(65 * time.Minute)
 	w.must(&ledger.SumFailures{Hour: hour})
 	require.Equal(t, []string{"5 failed sign-ins"}, w.failures())
 }
