@@ -1,7 +1,7 @@
 // Package join is the protocol by which a node becomes a member, and its side that
 // has no cluster yet.
 //
-// One request and one answer, CBOR behind a length, go over TLS with the protocol
+// One request and one answer, one CBOR item each, go over TLS with the protocol
 // transport.ProtocolJoin. The node that joins pins the authority that its token
 // names. Members use the same protocol to ask whether a key is still a member's,
 // because it needs no certificate of the cluster.
