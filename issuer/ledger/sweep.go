@@ -142,6 +142,7 @@ func (c *Sweep) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		}
 	}
 	for _, id := range order {
+		v.forgetRevokedBefore(lists[id])
 		changes = append(changes, put(TableUsers, lists[id]))
 	}
 	// All kinds share one bound; what exceeds it is left to the next Sweep.
@@ -158,6 +159,18 @@ func (c *Sweep) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		changes = append(changes, v.removeEvents(c.Events, max(0, MaxSweepEvents-len(changes)))...)
 	}
 	return accept(Outcome{Count: len(changes)}, changes...)
+}
+
+// forgetRevokedBefore removes u's entries for clients that u has no grants for, not even ended
+// ones. The grants that they ended are gone, and later ones are not affected.
+func (v View) forgetRevokedBefore(u *User) {
+	clients := map[string]bool{}
+	for _, id := range u.Grants {
+		if g := v.Grant(id); g != nil {
+			clients[g.Client] = true
+		}
+	}
+	u.RevokedBeforeByClient = slices.DeleteFunc(slices.Clone(u.RevokedBeforeByClient), func(r RevokedBefore) bool { return !clients[r.Client] })
 }
 
 // sweepRows appends the removal of those rows that can be removed, as far as the bound allows.

@@ -52,6 +52,47 @@ func TestSweepable(t *testing.T) {
 	}
 }
 
+// TestSweepOfRevocations verifies that the revocation of a user's grants for a client is
+// forgotten with the last of them, and no sooner.
+func TestSweepOfRevocations(t *testing.T) {
+	w := newEnv(t)
+	clients := func() (names []string) {
+		for _, r := range w.view().User("u-alice").RevokedBeforeByClient {
+			names = append(names, r.Client)
+		}
+		return names
+	}
+	for _, line := range []string{
+		"settings session_idle=5000h session_absolute=5000h", "user alice", "sign-in alice",
+		"import app owner=alice secrets=s scopes=PROFILE_READ", "import web owner=alice secrets=s scopes=PROFILE_READ",
+		"import old owner=alice secrets=s legacy",
+		"allow alice client=app scope=PROFILE_READ grant=a1", "allow alice client=web scope=PROFILE_READ grant=w1",
+		"allow alice client=old grant=o1", "exchange client=old secret=s grant=o1",
+		"disconnect alice client=app", "disconnect alice client=web",
+		"edit old scopes=PROFILE_READ confirm", "allow alice client=old scope=PROFILE_READ grant=o2", "exchange client=old secret=s grant=o2",
+		"now +2h", "allow alice client=web scope=PROFILE_READ grant=w2", "disconnect alice client=web", "now +23h",
+	} {
+		require.NotContains(t, w.run(line), "invalid", line)
+	}
+	require.Equal(t, []string{"app", "old", "web"}, clients())
+	require.Equal(t, "ok", w.run("sweep"))
+	require.Equal(t, []string{"old", "web"}, clients())
+	require.Contains(t, w.run("exchange client=web secret=s grant=w2"), "invalid_grant")
+	require.Contains(t, w.run("refresh client=old secret=s grant=o1 gen=1"), "invalid_grant")
+	w.run("now +2h")
+	require.Equal(t, "ok", w.run("sweep"))
+	require.Equal(t, []string{"old"}, clients(), "the grant with scopes is live")
+	require.Contains(t, w.run("allow alice client=web scope=PROFILE_READ grant=w3"), "issued")
+	require.Contains(t, w.run("exchange client=web secret=s grant=w3"), "issued")
+
+	// The list of grants may have one whose row does not exist.
+	g := &ledger.Grant{ID: id16("g"), Client: "app", User: "u", Ended: 1, EndCause: ledger.GrantEnded}
+	v := viewOf(t, tableOf(ledger.TableGrants, []*ledger.Grant{g}),
+		tableOf(ledger.TableUsers, []*ledger.User{{ID: "u", Grants: []ledger.GrantID{g.ID, id16("none")}, RevokedBeforeByClient: []ledger.RevokedBefore{{Client: "app", Seq: 2}}}}))
+	o := v.Decide(&ledger.Sweep{Grants: []ledger.GrantID{g.ID}}, command.Meta{ID: command.ID{1}, Seq: 9, At: 1_800_000_000_000})
+	require.Equal(t, ledger.Outcome{Count: 2}, o)
+}
+
 // TestSweepPages verifies that a walk over grants, sessions and logos in small pieces finds
 // each row to remove once, and begins again at the end.
 func TestSweepPages(t *testing.T) {

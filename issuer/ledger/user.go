@@ -51,7 +51,8 @@ type User struct {
 	FeedSince  Time     `cbor:"31,keyasint,omitempty"`
 }
 
-// A RevokedBefore ends a user's grants for one client that were created at or before a Seq.
+// A RevokedBefore ends a user's grants for one client that were created at or before a Seq. It
+// is removed with the last of the user's grants for the client: see Sweep.
 type RevokedBefore struct {
 	Client string `cbor:"1,keyasint"`
 	Seq    uint64 `cbor:"2,keyasint,omitempty"` // all grants
