@@ -66,6 +66,8 @@ func (w *Area) lookUp(c *site.Request, v *site.Session, r oauth.AuthorizationReq
 		return w.explainAgent(cause, r.ClientID, "")
 	case lookup == ledger.LookupNone:
 		return nil
+	case c.IsHead(): // a HEAD request must not fetch or record a document
+		return site.MethodNotAllowed(http.MethodGet)
 	case w.config.Documents == nil:
 		err = &clientdoc.Error{Reason: clientdoc.Unreachable}
 	default:

@@ -39,7 +39,7 @@ func (w *Area) authorize(c *site.Request) error {
 		if v.User != nil { // nobody unknown makes this service fetch
 			if err := w.lookUp(c, &v, request); err != nil {
 				c.Concerns(v.View.ClientNamed(request.ClientID))
-				if f, ok := errors.AsType[*site.Failure](err); ok {
+				if f, ok := errors.AsType[*site.Failure](err); ok && f.Cause != ledger.NoCause {
 					w.config.Refused(f.Cause)
 				}
 				return err
@@ -101,7 +101,9 @@ func (w *Area) examine(c *site.Request, v *site.Session, r *oauth.AuthorizationR
 		if problem.Page {
 			code = ""
 		}
-		w.recordRefusal(v, *r, code, problem.Cause)
+		if !c.IsHead() {
+			w.recordRefusal(v, *r, code, problem.Cause)
+		}
 	}
 	return a, problem, nil
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -346,6 +347,32 @@ func TestConformance(t *testing.T) {
 		assert.Empty(t, w.Proposals)
 		b.Get("/")
 		assert.Len(t, w.Proposals, 1)
+
+		refused := At(With(Good(), "scope", "NOT_A_SCOPE"))
+		b.Send(http.MethodHead, refused, nil, nil)
+		assert.Empty(t, CausesOf(w.Refusals, "calendar"))
+		b.Get(refused)
+		assert.Len(t, CausesOf(w.Refusals, "calendar"), 1)
+	})
+	t.Run("AZ64 HEAD fetches no document", func(t *testing.T) {
+		counted := 0
+		w, p := newAgentEnv(t, ledger.AgentsReviewed, func(c *web.Config) { c.Refused = func(ledger.Cause) { counted++ } })
+		b := w.SignedIn()
+		verify := func(fetched int) {
+			w.Proposals = nil
+			res := b.Send(http.MethodHead, At(agentRequest()), nil, nil)
+			assert.Equal(t, http.StatusMethodNotAllowed, res.StatusCode)
+			assert.Equal(t, http.MethodGet, res.Header.Get("Allow"))
+			assert.Equal(t, fetched, p.requests())
+			assert.Empty(t, w.Proposals)
+		}
+		verify(0)
+		w.List("example.com")
+		b.Get(At(agentRequest()))
+		assert.Equal(t, http.StatusOK, b.Send(http.MethodHead, At(agentRequest()), nil, nil).StatusCode, "the stored document is fresh")
+		w.Advance(time.Hour)
+		verify(1)
+		assert.Zero(t, counted)
 	})
 }
 
