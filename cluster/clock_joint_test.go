@@ -365,7 +365,7 @@ func TestJumpsAddUpOverRestarts(t *testing.T) {
 		}
 	}
 	refused()
-	require.ErrorContains(t, healthCheck(tr.nodes[i], "clock"), "and by 4m5", "the reason names the total")
+	require.ErrorContains(t, healthCheck(tr.nodes[i], "clock"), "unconfirmed earlier jumps: 4m5", "the reason names the total")
 	for _, j := range wrong {
 		tr.restart(j)
 	}

@@ -218,6 +218,9 @@ func (n *Node) assemble() {
 	n.watchdog = n.newWatchdog(elapsed)
 
 	raftApply := func(entry []byte) raft.ApplyFuture { return n.raft.Apply(entry, n.config.QueueTimeout/2) }
+	if n.config.hooks.Apply != nil {
+		raftApply = func(entry []byte) raft.ApplyFuture { return n.config.hooks.Apply(n.raft, entry) }
+	}
 	n.live = liveness{
 		dir: n.config.Dir, log: n.log, core: n.core, leader: n.leader, statuses: n.statuses, now: n.config.Now,
 		countOwn: n.config.Elapsed != nil, stamp: n.watchdog.stamp, newID: n.newCommandID, apply: raftApply, run: start, stopped: n.stopped,
@@ -226,9 +229,6 @@ func (n *Node) assemble() {
 		queue: make(chan *request, n.config.QueueSize), entries: make(chan struct{}, maxEntriesInFlight), built: make(chan struct{}),
 		proposeTimeout: n.config.ProposeTimeout, queueTimeout: n.config.QueueTimeout,
 		stamp: n.watchdog.stamp, live: &n.live, apply: raftApply, closing: n.closing, stopped: n.stopped,
-	}
-	if n.config.hooks.Apply != nil {
-		n.pipeline.apply = func(entry []byte) raft.ApplyFuture { return n.config.hooks.Apply(n.raft, entry) }
 	}
 	n.barriers = nodeBarriers{
 		all: barriers{

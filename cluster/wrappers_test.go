@@ -161,7 +161,11 @@ func TestForgottenFutureOfAHalt(t *testing.T) {
 	}))
 	t.Cleanup(func() { close(completed) }) // before open's, which would wait otherwise
 	cluster.RecordLive(n, time.Now().Add(time.Minute).UnixMilli())
-	<-proposed
+	select {
+	case <-proposed:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the halt is not proposed")
+	}
 	closed := make(chan error, 1)
 	go func() { closed <- n.Close(context.Background()) }()
 	select {
