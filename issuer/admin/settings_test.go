@@ -73,15 +73,16 @@ func TestSettings(t *testing.T) {
 	require.Equal(t, ledger.Brand{}, w.View().Settings().Brand)
 
 	for name, test := range map[string]struct{ key, value, note string }{
-		"too light":       {"accent", "#ffffff", "needs 4.5:1"},
-		"no address":      {"privacy_url", "/privacy", "https"},
-		"no such setting": {"retry", "1s", "is not a setting"},
-		"for good":        {"base_url", "https://elsewhere.example", "for good"},
-		"no duration":     {"retry_window", "60", "duration"},
-		"out of bounds":   {"code_lifetime", "700s", "from 1s to 10m"},
-		"often":           {"rotate_every", "1h", "from 1d"},
-		"zero is not off": {"rotate_every", "0s", "or off"},
-		"algorithm":       {"algorithm", "none", "ES256"},
+		"too light":        {"accent", "#ffffff", "needs 4.5:1"},
+		"no address":       {"privacy_url", "/privacy", "https"},
+		"no such setting":  {"retry", "1s", "is not a setting"},
+		"for good":         {"base_url", "https://elsewhere.example", "for good"},
+		"no duration":      {"retry_window", "60", "duration"},
+		"out of bounds":    {"code_lifetime", "700s", "from 1s to 10m"},
+		"often":            {"rotate_every", "1h", "from 1d"},
+		"often for grants": {"rotate_every", "1d", "must be at least 1/50 of grant_absolute, which is 365d"},
+		"zero is not off":  {"rotate_every", "0s", "or off"},
+		"algorithm":        {"algorithm", "none", "ES256"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := *w.View().Settings()

@@ -9,8 +9,8 @@ import (
 )
 
 // A ClientAuth is what a client presented to authenticate (RFC 6749 §2.3.1). A secret is
-// represented by its digest under every credential key that the node has opened, normally
-// one.
+// represented by its digest under every credential key that the node has opened: five or six
+// with the default settings, since retired keys are kept for Settings.GrantAbsolute.
 type ClientAuth struct {
 	Client  string   `cbor:"1,keyasint"`
 	Secret  bool     `cbor:"2,keyasint,omitempty"` // whether a secret was presented

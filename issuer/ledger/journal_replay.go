@@ -133,6 +133,9 @@ func checkRecords(records []Record) *Refusal {
 		if records[i].At <= 0 {
 			return bad("have no time")
 		}
+		if records[i].rows() > MaxReplay {
+			return bad("have too many effects for one command")
+		}
 		for j := range records[i].Effects {
 			if !records[i].Effects[j].complete() {
 				return bad("have an effect that this version does not know")
@@ -142,12 +145,17 @@ func checkRecords(records []Record) *Refusal {
 	return nil
 }
 
-// rows returns an upper bound of the rows that the effects of r change, the keyring apart.
+// rows returns an upper bound of the rows that the effects of r change.
 func (r *Record) rows() int {
 	n := len(r.Effects)
 	for i := range r.Effects {
-		if r.Effects[i].Kind == EffectClientDeleted {
+		switch e := &r.Effects[i]; e.Kind {
+		case EffectClientDeleted:
 			n++ // its Usage
+		case EffectKeyActivated, EffectKeyDropped:
+			n++ // the key that retires, or has the highest number
+		case EffectRewrapped:
+			n += len(e.Sealed)
 		}
 	}
 	return n

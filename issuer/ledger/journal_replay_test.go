@@ -155,6 +155,76 @@ func TestReplaysOfDeletionsFit(t *testing.T) {
 	require.Len(t, commands[0].Records, ledger.MaxReplay/2)
 }
 
+// TestReplayOfARewrapFits verifies that the keys of a keyring that was rewrapped count for the
+// rows of a command.
+func TestReplayOfARewrapFits(t *testing.T) {
+	w := newEnv(t)
+	rewrapped := ledger.Effect{Kind: ledger.EffectRewrapped, ID: "new"}
+	opened := "acknowledge n1 keys=k1,c1"
+	for n := 2; n <= 60; n++ {
+		opened += fmt.Sprintf(",c%d", n)
+		require.Equal(t, "ok", w.run(fmt.Sprintf("add-key c%d purpose=credential number=%[1]d", n)))
+		require.Equal(t, "ok", w.run(opened))
+		require.Equal(t, "ok", w.run(fmt.Sprintf("activate c%d voters=n1", n)))
+	}
+	for k := range w.view().Keys() {
+		rewrapped.Sealed = append(rewrapped.Sealed, ledger.SealedKey{ID: k.ID, Sealed: []byte("new")})
+	}
+	require.Len(t, rewrapped.Sealed, 61)
+	var records []ledger.Record
+	for seq := range uint64(ledger.MaxReplay - 1) {
+		name := fmt.Sprintf("user%d", seq)
+		w.run("user " + name)
+		records = append(records, ledger.Record{Seq: 10_000 + seq, At: 1, Effects: []ledger.Effect{{Kind: ledger.EffectUserDisabled, User: "u-" + name}}})
+	}
+	records = append(records, ledger.Record{Seq: 20_000, At: 1, Effects: []ledger.Effect{rewrapped}})
+	backup := w.seq
+	_, refused := w.view().PreviewReplay(backup, records)
+	require.Nil(t, refused)
+	w.must(&ledger.BeginRestore{Backup: backup})
+	o, _ := w.do(&ledger.Replay{Backup: backup, Records: records}, "", false)
+	require.Equal(t, ledger.BadField, o.Refusal.Cause)
+	for _, c := range ledger.Replays(backup, records) {
+		w.must(c)
+	}
+	require.True(t, w.view().User("u-user198").Disabled)
+	require.Equal(t, "new", w.view().SealedUnder())
+}
+
+// TestRowsOfKeys verifies how many rows the effects on keys count for.
+func TestRowsOfKeys(t *testing.T) {
+	for name, test := range map[string]struct {
+		effect ledger.Effect
+		most   int // in one command
+	}{
+		"added":     {ledger.Effect{Kind: ledger.EffectKeyAdded, Key: &ledger.Key{}}, ledger.MaxReplay},
+		"activated": {ledger.Effect{Kind: ledger.EffectKeyActivated}, ledger.MaxReplay / 2},
+		"dropped":   {ledger.Effect{Kind: ledger.EffectKeyDropped}, ledger.MaxReplay / 2},
+		"rewrapped": {ledger.Effect{Kind: ledger.EffectRewrapped, Sealed: make([]ledger.SealedKey, 39)}, ledger.MaxReplay / 40},
+	} {
+		records := make([]ledger.Record, test.most+1)
+		for i := range records {
+			records[i] = ledger.Record{Seq: uint64(i + 1), Effects: []ledger.Effect{test.effect}}
+		}
+		size := len(ledger.Replays(0, records)[0].Records)
+		require.LessOrEqual(t, size, test.most, name)
+		if name != "added" { // which the size in bytes bounds
+			require.Equal(t, test.most, size, name)
+		}
+	}
+}
+
+// TestPreviewRefusesWhatDoesNotFit verifies that a record for which no command is large enough
+// is found before the restore begins.
+func TestPreviewRefusesWhatDoesNotFit(t *testing.T) {
+	w := newEnv(t)
+	e := ledger.Effect{Kind: ledger.EffectUserDisabled, User: "u-alice"}
+	_, refused := w.view().PreviewReplay(0, []ledger.Record{{Seq: 1, At: 1, Effects: make201(e)}})
+	require.Equal(t, ledger.BadField, refused.Cause)
+	_, refused = w.view().PreviewReplay(0, []ledger.Record{{Seq: 1, At: 1, Effects: make201(e)[1:]}})
+	require.Nil(t, refused)
+}
+
 func id32(n byte) (id [32]byte) { id[0] = n; return id }
 
 // TestEffectsHaveNames verifies that each kind has a name for the operator of a restore.

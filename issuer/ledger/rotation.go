@@ -9,6 +9,12 @@ const RotateNever time.Duration = -1
 // rotateEvery is the default of Settings.RotateEvery.
 const rotateEvery = 90 * 24 * time.Hour
 
+// maxRotations is the maximum number of scheduled rotations within GrantAbsolute, for which
+// each retired credential key is kept. Every command of a client has a digest for each key,
+// and Rewrap changes them all in one command, which may change command.MaxChanges rows. With
+// the default rotation GrantAbsolute may still have its greatest value.
+const maxRotations = 50
+
 // Rotation returns the age of an active key at which the next one is announced. ok is false
 // if only operators rotate keys.
 func (s *Settings) Rotation() (every time.Duration, ok bool) {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"fmt"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -186,7 +187,7 @@ var SettingFields = []SettingField{
 		Empty: settingNone, Text: func(s *Settings) *string { return &s.Brand.ForgotURL },
 	},
 	{
-		Key: rotateEveryKey, About: "age at which keys are replaced, or off",
+		Key: rotateEveryKey, About: fmt.Sprintf("age at which keys are replaced, at least 1/%d of grant_absolute, or off", maxRotations),
 		Least: aDay, Most: 10 * aYear, Duration: func(s *Settings) *time.Duration { return &s.RotateEvery },
 	},
 }
@@ -215,6 +216,9 @@ func (s *Settings) Check() (field, note string) {
 				return f.Key, note
 			}
 		}
+	}
+	if every, ok := s.Rotation(); ok && every < s.GrantAbsolute/maxRotations {
+		return rotateEveryKey, fmt.Sprintf("must be at least 1/%d of grant_absolute, which is %s", maxRotations, FormatDuration(s.GrantAbsolute))
 	}
 	return s.Brand.Check()
 }

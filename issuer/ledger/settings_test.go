@@ -41,6 +41,9 @@ func TestSettingBounds(t *testing.T) {
 		check := func(d time.Duration) string {
 			s := validSettings()
 			*test.field(&s) = d
+			if s.RotateEvery == day {
+				s.GrantAbsolute = 50 * day // see TestRotationsOfAGrant
+			}
 			field, note := s.Check()
 			assert.Equal(t, field == "", note == "")
 			return field
@@ -51,6 +54,32 @@ func TestSettingBounds(t *testing.T) {
 		for _, invalid := range []time.Duration{test.least - 2, test.most + 1} { // RotateNever is -1
 			assert.Equal(t, name, check(invalid), "%s %s", name, invalid)
 		}
+	}
+}
+
+// TestRotationsOfAGrant verifies that not too many credential keys are retired within the
+// lifetime of a grant.
+func TestRotationsOfAGrant(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, test := range []struct {
+		every, absolute time.Duration
+		note            string
+	}{
+		{day, 50 * day, ""},
+		{day, 51 * day, "must be at least 1/50 of grant_absolute, which is 51d"},
+		{day, 365 * day, "must be at least 1/50 of grant_absolute, which is 365d"},
+		{day, time.Second, ""},
+		{8 * day, 365 * day, ""},
+		{72 * day, 3650 * day, "must be at least 1/50 of grant_absolute, which is 3650d"},
+		{0, 3650 * day, ""}, // the default
+		{3650 * day, 3650 * day, ""},
+		{ledger.RotateNever, 3650 * day, ""},
+	} {
+		s := validSettings()
+		s.RotateEvery, s.GrantAbsolute = test.every, test.absolute
+		field, note := s.Check()
+		assert.Equal(t, test.note, note, "%s %s", test.every, test.absolute)
+		assert.Equal(t, note == "", field == "")
 	}
 }
 

@@ -131,8 +131,8 @@ func TestStepDue(t *testing.T) {
 	}
 	is("k1", 90*24)
 	is("c1", 90*24)
-	w.run("settings rotate_every=48h")
-	is("k1", 48)
+	w.run("settings rotate_every=240h")
+	is("k1", 240)
 	w.run("settings rotate_every=never")
 	at, ok := w.view().StepDue(w.view().Key("k1"))
 	require.False(t, ok)
