@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -54,6 +55,10 @@ const (
 	maxCalls = 4096
 	// peerWriteTimeout is how long a write may block before the connection is closed.
 	peerWriteTimeout = 3 * time.Second
+	// maxSilence is how long calls may be under way without a reply to any before a call that
+	// ends closes the connection. TCP goes on for minutes after a partition, or when the peer
+	// has another address.
+	maxSilence = 3 * time.Second
 )
 
 // Reply is the answer of a peer.
@@ -64,11 +69,11 @@ type Reply struct {
 
 // peerClient makes calls over one connection.
 type peerClient struct {
-	conn         net.Conn
-	out          chan []byte
-	done         chan struct{} // closed with the connection
-	lastReceived atomic.Int64  // when data was last received, ns since start
-	created      time.Time
+	conn        net.Conn
+	out         chan []byte
+	done        chan struct{} // closed with the connection
+	silentSince atomic.Int64  // when the first call was sent since data was last received, ns since created; 0 for none
+	created     time.Time
 
 	mu      sync.Mutex
 	next    uint64
@@ -110,7 +115,7 @@ func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, bo
 	b = binary.BigEndian.AppendUint32(b, uint32(max(timeout.Milliseconds(), 1)))
 	b = append(b, body...)
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	sent := time.Since(p.created)
+	p.silentSince.CompareAndSwap(0, max(1, int64(time.Since(p.created))))
 	select {
 	case p.out <- b:
 	case <-p.done:
@@ -123,6 +128,7 @@ func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, bo
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	var cause error
+	patience := time.Duration(math.MaxInt64) // how long nothing may have been received
 	select {
 	case r := <-answer:
 		return r, nil
@@ -131,14 +137,14 @@ func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, bo
 	case <-lost:
 		cause = errors.New("there is another leader")
 	case <-ctx.Done():
-		cause = ctx.Err()
-	case <-timer.C:
-		cause = errNoAnswer
-		if time.Duration(p.lastReceived.Load()) < sent {
-			// Nothing was received since the call: the connection may be broken by a
-			// partition, so the next call must not use it.
-			p.close()
+		if cause = ctx.Err(); errors.Is(cause, context.DeadlineExceeded) {
+			patience = maxSilence
 		}
+	case <-timer.C:
+		cause, patience = errNoAnswer, min(timeout, maxSilence)
+	}
+	if since := p.silentSince.Load(); since != 0 && time.Since(p.created)-time.Duration(since) >= patience {
+		p.close() // the next call must not use it
 	}
 	p.forget(id)
 	select {
@@ -198,7 +204,7 @@ func (p *peerClient) read() {
 			p.mu.Unlock()
 			return
 		}
-		p.lastReceived.Store(int64(time.Since(p.created)))
+		p.silentSince.Store(0)
 		id := binary.BigEndian.Uint64(b)
 		p.mu.Lock()
 		answer := p.waiting[id]
