@@ -32,34 +32,32 @@ func SyncDir(path string) error {
 }
 
 // Create writes a new file of mode 0600. The error wraps os.ErrExist if the path
-// exists. If the content can't be written, it leaves no file.
+// exists. If the content can't be written, it leaves no file. The file system must have
+// hard links.
 func Create(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	return finish(f, data, func() error { return nil })
+	return write(path, data, func(from, to string) error {
+		return errors.Join(os.Link(from, to), os.Remove(from)) // os.Rename would replace a file
+	})
 }
 
 // Replace writes a file of mode 0600 in place of the one at path, if any. The change
 // is atomic: the path has either the old content or all of the new.
-func Replace(path string, data []byte) error {
+func Replace(path string, data []byte) error { return write(path, data, os.Rename) }
+
+// write writes and syncs the content before name gives the file its name, so that
+// the name never leads to incomplete content. If that fails, it leaves no file.
+func write(path string, data []byte, name func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
 	if err != nil {
 		return err
 	}
-	return finish(f, data, func() error { return os.Rename(f.Name(), path) })
-}
-
-// finish writes and syncs the content before name gives the file its name, so that
-// the name never leads to incomplete content. If that fails, it removes the file.
-func finish(f *os.File, data []byte, name func() error) error {
-	_, err := f.Write(data)
+	_, err = f.Write(data)
 	if err = errors.Join(err, Sync(f), f.Close()); err == nil {
-		err = name()
+		err = name(f.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		_ = os.Remove(f.Name()) // it may be gone
+		return err
 	}
-	return SyncDir(filepath.Dir(f.Name()))
+	return SyncDir(filepath.Dir(path))
 }

@@ -28,6 +28,22 @@ func TestContentBeforeName(t *testing.T) {
 	}
 }
 
+// TestCrashWhileAFileIsCreated: a name never leads to a part of the content.
+func TestCrashWhileAFileIsCreated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	before := durable.Observer.Load()
+	defer durable.Observer.Store(before)
+	synced := 0
+	see := func(f *os.File) {
+		if synced++; synced == 1 {
+			require.NoFileExists(t, path)
+		}
+	}
+	durable.Observer.Store(&see)
+	require.NoError(t, durable.Create(path, []byte("text")))
+	require.Equal(t, 2, synced)
+}
+
 // If a file can't be written, the old content stays, and no other file is left.
 func TestFailedWriteLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
