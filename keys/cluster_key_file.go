@@ -37,7 +37,7 @@ func readClusterKey(path string, exposed fs.FileMode) (ClusterKey, error) {
 	return key, nil
 }
 
-// maxKeyFile is the maximum number of bytes read: some eighty keys.
+// maxKeyFile is the maximum number of bytes of a file: some ninety keys.
 const maxKeyFile = 4096
 
 // readKeyFile refuses a file with any of the permissions in exposed.
@@ -58,9 +58,12 @@ func readKeyFile(path string, exposed fs.FileMode) ([]byte, error) {
 	if info.Mode().Perm()&exposed != 0 {
 		return nil, fmt.Errorf("read cluster key %s: %w", path, ErrExposed)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
+	text, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("read cluster key: %w", err)
+	}
+	if len(text) > maxKeyFile {
+		return nil, fmt.Errorf("read cluster key %s: %w: it has more than %d bytes", path, ErrDamagedFile, maxKeyFile)
 	}
 	return text, nil
 }

@@ -24,6 +24,10 @@ const (
 // unfinished change and the next one were begun on different nodes.
 const maxPending = 32
 
+// maxPrevious is the maximum number of previous keys, which a file has place for. There is more
+// than one only if the cluster key was changed several times since this node started.
+const maxPrevious = 64
+
 // OpenClusterKeys reads the keys in and beside a file. The error is fs.ErrNotExist if the file
 // is missing.
 func OpenClusterKeys(file string) (*ClusterKeys, error) {
@@ -172,6 +176,8 @@ func (c *ClusterKeys) AddPending(text []byte) error {
 		return nil
 	case len(next) > maxPending:
 		return fmt.Errorf("store cluster key: %d unfinished key changes", len(c.pending))
+	case len(c.previous) >= maxPrevious:
+		return fmt.Errorf("store cluster key: %d key changes since the start of this node", len(c.previous))
 	}
 	if err := c.changeable(); err != nil {
 		return err

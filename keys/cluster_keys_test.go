@@ -1,6 +1,7 @@
 package keys_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -245,6 +246,24 @@ func TestOpenClusterKeysRefusesBadFiles(t *testing.T) {
 	}
 	require.ErrorContains(t, c.AddPending(newClusterKey(t).Text()), "unfinished")
 	require.Len(t, openKeys(t, path).StoredIDs(), 33)
+}
+
+// TestManyChangesOfTheClusterKey: a file has place for the keys of all changes that are accepted
+// between two starts.
+func TestManyChangesOfTheClusterKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "cluster.key")
+	require.NoError(t, newClusterKey(t).WriteFile(path))
+	c := openKeys(t, path)
+	for range 64 {
+		k := newClusterKey(t)
+		require.NoError(t, c.AddPending(k.Text()))
+		require.NoError(t, c.Activate(k.ID()))
+	}
+	require.ErrorContains(t, c.AddPending(newClusterKey(t).Text()), "64 key changes since the start")
+	openKeys(t, path)
+	require.NoError(t, os.WriteFile(path+".old", bytes.Repeat(newClusterKey(t).Text(), 100), 0o600))
+	_, err := keys.OpenClusterKeys(path)
+	require.ErrorIs(t, err, keys.ErrDamagedFile)
 }
 
 func TestClusterKeysDoNotShow(t *testing.T) {
