@@ -44,7 +44,7 @@ func (n *Node) close(ctx context.Context) error {
 		n.watchdog.disk.Close() // the watchdog does not run
 	}
 	if n.raft != nil {
-		errs = append(errs, n.watchdog.writeLastRun())
+		errs = append(errs, n.watchdog.writeLastRunInTime())
 	}
 	if n.folder != nil {
 		errs = append(errs, n.folder.Close())
