@@ -119,18 +119,10 @@ func (w *Area) proposeVerdictThen(c *site.Request, v site.Session, f *site.Form,
 // alreadyReviewed reports whether this administrator has given this verdict on this
 // revision: the same form was sent twice, which is not an error.
 func alreadyReviewed(v *site.Session, id string, revision uint64, verdict ledger.Verdict) bool {
-	client := v.View.Client(id)
-	if client == nil || client.Revision != revision+1 {
+	e := parts.OwnChange(v, v.View.Client(id), revision)
+	if e == nil || e.Kind != ledger.EventClientReviewed {
 		return false
 	}
-	for _, e := range v.View.HistoryOf(id, historyRows) {
-		if e.Kind == ledger.EventClientReviewed {
-			decided, _ := e.Review()
-			return decided == verdict && e.Actor == v.User.ID
-		}
-		if !strings.HasPrefix(string(e.Kind), "secret.") { // those of secrets leave the revision as it is
-			return false
-		}
-	}
-	return false
+	decided, _ := e.Review()
+	return decided == verdict
 }

@@ -2,6 +2,7 @@ package developer
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/parts"
@@ -49,10 +50,24 @@ func (w *Area) discard(c *site.Request, v site.Session, f *site.Form, client *le
 		if client, err = w.ownedFresh(c, &v); err != nil {
 			return err
 		}
-		if client.Refused != nil || client.Proposed != nil {
+		if notice = alreadyDiscarded(&v, client, revision); notice == "" {
 			return w.showScopes(c, v, client, f.Refused(refused))
 		}
-		// The same form was sent twice.
 	}
 	return c.RedirectNotice(parts.ClientPath(client.ID, "scopes"), clientNotices, notice)
+}
+
+// alreadyDiscarded returns the notice of what the same form discarded when it was sent before;
+// "" if it was not. No other event has a detail that begins like that.
+func alreadyDiscarded(v *site.Session, client *ledger.Client, revision uint64) string {
+	e := parts.OwnChange(v, client, revision)
+	switch {
+	case e == nil:
+		return ""
+	case strings.HasPrefix(e.Detail, ledger.EditDiscarded+";"):
+		return "refused-discarded"
+	case strings.HasPrefix(e.Detail, ledger.EditWithdrawn+";"):
+		return "discarded"
+	}
+	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
 )
 
@@ -70,9 +71,47 @@ func TestDiscardWaitingChanges(t *testing.T) {
 	discard := b.Get(scopesPath).Form(t, discardPath)
 	page := b.Follow(b.Post(discardPath, discard))
 	assert.Contains(t, page.Text, "The changes were discarded. The application works as before.")
+	w.Must(&ledger.RevokeSecret{Actor: Operator, Client: "mine", Secret: w.ClientRow("mine").Secrets[0].ID})
+	assert.Equal(t, scopesPath+"?done=discarded", LeadsTo(b.Post(discardPath, discard)), "the same form twice")
 	assert.Nil(t, w.ClientRow("mine").Proposed)
 	assert.Equal(t, before, w.ClientRow("mine").Profile)
 	assert.NotContains(t, page.Text, "Changes in review")
+}
+
+// TestDiscardIsTooLate verifies that nothing is said to be discarded if the waiting changes ended
+// otherwise, and that the page says why although it has no form to discard anything any more.
+func TestDiscardIsTooLate(t *testing.T) {
+	for name, end := range map[string]func(*Env, *Browser){
+		"approved": func(w *Env, _ *Browser) {
+			w.Must(&ledger.ReviewClient{Actor: Operator, ID: "mine", Verdict: ledger.Approve, Revision: w.ClientRow("mine").Revision})
+		},
+		"edited by an operator": func(w *Env, _ *Browser) {
+			p := w.ClientRow("mine").Profile
+			w.Must(&ledger.EditClient{Actor: Operator, ID: "mine", Revision: w.ClientRow("mine").Revision, Profile: p})
+		},
+		"approved after another discard": func(w *Env, b *Browser) {
+			b.Done(b.Submit(scopesPath, discardPath))
+			w.ProposeRevision("mine", func(p *ledger.Profile) { p.Name = "Best" })
+			w.Must(&ledger.ReviewClient{Actor: Operator, ID: "mine", Verdict: ledger.Approve, Revision: w.ClientRow("mine").Revision})
+		},
+		"narrowed": func(w *Env, _ *Browser) {
+			w.ProposeRevision("mine", func(p *ledger.Profile) { p.Scopes = p.Scopes[:1] })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, b := Mine(t, nil)
+			w.ProposeRevision("mine", func(p *ledger.Profile) { p.Name = "Better" })
+			form := b.Get(scopesPath).Form(t, discardPath)
+			end(w, b)
+			before, state := w.ClientRow("mine"), w.Index
+			res := b.Post(discardPath, form)
+			assert.Equal(t, http.StatusConflict, res.StatusCode)
+			assert.Contains(t, res.Text, site.NoticeMoved)
+			assert.NotContains(t, res.Text, discardPath)
+			assert.Equal(t, before, w.ClientRow("mine"))
+			assert.Equal(t, state, w.Index)
+		})
+	}
 }
 
 // TestGoOnFromRefusedChanges verifies that the edit form starts from the refused revision
