@@ -116,8 +116,8 @@ type SetPassword struct {
 	Actor    Actor  `cbor:"1,keyasint"`
 	User     string `cbor:"2,keyasint"`
 	Password string `cbor:"3,keyasint"` // argon2id, PHC form
-	// VerifiedHash is the SHA-256 of the hash that the old password was verified against,
-	// if users change their own.
+	// VerifiedHash is the SHA-256 of the hash that the old password was verified against, if
+	// users change their own. Of other users it is optional: the hash that the sender saw.
 	VerifiedHash [32]byte `cbor:"4,keyasint,omitempty"`
 }
 
@@ -143,6 +143,8 @@ func (c *SetPassword) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return badField("password", "is empty")
 	case who.isUser(c.User) && digest(old.Password) != c.VerifiedHash:
 		return deny(PasswordChanged)
+	case c.VerifiedHash != [32]byte{} && digest(old.Password) != c.VerifiedHash:
+		return deny(Conflict)
 	case !who.isUser(c.User) && !who.fresh(m):
 		return deny(SignInTooOld)
 	}

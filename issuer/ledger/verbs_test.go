@@ -33,7 +33,9 @@ func (w *env) command(l line) command.Command {
 		return &ledger.SetUserState{Actor: l.actor(), User: "u-" + l.name, State: ledger.UserState(l.args["to"])}
 	case "password":
 		c := &ledger.SetPassword{Actor: l.actor(), User: "u-" + l.name, Password: l.args["to"]}
-		c.VerifiedHash = sha256.Sum256([]byte(l.args["old"]))
+		if old, ok := l.args["old"]; ok {
+			c.VerifiedHash = sha256.Sum256([]byte(old))
+		}
 		return c
 	case "sign-in":
 		return &ledger.SignIn{

@@ -3,8 +3,13 @@ package web_test
 import (
 	"net/url"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/authn"
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
 )
+
+// sharedMark identifies the password of each user in the matrix.
+var sharedMark = authn.PasswordMark(&ledger.User{Password: PasswordHash()})
 
 var matrixAdmin = []row{
 	// The administration exists for administrators only.
@@ -52,7 +57,7 @@ var matrixAdmin = []row{
 	{route: "GET /admin/users/:id/password", address: "/admin/users/u-ada/password", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
 		route: "POST /admin/users/:id/password", address: "/admin/users/u-bob/password", nobody: 303, user: 404, owner: 404, administrator: 200,
-		form: &Sent{Purpose: "user password", About: "u-bob", Fields: url.Values{"password": {Another}}},
+		form: &Sent{Purpose: "user password", About: "u-bob\x00" + sharedMark, Fields: url.Values{"mark": {sharedMark}, "password": {Another}}},
 	},
 	{route: "GET /admin/resource-servers", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{route: "GET /admin/new-resource-server", nobody: 303, user: 404, owner: 404, administrator: 200},

@@ -72,7 +72,7 @@ var weighingsAdmin = []weighing{
 	{route: "GET /admin/users/:id/password", address: func(*Full) string { return "/admin/users/" + OtherID + "/password" }},
 	{
 		route: "POST /admin/users/:id/password", address: func(*Full) string { return "/admin/users/" + OtherID + "/password" }, status: 422,
-		form: sends("user password", OtherID, url.Values{"password": {"short"}}),
+		form: sends("user password", OtherID+"\x00", url.Values{"password": {"short"}}),
 	},
 	{route: "GET /admin/resource-servers"},
 	{route: "GET /admin/resource-servers", address: query("/admin/resource-servers", "q", odd)},

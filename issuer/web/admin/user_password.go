@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net/url"
 
@@ -14,7 +15,7 @@ import (
 
 var userPasswordForm = site.FormKind{
 	Purpose: forUserPassword, Action: pathAdminUser + "/password", Page: pathAdminUser + "/password",
-	Fields: []site.Field{site.TextField("password", "New password").Confidential(), site.OwnPasswordField()},
+	Fields: []site.Field{site.BoundField("mark"), site.TextField("password", "New password").Confidential(), site.OwnPasswordField()},
 }
 
 type userPasswordBody struct {
@@ -43,6 +44,7 @@ func (w *Area) showUserPassword(c *site.Request, v site.Session, f *site.Form) e
 	case u.Password == "":
 		return site.ErrNotFound // the user signs in through a provider
 	}
+	f.Values.Set("mark", authn.PasswordMark(u))
 	w.prover.RequireReauth(&v, f, "")
 	path := parts.AdminUserPath(u.ID)
 	return w.showAdmin(c, v, "user_password", ui.Page{
@@ -52,7 +54,9 @@ func (w *Area) showUserPassword(c *site.Request, v site.Session, f *site.Form) e
 	})
 }
 
-// setUserPassword sets a password, which also ends the user's sessions.
+// setUserPassword sets a password, which also ends the user's sessions. The form of a page that was
+// shown before the last change of the password is refused: sent again, as by a reload, it would undo
+// what the user has changed since.
 func (w *Area) setUserPassword(c *site.Request, v site.Session, f *site.Form) error {
 	u, err := w.userParam(c, &v)
 	switch {
@@ -67,28 +71,52 @@ func (w *Area) setUserPassword(c *site.Request, v site.Session, f *site.Form) er
 	if ok, err := w.prover.Reauthenticate(c, &v, f, w.showUserPassword); !ok {
 		return err
 	}
-	done := func() error {
-		return w.showGiven(c, v, u, "New password of "+site.PersonOf(u).Name, f.Get("password"))
+	refused, err := w.replaceUserPassword(c, &v, f)
+	if err != nil {
+		return err
 	}
-	has, err := w.isPassword(c, u, f.Get("password"))
+	if refused != nil && refused.Cause == ledger.Conflict {
+		if u, err = w.userParam(c, &v); err != nil {
+			return err
+		}
+		has, err := w.isPassword(c, u, f.Get("password"))
+		switch {
+		case err != nil:
+			return fmt.Errorf("compare a password: %w", err)
+		case has:
+			refused = nil // the same form was sent twice: later sessions must stay
+		}
+	}
+	if refused != nil {
+		return w.showUserPassword(c, v, f.Refused(refused))
+	}
+	return w.showGiven(c, v, u, "New password of "+site.PersonOf(u).Name, f.Get("password"))
+}
+
+// replaceUserPassword proposes the password of a form. If it is refused, v gets a fresh view.
+func (w *Area) replaceUserPassword(c *site.Request, v *site.Session, f *site.Form) (*ledger.Refusal, error) {
+	var u *ledger.User
+	same, err := w.ConfirmFresh(c, v, func() bool {
+		u = v.View.User(c.Param("id"))
+		return authn.PasswordMark(u) == f.Get("mark")
+	})
 	switch {
 	case err != nil:
-		return fmt.Errorf("compare a password: %w", err)
-	case has:
-		return done() // the same form was sent twice: later sessions must stay
+		return nil, err
+	case !same:
+		return &ledger.Refusal{Cause: ledger.Conflict}, nil
 	}
 	hash, err := w.hash(c, f.Get("password"))
 	if err != nil {
-		return fmt.Errorf("hash a password: %w", err)
+		return nil, fmt.Errorf("hash a password: %w", err)
 	}
-	refused, err := w.Propose(c, &v, "set a password", &ledger.SetPassword{Actor: v.Actor(), User: u.ID, Password: hash})
-	switch {
-	case err != nil:
-		return err
-	case refused != nil:
-		return w.showUserPassword(c, v, f.Refused(refused))
+	refused, err := w.Propose(c, v, "set a password", &ledger.SetPassword{
+		Actor: v.Actor(), User: u.ID, Password: hash, VerifiedHash: sha256.Sum256([]byte(u.Password)),
+	})
+	if err == nil && refused != nil {
+		v.View, err = w.Fresh(c.R.Context())
 	}
-	return done()
+	return refused, err
 }
 
 type givenBody struct {

@@ -248,7 +248,7 @@ func TestSetUserPassword(t *testing.T) {
 	assert.NotContains(t, w.Log.String(), Another)
 
 	own := root.Post("/admin/users/u-root/password", map[string][]string{
-		"password": {Another}, "token": {passwordToken(root, "u-root")},
+		"password": {Another}, "token": {passwordToken(root, "u-root\x00")},
 	})
 	assert.Equal(t, http.StatusNotFound, own.StatusCode, "changing one's own password needs the current one")
 	w.BeforePropose = func() {
@@ -258,6 +258,40 @@ func TestSetUserPassword(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, root.Get(page).StatusCode, "a deleted user has no password")
 	assert.Contains(t, root.Get(AdaPage).Text, `<span class="pill">Deleted</span>`)
 	assert.NotContains(t, root.Get(AdaPage).Text, `action="/admin`)
+}
+
+// TestSetUserPasswordAgain verifies that the form of a page, sent again, does not undo what the
+// user has changed since.
+func TestSetUserPasswordAgain(t *testing.T) {
+	w, root := Administration(t)
+	const page = AdaPage + "/password"
+	form := With(root.Get(page).Form(t, page), "password", Another)
+	require.Equal(t, http.StatusOK, root.Post(page, form).StatusCode)
+	ada := w.Browser()
+	require.Equal(t, http.StatusSeeOther, ada.SignIn(ada.Get("/auth/sign-in"), "ada", Another).StatusCode)
+	const own = "a phrase of her own"
+	require.Equal(t, http.StatusSeeOther, ada.ChangePassword(Another, own, own).StatusCode)
+
+	again := root.Post(page, form)
+	assert.Equal(t, http.StatusConflict, again.StatusCode)
+	assert.Contains(t, again.Text, site.NoticeMoved)
+	assert.Equal(t, http.StatusOK, ada.Get("/account").StatusCode, "the user's session must stay")
+	for password, status := range map[string]int{own: http.StatusSeeOther, Another: http.StatusUnprocessableEntity} {
+		b := w.Browser()
+		assert.Equal(t, status, b.SignIn(b.Get("/auth/sign-in"), "ada", password).StatusCode, password)
+	}
+
+	form = With(again.Form(t, page), "password", "yet another phrase")
+	w.BeforePropose = func() {
+		w.Must(&ledger.SetPassword{Actor: Operator, User: "u-ada", Password: "hash of what an operator chose"})
+	}
+	assert.Equal(t, http.StatusConflict, root.Post(page, form).StatusCode, "changed meanwhile")
+	w.BeforePropose = func() {
+		w.Must(&ledger.SetPassword{Actor: Operator, User: "u-ada", Password: "hash of yet another phrase"})
+	}
+	form = With(root.Get(page).Form(t, page), "password", "yet another phrase")
+	given := root.Post(page, form)
+	assert.Contains(t, given.Text, "<b>Shown once.</b>", "two clicks at the same time")
 }
 
 // stateToken and passwordToken return the tokens of forms that no page has.

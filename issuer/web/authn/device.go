@@ -2,6 +2,7 @@ package authn
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
@@ -61,6 +62,12 @@ func DevicePasswordOf(u *ledger.User) devicePassword {
 		return devicePassword{}
 	}
 	return devicePassword(site.DigestOf("password\x00" + u.Password))
+}
+
+// PasswordMark identifies the password that a user has while a page is shown. The page's form
+// contains it, so that a form that was sent before has no effect on a later password.
+func PasswordMark(u *ledger.User) string {
+	return hex.EncodeToString(site.DigestOf("mark\x00" + u.Password))
 }
 
 func (d *device) bytes() []byte {
