@@ -19,7 +19,7 @@ var passwordRule = fmt.Sprintf("At least %d characters. A few words that come to
 var passwordForm = site.FormKind{
 	Purpose: forPassword, Ends: true, Action: parts.PathPassword, Page: parts.PathPassword,
 	Fields: []site.Field{
-		site.SecretField("current", "Current password"),
+		site.BoundField("mark"), site.SecretField("current", "Current password"),
 		site.SecretField("new", "New password"),
 		site.SecretField("again", "New password again"),
 	},
@@ -40,6 +40,7 @@ func (w *Area) passwordPage(c *site.Request, v site.Session) error {
 }
 
 func (w *Area) showPassword(c *site.Request, v site.Session, f *site.Form) error {
+	f.Values.Set("mark", authn.PasswordMark(v.User))
 	return w.Show(c, v, "password", ui.Page{
 		Title: "Change password", Up: site.Up("Profile & security", site.PathAccount),
 		Form: f, Body: passwordBody{Username: v.User.Username, Rule: passwordRule, Form: f},
@@ -99,13 +100,17 @@ func checkPasswords(f *site.Form, u *ledger.User) {
 }
 
 // replacePassword proposes the new password and reports whether the user has it now. If the
-// same form is sent twice, the user has it already, which is not an error.
+// same form is sent twice, the user has it already, which is not an error. Otherwise only the
+// current password is tried: each attempt is one guess.
 func (w *Area) replacePassword(c *site.Request, v *site.Session, f *site.Form) (bool, error) {
 	u, err := w.prover.Authenticate(c, v.View, v.User.Username, f.Get("current"))
 	if err != nil {
 		return false, err
 	}
 	if u == nil || u.ID != v.User.ID {
+		if authn.PasswordMark(v.User) == f.Get("mark") {
+			return false, nil
+		}
 		return w.hasPassword(c, v, f.Get("new"))
 	}
 	ctx, cancel := context.WithTimeout(c.R.Context(), authn.WaitPassword)

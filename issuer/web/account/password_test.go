@@ -99,6 +99,18 @@ func TestChangePasswordAttempts(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, bob.ChangePassword(Password, Another, Another).StatusCode, "another user at the same address")
 }
 
+// TestChangePasswordGuessesOnce verifies that the new password is no second guess at the current one.
+func TestChangePasswordGuessesOnce(t *testing.T) {
+	w := NewEnv(t)
+	b := w.SignedIn()
+	for i := range 10 {
+		res := b.ChangePassword(fmt.Sprint("guess ", i), Password, Password)
+		require.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, res.Header.Get("Location"))
+		require.Contains(t, res.Text, `<a href="#f-current">Current password is not right.`)
+	}
+	assert.Equal(t, http.StatusTooManyRequests, b.ChangePassword(Password, Another, Another).StatusCode, "each must count")
+}
+
 // TestChangesOfThePasswordAreBounded: each change adds an event to the audit trail. Only
 // successful changes are counted, so only somebody with the password can use up the limit.
 func TestChangesOfThePasswordAreBounded(t *testing.T) {
