@@ -122,6 +122,9 @@ func (c *AcceptClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 type DeclineClient struct {
 	Actor Actor  `cbor:"1,keyasint"`
 	ID    string `cbor:"2,keyasint"`
+	// Offer is the Offer.CreatedSeq that the page showed; the command is refused if another
+	// offer stands. 0 means any offer.
+	Offer uint64 `cbor:"3,keyasint,omitempty"`
 }
 
 // Kind implements command.Command.
@@ -140,6 +143,8 @@ func (c *DeclineClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision 
 		return accept(Outcome{ID: c.ID})
 	case o == nil, !owner && o.To != who.user.ID:
 		return deny(NotFound)
+	case c.Offer != 0 && c.Offer != o.CreatedSeq:
+		return deny(Conflict)
 	}
 	next := old.changed(m)
 	next.Offer = nil

@@ -58,7 +58,7 @@ func (w *env) pagesCommand(l line) command.Command {
 	case "accept":
 		return &ledger.AcceptClient{Actor: l.actor(), ID: l.name, Revision: w.revision(l), RevokeSecrets: l.bool("revoke")}
 	case "decline":
-		return &ledger.DeclineClient{Actor: l.actor(), ID: l.name}
+		return &ledger.DeclineClient{Actor: l.actor(), ID: l.name, Offer: uint64(l.number("offer"))}
 	case "transfer":
 		return &ledger.TransferClient{Actor: l.actor(), ID: l.name, Username: l.args["to"], Revision: w.revision(l)}
 	case "put-resource":

@@ -62,7 +62,7 @@ var matrixDeveloper = []row{
 	},
 	{
 		route: "POST /developer/clients/:id/transfer/withdraw", address: "/developer/clients/offered/transfer/withdraw", nobody: 303, user: 404, owner: 303, administrator: 404,
-		form: &Sent{Purpose: "withdraw offer", About: "offered", Fields: nil},
+		form: &Sent{Purpose: "withdraw offer", About: "offered\x000", Fields: url.Values{"offer": {"0"}}},
 	},
 	{route: "GET /developer/clients/:id/delete", address: "/developer/clients/mine/delete", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{
@@ -78,7 +78,7 @@ var matrixDeveloper = []row{
 	},
 	{
 		route: "POST /developer/offers/:id/decline", address: "/developer/offers/offered/decline", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
-		form: &Sent{Purpose: "decline client", About: "offered", Fields: nil},
+		form: &Sent{Purpose: "decline client", About: "offered\x000", Fields: url.Values{"offer": {"0"}}},
 	},
 	{route: "GET /logos/:digest", address: LogoAddress, nobody: 200, user: 200, owner: 200, administrator: 200},
 }

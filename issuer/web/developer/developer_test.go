@@ -22,6 +22,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
 )
 
@@ -618,6 +619,58 @@ func TestDelete(t *testing.T) {
 	assert.Equal(t, res.Header.Get("Location"), b.Post(path, form).Header.Get("Location"), "the same form twice")
 	assert.Equal(t, http.StatusNotFound, b.Get(MinePath).StatusCode)
 	assert.NotContains(t, b.Get("/developer").Text, "My  app")
+}
+
+// TestDeclineEndsTheOfferShown verifies that a form of an earlier page declines or withdraws no
+// later offer, and that nobody reads that an application was declined that is theirs.
+func TestDeclineEndsTheOfferShown(t *testing.T) {
+	path, offer := MinePath+"/transfer", "/developer/offers/mine"
+	begin := func(t *testing.T) (w *Env, ada, bob *Browser) {
+		w, ada = Mine(t, nil)
+		w.User("u-bob", "bob", "Bob")
+		w.User("u-dan", "dan", "Dan")
+		ada.Done(ada.Submit(path, path, "username", "bob"))
+		return w, ada, w.SignedInAs("bob")
+	}
+	t.Run("accepted, then declined", func(t *testing.T) {
+		w, _, bob := begin(t)
+		decline := bob.Get(offer).Form(t, offer+"/decline")
+		bob.Done(bob.Submit(offer, offer+"/accept"))
+		verify := func() {
+			res := bob.Post(offer+"/decline", decline)
+			assert.Equal(t, http.StatusSeeOther, res.StatusCode)
+			assert.Equal(t, MinePath, res.Header.Get("Location"), "without a notice")
+		}
+		verify()
+		bob.Done(bob.Submit(path, path, "username", "dan"))
+		verify()
+		assert.Equal(t, "u-dan", w.ClientRow("mine").Offer.To)
+	})
+	t.Run("offered anew", func(t *testing.T) {
+		w, ada, bob := begin(t)
+		decline := bob.Get(offer).Form(t, offer+"/decline")
+		ada.Done(ada.Submit(path, path+"/withdraw"))
+		ada.Done(ada.Submit(path, path, "username", "bob"))
+		res := bob.Post(offer+"/decline", decline)
+		assert.Equal(t, http.StatusConflict, res.StatusCode)
+		assert.Contains(t, res.Text, site.NoticeMoved)
+		assert.NotNil(t, w.ClientRow("mine").Offer)
+		assert.Contains(t, bob.Done(bob.Post(offer+"/decline", res.Form(t, offer+"/decline"))).Text, "You declined the application.")
+		assert.Nil(t, w.ClientRow("mine").Offer)
+		assert.Equal(t, "/developer?done=declined", LeadsTo(bob.Post(offer+"/decline", decline)), "it has ended")
+	})
+	t.Run("offered to somebody else", func(t *testing.T) {
+		w, ada, _ := begin(t)
+		withdraw := ada.Get(path).Form(t, path+"/withdraw")
+		ada.Done(ada.Submit(path, path, "username", "dan"))
+		res := ada.Post(path+"/withdraw", withdraw)
+		assert.Equal(t, http.StatusConflict, res.StatusCode)
+		assert.Contains(t, res.Text, site.NoticeMoved)
+		assert.Contains(t, res.Text, "<bdi>dan</bdi>")
+		assert.Equal(t, "u-dan", w.ClientRow("mine").Offer.To)
+		ada.Done(ada.Post(path+"/withdraw", res.Form(t, path+"/withdraw")))
+		assert.Nil(t, w.ClientRow("mine").Offer)
+	})
 }
 
 func TestTransfer(t *testing.T) {

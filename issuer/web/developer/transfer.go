@@ -18,13 +18,24 @@ var (
 		Purpose: "offer client", Action: pathClient + "/transfer", Page: pathClient + "/transfer", Single: true,
 		Fields: []site.Field{site.TextField("username", "Username")},
 	}
-	withdrawForm = site.FormKind{Purpose: "withdraw offer", Ends: true, Action: pathClient + "/transfer/withdraw", Page: pathClient + "/transfer"}
-	acceptForm   = site.FormKind{
+	withdrawForm = site.FormKind{
+		Purpose: "withdraw offer", Ends: true, Action: pathClient + "/transfer/withdraw", Page: pathClient + "/transfer",
+		Fields: []site.Field{site.BoundField("offer")},
+	}
+	acceptForm = site.FormKind{
 		Purpose: "accept client", Action: pathOffer + "/accept", Page: pathOffer,
 		Fields: []site.Field{site.BoundField("revision"), site.TextField("revoke", "Secrets").Chosen()},
 	}
-	declineForm = site.FormKind{Purpose: "decline client", Ends: true, Action: pathOffer + "/decline", Page: pathOffer}
+	declineForm = site.FormKind{
+		Purpose: "decline client", Ends: true, Action: pathOffer + "/decline", Page: pathOffer,
+		Fields: []site.Field{site.BoundField("offer")},
+	}
 )
+
+// endOfferForm returns a form that ends this offer of a client, and no later one.
+func endOfferForm(v *site.Session, kind *site.FormKind, client *ledger.Client, o *ledger.Offer) *site.Form {
+	return parts.ClientForm(v, kind, client, "offer", strconv.FormatUint(o.CreatedSeq, 10))
+}
 
 func offerPath(id string) string { return pathOffers + "/" + url.PathEscape(id) }
 
@@ -34,7 +45,7 @@ type transferBody struct {
 	OfferedTo string
 	OfferedAt ui.Stamp
 	Form      *site.Form
-	Withdraw  *site.Form
+	Withdraw  *site.Form // nil if there is no offer
 }
 
 func (w *Area) transferPage(c *site.Request, v site.Session, client *ledger.Client) error {
@@ -42,9 +53,10 @@ func (w *Area) transferPage(c *site.Request, v site.Session, client *ledger.Clie
 }
 
 func (w *Area) showTransfer(c *site.Request, v site.Session, client *ledger.Client, f *site.Form) error {
-	body := transferBody{Path: parts.ClientPath(client.ID), Public: client.Public(), Form: f, Withdraw: parts.ClientForm(&v, &withdrawForm, client)}
+	body := transferBody{Path: parts.ClientPath(client.ID), Public: client.Public(), Form: f}
 	if offer := v.View.OfferOf(client); offer != nil {
 		body.OfferedTo, body.OfferedAt = recipientOf(v.View, offer), v.At(offer.At)
+		body.Withdraw = endOfferForm(&v, &withdrawForm, client, offer)
 	}
 	return w.Show(c, v, "transfer", ui.Page{Title: "Transfer " + client.Name, Up: upToSettings(client), Notice: clientNotices.Text(c), Form: f, Body: body})
 }
@@ -77,13 +89,21 @@ func (w *Area) offer(c *site.Request, v site.Session, f *site.Form, client *ledg
 	return c.RedirectNotice(parts.ClientPath(client.ID, "transfer"), clientNotices, "offered")
 }
 
-func (w *Area) withdraw(c *site.Request, v site.Session, _ *site.Form, client *ledger.Client) error {
-	refused, err := w.Propose(c, &v, "withdraw an offer", &ledger.DeclineClient{Actor: v.Actor(), ID: client.ID})
+// withdraw also succeeds if the offer was declined meanwhile.
+func (w *Area) withdraw(c *site.Request, v site.Session, f *site.Form, client *ledger.Client) error {
+	offer, err := strconv.ParseUint(f.Get("offer"), 10, 64)
+	if err != nil {
+		return site.ErrUnreadable
+	}
+	refused, err := w.Propose(c, &v, "withdraw an offer", &ledger.DeclineClient{Actor: v.Actor(), ID: client.ID, Offer: offer})
 	switch {
 	case err != nil:
 		return err
-	case refused != nil:
-		return site.ErrNotFound
+	case refused != nil: // another offer stands
+		if client, err = w.ownedFresh(c, &v); err != nil {
+			return err
+		}
+		return w.showTransfer(c, v, client, parts.ClientForm(&v, &offerForm, client).Refused(refused))
 	}
 	return c.RedirectNotice(parts.ClientPath(client.ID, "transfer"), clientNotices, "withdrawn")
 }
@@ -149,7 +169,7 @@ func (w *Area) showOffer(c *site.Request, v site.Session, client *ledger.Client,
 		Public: client.Public(), State: client.State, Purpose: client.Purpose,
 		Website: client.Website, WebsiteHost: parts.HostOf(client.Website), URIs: client.RedirectURIs,
 		Groups: parts.ScopeGroups(client.Scopes, true), Legacy: client.Legacy,
-		Form: f, Decline: parts.ClientForm(&v, &declineForm, client),
+		Form: f, Decline: endOfferForm(&v, &declineForm, client, client.Offer),
 	}
 	body.Registered, body.Offered = v.At(client.Created), v.At(client.Offer.At)
 	if people, counted := w.people(c, &v, client, w.Ledger.Now()); counted {
@@ -178,18 +198,7 @@ func (w *Area) accept(c *site.Request, v site.Session, f *site.Form) error {
 	case err != nil:
 		return err
 	case refused != nil:
-		fresh, err := w.Fresh(c.R.Context())
-		if err != nil {
-			return fmt.Errorf("look again: %w", err)
-		}
-		v.View = fresh
-		client, err := w.offered(c, &v)
-		if err != nil {
-			return err
-		}
-		again := acceptValues(client)
-		again["revoke"] = f.Values["revoke"]
-		return w.showOffer(c, v, client, v.Form(&acceptForm, again).Refused(refused))
+		return w.showOfferAgain(c, v, f, refused)
 	}
 	c.Client = id
 	if revoke {
@@ -198,15 +207,42 @@ func (w *Area) accept(c *site.Request, v site.Session, f *site.Form) error {
 	return c.RedirectNotice(parts.ClientPath(id), clientNotices, "accepted")
 }
 
-// decline also succeeds if the offer has ended meanwhile.
-func (w *Area) decline(c *site.Request, v site.Session, f *site.Form) error {
-	refused, err := w.Propose(c, &v, "decline a client", &ledger.DeclineClient{Actor: v.Actor(), ID: f.Get("id")})
-	switch {
-	case errors.Is(err, site.ErrNotFound):
-	case err != nil:
+// showOfferAgain shows the offer as it is now, after a form about it was refused.
+func (w *Area) showOfferAgain(c *site.Request, v site.Session, f *site.Form, refused *ledger.Refusal) error {
+	fresh, err := w.Fresh(c.R.Context())
+	if err != nil {
+		return fmt.Errorf("look again: %w", err)
+	}
+	v.View = fresh
+	client, err := w.offered(c, &v)
+	if err != nil {
 		return err
-	case refused != nil:
-		return site.ErrNotFound
+	}
+	again := acceptValues(client)
+	again["revoke"] = f.Values["revoke"]
+	return w.showOffer(c, v, client, v.Form(&acceptForm, again).Refused(refused))
+}
+
+// decline also succeeds if the offer has ended meanwhile, unless the user accepted it: then the
+// user reads nothing of a decline.
+func (w *Area) decline(c *site.Request, v site.Session, f *site.Form) error {
+	id := f.Get("id")
+	offer, err := strconv.ParseUint(f.Get("offer"), 10, 64)
+	if err != nil {
+		return site.ErrUnreadable
+	}
+	refused, err := w.Propose(c, &v, "decline a client", &ledger.DeclineClient{Actor: v.Actor(), ID: id, Offer: offer})
+	if err != nil && !errors.Is(err, site.ErrNotFound) {
+		return err
+	}
+	if v.View, err = w.Fresh(c.R.Context()); err != nil {
+		return fmt.Errorf("look again: %w", err)
+	}
+	switch client := v.View.Client(id); {
+	case client != nil && client.Owner == v.User.ID:
+		return c.Redirect(parts.ClientPath(id))
+	case refused != nil: // it was offered anew
+		return w.showOfferAgain(c, v, f, refused)
 	}
 	return c.RedirectNotice(parts.PathDeveloper, developerNotices, "declined")
 }
