@@ -11,6 +11,10 @@ import (
 type SetFeed struct {
 	Actor  Actor    `cbor:"1,keyasint"`
 	Digest [32]byte `cbor:"2,keyasint,omitzero"` // SHA-256 of the address, which has 256 random bits; zero removes it
+	// ExpectedLast is the User.Last that the page had which offered the address. The command is
+	// refused if it is no longer that, so that no address returns by sending its form again. Zero
+	// omits the check.
+	ExpectedLast command.ID `cbor:"3,keyasint,omitzero"`
 }
 
 // Kind implements command.Command.
@@ -27,6 +31,8 @@ func (c *SetFeed) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return deny(NotAllowed)
 	case who.user.FeedDigest == c.Digest:
 		return accept(Outcome{ID: who.user.ID})
+	case c.ExpectedLast != (command.ID{}) && c.ExpectedLast != who.user.Last:
+		return deny(Conflict)
 	case v.UserOfFeed(c.Digest) != nil:
 		return deny(AlreadyExists)
 	}

@@ -22,6 +22,9 @@ func (w *env) pagesCommand(l line) command.Command {
 		if address := l.args["to"]; address != "" {
 			c.Digest = sha256.Sum256([]byte(address))
 		}
+		if seen, ok := l.args["seen"]; ok {
+			c.ExpectedLast = id16(seen)
+		}
 		return c
 	case "add-user":
 		return &ledger.AddUser{

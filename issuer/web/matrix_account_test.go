@@ -24,7 +24,7 @@ var matrixAccount = []row{
 	},
 	{
 		route: "POST /account/feed", nobody: 303, user: 409, owner: 409, administrator: 409, harmless: true,
-		form: &Sent{Purpose: "feed", About: "\x00", Fields: url.Values{"secret": {""}, "sealed": {""}}},
+		form: &Sent{Purpose: "feed", About: "\x00\x00", Fields: url.Values{"secret": {""}, "sealed": {""}, "after": {""}}},
 	},
 	{
 		route: "POST /account/feed/remove", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,

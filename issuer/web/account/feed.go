@@ -1,8 +1,11 @@
 package account
 
 import (
+	"encoding/hex"
 	"net/http"
+	"net/url"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
@@ -15,7 +18,7 @@ const pathFeed = "/feed/"
 var (
 	feedForm = site.FormKind{
 		Purpose: forFeed, Action: "/account/feed", Page: site.PathAccount,
-		Fields: []site.Field{site.BoundField("secret"), site.BoundField("sealed")},
+		Fields: []site.Field{site.BoundField("secret"), site.BoundField("sealed"), site.BoundField("after")},
 	}
 	removeFeedForm = site.FormKind{Purpose: forRemoveFeed, Ends: true, Action: "/account/feed/remove", Page: site.PathAccount}
 )
@@ -29,7 +32,7 @@ type feedCard struct {
 }
 
 func (w *Area) feedCard(v *site.Session) feedCard {
-	made := w.secrets.WithNewFeed(v, v.Form(&feedForm, nil))
+	made := w.secrets.WithNewFeed(v, v.Form(&feedForm, url.Values{"after": {hex.EncodeToString(v.User.Last[:])}}))
 	return feedCard{
 		Since: v.At(v.User.FeedSince), Make: made,
 		Replace: &ui.Confirm{
@@ -47,15 +50,22 @@ func (w *Area) feedCard(v *site.Session) feedCard {
 // developer does.
 func (w *Area) setFeed(c *site.Request, v site.Session, f *site.Form) error {
 	plain, ok := w.secrets.NewFeedOf(&v, f)
-	if !ok {
-		again := v.Form(&feedForm, nil)
-		again.SetAlert(site.NoticeOld, http.StatusConflict)
-		return w.showProfile(c, v, again)
+	after, err := hex.DecodeString(f.Get("after"))
+	cmd := &ledger.SetFeed{Actor: v.Actor(), Digest: credential.FeedDigest(plain)}
+	if !ok || err != nil || len(after) != len(cmd.ExpectedLast) {
+		return w.showFeedExpired(c, v)
 	}
-	refused, err := w.Propose(c, &v, "set the address of a feed", &ledger.SetFeed{Actor: v.Actor(), Digest: credential.FeedDigest(plain)})
+	cmd.ExpectedLast = command.ID(after)
+	refused, err := w.Propose(c, &v, "set the address of a feed", cmd)
 	switch {
 	case err != nil:
 		return err
+	case refused != nil && refused.Cause == ledger.Conflict:
+		// The form of the page must have the change.
+		if _, err := w.ConfirmFresh(c, &v, func() bool { return v.User.Last != cmd.ExpectedLast }); err != nil {
+			return err
+		}
+		return w.showFeedExpired(c, v)
 	case refused != nil: // another user's, which is as likely as a guess
 		return site.ErrNotOurForm
 	}
@@ -63,6 +73,13 @@ func (w *Area) setFeed(c *site.Request, v site.Session, f *site.Form) error {
 		Title: "Your feed", Up: site.Up("Profile & security", site.PathAccount),
 		Body: ui.Copy{ID: "feed", Label: "address", Value: v.View.Settings().AppURL + pathFeed + plain, Wide: true},
 	})
+}
+
+// showFeedExpired handles a form whose address can't be used any more: the page offers another.
+func (w *Area) showFeedExpired(c *site.Request, v site.Session) error {
+	again := v.Form(&feedForm, nil)
+	again.SetAlert(site.NoticeOld, http.StatusConflict)
+	return w.showProfile(c, v, again)
 }
 
 // removeFeed removes the address of the user's feed.

@@ -227,7 +227,7 @@ func TestFeedForm(t *testing.T) {
 	form := b.FeedForm()
 	for _, other := range []*Browser{elsewhere, bob} {
 		theirs := other.FeedForm()
-		about := form.Get("secret") + "\x00" + form.Get("sealed")
+		about := form.Get("secret") + "\x00" + form.Get("sealed") + "\x00" + theirs.Get("after")
 		theirs.Set("secret", form.Get("secret"))
 		theirs.Set("sealed", form.Get("sealed"))
 		theirs.Set("token", site.FormToken(other.Session(), "feed", other.UserID, about))
@@ -239,6 +239,33 @@ func TestFeedForm(t *testing.T) {
 	assert.Contains(t, late.Text, "nothing was done")
 	assert.Zero(t, w.View().User("u-ada").FeedDigest)
 	assert.Equal(t, http.StatusOK, b.Post(FeedPath, late.Form(t, FeedPath)).StatusCode, "the page has a new form")
+}
+
+// TestFeedAddressStaysGone verifies that a form, sent again, does not bring back an address that was
+// removed or replaced.
+func TestFeedAddressStaysGone(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, *Browser){
+		"removed": func(t *testing.T, b *Browser) {
+			b.Done(b.Post(FeedPath+"/remove", b.Get("/account").Form(t, FeedPath+"/remove")))
+		},
+		"replaced": func(t *testing.T, b *Browser) { makeFeed(t, b) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := NewEnv(t)
+			b, stranger := w.SignedIn(), w.Browser()
+			form := b.FeedForm()
+			path := shownFeed.FindStringSubmatch(b.Post(FeedPath, form).Text)[1]
+			require.Equal(t, http.StatusOK, stranger.Get(path).StatusCode)
+			end(t, b)
+			now := w.View().User("u-ada").FeedDigest
+			res := b.Post(FeedPath, form)
+			assert.Equal(t, http.StatusConflict, res.StatusCode)
+			assert.Contains(t, res.Text, site.NoticeOld)
+			assert.Equal(t, http.StatusNotFound, stranger.Get(path).StatusCode)
+			assert.Equal(t, now, w.View().User("u-ada").FeedDigest)
+			assert.Equal(t, http.StatusOK, b.Post(FeedPath, res.Form(t, FeedPath)).StatusCode, "the page has a new form")
+		})
+	}
 }
 
 // TestFeedElsewhere verifies what a node says that lags, or has lost the leader.
