@@ -110,7 +110,10 @@ func (w *Area) endPublisher(e *publisherEnd) func(*site.Request, site.Session, *
 			cmd.Reason = reasonOf(f)
 		}
 		refused, err := w.Propose(c, &v, "end a publisher", cmd)
-		if err != nil {
+		switch {
+		case c.Cause == ledger.NotFound && e.how == ledger.EndRemove: // this node may lag, and LocalPublisher is always found
+			return e.redirect(c, host, connected)
+		case err != nil:
 			return err
 		}
 		if refused != nil {

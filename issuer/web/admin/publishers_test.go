@@ -215,6 +215,13 @@ func TestLocalPublisher(t *testing.T) {
 	again := root.Get(edit)
 	assert.Contains(t, again.Text, `value="BOOKING_READ" checked`)
 	assert.Contains(t, again.Text, cursor+"\nzed://agent</textarea>")
+
+	remove := LocalPage + "/remove"
+	form = root.Get(remove).Form(t, remove)
+	for range 2 {
+		assert.Contains(t, root.Post(remove, form).Header.Get("Location"), "/admin/publishers?done=removed-none.", "the same form twice")
+	}
+	assert.Nil(t, w.Publisher("local"))
 }
 
 // TestEndPublisher: each question states how many grants it ends, and a page that is stale ends
@@ -270,6 +277,13 @@ func TestEndPublisher(t *testing.T) {
 	ask = root.Get(remove)
 	assert.Contains(t, root.Follow(root.Post(remove, ask.Form(t, remove))).Text, "Removed agent.example. Everybody was disconnected. Access that")
 	assert.Equal(t, http.StatusNotFound, root.Get(remove).StatusCode)
+
+	w.List("agent.example")
+	form, other := root.Get(remove).Form(t, remove), root.Get(revoke).Form(t, revoke)
+	w.Lag()
+	w.Must(&ledger.EndPublisher{Actor: Operator, Host: "agent.example", How: ledger.EndRemove})
+	assert.Equal(t, http.StatusNotFound, root.Post(revoke, other).StatusCode)
+	assert.Contains(t, root.Post(remove, form).Header.Get("Location"), "/admin/publishers?done=removed-none.", "removed already, which this node doesn't know yet")
 }
 
 // TestManagedPublisher verifies that the page warns of a change that a file undoes.

@@ -325,6 +325,8 @@ func (w *Area) removeResource(c *site.Request, v site.Session, f *site.Form) err
 	}
 	refused, err := w.Propose(c, &v, "remove a resource server", &ledger.RemoveResourceServer{Actor: v.Actor(), ID: s.ID, ExpectedLast: seen})
 	switch {
+	case c.Cause == ledger.NotFound: // this node lags
+		return c.RedirectNoticeOf(parts.PathAdminResources, resourceNotices, "removed", f.Get("server"))
 	case err != nil:
 		return err
 	case refused != nil:

@@ -279,6 +279,12 @@ func TestRemoveResource(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, root.Post(remove, again).StatusCode, "one that was registered since")
 	assert.NotNil(t, w.ResourceRow(ApiURI))
 
+	again = With(root.Get(remove).Form(t, remove), "name", "api")
+	w.Lag()
+	w.Must(&ledger.RemoveResourceServer{Actor: Operator, ID: ApiURI})
+	assert.Contains(t, root.Post(remove, again).Header.Get("Location"), "/admin/resource-servers?done=removed.", "removed already, which this node doesn't know yet")
+	w.Lagging = nil
+
 	audit := root.Get("/admin/audit?kind=resource_server").Text
 	for _, says := range []string{"Registered resource server <", "Changed resource server <", "Removed resource server <", "Generated a secret for resource server <"} {
 		assert.Contains(t, audit, says)
