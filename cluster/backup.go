@@ -9,7 +9,7 @@ import (
 // Backup takes the state with everything that was acknowledged before the call.
 // Commands go on meanwhile.
 func (n *Node) Backup(ctx context.Context) (*machine.Backup, error) {
-	if err := n.barrier(ctx); err != nil {
+	if err := n.waitBarrier(ctx, &n.barriers.all); err != nil {
 		return nil, err
 	}
 	return n.core.Backup(n.stopped)

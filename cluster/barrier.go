@@ -50,15 +50,7 @@ type round struct {
 	err  error // set before done is closed
 }
 
-// barrier waits for a Barrier that starts after the call, at most
-// Config.LeaderTimeout. It is for authenticated callers and for this node itself.
-func (n *Node) barrier(ctx context.Context) error { return n.waitBarrier(ctx, &n.barriers.all) }
-
-// unauthenticatedBarrier is barrier for unauthenticated callers. It is paced.
-func (n *Node) unauthenticatedBarrier(ctx context.Context) error {
-	return n.waitBarrier(ctx, &n.barriers.unauthenticated)
-}
-
+// waitBarrier waits for a Barrier that starts after the call, at most Config.LeaderTimeout.
 func (n *Node) waitBarrier(ctx context.Context, b *barriers) error {
 	err := n.checks.excluded()
 	if err == nil {

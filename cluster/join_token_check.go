@@ -51,7 +51,7 @@ func (n *Node) admit(ctx context.Context, q join.Request, key []byte) join.Answe
 	again := func(err error) join.Answer { return join.Answer{Again: true, Refused: err.Error()} }
 	id := member.InviteID(q.Secret)
 	if member.InviteByID(n.View(), id) == nil {
-		if err := n.unauthenticatedBarrier(ctx); err != nil {
+		if err := n.waitBarrier(ctx, &n.barriers.unauthenticated); err != nil {
 			return again(err)
 		}
 		if member.InviteByID(n.View(), id) == nil {
@@ -109,7 +109,7 @@ func (n *Node) membershipAnswer(ctx context.Context, key []byte, led bool) join.
 	if isMember() && !led {
 		return join.Answer{}
 	}
-	if err := n.unauthenticatedBarrier(ctx); err != nil {
+	if err := n.waitBarrier(ctx, &n.barriers.unauthenticated); err != nil {
 		return join.Answer{Again: true, Refused: err.Error()}
 	}
 	if len(member.All(n.View())) == 0 {

@@ -88,7 +88,7 @@ func (n *Node) ViewAt(ctx context.Context, index uint64) (*memdb.Txn, error) {
 // ViewFresh returns a view that holds everything that was acknowledged, by any
 // node, before the call. Calls that wait together share one Barrier.
 func (n *Node) ViewFresh(ctx context.Context) (*memdb.Txn, error) {
-	if err := n.barrier(ctx); err != nil {
+	if err := n.waitBarrier(ctx, &n.barriers.all); err != nil {
 		return nil, err
 	}
 	return n.core.View(), nil
@@ -97,7 +97,7 @@ func (n *Node) ViewFresh(ctx context.Context) (*memdb.Txn, error) {
 // ViewPaced is ViewFresh for an unauthenticated caller. All such callers of a
 // cluster share at most 20 Barriers a second, so each waits up to 50 ms longer.
 func (n *Node) ViewPaced(ctx context.Context) (*memdb.Txn, error) {
-	if err := n.unauthenticatedBarrier(ctx); err != nil {
+	if err := n.waitBarrier(ctx, &n.barriers.unauthenticated); err != nil {
 		return nil, err
 	}
 	return n.core.View(), nil
@@ -106,7 +106,7 @@ func (n *Node) ViewPaced(ctx context.Context) (*memdb.Txn, error) {
 // Ready returns nil only when a command would be committed now: a leader is
 // known and an empty entry went through the log. Anybody may call /readyz, so it is
 // paced as ViewPaced is.
-func (n *Node) Ready(ctx context.Context) error { return n.unauthenticatedBarrier(ctx) }
+func (n *Node) Ready(ctx context.Context) error { return n.waitBarrier(ctx, &n.barriers.unauthenticated) }
 
 // Changed returns a channel that is closed at the next change of table, and
 // after a restore. Ask for it before the view that is to be kept up to date.
