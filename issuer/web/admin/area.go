@@ -18,8 +18,6 @@ type Area struct {
 	secrets *parts.SecretForms
 	// agentCounters has the grants for the clients of each publisher: see grantsOf.
 	agentCounters *parts.Counters[ledger.PublisherGrants]
-	// resourceCounters has the number of grants for each resource server.
-	resourceCounters *parts.Counters[int]
 	// people has the number of users connected to each client.
 	people *parts.Counters[ledger.Connected]
 }
@@ -35,6 +33,6 @@ func New(s *site.Site, p *authn.Prover, secrets *parts.SecretForms) (*Area, erro
 	}
 	return &Area{
 		Area: site.Area{Site: s, Pages: pages}, prover: p, secrets: secrets, agentCounters: parts.NewCounters[ledger.PublisherGrants](),
-		resourceCounters: parts.NewCounters[int](), people: parts.NewCounters[ledger.Connected](),
+		people: parts.NewCounters[ledger.Connected](),
 	}, nil
 }

@@ -28,8 +28,8 @@ func newPublisherEnd(how ledger.PublisherEnd, p site.Purpose, fields ...site.Fie
 	return &publisherEnd{how, site.FormKind{Purpose: p, Action: path, Page: path, Fields: append([]site.Field{site.BoundField("expected_last")}, fields...)}}
 }
 
-// redirect redirects to the page that confirms what was done. connected is whether anybody was, or
-// may have been, connected to the publisher before.
+// redirect redirects to the page that confirms what was done. connected is whether anybody was
+// connected to the publisher before.
 func (e *publisherEnd) redirect(c *site.Request, host string, connected bool) error {
 	word, path, of := "revoked", parts.PublisherPath(host), ""
 	switch {
@@ -47,14 +47,13 @@ func (e *publisherEnd) redirect(c *site.Request, host string, connected bool) er
 }
 
 type endPublisherBody struct {
-	How     ledger.PublisherEnd
-	Agents  ledger.Agents
-	Name    string
-	Path    string
-	Local   bool
-	People  int // who lose access
-	Counted bool
-	Form    *site.Form
+	How    ledger.PublisherEnd
+	Agents ledger.Agents
+	Name   string
+	Path   string
+	Local  bool
+	People int // who lose access
+	Form   *site.Form
 }
 
 func (w *Area) endPublisherPage(e *publisherEnd) func(*site.Request, site.Session) error {
@@ -76,8 +75,7 @@ func (w *Area) showEndPublisher(c *site.Request, v site.Session, e *publisherEnd
 	body := endPublisherBody{
 		How: e.how, Agents: v.View.Settings().Agents, Name: titleOf(p.Host), Path: parts.PublisherPath(p.Host), Local: p.Host == ledger.LocalPublisher, Form: f,
 	}
-	grants, counted := w.grantsOf(c, &v, p)
-	body.People, body.Counted = grants.Users, counted
+	body.People = v.View.GrantsOfPublisher(p.Host, w.Ledger.Now()).Users
 	title := "Disconnect everybody from " + body.Name + "?"
 	switch {
 	case e.how == ledger.EndRemove:
@@ -105,11 +103,8 @@ func (w *Area) endPublisher(e *publisherEnd) func(*site.Request, site.Session, *
 		case err != nil:
 			return err
 		}
-		connected := false // as nobody can be to a publisher that is not approved
-		if p.State == ledger.PublisherApproved {
-			grants, counted := w.grantsOf(c, &v, p)
-			connected = grants.Users > 0 || !counted
-		}
+		// Nobody can be connected to a publisher that is not approved.
+		connected := p.State == ledger.PublisherApproved && v.View.GrantsOfPublisher(host, w.Ledger.Now()).Users > 0
 		cmd := &ledger.EndPublisher{Actor: v.Actor(), Host: host, How: e.how, ExpectedLast: seen}
 		if e.how == ledger.EndReject {
 			cmd.Reason = reasonOf(f)

@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/web/admin"
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
 )
 
@@ -286,27 +284,6 @@ func TestEndPublisher(t *testing.T) {
 	w.Must(&ledger.EndPublisher{Actor: Operator, Host: "agent.example", How: ledger.EndRemove})
 	assert.Equal(t, http.StatusNotFound, root.Post(revoke, other).StatusCode)
 	assert.Contains(t, root.Post(remove, form).Header.Get("Location"), "/admin/publishers?done=removed-none.", "removed already, which this node doesn't know yet")
-}
-
-// TestEndPublisherOfAMillion verifies that neither the question nor the answer waits for a long walk.
-func TestEndPublisherOfAMillion(t *testing.T) {
-	w, root := publishers(t)
-	w.List("agent.example")
-	w.AllowAgent("https://agent.example/client")
-	reject := PublisherPage + "/reject"
-	done := admin.Walk(w.Web.Admin)
-	ask := root.Get(reject)
-	assert.Contains(t, ask.Text, "<li>People who are connected (being counted) are disconnected.</li>")
-	assert.Contains(t, ask.Text, "Access that they got just before")
-	after := root.Follow(root.Post(reject, ask.Form(t, reject)))
-	assert.Contains(t, after.Text, "The publisher was rejected and everybody disconnected.")
-	assert.Empty(t, w.Grants())
-
-	w.List("agent.example")
-	w.AllowAgent("https://agent.example/client")
-	assert.Contains(t, root.Get(reject).Text, "(being counted)")
-	done()
-	require.Eventually(t, func() bool { return strings.Contains(root.Get(reject).Text, "<li>1 person is disconnected.") }, 5*time.Second, time.Millisecond)
 }
 
 // TestManagedPublisher verifies that the page warns of a change that a file undoes.

@@ -289,7 +289,6 @@ type removeResourceBody struct {
 	Name, Path string
 	Secrets    int
 	Grants     int // that get no more tokens
-	Counted    bool
 	Form       *site.Form
 }
 
@@ -302,11 +301,9 @@ func (w *Area) removeResourcePage(c *site.Request, v site.Session) error {
 }
 
 func (w *Area) showRemoveResource(c *site.Request, v site.Session, s *ledger.ResourceServer, f *site.Form) error {
-	view := v.View
-	grants, _, counted := w.resourceCounters.Get(c.R.Context(), s.ID+" "+expectedLast(s.Last), w.Ledger.Now(), func() int { return view.GrantsFor(s) })
 	return w.showAdmin(c, v, "resource_remove", ui.Page{
 		Title: "Remove " + s.Name + "?", Up: resourceUp(s), Form: f,
-		Body: removeResourceBody{Name: s.Name, Path: parts.ResourcePath(s.Name), Secrets: s.ActiveSecrets(), Grants: grants, Counted: counted, Form: f},
+		Body: removeResourceBody{Name: s.Name, Path: parts.ResourcePath(s.Name), Secrets: s.ActiveSecrets(), Grants: v.View.GrantsFor(s), Form: f},
 	})
 }
 

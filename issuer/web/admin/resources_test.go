@@ -16,7 +16,6 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
-	"github.com/mintmark-auth/mintmark/issuer/web/admin"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
 	. "github.com/mintmark-auth/mintmark/issuer/web/webtest"
 )
@@ -290,17 +289,6 @@ func TestRemoveResource(t *testing.T) {
 	for _, says := range []string{"Registered resource server <", "Changed resource server <", "Removed resource server <", "Generated a secret for resource server <"} {
 		assert.Contains(t, audit, says)
 	}
-}
-
-// TestRemoveResourceOfAMillion verifies that the question doesn't wait for a long walk.
-func TestRemoveResourceOfAMillion(t *testing.T) {
-	w, root := Administration(t)
-	w.Resource("api", "s_1")
-	remove := ApiPage + "/remove"
-	done := admin.Walk(w.Web.Admin)
-	assert.Contains(t, root.Get(remove).Text, "<li>Grants for it (being counted) get no new access tokens")
-	done()
-	require.Eventually(t, func() bool { return !strings.Contains(root.Get(remove).Text, "rants for it") }, 5*time.Second, time.Millisecond)
 }
 
 // TestManagedResource verifies that the page warns of a change that a file undoes.

@@ -3,7 +3,6 @@ package parts_test
 import (
 	"context"
 	"strconv"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,30 +39,5 @@ func TestNobodyFillsTheCounters(t *testing.T) {
 		assert.Less(t, time.Since(began), time.Minute)
 		assert.Less(t, walks, 20)
 		time.Sleep(time.Hour) // so that the last pause ends
-	})
-}
-
-// TestPagesShareAWalk verifies that pages which need the same number start one walk, and don't wait
-// for its end.
-func TestPagesShareAWalk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := parts.NewCounters[int]()
-		walks := 0
-		began := time.Now()
-		var pages sync.WaitGroup
-		for range 20 {
-			pages.Go(func() {
-				_, _, known := n.Get(context.Background(), "one", 1, func() int {
-					walks++
-					time.Sleep(time.Second)
-					return 7
-				})
-				assert.False(t, known)
-			})
-		}
-		pages.Wait()
-		assert.Equal(t, 150*time.Millisecond, time.Since(began))
-		assert.Equal(t, 1, walks)
-		time.Sleep(time.Minute) // so that the walk and the pause end
 	})
 }
