@@ -4,6 +4,7 @@ package durable
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -32,12 +33,33 @@ func SyncDir(path string) error {
 }
 
 // Create writes a new file of mode 0600. The error wraps os.ErrExist if the path
-// exists. If the content can't be written, it leaves no file. The file system must have
-// hard links.
+// exists. If the content can't be written, it leaves no file. The path has all of the content
+// from the beginning, unless the file system has no hard links.
 func Create(path string, data []byte) error {
 	return write(path, data, func(from, to string) error {
-		return errors.Join(os.Link(from, to), os.Remove(from)) // os.Rename would replace a file
+		defer func() { _ = os.Remove(from) }()
+		err := os.Link(from, to) // os.Rename would replace a file
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, fs.ErrExist):
+			return &fs.PathError{Op: "create", Path: to, Err: fs.ErrExist}
+		}
+		return createHere(to, data)
 	})
+}
+
+// createHere is Create without the name of another file.
+func createHere(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, Sync(f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }
 
 // Replace writes a file of mode 0600 in place of the one at path, if any. The change
