@@ -118,8 +118,11 @@ func (c *ClusterKeys) Changeable() error {
 }
 
 func (c *ClusterKeys) changeable() error {
-	if c.fixed != "" {
+	switch {
+	case c.fixed != "":
 		return errors.New(c.fixed)
+	case len(c.previous) >= maxPrevious:
+		return fmt.Errorf("store cluster key: this node has replaced its key %d times since its start, the maximum", len(c.previous))
 	}
 	info, err := os.Lstat(c.file)
 	switch {
@@ -176,8 +179,6 @@ func (c *ClusterKeys) AddPending(text []byte) error {
 		return nil
 	case len(next) > maxPending:
 		return fmt.Errorf("store cluster key: %d unfinished key changes", len(c.pending))
-	case len(c.previous) >= maxPrevious:
-		return fmt.Errorf("store cluster key: %d key changes since the start of this node", len(c.previous))
 	}
 	if err := c.changeable(); err != nil {
 		return err
