@@ -80,7 +80,7 @@ func TestSettings(t *testing.T) {
 		"no duration":      {"retry_window", "60", "duration"},
 		"out of bounds":    {"code_lifetime", "700s", "from 1s to 10m"},
 		"often":            {"rotate_every", "1h", "from 1d"},
-		"often for grants": {"rotate_every", "1d", "must be at least 1/50 of grant_absolute, which is 365d"},
+		"often for grants": {"rotate_every", "1d", "must be at least 1/60 of grant_absolute (365d)"},
 		"zero is not off":  {"rotate_every", "0s", "or off"},
 		"algorithm":        {"algorithm", "none", "ES256"},
 	} {

@@ -13,7 +13,7 @@ const rotateEvery = 90 * 24 * time.Hour
 // each retired credential key is kept. Every command of a client has a digest for each key,
 // and Rewrap changes them all in one command, which may change command.MaxChanges rows. With
 // the default rotation GrantAbsolute may still have its greatest value.
-const maxRotations = 50
+const maxRotations = 60
 
 // Rotation returns the age of an active key at which the next one is announced. ok is false
 // if only operators rotate keys.

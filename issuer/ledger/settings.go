@@ -218,7 +218,7 @@ func (s *Settings) Check() (field, note string) {
 		}
 	}
 	if every, ok := s.Rotation(); ok && every < s.GrantAbsolute/maxRotations {
-		return rotateEveryKey, fmt.Sprintf("must be at least 1/%d of grant_absolute, which is %s", maxRotations, FormatDuration(s.GrantAbsolute))
+		return rotateEveryKey, fmt.Sprintf("must be at least 1/%d of grant_absolute (%s)", maxRotations, FormatDuration(s.GrantAbsolute))
 	}
 	return s.Brand.Check()
 }

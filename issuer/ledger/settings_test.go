@@ -65,12 +65,12 @@ func TestRotationsOfAGrant(t *testing.T) {
 		every, absolute time.Duration
 		note            string
 	}{
-		{day, 50 * day, ""},
-		{day, 51 * day, "must be at least 1/50 of grant_absolute, which is 51d"},
-		{day, 365 * day, "must be at least 1/50 of grant_absolute, which is 365d"},
+		{day, 60 * day, ""},
+		{day, 61 * day, "must be at least 1/60 of grant_absolute (61d)"},
+		{day, 365 * day, "must be at least 1/60 of grant_absolute (365d)"},
 		{day, time.Second, ""},
-		{8 * day, 365 * day, ""},
-		{72 * day, 3650 * day, "must be at least 1/50 of grant_absolute, which is 3650d"},
+		{7 * day, 365 * day, ""},
+		{60 * day, 3650 * day, "must be at least 1/60 of grant_absolute (3650d)"},
 		{0, 3650 * day, ""}, // the default
 		{3650 * day, 3650 * day, ""},
 		{ledger.RotateNever, 3650 * day, ""},
