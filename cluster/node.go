@@ -106,7 +106,9 @@ func (n *Node) ViewPaced(ctx context.Context) (*memdb.Txn, error) {
 // Ready returns nil only when a command would be committed now: a leader is
 // known and an empty entry went through the log. Anybody may call /readyz, so it is
 // paced as ViewPaced is.
-func (n *Node) Ready(ctx context.Context) error { return n.waitBarrier(ctx, &n.barriers.unauthenticated) }
+func (n *Node) Ready(ctx context.Context) error {
+	return n.waitBarrier(ctx, &n.barriers.unauthenticated)
+}
 
 // Changed returns a channel that is closed at the next change of table, and
 // after a restore. Ask for it before the view that is to be kept up to date.
