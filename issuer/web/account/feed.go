@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web/site"
@@ -55,7 +54,7 @@ func (w *Area) setFeed(c *site.Request, v site.Session, f *site.Form) error {
 	if !ok || err != nil || len(after) != len(cmd.ExpectedLast) {
 		return w.showFeedExpired(c, v)
 	}
-	cmd.ExpectedLast = command.ID(after)
+	copy(cmd.ExpectedLast[:], after)
 	refused, err := w.Propose(c, &v, "set the address of a feed", cmd)
 	switch {
 	case err != nil:
