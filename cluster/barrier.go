@@ -54,9 +54,9 @@ type round struct {
 func (n *Node) waitBarrier(ctx context.Context, b *barriers) error {
 	err := n.checks.excluded()
 	if err == nil {
-		// Not ProposeTimeout, although the round goes on until then: the caller has proposed
-		// nothing yet, so it is soon to hear that this is not possible, such as while the
-		// leader's disk hangs.
+		// Not ProposeTimeout, although the round continues until then: the caller has proposed
+		// nothing yet, so it should learn soon that nothing can be decided, for example while
+		// the leader's disk hangs.
 		err = b.wait(ctx, n.config.LeaderTimeout)
 	}
 	switch {

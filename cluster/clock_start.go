@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -112,20 +111,6 @@ func (w *nodeWatchdog) writeLastRun() error {
 		return fmt.Errorf("write time of last run: %w", err)
 	}
 	return nil
-}
-
-// writeLastRunInTime is writeLastRun for stopTimeout at most: a disk may hang.
-func (w *nodeWatchdog) writeLastRunInTime() error {
-	done := make(chan error, 1)
-	go func() { done <- w.writeLastRun() }()
-	timer := time.NewTimer(stopTimeout)
-	defer timer.Stop()
-	select {
-	case err := <-done:
-		return err
-	case <-timer.C:
-		return errors.New("write time of last run: not written in time")
-	}
 }
 
 // writeLastRunIfDue is writeLastRun once a minute, and when it is due. It does not wait

@@ -44,7 +44,7 @@ func (n *Node) close(ctx context.Context) error {
 		n.watchdog.disk.Close() // the watchdog does not run
 	}
 	if n.raft != nil {
-		errs = append(errs, n.watchdog.writeLastRunInTime())
+		errs = append(errs, withinStopTimeout(n.watchdog.writeLastRun, errors.New("write time of last run: not written in time")))
 	}
 	if n.folder != nil {
 		errs = append(errs, n.folder.Close())
@@ -52,24 +52,31 @@ func (n *Node) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// stopTimeout is for a raft that hangs in its disk. It has nothing to wait for
-// but the write, the batch and the snapshot chunk it is at.
+// stopTimeout is for a disk that hangs. There is nothing to wait for but the write, the
+// batch and the snapshot chunk that are under way.
 const stopTimeout = 10 * time.Second
 
-func (n *Node) stopRaft() error {
+// withinStopTimeout returns the error of f, or late if f has not returned within stopTimeout.
+func withinStopTimeout(f func() error, late error) error {
 	done := make(chan error, 1)
-	go func() { done <- n.raft.Shutdown().Error() }()
+	go func() { done <- f() }()
 	timer := time.NewTimer(stopTimeout)
 	defer timer.Stop()
 	select {
 	case err := <-done:
-		if err != nil {
+		return err
+	case <-timer.C:
+		return late
+	}
+}
+
+func (n *Node) stopRaft() error {
+	return withinStopTimeout(func() error {
+		if err := n.raft.Shutdown().Error(); err != nil {
 			return fmt.Errorf("stop raft: %w", err)
 		}
 		return nil
-	case <-timer.C:
-		return errors.New("stop raft: not stopped in time, the data directory stays in use")
-	}
+	}, errors.New("stop raft: not stopped in time, the data directory stays in use"))
 }
 
 // lifecycle has the channels by which a node stops.

@@ -156,15 +156,13 @@ func (l *liveness) write(every time.Duration) {
 	}()
 }
 
-// close waits for the last write, for stopTimeout at most: a disk may hang.
+// close waits for the last write, for stopTimeout at most.
 func (l *liveness) close() {
 	if l.writing == nil {
 		return
 	}
-	timer := time.NewTimer(stopTimeout)
-	defer timer.Stop()
-	select {
-	case <-l.writing:
-	case <-timer.C:
-	}
+	_ = withinStopTimeout(func() error {
+		<-l.writing
+		return nil
+	}, nil)
 }

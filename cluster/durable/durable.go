@@ -49,17 +49,22 @@ func Create(path string, data []byte) error {
 	})
 }
 
-// createHere is Create without the name of another file.
+// createHere is Create for a file system without hard links.
 func createHere(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, Sync(f), f.Close()); err != nil {
+	if err := fill(f, data); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
+}
+
+// fill writes and syncs the content of a file, and closes it.
+func fill(f *os.File, data []byte) error {
+	_, err := f.Write(data)
+	return errors.Join(err, Sync(f), f.Close())
 }
 
 // Replace writes a file of mode 0600 in place of the one at path, if any. The change
@@ -73,8 +78,7 @@ func write(path string, data []byte, name func(from, to string) error) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, Sync(f), f.Close()); err == nil {
+	if err = fill(f, data); err == nil {
 		err = name(f.Name(), path)
 	}
 	if err != nil {
